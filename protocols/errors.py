@@ -1,0 +1,78 @@
+"""The tree of errors that we raise on purpose, and the exit code each one ends a command with.
+
+It lives in the leftmost package so that every layer can build on it. A program that crashes is no error of ours:
+it is a Run to look at.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ATCError",
+    "APIError",
+    "LimitReached",
+    "ModelError",
+    "ProgramRefused",
+    "ProtocolError",
+    "ToolError",
+    "UsageError",
+]
+
+
+class ATCError(Exception):
+    """Base of every error we raise on purpose; `exit_code` is what a command ends with."""
+
+    exit_code = 1
+
+
+class UsageError(ATCError):
+    """Bad input from the user: the message says where it is and what to do next."""
+
+    exit_code = 2
+
+
+class ProtocolError(UsageError):
+    """An API document that cannot be read, or an operation in it that cannot be used."""
+
+
+class ProgramRefused(ATCError):
+    """The program was not started: the sandbox does not allow what it holds."""
+
+    exit_code = 3
+
+    def __init__(self, line: int, found: str, instead: str) -> None:
+        super().__init__(f"line {line}: `{found}` is not allowed; {instead}")
+        self.line = line
+        self.found = found
+
+
+class LimitReached(ATCError):
+    """A limit of time, memory, output or calls was hit."""
+
+    exit_code = 4
+
+
+class ModelError(ATCError):
+    """The language model could not be had: no file, no key, no endpoint, no recorded answer."""
+
+    exit_code = 5
+
+
+class APIError(ATCError):
+    """The API could not be had: nothing answers, it refuses our credentials, or it answers something else."""
+
+    exit_code = 6
+
+
+class ToolError(ATCError):
+    """A call of a tool went wrong; inside a program it is raised at the line of the call.
+
+    Args:
+        message: What was wrong, with the nearest valid name where one exists.
+        tool: Name of the tool.
+        status: HTTP status of the reply, or None when nothing was sent.
+    """
+
+    def __init__(self, message: str, *, tool: str | None = None, status: int | None = None) -> None:
+        super().__init__(message)
+        self.tool = tool
+        self.status = status

@@ -1,0 +1,159 @@
+"""What an API and its operations are, once a document has been read, checked and repaired.
+
+Every other room works on these frozen values and never on the raw document. Schemas are JSON Schema 2020-12,
+whatever the document was written in; a `$ref` remains only where a schema contains itself, and then points to
+`#/$defs/NAME` with NAME in `Protocol.definitions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+__all__ = ["Body", "Location", "Parameter", "Protocol", "Response", "Schema", "SecurityScheme", "Server", "Tool"]
+
+Schema = Mapping[str, object]
+"""A JSON Schema (2020-12) as plain data. Treat it as read-only: parts of it are shared between tools."""
+
+Location = Literal["path", "query", "header", "cookie", "body"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One input of a tool.
+
+    `name` is what goes over the wire, `argument` what a program writes. With `location` "body" it is one property of
+    a JSON, form or multipart object body. `style` and `explode` follow OpenAPI and say how lists are joined.
+    """
+
+    name: str
+    argument: str
+    location: Location
+    required: bool
+    schema: Schema
+    description: str = ""
+    style: str = "simple"
+    explode: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The request body of a tool; `example` is the document's own, if it has one."""
+
+    media_type: str
+    schema: Schema
+    required: bool
+    description: str = ""
+    example: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a tool answers with one status ("200", "4XX", "default").
+
+    `media_type` and `schema` are None when the document gives no content for it. `examples` are whole bodies.
+    `headers` maps a header name to its schema.
+    """
+
+    status: str
+    description: str = ""
+    media_type: str | None = None
+    schema: Schema | None = None
+    examples: tuple[object, ...] = ()
+    headers: Mapping[str, Schema] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SecurityScheme:
+    """A way to sign in that the document names: `kind` is apiKey, basic, bearer or oauth2 (sent as bearer).
+
+    For apiKey, `location` is header, query or cookie and `parameter` the name used there.
+    """
+
+    name: str
+    kind: Literal["apiKey", "basic", "bearer", "oauth2"]
+    location: Literal["header", "query", "cookie"] = "header"
+    parameter: str = "Authorization"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A base URL with its variables filled in by their defaults; no slash at the end."""
+
+    url: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One operation of an API: what a program calls as a function.
+
+    `parameters` are path, query, header and cookie parameters; `arguments` is what a program may write, in signature
+    order: path parameters in path order, then other required ones, then optional ones, properties of an object body
+    included. Where a body property has the name of a parameter the argument fills the parameter.
+    `security` lists alternatives, each a tuple of scheme names; empty: none needed.
+    """
+
+    name: str
+    method: str
+    path: str
+    summary: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    arguments: tuple[Parameter, ...]
+    body: Body | None
+    responses: tuple[Response, ...]
+    servers: tuple[Server, ...]
+    security: tuple[tuple[str, ...], ...] = ()
+    deprecated: bool = False
+
+    @property
+    def success(self) -> Response | None:
+        """The documented 2xx response, the one with content first; None when there is none."""
+        good = [response for response in self.responses if response.status.startswith("2")]
+        good.sort(key=lambda response: (response.schema is None, response.status))
+        return good[0] if good else next((r for r in self.responses if r.status == "default"), None)
+
+    @property
+    def writes(self) -> bool:
+        """Whether a call may change something at the service, judged by the HTTP method."""
+        return self.method not in {"GET", "HEAD", "OPTIONS", "TRACE"}
+
+    def argument(self, name: str) -> Parameter | None:
+        """The argument that a program writes as `name`."""
+        return next((parameter for parameter in self.arguments if parameter.argument == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """An API: its tools in document order, where it lives, how one signs in, and what was repaired on the way."""
+
+    title: str
+    version: str
+    description: str
+    servers: tuple[Server, ...]
+    tools: tuple[Tool, ...]
+    security_schemes: tuple[SecurityScheme, ...] = ()
+    definitions: Mapping[str, Schema] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    digest: str = ""
+    """sha256 of the document's bytes, in hex."""
+
+    def __contains__(self, name: object) -> bool:
+        return any(tool.name == name for tool in self.tools)
+
+    def tool(self, name: str) -> Tool:
+        """The tool of that name. Raises: KeyError."""
+        for tool in self.tools:
+            if tool.name == name:
+                return tool
+        raise KeyError(name)
+
+    def only(self, names: Iterable[str]) -> Protocol:
+        """The same API with just the named tools, in the order of `names`. Raises: KeyError."""
+        return replace(self, tools=tuple(self.tool(name) for name in dict.fromkeys(names)))
+
+    def standalone(self, schema: Schema) -> Schema:
+        """The schema with the definitions it may point to, so that a validator needs nothing else."""
+        return {**schema, "$defs": dict(self.definitions)} if self.definitions else schema

@@ -1,0 +1,95 @@
+"""What is known of a run once it is over: every call that left the sandbox, and how the program ended.
+
+Frozen values that turn into JSON with `dataclasses.asdict`; secrets were removed before they got here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["CallRecord", "Limits", "ProgramError", "Resources", "Run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a program may use. Times in seconds, sizes in bytes (`memory` in MiB)."""
+
+    wall: float = 30.0
+    cpu: float = 15.0
+    memory: int = 512
+    output: int = 1_000_000
+    calls: int = 100
+    response: int = 16 * 1024 * 1024
+    request_timeout: float = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One call that a program made, in the order of `index` (from 0).
+
+    `tool` is None when a `requests` call matched no operation. `status` is None when no reply came; `error` then says
+    why. `ms` is wall-clock time with retries, `attempts` the number of requests sent for it (0: refused before).
+    `line` is the program line of the call. `arguments` are by argument name; `url` holds no secret. `response` is
+    parsed JSON, text for other media types, None for an empty body; for a response that was cut, its beginning.
+    """
+
+    index: int
+    tool: str | None
+    method: str
+    url: str
+    arguments: dict[str, object]
+    line: int | None
+    status: int | None
+    ms: float
+    attempts: int
+    style: Literal["function", "requests"]
+    response: object = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramError:
+    """Why a program ended early: `type` is the exception's class name, `message` its text.
+
+    `line` (from 1) and `snippet` are the place in the program nearest to the failure; `trace` are all program lines
+    of the traceback, outermost first. `call` is the index of the call that raised it, for a ToolError or an error of
+    `requests`.
+    """
+
+    type: str
+    message: str
+    line: int | None = None
+    snippet: str = ""
+    trace: tuple[int, ...] = ()
+    call: int | None = None
+    tool: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What the run used: wall-clock and CPU seconds, peak memory in MiB, bytes printed."""
+
+    wall: float
+    cpu: float
+    memory: float
+    output: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How a program went.
+
+    `outcome` is ok, error (it raised, or left with a non-zero exit), refused (by policy, nothing was executed),
+    limit (`limit` names which: wall, cpu, memory, output, calls) or interrupted.
+    """
+
+    outcome: Literal["ok", "error", "refused", "limit", "interrupted"]
+    stdout: str
+    stderr: str
+    error: ProgramError | None
+    calls: tuple[CallRecord, ...]
+    resources: Resources
+    limit: str | None = None
+    exit_status: int = 0
+    warnings: tuple[str, ...] = ()
