@@ -1,0 +1,124 @@
+"""The outcome of a solve: enough by itself to show what happened, without a log file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from atc.faults import Attribution, Fault, Stage
+from atc.models.base import Usage
+from sandbox.records import CallRecord, Run
+
+__all__ = ["EXIT_CODES", "Attempt", "Solution", "Status"]
+
+Status = Literal["answered", "failed", "refused", "limit", "model_error", "api_error", "interrupted"]
+
+EXIT_CODES: Mapping[Status, int] = {
+    "answered": 0,
+    "failed": 1,
+    "refused": 3,
+    "limit": 4,
+    "model_error": 5,
+    "api_error": 6,
+    "interrupted": 130,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One turn of the loop: a program, how it went, and who was to blame if it went wrong.
+
+    `stage` is where it ended: "done", or the stage of its fault. `run` is None when the model wrote no program.
+    """
+
+    program: str
+    stage: Stage | Literal["done"]
+    run: Run | None
+    fault: Fault | None
+    attribution: Attribution | None
+
+    @property
+    def calls(self) -> tuple[CallRecord, ...]:
+        """The calls of this attempt, oldest first."""
+        return self.run.calls if self.run else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """All attempts at a question, with the answer of the last.
+
+    `answer` is what the final program printed, stripped; None without an answer. `seconds` has total, model and run.
+    `message` says in one line why there is no answer.
+    """
+
+    query: str
+    status: Status
+    answer: str | None
+    attempts: tuple[Attempt, ...]
+    warnings: tuple[str, ...]
+    usage: Usage
+    seconds: Mapping[str, float]
+    versions: Mapping[str, str]
+    message: str = ""
+
+    @property
+    def program(self) -> str:
+        """The last program that the model wrote; empty when it wrote none."""
+        return self.attempts[-1].program if self.attempts else ""
+
+    @property
+    def calls(self) -> tuple[CallRecord, ...]:
+        """The calls of the final attempt."""
+        return self.attempts[-1].calls if self.attempts else ()
+
+    @property
+    def reflections(self) -> int:
+        """How often the program was revised."""
+        return max(len(self.attempts) - 1, 0)
+
+    @property
+    def exit_code(self) -> int:
+        """What a command that ends with this solution exits with."""
+        return EXIT_CODES[self.status]
+
+    def to_json(self) -> dict[str, object]:
+        """Plain data for `json.dumps`; the keys are part of the interface."""
+        return {
+            "query": self.query,
+            "status": self.status,
+            "answer": self.answer,
+            "message": self.message,
+            "program": self.program,
+            "calls": [asdict(call) for call in self.calls],
+            "attempts": [
+                {
+                    "program": attempt.program,
+                    "stage": attempt.stage,
+                    "run": _run(attempt.run),
+                    "fault": asdict(attempt.fault) if attempt.fault else None,
+                    "attribution": asdict(attempt.attribution) if attempt.attribution else None,
+                    "calls": [asdict(call) for call in attempt.calls],
+                }
+                for attempt in self.attempts
+            ],
+            "reflections": self.reflections,
+            "warnings": list(self.warnings),
+            "usage": {
+                "prompt_tokens": self.usage.prompt_tokens,
+                "completion_tokens": self.usage.completion_tokens,
+                "cached_tokens": self.usage.cached_tokens,
+                "model_calls": self.usage.model_calls,
+            },
+            "seconds": dict(self.seconds),
+            "versions": dict(self.versions),
+        }
+
+
+def _run(run: Run | None) -> dict[str, object] | None:
+    """A run without its calls, which the attempt already lists."""
+    if run is None:
+        return None
+    data = asdict(run)
+    del data["calls"]
+    return data

@@ -1,0 +1,52 @@
+"""Take the names of an API apart: `filmUuid`, `film_uuid` and `film-uuid` are all the words film and uuid.
+
+The data flow between tools is read from such words, so every room that does so must split them alike.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+__all__ = ["ID_WORDS", "is_identifier", "noun_of", "singular", "words"]
+
+ID_WORDS = frozenset({"id", "uuid", "guid", "ref", "key", "slug", "uri", "code", "identifier", "number", "handle"})
+"""Last words of a name that say: this is not a thing but what one calls it by."""
+
+_IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman", "data": "datum"}
+_INVARIANT = frozenset({"series", "species", "news", "media", "status", "canvas", "lens", "address", "bus", "gas"})
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+
+@lru_cache(maxsize=8192)
+def words(name: str) -> tuple[str, ...]:
+    """The lower-case words of a name, in order; camelCase, snake_case, kebab-case and dots alike."""
+    return tuple(part.lower() for part in _PART.findall(name))
+
+
+@lru_cache(maxsize=8192)
+def singular(word: str) -> str:
+    """A word of a name in the singular: companies -> company, people -> person; unknown words come back as they are."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if word in _INVARIANT or len(word) < 4 or word.endswith("ss") or not word.endswith("s"):
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "xes", "sses", "zes")):
+        return word[:-2]
+    return word[:-1]
+
+
+@lru_cache(maxsize=8192)
+def noun_of(name: str) -> str:
+    """What a name is about, in the singular: production_companies -> company, topTracks -> track; empty for no words."""
+    parts = words(name)
+    return singular(parts[-1]) if parts else ""
+
+
+@lru_cache(maxsize=8192)
+def is_identifier(name: str) -> bool:
+    """Whether a name ends like an identifier: `id`, `film_uuid`, `genre_ids`."""
+    parts = words(name)
+    return bool(parts) and (parts[-1] in ID_WORDS or singular(parts[-1]) in ID_WORDS or parts[-1] == "ids")
