@@ -1,0 +1,49 @@
+"""Refuse to work with somebody else's `sandbox` or `benchmarks`.
+
+The packages of this distribution have everyday names. A folder `benchmarks/` beside a user's script comes first on the
+import path and would be imported in place of ours, to fail somewhere later with a message that makes no sense. So the
+import of `atc` looks where its siblings would come from, without importing them.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+__all__ = ["SIBLINGS", "check"]
+
+SIBLINGS = ("protocols", "sandbox", "probing", "benchmarks")
+"""The packages that lie beside `atc` wherever it is installed."""
+
+
+def check(home: Path | None = None) -> None:
+    """Make sure that every sibling is found in the folder that `atc` itself lies in (`home`).
+
+    Raises: ImportError: One is missing or shadowed; the message names the shadowing folder and the remedy.
+    """
+    home = home or Path(__file__).resolve().parent.parent
+    for name in SIBLINGS:
+        found = _folder(name)
+        if found is None:
+            raise ImportError(
+                f"atc needs its package `{name}` beside it in {home}, and it is not there: install atc-toolchain again",
+                name=name,
+            )
+        if found.parent != home:
+            raise ImportError(
+                f"atc needs its own package `{name}` from {home}, but {found} comes first on the import path: "
+                f"rename that folder, or start Python elsewhere or with `-P`, so that it does not look there",
+                name=name,
+                path=str(found),
+            )
+
+
+def _folder(name: str) -> Path | None:
+    """Where `import name` would load a package or a module file from; None if nowhere."""
+    spec = sys.modules[name].__spec__ if name in sys.modules else find_spec(name)
+    if spec is None:
+        return None
+    if spec.submodule_search_locations:
+        return Path(next(iter(spec.submodule_search_locations))).resolve()
+    return Path(spec.origin).resolve() if spec.origin else None

@@ -1,0 +1,106 @@
+"""The `atc` command: one group whose subcommands load when they are named.
+
+`atc --help` must be quick, and packages to the right of this one must be able to add a subcommand without being
+imported from here. So the group knows its own commands by address only, and finds others as entry points of the
+group `atc.commands`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import signal
+import sys
+from importlib.metadata import EntryPoint, entry_points, version
+
+import click
+
+from atc.tui.text import visible
+from protocols.errors import ATCError
+
+__all__ = ["main", "say"]
+
+COMMANDS = {
+    "solve": "atc.cli.solve:solve",
+    "run": "atc.cli.run:run",
+    "simulate": "atc.cli.simulate:simulate",
+    "model": "atc.cli.model:model",
+}
+
+EXIT_CODES = """\b
+Exit codes of all commands:
+  0    answered, or finished
+  1    not solved, or the program raised or left with a non-zero exit
+  2    wrong usage or bad input
+  3    refused by the sandbox's policy
+  4    a limit was hit
+  5    the model could not be had
+  6    the API could not be had
+  130  interrupted"""
+
+
+def say(message: str) -> None:
+    """Tell the user something of ours, on stderr; nothing in it can act on the terminal."""
+    click.echo(f"atc: {visible(message)}", err=True)
+
+
+class LazyGroup(click.Group):
+    """A group that turns our errors into one line and an exit code, and ctrl-C or SIGTERM into 130."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*COMMANDS, *sorted(name for name in _added() if name not in COMMANDS)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in COMMANDS:
+            module, _, name = COMMANDS[cmd_name].partition(":")
+            return _as_command(getattr(importlib.import_module(module), name))
+        entry = _added().get(cmd_name)
+        return _load(entry) if entry else None
+
+    def invoke(self, ctx: click.Context) -> object:
+        for stream in (sys.stdout, sys.stderr):
+            # Text of an API may hold what the terminal's encoding has no bytes for; that must not end a solve.
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            return super().invoke(ctx)
+        except ATCError as error:
+            say(str(error))
+            ctx.exit(error.exit_code)
+        except KeyboardInterrupt:
+            say("interrupted")
+            ctx.exit(130)
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _added() -> dict[str, EntryPoint]:
+    """The commands that other packages add, by name."""
+    return {entry.name: entry for entry in entry_points(group="atc.commands")}
+
+
+def _as_command(found: object) -> click.Command:
+    if not isinstance(found, click.Command):
+        raise TypeError(f"{found!r} is not a click command")
+    return found
+
+
+def _load(entry: EntryPoint) -> click.Command:
+    """The added command; one that cannot be loaded says so when it is used, and leaves the others alone."""
+    try:
+        return _as_command(entry.load())
+    except (ImportError, AttributeError, TypeError) as error:
+        reason = f"{entry.value} cannot be loaded: {error}"
+
+        @click.command(entry.name, short_help=f"({reason})", context_settings={"ignore_unknown_options": True})
+        @click.argument("args", nargs=-1, type=click.UNPROCESSED)
+        def broken(args: tuple[str, ...]) -> None:
+            raise click.ClickException(reason)
+
+        return broken
+
+
+@click.group(cls=LazyGroup, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version("atc-toolchain"), prog_name="atc")
+def main() -> None:
+    """Answer questions with an API: a language model writes one program that chains its calls, a sandbox runs it."""

@@ -1,0 +1,143 @@
+"""`atc run`: a program of the user's own in the sandbox, as the agent would run it."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from atc.cli import say
+from atc.cli.options import api_options, check_api_options
+from atc.tui.text import visible
+from protocols.errors import APIError, LimitReached, ProgramRefused, UsageError
+
+if TYPE_CHECKING:
+    from sandbox.records import CallRecord, Run
+
+__all__ = ["run"]
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@api_options
+@click.option(
+    "--wall", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Longest time it may take."
+)
+@click.option("--cpu", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Most processor time.")
+@click.option("--memory", type=click.IntRange(min=1), metavar="MIB", help="Most memory.")
+@click.option("--calls", type=click.IntRange(min=0), metavar="N", help="Most calls of the API.")
+@click.option("--json", "as_json", is_flag=True, help="Print the run as JSON instead of what the program prints.")
+@click.option("-v", "--verbose", is_flag=True, help="Show each call, and the warnings, on stderr.")
+@click.pass_context
+def run(
+    ctx: click.Context,
+    file: Path,
+    api: str,
+    simulate: bool,
+    base_url: str | None,
+    auth: tuple[str, ...],
+    seed: int,
+    now: datetime | None,
+    wall: float | None,
+    cpu: float | None,
+    memory: int | None,
+    calls: int | None,
+    as_json: bool,
+    verbose: bool,
+) -> None:
+    """Run the program in FILE (- for stdin) in the sandbox, with the API's tools as functions.
+
+    What it prints comes through as it is printed; messages of ours go to stderr.
+    """
+    check_api_options(simulate, base_url, auth)
+    from atc.files import to_json
+    from atc.tui.parts import call_text
+    from protocols import load
+    from protocols.auth import credential
+    from sandbox import Limits, Sandbox
+
+    program = _read(file)
+    chosen = {"wall": wall, "cpu": cpu, "memory": memory, "calls": calls}
+    limits = Limits(**{name: value for name, value in chosen.items() if value is not None})
+    protocol = load(api)
+    credentials = [credential(spec, protocol) for spec in auth]
+
+    def show_call(call: CallRecord) -> None:
+        if verbose:
+            say(call_text(call))
+
+    with ExitStack() as closing:
+        if simulate:
+            from atc.agent import SIMULATED_NOW
+            from protocols.simulator import Simulator
+
+            now = now or SIMULATED_NOW
+            simulator = closing.enter_context(Simulator(protocol, seed=seed, now=now))
+            base_url, credentials = simulator.url, [simulator.credential] if simulator.credential else []
+        sandbox = closing.enter_context(
+            Sandbox(
+                protocol,
+                base_url=base_url,
+                credentials=credentials,
+                limits=limits,
+                now=now,
+                seed=seed,
+                on_call=show_call,
+                on_output=None if as_json else _pass_on,
+            )
+        )
+        result = sandbox.run(program)
+    if as_json:
+        click.echo(to_json(asdict(result)), nl=False)
+    if verbose:
+        for warning in (*protocol.warnings, *result.warnings):
+            say(f"warning: {warning}")
+    if message := _message(result, str(file)):
+        say(message)
+    ctx.exit(_exit_code(result))
+
+
+def _read(file: Path) -> str:
+    try:
+        return sys.stdin.read() if str(file) == "-" else file.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{file} is not a program: it is no UTF-8 text ({error.reason} at byte {error.start})"
+        ) from None
+
+
+def _pass_on(stream: str, text: str) -> None:
+    """What the program prints, as it is; on a terminal it cannot do more than be read."""
+    target = sys.stderr if stream == "stderr" else sys.stdout
+    target.write(visible(text) if target.isatty() else text)
+    target.flush()
+
+
+def _message(run: Run, name: str) -> str:
+    """Why the program did not end well, with the place in it; empty if it did."""
+    if run.outcome == "ok":
+        return ""
+    if run.outcome == "interrupted":
+        return "interrupted"
+    error = run.error
+    if error is None:
+        if run.outcome == "limit":
+            return f"{name} was stopped at the limit of {run.limit}"
+        return f"{name} left with exit status {run.exit_status}"
+    place = f"{name}, line {error.line}" if error.line else name
+    snippet = f"\n{error.snippet.rstrip()}" if error.snippet else ""
+    return f"{place}: {error.type}: {error.message}{snippet}"
+
+
+def _exit_code(run: Run) -> int:
+    if run.outcome == "error":
+        failed = next((call for call in run.calls if run.error and call.index == run.error.call), None)
+        unreached = failed is not None and failed.attempts > 0 and failed.status in (None, 401)
+        return APIError.exit_code if unreached else 1
+    codes = {"refused": ProgramRefused.exit_code, "limit": LimitReached.exit_code, "interrupted": 130}
+    return codes.get(run.outcome, 0)

@@ -1,0 +1,30 @@
+"""Write result files so that a reader, or a run that goes on after a stop, never finds half of one."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+__all__ = ["to_json", "write_json"]
+
+
+def to_json(data: object) -> str:
+    """Indented JSON with a line end. Anything outside ASCII is escaped only where it has no UTF-8 form."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        # A lone surrogate, which an API may well send inside a string.
+        text = json.dumps(data, indent=2)
+    return text + "\n"
+
+
+def write_json(path: Path, data: object) -> None:
+    """Write `data` to `path`, which is then there as a whole or as it was before. Raises: OSError."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(to_json(data), "utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,48 @@
+"""What a user sees of a solve on a terminal. Everything here reads the stream of events and nothing else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from atc.events import EventSink
+
+__all__ = ["Shown", "open_view"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Where events go to be shown; `answer` says that the answer will be on stdout by that."""
+
+    sink: EventSink
+    answer: bool
+
+
+@contextmanager
+def open_view(*, quiet: bool = False, verbose: bool = False) -> Iterator[Shown]:
+    """Show events until the block ends.
+
+    Live on stdout where that is a terminal. Otherwise stdout is left to the answer, and stderr shows progress: live
+    on a terminal, as plain lines elsewhere. `quiet` shows nothing.
+    """
+    if quiet:
+        yield Shown(lambda event: None, answer=False)
+        return
+    from rich.console import Console
+
+    out, err = Console(), Console(stderr=True)
+    on_stdout = out.is_terminal
+    console = out if on_stdout else err
+    if console.is_terminal and not console.is_dumb_terminal:
+        from atc.tui.live import LiveView
+
+        with LiveView(console, verbose=verbose) as view:
+            yield Shown(view, answer=on_stdout)
+    else:
+        from atc.tui.lines import Lines
+
+        yield Shown(Lines(lambda line: print(line, file=sys.stderr, flush=True), verbose=verbose), answer=False)

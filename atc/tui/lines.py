@@ -1,0 +1,63 @@
+"""Show a solve as plain lines, one per event: for logs, pipes, and terminals that cannot move the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from atc.events import (
+    CallMade,
+    Event,
+    FaultFound,
+    ModelWaiting,
+    OutputPrinted,
+    ProgramWritten,
+    RunEnded,
+    SolveEnded,
+    SolveStarted,
+)
+from atc.tui.parts import blame, call_text, fault_text, figures
+from atc.tui.text import visible
+
+__all__ = ["Lines"]
+
+
+class Lines:
+    """A reader of events that hands finished lines to `write`.
+
+    With `verbose` the programs, what they print, and all tool names are among them.
+    """
+
+    def __init__(self, write: Callable[[str], None], *, verbose: bool = False) -> None:
+        self._write = write
+        self._verbose = verbose
+
+    def __call__(self, event: Event) -> None:
+        for line in self._lines(event):
+            self._write(line)
+
+    def _lines(self, event: Event) -> list[str]:
+        match event:
+            case SolveStarted(query, tools):
+                names = f": {', '.join(tools)}" if self._verbose else ""
+                return [f"query: {visible(query)}", f"tools: {len(tools)} shown to the model{visible(names)}"]
+            case ModelWaiting(attempt):
+                return [f"attempt {attempt}: the model writes a program"]
+            case ProgramWritten(attempt, program, usage):
+                length = program.rstrip("\n").count("\n") + 1
+                head = f"attempt {attempt}: {length} lines, {usage.completion_tokens:,} tokens, {usage.seconds:.1f} s"
+                return [head, *(_indented(program) if self._verbose else ())]
+            case CallMade(attempt, call):
+                return [f"attempt {attempt}: {call_text(call)}"]
+            case OutputPrinted(_, _, text):
+                return _indented(text) if self._verbose else []
+            case RunEnded(attempt, run):
+                return [f"attempt {attempt}: run ended: {run.outcome}, {run.resources.wall:.2f} s"]
+            case FaultFound(attempt, fault, attribution):
+                found = [fault_text(fault), *_indented(fault.snippet), blame(attribution)]
+                return [f"attempt {attempt}: {found[0]}", *filter(None, found[1:])]
+            case SolveEnded(solution):
+                return [figures(solution)]
+
+
+def _indented(text: str) -> list[str]:
+    return [f"    {line}" for line in visible(text).rstrip("\n").split("\n")] if text.strip() else []

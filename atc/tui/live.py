@@ -1,0 +1,145 @@
+"""Show a solve as it happens on a terminal: what is finished scrolls up, the attempt under way moves below it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import TracebackType
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.rule import Rule
+from rich.spinner import Spinner
+from rich.text import Text
+
+from atc.events import (
+    CallMade,
+    Event,
+    FaultFound,
+    ModelWaiting,
+    OutputPrinted,
+    ProgramWritten,
+    RunEnded,
+    SolveEnded,
+    SolveStarted,
+)
+from atc.faults import Attribution, Fault
+from atc.solution import Solution
+from atc.tui.parts import blame, call_row, fault_text, figures, program_code
+from atc.tui.text import visible
+from sandbox.records import CallRecord
+
+__all__ = ["LiveView"]
+
+CALLS_SHOWN = 8
+OUTPUT_SHOWN = 4
+"""Most calls and lines of output in the moving part; all of them are printed once the attempt is over."""
+
+
+class LiveView:
+    """A reader of events and a context manager; it draws on the console between entering and leaving."""
+
+    def __init__(self, console: Console, *, verbose: bool = False) -> None:
+        self._console = console
+        self._verbose = verbose
+        self._lock = threading.RLock()
+        self._live = Live(console=console, get_renderable=self._moving, refresh_per_second=8, transient=True)
+        self._begin(0)
+
+    def __enter__(self) -> LiveView:
+        self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        with self._lock:
+            self._finish_attempt()
+            self._doing = ""
+        self._live.stop()
+
+    def __call__(self, event: Event) -> None:
+        with self._lock:
+            self._take(event)
+
+    def _begin(self, attempt: int) -> None:
+        """Forget the last attempt."""
+        self._attempt = attempt
+        self._program = ""
+        self._calls: list[CallRecord] = []
+        self._output = ""
+        self._doing = ""
+        self._since = time.monotonic()
+
+    def _take(self, event: Event) -> None:
+        match event:
+            case SolveStarted(query, tools):
+                self._show(Text(visible(query), style="bold"))
+                self._show(_tools(tools, all_names=self._verbose))
+            case ModelWaiting(attempt):
+                self._finish_attempt()
+                self._begin(attempt)
+                self._doing = "the model revises its program" if attempt > 1 else "the model writes a program"
+            case ProgramWritten(attempt, program, _):
+                self._begin(attempt)
+                self._program = program
+                self._doing = "the program runs"
+            case CallMade(_, call):
+                self._calls.append(call)
+            case OutputPrinted(_, _, text):
+                self._output += text
+            case RunEnded():
+                self._doing = "looking at how it went"
+            case FaultFound(_, fault, attribution):
+                self._finish_attempt(fault, attribution)
+            case SolveEnded(solution):
+                self._finish_attempt()
+                self._show_end(solution)
+
+    def _moving(self) -> RenderableType:
+        """The part that is drawn anew all the time; never taller than the terminal."""
+        with self._lock:
+            if not self._doing:
+                return Text()
+            seconds = time.monotonic() - self._since
+            parts: list[RenderableType] = [Spinner("dots", Text(f"{self._doing} · {seconds:.0f} s", style="cyan"))]
+            output = self._output.rstrip("\n").split("\n")[-OUTPUT_SHOWN:] if self._output.strip() else []
+            calls = self._calls[-CALLS_SHOWN:]
+            room = max(self._console.height - len(output) - len(calls) - 4, 3)
+            if self._program:
+                parts.append(program_code(self._program, lines=(1, room)))
+            parts += [call_row(call) for call in calls]
+            parts += [Text(visible(line), style="dim", no_wrap=True, overflow="ellipsis") for line in output]
+            return Group(*parts)
+
+    def _finish_attempt(self, fault: Fault | None = None, attribution: Attribution | None = None) -> None:
+        """Print the attempt under way for good, with what went wrong in it."""
+        if self._program:
+            self._show(Rule(f"program {self._attempt}", style="dim", align="left"))
+            self._show(program_code(self._program, fault.line if fault else None))
+            for call in self._calls:
+                self._show(call_row(call))
+            if fault and self._output.strip():
+                self._show(Text(visible(self._output).rstrip("\n"), style="dim"))
+        if fault:
+            self._show(Text(f"✗ {fault_text(fault)}", style="red"))
+        if attribution and (found := blame(attribution)):
+            self._show(Text(f"  {found}", style="yellow"))
+        self._begin(self._attempt)
+
+    def _show_end(self, solution: Solution) -> None:
+        if solution.answer is not None:
+            self._show(Rule("answer", style="green", align="left"))
+            self._show(Text(visible(solution.answer), style="bold"))
+        for warning in solution.warnings if self._verbose else ():
+            self._show(Text(f"warning: {visible(warning)}", style="yellow"))
+        self._show(Text(figures(solution), style="dim"))
+
+    def _show(self, part: RenderableType) -> None:
+        self._live.console.print(part, highlight=False)
+
+
+def _tools(names: tuple[str, ...], *, all_names: bool) -> Text:
+    """The tools shown to the model: on one line, or all of them."""
+    text = Text(f"{len(names)} tools: {visible(', '.join(names))}", style="dim")
+    if not all_names:
+        text.no_wrap, text.overflow = True, "ellipsis"
+    return text

@@ -1,0 +1,121 @@
+"""The pieces that a solve is shown with: a call, a program with its failing line, a fault, the figures at the end.
+
+Both views, the live one and the plain one, are built from them. All text from outside passes through `visible` here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from rich.console import Group, RenderableType
+from rich.syntax import Syntax
+from rich.text import Text
+
+from atc.faults import Attribution, Fault
+from atc.solution import Solution
+from atc.tui.text import first_line, shorten, visible
+from sandbox.records import CallRecord
+
+__all__ = ["blame", "call_row", "call_text", "fault_text", "figures", "program_code", "signature"]
+
+ARGUMENT_WIDTH = 48
+"""Longest argument shown in a call."""
+
+HOW = {
+    "call": "its call failed",
+    "line": "the only tool on the failing line",
+    "data": "the failing line works on its response",
+    "only": "the only tool called",
+    "model": "named by the model",
+    "none": "",
+}
+
+
+def signature(call: CallRecord) -> str:
+    """A call as the program might have written it: `GET_search_person(query="Ada")`."""
+    if call.tool is None:
+        return visible(f"{call.method} {call.url}")
+    given = ", ".join(f"{name}={_value(value)}" for name, value in call.arguments.items())
+    return visible(f"{call.tool}({given})").replace("\n", "␊")
+
+
+def call_text(call: CallRecord) -> str:
+    """A call on one line: status (or why there is none), milliseconds, what was called."""
+    status = "---" if call.status is None else str(call.status)
+    tail = f" {first_line(call.error, 120)}" if call.error and call.status is None else ""
+    return f"{status} {call.ms:5.0f} ms  {signature(call)}{tail}"
+
+
+def call_row(call: CallRecord) -> Text:
+    """The same line with colour, cut at the terminal's edge."""
+    good = call.status is not None and 200 <= call.status < 300
+    row = Text(call_text(call), no_wrap=True, overflow="ellipsis")
+    row.stylize("green" if good else "red", 0, 3)
+    row.stylize("dim", 3, 12)
+    return row
+
+
+def program_code(program: str, failed: int | None = None, lines: tuple[int, int] | None = None) -> RenderableType:
+    """The program with line numbers and colours; the failing line has a mark that is seen without colours too.
+
+    `lines` are the first and last line to show, from 1.
+    """
+    code = Syntax(
+        visible(program).rstrip("\n"),
+        "python",
+        theme="ansi_dark",
+        background_color="default",
+        line_numbers=True,
+        line_range=lines,
+        highlight_lines={failed} if failed else set(),
+        word_wrap=True,
+    )
+    total = program.rstrip("\n").count("\n") + 1
+    if lines and lines[1] < total:
+        return Group(code, Text(f"  … {total - lines[1]} more lines", style="dim"))
+    return code
+
+
+def fault_text(fault: Fault) -> str:
+    """What went wrong, in one line or the lines of its message."""
+    place = f"line {fault.line}: " if fault.line else ""
+    return visible(f"{place}{fault.type}: {fault.message}".rstrip(": \n"))
+
+
+def blame(attribution: Attribution) -> str:
+    """Who is to blame and how that was found; empty when it is the program's own fault."""
+    if attribution.tool is None:
+        return ""
+    where = f" at {attribution.path}" if attribution.path else ""
+    others = [tool for tool in attribution.candidates if tool != attribution.tool]
+    among = f"; considered too: {', '.join(others)}" if others else ""
+    return visible(f"to blame: {attribution.tool}{where} ({HOW[attribution.how]}{among})")
+
+
+def figures(solution: Solution) -> str:
+    """The last line: status, reflections, calls, tokens and seconds."""
+    usage, seconds = solution.usage, solution.seconds
+    made = sum(len(attempt.calls) for attempt in solution.attempts)
+    parts: Sequence[str] = (
+        solution.status,
+        _count(solution.reflections, "reflection"),
+        _count(made, "call"),
+        f"{usage.prompt_tokens:,} tokens read" + (f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""),
+        f"{usage.completion_tokens:,} written",
+        f"{seconds.get('total', 0.0):.1f} s" + _shares(seconds),
+    )
+    return " · ".join(parts)
+
+
+def _shares(seconds: Mapping[str, float]) -> str:
+    named = [f"{name} {seconds[name]:.1f}" for name in ("model", "run") if name in seconds]
+    return f" ({', '.join(named)})" if named else ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _value(value: object) -> str:
+    return shorten(json.dumps(value, ensure_ascii=False, default=str), ARGUMENT_WIDTH)

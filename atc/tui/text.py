@@ -1,0 +1,50 @@
+"""Make text from outside safe to show: an API, a model or a program must not drive the user's terminal.
+
+An escape sequence in a movie title could clear the screen, set the window's title or answer as if it were us. So each
+control character is shown as a visible sign instead of being sent.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+__all__ = ["first_line", "shorten", "visible"]
+
+_ANY = re.compile(r"[^\n\t\x20-\x7e]")
+
+
+def visible(text: str) -> str:
+    """The text with control characters spelled out; line ends and tabs stay.
+
+    C0 characters become their control pictures (ESC is shown as one sign), all others that act instead of being seen
+    (C1, direction marks, lone surrogates, odd line separators) their code point: `<U+202E>`.
+    """
+    return _ANY.sub(_sign, text.replace("\r\n", "\n"))
+
+
+def first_line(text: str, width: int) -> str:
+    """The first line that holds something, made visible and at most `width` characters long."""
+    lines = [line.strip() for line in visible(text).splitlines() if line.strip()]
+    return shorten(lines[0], width) if lines else ""
+
+
+def shorten(text: str, width: int) -> str:
+    """The text, or its beginning and an ellipsis where it is longer than `width`."""
+    return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
+
+
+def _sign(match: re.Match[str]) -> str:
+    character = match[0]
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} and character not in _JOINERS:
+        return f"<U+{code:04X}>"
+    return character
+
+
+_JOINERS = {"\u200c", "\u200d", "\u00ad"}
+"""Format characters of ordinary text (Persian, Indic scripts, emoji, hyphenation) that do nothing to a terminal."""

@@ -1,0 +1,88 @@
+"""How well a question was solved: the measures of the papers on one task, and their means over many.
+
+Let C be the tool calls of the final attempt, C2 those of them that were answered 2xx, and G the gold calls. They are
+sets of tool names, or multisets where the gold says how often a tool is to be called.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sandbox.records import CallRecord
+
+__all__ = ["Gold", "Score", "mean", "percent", "score"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The calls that a right answer needs: how often each tool; `counted` says whether the numbers matter."""
+
+    calls: Mapping[str, int]
+    counted: bool = False
+
+    def bag(self, tools: Iterable[str]) -> Counter[str]:
+        """Tool names as the gold counts them: each once, unless the numbers matter."""
+        return Counter(tools if self.counted else set(tools))
+
+    @property
+    def needed(self) -> Counter[str]:
+        """G of the papers."""
+        return Counter(self.calls) if self.counted else Counter(set(self.calls))
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One task, each measure between 0 and 1. `success_any` is ours: over all attempts, whatever the status."""
+
+    success: float
+    path: float
+    precision: float
+    success_any: float
+
+
+def score(gold: Gold, attempts: Sequence[Sequence[CallRecord]], status: str) -> Score:
+    """Judge a solution by its calls.
+
+    Args:
+        gold: At least one call.
+        attempts: The calls of each attempt, the final attempt last; no attempts are no calls.
+        status: The solution's; only an `answered` one can be a success.
+    Raises: ValueError: The gold is empty, so that nothing can be measured.
+    Source: RestBench's correct path rate and the ATC paper's Success; Path and Prec are recall and precision of calls.
+    """
+    needed = gold.needed
+    if not needed:
+        raise ValueError("a task without gold calls cannot be measured")
+    final = attempts[-1] if attempts else ()
+    made = gold.bag(_tools(final))
+    shared = (needed & made).total()
+    return Score(
+        success=float(status == "answered" and needed <= gold.bag(_tools(_good(final)))),
+        path=shared / needed.total(),
+        precision=shared / made.total() if made else 0.0,
+        success_any=float(needed <= gold.bag(_tools(_good(call for calls in attempts for call in calls)))),
+    )
+
+
+def mean(values: Iterable[float]) -> float:
+    """The arithmetic mean; 0 for no values."""
+    listed = list(values)
+    return statistics.fmean(listed) if listed else 0.0
+
+
+def percent(values: Iterable[float]) -> float:
+    """The mean of values between 0 and 1 in percent, to two decimals."""
+    return round(100 * mean(values), 2)
+
+
+def _tools(calls: Iterable[CallRecord]) -> list[str]:
+    """The names of the tools called; a request that fits no tool is no tool call."""
+    return [call.tool for call in calls if call.tool is not None]
+
+
+def _good(calls: Iterable[CallRecord]) -> list[CallRecord]:
+    """The calls that were answered 2xx."""
+    return [call for call in calls if call.status is not None and 200 <= call.status < 300]
