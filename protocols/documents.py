@@ -1,0 +1,213 @@
+"""Reading API documents: bytes from a file or URL become plain data, and references find what they point to.
+
+OpenAPI asks for YAML 1.2, where `no` is a word and `2024-06-01` a string; PyYAML reads YAML 1.1, hence a loader with
+fewer conveniences. Whatever goes wrong here is one `ProtocolError` that names the place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+
+from protocols.errors import ProtocolError
+
+if TYPE_CHECKING:
+    import yaml
+    from referencing import Registry, Resource
+
+__all__ = ["Library", "parse", "read"]
+
+_TIMEOUT = (5.0, 20.0)  # seconds to connect, to wait for data
+_LARGEST = 64 * 1024 * 1024  # bytes
+_REF = re.compile(r"""\$ref["']?\s*:\s*["']?([^"'\s,}#][^"'\s,}]*)""")
+
+
+def read(source: str | Path) -> tuple[bytes, str]:
+    """The bytes at a path or URL, and the URI they came from (a `file:` one for a path).
+
+    Raises: ProtocolError: nothing there, not readable, or no answer.
+    """
+    text = str(source)
+    if text.startswith(("http://", "https://")):
+        return _fetch(text), text
+    path = Path(unquote(urlsplit(text).path)) if text.startswith("file:") else Path(text).expanduser()
+    try:
+        return path.read_bytes(), path.resolve().as_uri()
+    except FileNotFoundError:
+        raise ProtocolError(f"{text}: no such file") from None
+    except IsADirectoryError:
+        raise ProtocolError(f"{text}: this is a folder, not an API document") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise ProtocolError(f"{text[:200]}: cannot be read: {reason}") from None
+
+
+def _fetch(url: str) -> bytes:
+    import requests
+
+    try:
+        with requests.get(url, timeout=_TIMEOUT, stream=True, headers={"Accept": "application/json, */*"}) as reply:
+            if not reply.ok:
+                raise ProtocolError(f"{url}: the server answered {reply.status_code} {reply.reason}")
+            data = bytearray()
+            for chunk in reply.iter_content(65536):
+                data += chunk
+                if len(data) > _LARGEST:
+                    raise ProtocolError(f"{url}: more than {_LARGEST >> 20} MiB, too large for an API document")
+            return bytes(data)
+    except requests.Timeout:
+        raise ProtocolError(f"{url}: no answer in time") from None
+    except requests.RequestException as error:
+        raise ProtocolError(f"{url}: cannot be reached ({type(error).__name__})") from None
+
+
+def parse(data: bytes, where: str) -> Any:
+    """JSON or YAML as plain data; keys are strings. `where` begins the message of an error.
+
+    Raises: ProtocolError: neither of them, with line and column; or HTML.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ProtocolError(f"{where}: not a text file in UTF-8 (byte {error.start})") from None
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        wrong = error
+    except RecursionError:
+        raise ProtocolError(f"{where}: nested too deeply") from None
+    start = text.lstrip()[:200].lower()
+    if start.startswith(("<!doctype", "<html", "<?xml", "<")):
+        raise ProtocolError(
+            f"{where}: this is HTML or XML, not an API document; give the address of the raw JSON or YAML"
+        )
+    import yaml
+
+    try:
+        return yaml.load(text, Loader=_yaml_loader())
+    except yaml.MarkedYAMLError as error:
+        if start.startswith(("{", "[")):
+            raise ProtocolError(
+                f"{where}: not valid JSON at line {wrong.lineno}, column {wrong.colno}: {wrong.msg}"
+            ) from None
+        mark = error.problem_mark
+        place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise ProtocolError(f"{where}: not valid YAML{place}: {error.problem or error.context}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ProtocolError(f"{where}: neither JSON nor YAML: {str(error).splitlines()[0]}") from None
+
+
+def _yaml_loader() -> type[yaml.CSafeLoader]:
+    import yaml
+
+    class Loader(yaml.CSafeLoader):
+        """The JSON-like core of YAML 1.2; keys become strings, so that `200:` is a status."""
+
+        yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                    key.tag = "tag:yaml.org,2002:str"
+            return super().construct_mapping(node, deep=deep)
+
+    for tag, pattern, first in (
+        ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
+        ("int", r"^[-+]?(?:0|[1-9][0-9]*)$", "-+0123456789"),
+        ("float", r"^[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?$", "-+.0123456789"),
+        ("null", r"^(?:~|null|Null|NULL|)$", "~nN\0"),
+        ("merge", r"^<<$", "<"),
+    ):
+        Loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(pattern), [*first.replace("\0", ""), ""])
+    return Loader
+
+
+class Library:
+    """The document and those it points to, each read once.
+
+    Args:
+        content: The document, already repaired.
+        uri: Where it came from; empty if unknown, and then relative references cannot be followed.
+        name: What to call it in a message.
+        prepare: Applied to every further document that a reference leads to.
+    """
+
+    def __init__(
+        self, content: object, uri: str, name: str = "document", prepare: Callable[[Any], Any] = lambda content: content
+    ) -> None:
+        self.uri = uri
+        self.name = name
+        self._prepare = prepare
+        self._others: dict[str, Any] = {}
+        self._digests: dict[str, str] = {}
+        self._registry = self._new_registry(content)
+
+    def _new_registry(self, content: object) -> Registry[Any]:
+        from referencing import Registry, Resource
+
+        resource: Resource[Any] = Resource.opaque(content)
+        return Registry(retrieve=self._retrieve).with_resource(self.uri, resource)  # type: ignore[call-arg]
+
+    def _retrieve(self, uri: str) -> Resource[Any]:
+        from referencing import Resource
+
+        return Resource.opaque(self.other(uri))
+
+    def other(self, uri: str) -> Any:
+        """The parsed content of a further document. Raises: ProtocolError."""
+        if uri not in self._others:
+            if not urlsplit(uri).scheme:
+                raise ProtocolError(f"{uri}: a relative reference in a document whose own place is not known")
+            if self.uri.startswith("http") and not uri.startswith(("http://", "https://")):
+                raise ProtocolError(f"{uri}: a document from the web may not point to a local file")
+            data, _ = read(uri)
+            self._digests[uri] = hashlib.sha256(data).hexdigest()
+            self._others[uri] = self._prepare(parse(data, uri))
+        return self._others[uri]
+
+    def gather(self, text: str) -> str:
+        """Read the documents that `text` (this document, as written) points to; one digest over all of them.
+
+        What cannot be had is left for the operation that needs it. Empty if there is nothing to gather.
+        """
+        waiting = [(self.uri, text)]
+        while waiting:
+            base, content = waiting.pop()
+            for ref in _REF.findall(content):
+                uri = urldefrag(urljoin(base, ref)).url
+                if uri in (self.uri, *self._digests):
+                    continue
+                try:
+                    waiting.append((uri, json.dumps(self.other(uri))))
+                except (ProtocolError, TypeError):
+                    continue
+        if not self._digests:
+            return ""
+        return hashlib.sha256("\n".join(f"{k} {v}" for k, v in sorted(self._digests.items())).encode()).hexdigest()
+
+    def lookup(self, ref: str, base: str) -> tuple[Any, str, str]:
+        """What `ref`, written in the document at `base`, points to.
+
+        Returns: the content, the URI of the document it is in, and the absolute reference (the same for all ways of
+            writing it).
+        Raises: ProtocolError: it points to nothing.
+        """
+        from referencing.exceptions import Unresolvable
+
+        target = ref if ref.startswith("#") else urljoin(base, ref)
+        uri, fragment = urldefrag(target)
+        uri = uri or base
+        try:
+            found = self._registry.resolver(base_uri=base).lookup(ref).contents
+        except Unresolvable as error:
+            cause: BaseException | None = error
+            while cause is not None and not isinstance(cause, ProtocolError):
+                cause = cause.__cause__ or cause.__context__
+            detail = f" ({cause})" if cause is not None else ""
+            raise ProtocolError(f"{ref} points to nothing{detail}") from None
+        return found, uri, f"{uri}#{unquote(fragment)}"

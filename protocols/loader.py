@@ -1,0 +1,84 @@
+"""One door for every kind of API document: `load`.
+
+It reads, recognises the dialect, repairs what is known to go wrong, validates, and builds the Protocol.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from protocols import openapi
+from protocols.defects import repair
+from protocols.documents import Library, parse, read
+from protocols.errors import ProtocolError
+from protocols.model import Protocol
+from protocols.validation import verdict
+
+__all__ = ["load"]
+
+
+def load(source: str | Path | Mapping[str, Any]) -> Protocol:
+    """Read an API document.
+
+    Args:
+        source: A file, an http(s) URL or the parsed document; OpenAPI 3.0 or 3.1, Swagger 2.0 or a tool file
+            (`endpoints`), in JSON or YAML. A dict is not changed.
+    Returns: The Protocol; its `warnings` count the defects that were repaired and name operations left out.
+    Raises: ProtocolError: The document cannot be read, is of no such kind, or has no usable operation.
+    """
+    if isinstance(source, Mapping):
+        data, uri, name = json.dumps(source, default=str).encode(), "", "document"
+        content: Any = source
+    else:
+        data, uri = read(source)
+        name = str(source)
+        content = parse(data, name)
+    digest = hashlib.sha256(data).hexdigest()
+    protocol = _build(content, data, uri, name, digest)
+    if not protocol.tools:
+        reasons = "; ".join(warning for warning in protocol.warnings if warning.startswith("left out"))
+        raise ProtocolError(f"{name}: no operation in it can be used{': ' + reasons if reasons else ''}")
+    return protocol
+
+
+def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Protocol:
+    if not isinstance(content, Mapping):
+        raise ProtocolError(f"{name}: not an API document: it holds {_kind(content)} where an object is expected")
+    if isinstance(content.get("endpoints"), list):
+        from protocols.toolfile import protocol_of
+
+        return protocol_of(content, uri, name, digest)
+    document = _openapi(content, name)
+    if not isinstance(document.get("paths"), Mapping) or not document["paths"]:
+        raise ProtocolError(f"{name}: the document has no `paths`, so there is nothing to call")
+    repaired, warnings = repair(document)
+    library = Library(repaired, uri, name, prepare=lambda other: repair(other)[0])
+    others = library.gather(data.decode("utf-8", "replace"))
+    findings = verdict(repaired, library, hashlib.sha256(f"{digest} {others}".encode()).hexdigest())
+    protocol = openapi.protocol(repaired, library, findings.skipped, digest)
+    return replace(protocol, warnings=(*warnings, *findings.warnings, *protocol.warnings))
+
+
+def _openapi(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    version = str(content.get("openapi") or content.get("swagger") or "")
+    if "openapi" in content and version.startswith(("3.0", "3.1")):
+        return content
+    if "swagger" in content and version in ("2.0", "2"):
+        from protocols.swagger import upgrade
+
+        return upgrade(content)
+    if version:
+        raise ProtocolError(f"{name}: version {version[:20]!r} is not supported; OpenAPI 3.0, 3.1 and Swagger 2.0 are")
+    raise ProtocolError(
+        f"{name}: not an API document: it has neither `openapi` (3.0, 3.1) nor `swagger` (2.0) nor `endpoints`"
+    )
+
+
+def _kind(content: object) -> str:
+    names = {"list": "a list", "str": "text", "NoneType": "nothing", "int": "a number", "float": "a number"}
+    return names.get(type(content).__name__, type(content).__name__)

@@ -1,0 +1,272 @@
+"""Schemas of every dialect become JSON Schema 2020-12 without references.
+
+What reads a schema later (prompts, hints, checks, the simulator) wants to see `type` and `properties` at once. So
+`$ref` is replaced by its target, the same Python object wherever it is used; `allOf` is merged into one object; and
+alternatives that say less than they seem to are simplified. Only where a schema contains itself a `$ref` to
+`#/$defs/NAME` remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from protocols.documents import Library
+from protocols.errors import ProtocolError
+from protocols.model import Schema
+from protocols.names import fold
+
+__all__ = ["SchemaReader", "merge"]
+
+_MAPS = frozenset({"properties", "patternProperties", "dependentSchemas"})
+_LISTS = frozenset({"oneOf", "anyOf", "prefixItems"})
+_SINGLE = frozenset(
+    "items additionalProperties not contains propertyNames if then else unevaluatedItems unevaluatedProperties".split()
+)
+_DROPPED = frozenset(
+    "$ref $schema $id $anchor $comment $defs definitions allOf xml externalDocs nullable example collectionFormat".split()
+)
+_LOWER = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
+_UPPER = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
+_CONJOINED = frozenset({"oneOf", "anyOf", "not", "pattern", "if"})
+_NULL = {"type": "null"}
+
+
+class SchemaReader:
+    """Reads the schemas of one document; `definitions` fills with those that contain themselves."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._done: dict[str, Schema] = {}
+        self._open: set[str] = set()
+        self._names: dict[str, str] = {}
+        self.definitions: dict[str, Schema] = {}
+
+    def read(self, raw: object, base: str) -> Schema:
+        """The schema `raw`, found in the document at `base`. Raises: ProtocolError: it cannot be understood."""
+        if raw is True:
+            return {}
+        if raw is False:
+            return {"not": {}}
+        if not isinstance(raw, Mapping):
+            raise ProtocolError(f"a schema must be an object, not {str(raw)[:60]!r}")
+        if "$ref" in raw and not isinstance(raw.get("properties"), Mapping):
+            target = self._referenced(str(raw["$ref"]), base)
+            if all(key == "$ref" or key.startswith("x-") for key in raw):
+                return target
+            return self._finish(merge(target, self._own(raw, base)), raw)
+        own = self._own(raw, base)
+        parts = raw.get("allOf")
+        if isinstance(parts, list) and parts:
+            merged = self.read(parts[0], base)
+            for part in parts[1:]:
+                merged = merge(merged, self.read(part, base))
+            own = merge(merged, own) if own else merged
+        return self._finish(own, raw)
+
+    def _referenced(self, ref: str, base: str) -> Schema:
+        content, uri, key = self._library.lookup(ref, base)
+        if key in self._done:
+            return self._done[key]
+        if key in self._open:
+            return {"$ref": f"#/$defs/{self._name(key)}"}
+        self._open.add(key)
+        try:
+            schema = self.read(content, uri)
+        finally:
+            self._open.discard(key)
+        if key in self._names:
+            name = self._names[key]
+            # A name that only stands for itself says nothing about the value.
+            self.definitions[name] = {} if schema == {"$ref": f"#/$defs/{name}"} else schema
+        self._done[key] = schema
+        return schema
+
+    def _name(self, key: str) -> str:
+        if key not in self._names:
+            stem = fold(key.rpartition("/")[2]) or "schema"
+            name, number = stem, 2
+            while name in self._names.values():
+                name, number = f"{stem}_{number}", number + 1
+            self._names[key] = name
+        return self._names[key]
+
+    def _own(self, raw: Mapping[str, Any], base: str) -> dict[str, object]:
+        """The keywords beside `$ref` and `allOf`, translated."""
+        out: dict[str, object] = {}
+        for key, value in raw.items():
+            if key in _DROPPED or key.startswith("x-"):
+                continue
+            if key in _MAPS:
+                if not isinstance(value, Mapping):
+                    raise ProtocolError(f"`{key}` must be an object, not {str(value)[:60]!r}")
+                out[key] = {name: self.read(part, base) for name, part in value.items()}
+            elif key == "items" and isinstance(value, list):
+                out["prefixItems"] = [self.read(part, base) for part in value]
+            elif key in _LISTS:
+                if not isinstance(value, list):
+                    raise ProtocolError(f"`{key}` must be a list, not {str(value)[:60]!r}")
+                out[key] = [self.read(part, base) for part in value]
+            elif key in _SINGLE:
+                out[key] = value if isinstance(value, bool) else self.read(value, base)
+            elif key == "discriminator":
+                if isinstance(value, Mapping) and "propertyName" in value:
+                    out[key] = {"propertyName": value["propertyName"]}
+            elif key == "required" and not isinstance(value, list):
+                continue
+            else:
+                out[key] = value
+        for limit in ("Minimum", "Maximum"):  # OpenAPI 3.0 and Swagger 2.0: a switch beside `minimum`
+            exclusive = out.get(f"exclusive{limit}")
+            if isinstance(exclusive, bool):
+                del out[f"exclusive{limit}"]
+                if exclusive and limit.lower() in out:
+                    out[f"exclusive{limit}"] = out.pop(limit.lower())
+        if "example" in raw:
+            examples = out.get("examples")
+            out["examples"] = [raw["example"], *(examples if isinstance(examples, list) else [])]
+        elif isinstance(out.get("examples"), Mapping):
+            del out["examples"]
+        return out
+
+    def _finish(self, schema: Schema, raw: Mapping[str, Any]) -> Schema:
+        out = _simplified(dict(schema))
+        if "type" not in out and not out.keys() & {"$ref", "oneOf", "anyOf", "allOf", "enum", "const", "not"}:
+            if "properties" in out:
+                out["type"] = "object"
+            elif "items" in out or "prefixItems" in out:
+                out["type"] = "array"
+        if raw.get("nullable") is True or raw.get("x-nullable") is True:
+            out = _nullable(out)
+        return out
+
+
+def _types(schema: Schema) -> list[str]:
+    declared = schema.get("type")
+    if isinstance(declared, list):
+        return [str(name) for name in declared]
+    return [str(declared)] if declared is not None else []
+
+
+def _typed(names: list[str]) -> object:
+    if "number" in names:
+        names = [name for name in names if name != "integer"]
+    names = list(dict.fromkeys(names))
+    return names[0] if len(names) == 1 else names
+
+
+def _nullable(schema: Schema) -> dict[str, object]:
+    """The schema, or null."""
+    out = dict(schema)
+    if "type" in out:
+        out["type"] = _typed([*_types(out), "null"])
+        enum = out.get("enum")
+        if isinstance(enum, list) and None not in enum:
+            out["enum"] = [*enum, None]
+        return out
+    for key in ("anyOf", "oneOf"):
+        branches = out.get(key)
+        if isinstance(branches, list):
+            out[key] = branches if _NULL in branches else [*branches, _NULL]
+            return out
+    if "$ref" in out or "allOf" in out:
+        return {"anyOf": [out, _NULL]}
+    enum = out.get("enum")
+    if isinstance(enum, list) and None not in enum:
+        out["enum"] = [*enum, None]
+    return out
+
+
+def _simplified(schema: dict[str, object]) -> dict[str, object]:
+    """Alternatives written shorter where they mean the same: one branch, a value or null, bare types, constants."""
+    for key in ("anyOf", "oneOf"):
+        branches = schema.get(key)
+        if not isinstance(branches, list) or not branches:
+            continue
+        rest = {name: value for name, value in schema.items() if name not in (key, "discriminator")}
+        others = [branch for branch in branches if _types(branch) != ["null"]]
+        if len(others) == 1 and not {"$ref", "allOf"} & others[0].keys():
+            if rest.get("type") == "object" and "null" in _types(others[0]):
+                del rest["type"]
+            one = dict(merge(others[0], rest)) if rest else dict(others[0])
+            schema = _nullable(one) if len(others) < len(branches) else one
+        elif all(branch.keys() <= {"type", "title", "description"} and _types(branch) for branch in branches):
+            if "type" in rest:
+                schema = rest
+            elif key == "anyOf" or _apart(branches):
+                schema = {"type": _typed([name for branch in branches for name in _types(branch)]), **rest}
+        elif all(
+            "const" in branch and branch.keys() <= {"const", "title", "description", "type"} for branch in branches
+        ):
+            types = _typed([name for branch in branches for name in _types(branch)])
+            schema = {**({"type": types} if types else {}), "enum": [branch["const"] for branch in branches], **rest}
+    return schema
+
+
+def _apart(branches: list[Schema]) -> bool:
+    """Whether no value can be of two of these bare types."""
+    names = [name for branch in branches for name in _types(branch)]
+    return len(set(names)) == len(names) and not {"integer", "number"} <= set(names)
+
+
+def merge(first: Schema, second: Schema) -> Schema:
+    """One schema that means both; where both give the same annotation (title, description …) the second wins.
+
+    Properties and `required` are united. A closed object that is extended stays closed only if both are: documents
+    write `additionalProperties: false` in a base and mean the whole. Contradicting types count as the second's.
+    """
+    if first is second or not second:
+        return first
+    if not first:
+        return second
+    if "$ref" in first or "$ref" in second:
+        return {"allOf": [*_conjuncts(first), *_conjuncts(second)]}
+    out: dict[str, object] = dict(first)
+    extra: list[object] = []
+    for key, new in second.items():
+        if key not in out or out[key] == new:
+            out[key] = new
+            continue
+        old = out[key]
+        if key in _MAPS and isinstance(old, Mapping) and isinstance(new, Mapping):
+            out[key] = {**old, **{name: merge(old[name], part) if name in old else part for name, part in new.items()}}
+        elif key == "required" and isinstance(old, list) and isinstance(new, list):
+            out[key] = list(dict.fromkeys([*old, *new]))
+        elif key == "type":
+            out[key] = _common_types(_types(first), _types(second))
+        elif key == "enum" and isinstance(old, list) and isinstance(new, list):
+            out[key] = [value for value in old if value in new] or new
+        elif key == "examples" and isinstance(old, list) and isinstance(new, list):
+            out[key] = [*new, *(value for value in old if value not in new)]
+        elif key in _LOWER | _UPPER and isinstance(old, int | float) and isinstance(new, int | float):
+            out[key] = max(old, new) if key in _LOWER else min(old, new)
+        elif key == "items" and isinstance(old, Mapping) and isinstance(new, Mapping):
+            out[key] = merge(old, new)
+        elif key == "additionalProperties":
+            out[key] = new if old is False else old
+        elif key == "allOf" and isinstance(old, list) and isinstance(new, list):
+            out[key] = [*old, *new]
+        elif key in _CONJOINED:
+            extra.append({key: new})
+        else:
+            out[key] = new
+    if out.get("additionalProperties") is False and "properties" in first and "properties" in second:
+        closed = (first.get("additionalProperties"), second.get("additionalProperties"))
+        if closed != (False, False) and first["properties"] != second["properties"]:
+            del out["additionalProperties"]
+    if extra:
+        existing = out.get("allOf")
+        out["allOf"] = [*(existing if isinstance(existing, list) else []), *extra]
+    return out
+
+
+def _conjuncts(schema: Schema) -> list[object]:
+    parts = schema.get("allOf")
+    return list(parts) if isinstance(parts, list) and schema.keys() == {"allOf"} else [schema]
+
+
+def _common_types(first: list[str], second: list[str]) -> object:
+    both = [name for name in second if name in first or (name == "integer" and "number" in first)]
+    if "integer" in first and "number" in second:
+        both.append("integer")
+    return _typed(both or second)

@@ -1,0 +1,201 @@
+"""What the OpenAPI rules say of a document once it is repaired, and which operations that makes unusable.
+
+Checking is the work of openapi-spec-validator and takes longer than all else. So the verdict on a document is
+remembered under its digest in `ATC_HOME`, and the validator is not even imported the next time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from protocols.documents import Library
+from protocols.openapi import METHODS, operations, pointer
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+__all__ = ["Findings", "verdict"]
+
+_DOCUMENTARY = frozenset(
+    "summary description operationId tags externalDocs example examples title contact license xml callbacks links "
+    "deprecated discriminator x-logo termsOfService version".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """`skipped` maps the JSON pointer of an unusable operation to the reason; `warnings` are about the rest."""
+
+    skipped: dict[str, str]
+    warnings: tuple[str, ...]
+
+
+def verdict(document: Mapping[str, Any], library: Library, digest: str) -> Findings:
+    """Check a repaired OpenAPI 3.0 or 3.1 document, or remember the verdict.
+
+    Args:
+        digest: Stands for the content of the document and of all that it points to.
+    """
+    place = _home() / "validated" / f"{hashlib.sha256(f'{digest} {_rules()}'.encode()).hexdigest()}.json"
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        known = json.loads(place.read_bytes())
+        return Findings(known["skipped"], tuple(known["warnings"]))
+    findings = _check(document, library)
+    with suppress(OSError):  # a home that cannot be written costs time, not the result
+        _write(place, json.dumps(asdict(findings)).encode())
+    return findings
+
+
+def _home() -> Path:
+    if os.environ.get("ATC_HOME"):
+        return Path(os.environ["ATC_HOME"]).expanduser()
+    import platformdirs
+
+    return platformdirs.user_cache_path("atc")
+
+
+def _rules() -> str:
+    """Digest of the code that decides, so that a changed rule forgets old verdicts."""
+    folder = Path(__file__).parent
+    code = [(folder / name).read_bytes() for name in ("validation.py", "defects.py", "swagger.py")]
+    return hashlib.sha256(b"".join(code)).hexdigest()
+
+
+def _write(place: Path, data: bytes) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
+        file.write(data)
+    Path(file.name).replace(place)
+
+
+def _check(document: Mapping[str, Any], library: Library) -> Findings:
+    skipped: dict[str, str] = {}
+    notes: Counter[str] = Counter()
+    users: dict[str, set[str]] | None = None
+    for error in _errors(document, library):
+        path = tuple(str(key) for key in error.absolute_path)
+        reason = f"{error.message[:200]} (at {pointer(*path)})"
+        if not _matters(path, error):
+            notes[_note(error)] += 1
+        elif path[:1] == ("paths",) and len(path) > 2 and path[2] in METHODS:
+            skipped.setdefault(pointer(*path[:3]), reason)
+        elif path[:1] == ("paths",) and len(path) > 1:
+            for one, method, _, _ in operations(document):
+                if one == path[1]:
+                    skipped.setdefault(pointer("paths", one, method), reason)
+        elif path[:1] == ("components",) and len(path) > 2 and path[1] != "securitySchemes":
+            users = _users(document) if users is None else users
+            for place in sorted(users.get(pointer(*path[:3]), ())):
+                skipped.setdefault(place, reason)
+            if not users.get(pointer(*path[:3])):
+                notes["an unused component breaks the OpenAPI rules"] += 1
+        else:
+            notes[f"breaks the OpenAPI rules: {reason}"] += 1
+    return Findings(skipped, tuple(f"{text} ({count} times)" if count > 1 else text for text, count in notes.items()))
+
+
+def _errors(document: Mapping[str, Any], library: Library) -> Iterator[ValidationError]:
+    """The validator's errors, each at the place it is really about."""
+    from jsonschema.exceptions import ValidationError
+    from jsonschema_path import SchemaPath
+    from openapi_spec_validator import OpenAPIV30SpecValidator, OpenAPIV31SpecValidator
+
+    new = str(document.get("openapi")).startswith("3.1")
+    handlers = dict.fromkeys(("", "file", "http", "https"), library.other)
+    path = SchemaPath.from_dict(dict(document), base_uri=library.uri, handlers=handlers)
+    validator = (OpenAPIV31SpecValidator if new else OpenAPIV30SpecValidator)(path)
+    try:
+        for error in validator.iter_errors():
+            yield from _leaves(error)
+    except Exception as error:  # the validator gives up at a reference to nothing; reading finds and names it
+        yield ValidationError(f"the validator stopped: {type(error).__name__}: {error}")
+
+
+def _leaves(error: ValidationError) -> Iterator[ValidationError]:
+    """What is behind a failed `oneOf`: the errors of the branch that was meant, not "is no reference"."""
+    branches: dict[object, list[ValidationError]] = {}
+    for inner in error.context or ():
+        branches.setdefault(inner.relative_schema_path[0], []).append(inner)
+    meant = [inners for inners in branches.values() if not any(_is_reference(inner) for inner in inners)]
+    if len(meant) == 1:
+        for inner in meant[0]:
+            yield from _leaves(inner)
+    elif branches:
+        from jsonschema.exceptions import best_match
+
+        yield best_match([error])
+    else:
+        yield error
+
+
+def _is_reference(error: ValidationError) -> bool:
+    return error.validator == "required" and "'$ref'" in error.message
+
+
+def _matters(path: tuple[str, ...], error: ValidationError) -> bool:
+    """Whether an error makes what it is in unusable, rather than untidy."""
+    if error.validator in ("additionalProperties", "unevaluatedProperties", "uniqueItems"):
+        return False
+    if error.validator is None:  # found by the validator's own code: names, templates, defaults; reading deals with it
+        return False
+    if error.validator == "required" and any(f"'{key}'" in error.message for key in ("description", "responses")):
+        return False
+    if error.validator == "format":
+        return False
+    return not _DOCUMENTARY.intersection(path[-2:])
+
+
+def _note(error: ValidationError) -> str:
+    if error.validator in ("additionalProperties", "unevaluatedProperties"):
+        return f"unknown keys were ignored, first at {pointer(*error.absolute_path)}: {error.message[:120]}"
+    return f"{error.message[:160]} (at {pointer(*error.absolute_path)})"
+
+
+def _users(document: Mapping[str, Any]) -> dict[str, set[str]]:
+    """For each component, by JSON pointer, the operations that reach it."""
+    reached: dict[str, set[str]] = {}
+    memo: dict[str, set[str]] = {}
+
+    def refs(node: object) -> Iterable[str]:
+        if isinstance(node, Mapping):
+            if isinstance(node.get("$ref"), str):
+                yield node["$ref"]
+            for value in node.values():
+                yield from refs(value)
+        elif isinstance(node, list):
+            for value in node:
+                yield from refs(value)
+
+    def component(ref: str) -> tuple[str, object]:
+        keys = [key.replace("~1", "/").replace("~0", "~") for key in ref[2:].split("/")][:3]
+        node: object = document
+        for key in keys:
+            node = node.get(key) if isinstance(node, Mapping) else None
+        return pointer(*keys), node
+
+    for path, method, item, operation in operations(document):
+        place = pointer("paths", path, method)
+        waiting = list(refs([operation, item.get("parameters")]))
+        seen: set[str] = set()
+        while waiting:
+            ref = waiting.pop()
+            if not ref.startswith("#/components/"):
+                continue
+            name, node = component(ref)
+            if name in seen:
+                continue
+            seen.add(name)
+            reached.setdefault(name, set()).add(place)
+            if name not in memo:
+                memo[name] = set(refs(node))
+            waiting.extend(memo[name])
+    return reached
