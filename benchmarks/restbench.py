@@ -24,8 +24,9 @@ __all__ = ["Task", "draw_candidates", "read_tasks"]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One question. `id` is unique in its file; `candidates` are tool names, empty where the file lists none."""
+    """One question. `position` is its place in the file, from 0; `candidates` are empty where the file lists none."""
 
+    position: int
     id: str
     query: str
     gold: Gold
@@ -45,9 +46,6 @@ def read_tasks(file: Path, protocol: Protocol) -> tuple[list[Task], list[str]]:
         raise UsageError(f"{file} is no task file: it must be a JSON list of tasks")
     warnings: dict[str, None] = {}
     tasks = [_task(entry, position, file, protocol, warnings) for position, entry in enumerate(data)]
-    twice = [name for name, count in Counter(task.id for task in tasks).items() if count > 1]
-    if twice:
-        raise UsageError(f"{file}: several tasks have the same qid: {', '.join(twice)}")
     return tasks, list(warnings)
 
 
@@ -56,7 +54,7 @@ def draw_candidates(task: Task, protocol: Protocol, count: int, seed: int) -> tu
 
     The order is random too, so that it gives nothing away; it depends on the seed and the task alone.
     """
-    chance = random.Random(f"{seed} {task.id} {task.query}")
+    chance = random.Random(f"{seed} {task.position} {task.query}")
     gold = sorted(task.gold.calls)
     others = [tool.name for tool in protocol.tools if tool.name not in task.gold.calls]
     drawn = gold + chance.sample(others, min(max(count - len(gold), 0), len(others)))
@@ -78,6 +76,7 @@ def _task(entry: object, position: int, file: Path, protocol: Protocol, warnings
         counted = counted or number is not None
         counts[_resolve(name, where, protocol, warnings)] += number or 1
     return Task(
+        position=position,
         id=str(entry.get("qid", position)),
         query=entry["query"].strip(),
         gold=Gold(dict(counts), counted),

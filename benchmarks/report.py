@@ -1,0 +1,56 @@
+"""The figures of a whole run: as `summary.json`, and as the table that is printed."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+
+from rich.table import Table
+
+from benchmarks.metrics import mean, percent
+from benchmarks.runner import Result, Settings
+
+__all__ = ["summarize", "table"]
+
+
+def summarize(results: Sequence[Result], settings: Settings) -> dict[str, object]:
+    """Means over the tasks (percent for the measures), `seconds` as the median; the keys are part of the interface."""
+    return {
+        "tasks": len(results),
+        "success": percent(result.score.success for result in results),
+        "path": percent(result.score.path for result in results),
+        "precision": percent(result.score.precision for result in results),
+        "success_any": percent(result.score.success_any for result in results),
+        "prompt_tokens": round(mean(result.prompt_tokens for result in results), 1),
+        "completion_tokens": round(mean(result.completion_tokens for result in results), 1),
+        "model_calls": round(mean(result.model_calls for result in results), 2),
+        "tool_calls": round(mean(result.tool_calls for result in results), 2),
+        "seconds": round(statistics.median(result.seconds for result in results), 2) if results else 0.0,
+        "model": settings.model,
+        "mode": settings.mode,
+        "seed": settings.seed,
+        "protocol": dict(settings.protocol),
+        "task_file": dict(settings.task_file),
+    }
+
+
+def table(summary: Mapping[str, object], title: str) -> Table:
+    """The summary for people."""
+    shown = Table(title=title, title_justify="left", show_header=False)
+    shown.add_column("measure")
+    shown.add_column("value", justify="right")
+    rows = (
+        ("tasks", f"{summary['tasks']}"),
+        ("Success", f"{summary['success']:.1f} %"),
+        ("Path", f"{summary['path']:.1f} %"),
+        ("Prec", f"{summary['precision']:.1f} %"),
+        ("success_any (ours)", f"{summary['success_any']:.1f} %"),
+        ("prompt tokens, mean", f"{summary['prompt_tokens']:,.0f}"),
+        ("completion tokens, mean", f"{summary['completion_tokens']:,.0f}"),
+        ("model calls, mean", f"{summary['model_calls']:.2f}"),
+        ("tool calls, mean", f"{summary['tool_calls']:.2f}"),
+        ("seconds, median", f"{summary['seconds']:.1f}"),
+    )
+    for row in rows:
+        shown.add_row(*row)
+    return shown

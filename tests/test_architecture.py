@@ -1,0 +1,163 @@
+"""The lines between the packages, which hold the house up, as tests."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ORDER = ("protocols", "sandbox", "atc", "probing", "benchmarks")
+"""Each package may import itself and those before it."""
+
+HEAVY = (
+    "torch",
+    "transformers",
+    "xllamacpp",
+    "openai",
+    "networkx",
+    "rich",
+    "openapi_spec_validator",
+    "RestrictedPython",
+)
+API_NAMES = ("tmdb", "moviedb", "spotify")
+
+
+def modules(package: str) -> list[Path]:
+    """The source files of a package."""
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def imported(file: Path) -> Iterator[tuple[int, str]]:
+    """Line and full name of every import in a file, also of those inside functions."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}:{node.lineno}: write imports in full, so that their direction is seen"
+            yield node.lineno, node.module or ""
+
+
+@pytest.mark.parametrize("package", ORDER)
+def test_imports_go_one_way(package: str) -> None:
+    """protocols <- sandbox <- atc <- probing <- benchmarks, lazy imports and imports for types included."""
+    allowed = ORDER[: ORDER.index(package) + 1]
+    wrong = [
+        f"{file.relative_to(ROOT)}:{line} imports {name}"
+        for file in modules(package)
+        for line, name in imported(file)
+        if name.partition(".")[0] in ORDER and name.partition(".")[0] not in allowed
+    ]
+
+    assert not wrong
+
+
+@pytest.mark.parametrize("package", ORDER)
+def test_every_module_says_why_and_what(package: str) -> None:
+    """Each module has a docstring, and each that is not empty lists its public names in `__all__`."""
+    for file in modules(package):
+        tree = ast.parse(file.read_text("utf-8"))
+        assert ast.get_docstring(tree), f"{file} has no docstring"
+        defines = any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in tree.body)
+        names = {target.id for node in tree.body if isinstance(node, ast.Assign) for target in _names(node)}
+        assert "__all__" in names or not defines, f"{file} has no __all__"
+
+
+@pytest.mark.parametrize("package", ORDER)
+def test_public_names_exist(package: str) -> None:
+    """What a package lists in `__all__` can be had from it."""
+    module = importlib.import_module(package)
+
+    assert [name for name in getattr(module, "__all__", []) if not hasattr(module, name)] == []
+
+
+@pytest.mark.parametrize("package", ["protocols", "sandbox", "atc"])
+def test_nothing_knows_an_api_by_name(package: str) -> None:
+    """No rule for a certain API is in code or prompts; comments and docstrings may tell of one."""
+    texts = [(file, text) for file in modules(package) for text in _strings_and_names(file)]
+    texts += [(file, file.read_text("utf-8")) for file in (ROOT / package).rglob("*.txt")]
+    found = [
+        f"{file.relative_to(ROOT)}: {text[:60]}" for file, text in texts for name in API_NAMES if name in text.lower()
+    ]
+
+    assert not found
+
+
+def test_importing_atc_is_light() -> None:
+    """`import atc` loads no model engine, nor any library that a first use can load as well."""
+    code = f"import sys, atc; print(*[name for name in {HEAVY!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+
+    assert done.stdout.strip() == ""
+
+
+def test_help_is_light() -> None:
+    """`atc --help` and the help of every command load none of them either."""
+    code = (
+        "import sys; from atc.cli import main\n"
+        "for name in ([], *([name] for name in main.list_commands(None))):\n"
+        "    main.main([*name, '--help'], standalone_mode=False)\n"
+        f"print('loaded:', *[name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+
+    assert done.stdout.splitlines()[-1].strip() == "loaded:"
+
+
+def test_a_folder_that_shadows_a_sibling_is_named(tmp_path: Path) -> None:
+    """A user's own `benchmarks/` on the import path is found out at `import atc`, not as a riddle later."""
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "__init__.py").write_text("")
+    done = _import_atc(tmp_path)
+
+    assert done.returncode == 1
+    assert f"ImportError: atc needs its own package `benchmarks` from {ROOT}" in done.stderr
+    assert f"{tmp_path / 'benchmarks'} comes first on the import path" in done.stderr
+    assert "rename that folder" in done.stderr
+
+
+def test_a_module_that_shadows_a_sibling_is_named(tmp_path: Path) -> None:
+    """A file `sandbox.py` beside a script is as bad as a folder."""
+    (tmp_path / "sandbox.py").write_text("")
+    done = _import_atc(tmp_path)
+
+    assert done.returncode == 1
+    assert f"{tmp_path / 'sandbox.py'} comes first on the import path" in done.stderr
+
+
+def test_a_folder_without_python_shadows_nothing(tmp_path: Path) -> None:
+    """A plain folder `protocols/` with notes in it is not imported in place of ours, and no reason to complain."""
+    (tmp_path / "protocols").mkdir()
+    (tmp_path / "protocols" / "notes.txt").write_text("")
+
+    assert _import_atc(tmp_path).returncode == 0
+
+
+def _import_atc(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Import atc with `folder` first on the path, as it is for a script that lies there."""
+    code = f"import sys; sys.path[:0] = [{str(folder)!r}, {str(ROOT)!r}]; import atc"
+    return subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
+
+
+def _names(node: ast.Assign) -> list[ast.Name]:
+    return [target for target in node.targets if isinstance(target, ast.Name)]
+
+
+def _strings_and_names(file: Path) -> Iterator[str]:
+    """Every name and string in a file but docstrings."""
+    tree = ast.parse(file.read_text("utf-8"))
+    bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare:
+            yield node.value
+        elif isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
