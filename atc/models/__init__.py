@@ -1,0 +1,69 @@
+"""Language models behind one interface; `open_model` finds the one that a name means.
+
+local:NAME    a model file on this machine, run by an engine inside our process (extra `local`)
+openai:NAME   OpenAI, or any endpoint that speaks its chat completions format (OPENAI_BASE_URL, OPENAI_API_KEY)
+hf:NAME       a folder or hub name that transformers can load (extra `hf`)
+replay:FILE   answers recorded earlier
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from atc.models.base import Completion, Message, Model, Usage
+from protocols.errors import UsageError
+
+__all__ = ["DEFAULT_MODEL", "Completion", "Message", "Model", "Usage", "default_model", "open_model"]
+
+DEFAULT_MODEL = "local:qwen2.5-coder-1.5b"
+
+
+def default_model() -> str:
+    """The model asked when none is named: `ATC_MODEL`, else the small local one."""
+    return os.environ.get("ATC_MODEL") or DEFAULT_MODEL
+
+
+def open_model(name: str | None = None, *, record: Path | None = None, seed: int = 0) -> Model:
+    """The model that a name means. What is heavy is loaded when it is first asked.
+
+    Args:
+        name: `local:NAME`, `openai:NAME`, `hf:NAME` or `replay:FILE`; None means `default_model()`.
+        record: A file to which every answer is appended, for `replay:FILE`.
+        seed: For the models that take one.
+    Raises:
+        UsageError: No model has such a name, or the file to record in cannot be written.
+        ModelError: The model is known but cannot be had: no file, no key, an extra that is not installed.
+    """
+    model = _open(name or default_model(), seed)
+    if record is None:
+        return model
+    from atc.models.replay import Recorder
+
+    return Recorder(model, record)
+
+
+def _open(name: str, seed: int) -> Model:
+    scheme, _, rest = name.partition(":")
+    if rest:
+        if scheme == "local":
+            from atc.models import files
+            from atc.models.local import LocalEngine
+
+            return LocalEngine(name, files.path(rest), seed=seed)
+        if scheme == "openai":
+            from atc.models.openai_compatible import OpenAIModel
+
+            return OpenAIModel(rest, seed=seed)
+        if scheme == "hf":
+            from atc.models.transformers_model import TransformersModel
+
+            return TransformersModel(rest)
+        if scheme == "replay":
+            from atc.models.replay import ReplayModel
+
+            return ReplayModel(Path(rest))
+    from atc.models.files import CATALOGUE
+
+    known = ", ".join(f"local:{model.name}" for model in CATALOGUE)
+    raise UsageError(f"{name!r} names no model; give {known}, openai:NAME, hf:NAME or replay:FILE")

@@ -1,0 +1,84 @@
+"""What every language model looks like from outside, so that the agent never learns whose model it asks.
+
+A conversation whose last message has the role "assistant" is a prefill: the model goes on from the end of that text,
+and the completion holds only what it added. Programs are asked for in this way, with the code block already opened.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Completion", "Message", "Model", "Usage", "cut"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What asking cost. `prompt_tokens` include the cached ones; `seconds` are wall-clock, waiting included."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    model_calls: int = 0
+    seconds: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.model_calls + other.model_calls,
+            self.seconds + other.seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A model's answer, without the prefill and without the stop sequence that ended it.
+
+    `finish` is "stop" when the model ended by itself or at a stop sequence, "length" when `max_tokens` cut it off;
+    an endpoint may answer other words.
+    """
+
+    text: str
+    usage: Usage
+    finish: str
+
+
+class Model(typing.Protocol):
+    """A language model that can be asked. Opening one is cheap: what is heavy happens in the first `complete`.
+
+    Models that hold their own tokenizer also have `count_tokens(text) -> int`. Prompts should not be fitted with it:
+    a recorded answer is found only by the same prompt, and a replay has no tokenizer.
+    """
+
+    name: str
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        """Answer a conversation, or go on from its prefill.
+
+        Args:
+            messages: Oldest first; a last one of role "assistant" is a prefill.
+            stop: Texts that end the answer; they are not part of it.
+            max_tokens: Most tokens to write.
+        Raises: ModelError: The model could not be had, or the conversation is longer than it can read.
+        """
+
+    def close(self) -> None:
+        """Give back what the model holds; a second call does nothing. A later `complete` opens it again."""
+
+
+def cut(text: str, stop: Sequence[str]) -> tuple[str, bool]:
+    """The text up to the first stop sequence in it, and whether there was one."""
+    ends = [end for end in (text.find(sequence) for sequence in stop) if end >= 0]
+    return (text[: min(ends)], True) if ends else (text, False)

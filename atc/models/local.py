@@ -1,0 +1,183 @@
+"""`local:NAME`: llama.cpp inside our own process, with a model file from the cache folder.
+
+The `xllamacpp` wheel brings llama.cpp's server as a library. Its in-process calls cannot be interrupted, have no time
+limit and do not tokenize, and it opens its HTTP listener in any case; so we talk to that listener, which listens on
+loopback only and wants a random key that never leaves this process. A request that is given up (Ctrl-C, time limit)
+closes its connection, and the engine stops.
+
+A prompt is rendered by the model's own chat template, cut into tokens once, and sent as tokens: what was counted is
+what is read. The engine keeps what it has read, so a prompt that begins like an earlier one is read from where it
+differs.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import secrets
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from atc.models.base import Completion, Message, Usage
+from protocols.errors import ModelError
+
+__all__ = ["CONTEXT", "LocalEngine"]
+
+CONTEXT = 8192
+"""Tokens that prompt and answer may have together."""
+
+TIMEOUT = 900.0
+"""Seconds for one answer; two slow cores read a full context in about three minutes."""
+
+REMEMBERED = 512
+"""MiB for prompts that were read earlier; one of 2,000 tokens takes about 60."""
+
+BATCH = 256
+"""Tokens read in one go. The engine can be stopped only between two of them: about four seconds on two slow cores."""
+
+
+class LocalEngine:
+    """A GGUF file and the engine that runs it. The engine starts when it is first needed.
+
+    One prompt is answered at a time; other threads wait. Raises: ModelError: the extra `local` is not installed.
+    """
+
+    def __init__(self, name: str, file: Path, *, seed: int = 0, context: int = CONTEXT) -> None:
+        if importlib.util.find_spec("xllamacpp") is None:
+            raise ModelError(f"{name} needs the engine of the extra `local`: pip install 'atc-toolchain[local]'")
+        self.name = name
+        self.context = context
+        self._file = file
+        self._seed = seed
+        self._lock = threading.RLock()
+        self._running: _Engine | None = None
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        """As `Model.complete`. Raises: ModelError: also when the prompt leaves less than `max_tokens` of `context`."""
+        started = time.monotonic()
+        with self._lock:
+            engine = self._engine()
+            prompt = engine.post("/apply-template", {"messages": [asdict(message) for message in messages]})["prompt"]
+            tokens = engine.tokenize(prompt, special=True)
+            if len(tokens) + max_tokens > self.context:
+                raise ModelError(
+                    f"the conversation has {len(tokens)} tokens, and {max_tokens} are kept for the answer; "
+                    f"{self.name} can hold {self.context} together"
+                )
+            reply = engine.post(
+                "/completion",
+                {
+                    "prompt": tokens,
+                    "n_predict": max_tokens,
+                    "stop": list(stop),
+                    "temperature": 0,
+                    "seed": self._seed,
+                    "cache_prompt": True,
+                },
+            )
+        usage = Usage(
+            prompt_tokens=len(tokens),
+            completion_tokens=reply["tokens_predicted"],
+            cached_tokens=reply["timings"]["cache_n"],
+            model_calls=1,
+            seconds=time.monotonic() - started,
+        )
+        return Completion(reply["content"], usage, "length" if reply["stop_type"] == "limit" else "stop")
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has, without chat template. Raises: ModelError."""
+        with self._lock:
+            return len(self._engine().tokenize(text, special=False))
+
+    def close(self) -> None:
+        """Stop the engine and give its memory back."""
+        with self._lock:
+            if self._running is not None:
+                self._running.stop()
+                self._running = None
+
+    def _engine(self) -> _Engine:
+        if self._running is None:
+            self._running = _Engine(self._file, self.context)
+        return self._running
+
+
+class _Engine:
+    """A running llama.cpp server; it ends with `stop`, with the object, or with the process."""
+
+    def __init__(self, file: Path, context: int) -> None:
+        import requests
+        import xllamacpp
+
+        key = secrets.token_urlsafe(32)
+        try:
+            server = xllamacpp.Server(_parameters(xllamacpp, file, context, key))
+        except (RuntimeError, ValueError) as error:
+            raise ModelError(
+                f"the local engine could not load {file} ({file.stat().st_size:,} bytes); if the file is damaged, "
+                "remove it and pull the model again"
+            ) from error
+        self._url = server.listening_address
+        self._session = requests.Session()
+        self._session.trust_env = False  # a proxy from the environment must not see loopback requests
+        self._session.headers["Authorization"] = f"Bearer {key}"
+        # Dropping the last reference stops the engine's threads. This has to happen before the interpreter goes.
+        self.stop = weakref.finalize(self, [server].clear)
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Ask the server. Raises: ModelError."""
+        import requests
+
+        try:
+            with self._session.post(self._url + path, json=body, timeout=TIMEOUT) as reply:
+                answer: dict[str, Any] = reply.json()
+        except requests.Timeout as error:
+            raise ModelError(f"the local engine gave no answer within {TIMEOUT:.0f} seconds") from error
+        except requests.RequestException as error:
+            raise ModelError(f"the local engine broke off: {error}") from error
+        if reply.status_code != requests.codes.ok:
+            raise ModelError(f"the local engine refused: {answer['error']['message']}")
+        return answer
+
+    def tokenize(self, text: str, *, special: bool) -> list[int]:
+        """Cut a text into tokens; `special` also reads marks such as the end of a turn, and adds a beginning."""
+        tokens: list[int] = self.post("/tokenize", {"content": text, "add_special": special, "parse_special": special})[
+            "tokens"
+        ]
+        return tokens
+
+
+def _parameters(xllamacpp: Any, file: Path, context: int, key: str) -> Any:
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(file)
+    parameters.hostnames = ["127.0.0.1"]
+    parameters.port = 0
+    parameters.api_keys = [key]
+    parameters.ui = False
+    parameters.endpoint_slots = False
+    parameters.verbosity = -1
+    parameters.warmup = False
+    parameters.fit_params = False
+    parameters.n_ctx = context
+    parameters.n_parallel = 1
+    parameters.n_batch = parameters.n_ubatch = BATCH
+    parameters.cache_ram_mib = REMEMBERED
+    # Weights rearranged for this processor write an eighth faster, but read a tenth slower, and cost three seconds
+    # at the start and a second copy of the weights in memory; as they lie in the file they are just mapped.
+    parameters.no_extra_bufts = True
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = physical_cores()
+    return parameters
+
+
+def physical_cores() -> int:
+    """Processor cores that this process may use; two threads of one core count once: they share its arithmetic."""
+    cores = set()
+    for cpu in os.sched_getaffinity(0):
+        siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        cores.add(siblings.read_text() if siblings.exists() else str(cpu))
+    return len(cores)

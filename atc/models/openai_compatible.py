@@ -1,0 +1,180 @@
+"""`openai:NAME`: any endpoint that speaks the chat completions format, OpenAI's own first.
+
+Endpoints differ in three things that matter here. None of them is told in advance what the others can: a parameter
+that is refused is left out and the request repeated, stop sequences are applied again on our side, and a prefill,
+which the format does not have, becomes a request to begin the answer with that text.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from atc.models.base import Completion, Message, Usage, cut
+from protocols.errors import ModelError
+
+if TYPE_CHECKING:
+    import openai
+
+__all__ = ["OpenAIModel"]
+
+CONNECT_TIMEOUT = 5.0
+TIMEOUT = 120.0
+RETRIES = 2
+
+PREFILL = """$message
+
+Begin your answer with exactly the following text, and go on from its end:
+$prefill"""
+
+RENAMED = {"max_tokens": "max_completion_tokens"}
+"""Parameters that have another name with endpoints that refuse the first."""
+
+OPTIONAL = frozenset({"temperature", "seed", "stop", "max_completion_tokens"})
+"""Parameters that a request can do without."""
+
+
+class OpenAIModel:
+    """A model behind `OPENAI_BASE_URL` (OpenAI's own service if unset), asked with `OPENAI_API_KEY`.
+
+    An endpoint named by `OPENAI_BASE_URL` may do without a key. Raises: ModelError: there is no key.
+    """
+
+    def __init__(self, name: str, *, seed: int = 0) -> None:
+        self.name = f"openai:{name}"
+        self._model = name
+        self._seed = seed
+        self._url = os.environ.get("OPENAI_BASE_URL") or None
+        self._key = os.environ.get("OPENAI_API_KEY", "")
+        if not self._key and not self._url:
+            raise ModelError(
+                f"{self.name} needs a key: set OPENAI_API_KEY, and OPENAI_BASE_URL for an endpoint of your own"
+            )
+        self._lock = threading.Lock()
+        self._client: openai.OpenAI | None = None
+        self._refused: set[str] = set()
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        """As `Model.complete`. Raises: ModelError: no answer; the message never holds the key."""
+        started = time.monotonic()
+        asked, prefill = _without_prefill(messages)
+        request: dict[str, Any] = {
+            "model": self._model,
+            "messages": [{"role": message.role, "content": message.content} for message in asked],
+            "max_tokens": max_tokens,
+            "temperature": 0,
+            "seed": self._seed,
+        }
+        # The answer repeats the prefill: a stop sequence in there would end it before it began.
+        if sent := [text for text in stop if text not in prefill]:
+            request["stop"] = sent
+        reply = self._ask(request)
+        choices = getattr(reply, "choices", None)
+        if not choices or choices[0].message is None:
+            raise ModelError(f"{self._place()} answers, but not with a chat completion; is OPENAI_BASE_URL right?")
+        text, stopped = cut(_after_prefill(choices[0].message.content or "", prefill), stop)
+        finish = "stop" if stopped else choices[0].finish_reason or "stop"
+        return Completion(text, _usage(reply.usage, time.monotonic() - started), finish)
+
+    def close(self) -> None:
+        """Close the connections."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+
+    def _ask(self, request: dict[str, Any]) -> Any:
+        """Send a request, again without each parameter that the endpoint refuses; what was refused is remembered."""
+        import openai
+
+        with self._errors():
+            while True:
+                adapted = {key: value for key, value in request.items() if key not in self._refused}
+                for name in self._refused & RENAMED.keys() & request.keys():
+                    if RENAMED[name] not in self._refused:
+                        adapted[RENAMED[name]] = request[name]
+                try:
+                    return self._opened().chat.completions.create(**adapted)
+                except openai.BadRequestError as error:
+                    if error.param not in adapted or error.param not in OPTIONAL | RENAMED.keys():
+                        raise
+                    self._refused.add(error.param)
+
+    def _opened(self) -> openai.OpenAI:
+        import openai
+
+        with self._lock:
+            if self._client is None:
+                timeout = openai.Timeout(TIMEOUT, connect=CONNECT_TIMEOUT)
+                self._client = openai.OpenAI(
+                    api_key=self._key or "none", base_url=self._url, timeout=timeout, max_retries=RETRIES
+                )
+            return self._client
+
+    def _place(self) -> str:
+        return self._url or "https://api.openai.com/v1"
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn what the client raises into one sentence."""
+        import openai
+
+        place = self._place()
+        try:
+            yield
+        except openai.APITimeoutError as error:
+            raise ModelError(f"{place} gave no answer within {TIMEOUT:.0f} seconds ({self.name})") from error
+        except openai.APIConnectionError as error:
+            raise ModelError(f"{place} cannot be reached ({self.name}); is OPENAI_BASE_URL right?") from error
+        except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
+            # The reply may quote the key: it is not repeated.
+            raise ModelError(f"{place} refuses OPENAI_API_KEY for {self.name} (status {error.status_code})") from None
+        except openai.NotFoundError as error:
+            raise ModelError(f"{place} has no model {self._model!r} ({self._said(error)})") from error
+        except openai.APIStatusError as error:
+            raise ModelError(
+                f"{place} answers {self.name} with status {error.status_code}: {self._said(error)}"
+            ) from error
+        except (openai.OpenAIError, ValueError) as error:
+            raise ModelError(f"{place} answers, but not with a chat completion: {self._said(error)}") from error
+
+    def _said(self, error: Exception) -> str:
+        said = " ".join(str(error).split())
+        return (said.replace(self._key, "***") if self._key else said)[:300]
+
+
+def _without_prefill(messages: Sequence[Message]) -> tuple[list[Message], str]:
+    """The conversation with its prefill turned into a sentence of the last question, and the prefill."""
+    if not messages or messages[-1].role != "assistant":
+        return list(messages), ""
+    *earlier, last = messages
+    prefill = last.content
+    question = earlier.pop().content if earlier and earlier[-1].role == "user" else ""
+    text = Template(PREFILL).substitute(message=question, prefill=prefill).lstrip()
+    return [*earlier, Message("user", text)], prefill
+
+
+def _after_prefill(text: str, prefill: str) -> str:
+    """What an answer adds to the prefill, whether it repeats all of it, its last line, or nothing."""
+    for opening in (prefill.strip(), prefill.strip().rpartition("\n")[2]):
+        if opening and opening in text:
+            added = text.partition(opening)[2]
+            return added.removeprefix("\n") if prefill.endswith("\n") else added
+    return text
+
+
+def _usage(counted: Any, seconds: float) -> Usage:
+    """What the endpoint counted; zeros from one that does not count."""
+    details = getattr(counted, "prompt_tokens_details", None)
+    return Usage(
+        prompt_tokens=getattr(counted, "prompt_tokens", 0) or 0,
+        completion_tokens=getattr(counted, "completion_tokens", 0) or 0,
+        cached_tokens=getattr(details, "cached_tokens", 0) or 0,
+        model_calls=1,
+        seconds=seconds,
+    )

@@ -1,0 +1,125 @@
+"""Recorded answers: what a model said once can be played back, without the model and with the same bytes.
+
+An answer is found by the hash of the request: messages, stop sequences and token limit. The model's name is not part
+of it, so that a record made with one model can be played to whoever asks the same. A request that was recorded more
+than once is answered in the recorded order, and from then on by its last answer. Times are not recorded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from atc.models.base import Completion, Message, Model, Usage
+from protocols.errors import ModelError, UsageError
+
+__all__ = ["Recorder", "ReplayModel", "request_hash"]
+
+
+def request_hash(messages: Sequence[Message], stop: Sequence[str], max_tokens: int) -> str:
+    """sha256, in hex, over the canonical JSON of a request."""
+    request = {"messages": [asdict(message) for message in messages], "stop": list(stop), "max_tokens": max_tokens}
+    text = json.dumps(request, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class ReplayModel:
+    """Answers from a file that a recorder wrote; any other request is a ModelError.
+
+    Raises: ModelError: there is no such file. UsageError: a line in it is no recorded answer.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.name = f"replay:{file}"
+        self._file = file
+        self._answers = _read(file)
+        self._asked: dict[str, int] = defaultdict(int)
+        self._lock = threading.Lock()
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        """As `Model.complete`; usage has the recorded tokens and the seconds that the replay took."""
+        started = time.monotonic()
+        key = request_hash(messages, stop, max_tokens)
+        answers = self._answers.get(key)
+        if answers is None:
+            raise ModelError(
+                f"{self._file} has no answer to the request {key}; a real model with --record {self._file} adds it"
+            )
+        with self._lock:
+            answer = answers[min(self._asked[key], len(answers) - 1)]
+            self._asked[key] += 1
+        return replace(answer, usage=replace(answer.usage, seconds=time.monotonic() - started))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _read(file: Path) -> dict[str, list[Completion]]:
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"cannot read recorded answers from {file}: {error}") from error
+    answers: dict[str, list[Completion]] = defaultdict(list)
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line)
+            completion = Completion(entry["text"], Usage(**entry["usage"], model_calls=1), entry["finish"])
+            answers[entry["hash"]].append(completion)
+        except (ValueError, KeyError, TypeError) as error:
+            raise UsageError(f"{file}, line {number}: not a recorded answer") from error
+    return dict(answers)
+
+
+class Recorder:
+    """A model whose answers are also appended to a file, one JSON line each."""
+
+    def __init__(self, model: Model, file: Path) -> None:
+        self.name = model.name
+        self._model = model
+        self._file = file
+        try:
+            file.open("ab").close()
+        except OSError as error:
+            raise UsageError(f"cannot record answers in {file}: {error}") from error
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        """As `Model.complete`. Raises: UsageError: the answer could not be written to the file."""
+        completion = self._model.complete(messages, stop=stop, max_tokens=max_tokens)
+        entry = {
+            "hash": request_hash(messages, stop, max_tokens),
+            "model": self.name,
+            "messages": [asdict(message) for message in messages],
+            "stop": list(stop),
+            "max_tokens": max_tokens,
+            "text": completion.text,
+            "finish": completion.finish,
+            "usage": {
+                "prompt_tokens": completion.usage.prompt_tokens,
+                "completion_tokens": completion.usage.completion_tokens,
+                "cached_tokens": completion.usage.cached_tokens,
+            },
+        }
+        line = json.dumps(entry).encode() + b"\n"
+        try:
+            # One write at the end of the file: lines of several threads or processes cannot mix.
+            descriptor = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            try:
+                os.write(descriptor, line)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise UsageError(f"cannot record answers in {self._file}: {error}") from error
+        return completion
+
+    def close(self) -> None:
+        """Close the recorded model."""
+        self._model.close()

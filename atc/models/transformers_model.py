@@ -1,0 +1,127 @@
+"""`hf:NAME`: a causal language model run by transformers, from a folder or from the Hugging Face hub.
+
+Slow next to the other ways, but it runs whatever transformers can load, with or without a chat template.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from atc.models.base import Completion, Message, Usage, cut
+from protocols.errors import ModelError
+
+__all__ = ["TransformersModel"]
+
+
+class TransformersModel:
+    """A model that transformers loads when it is first asked; it answers greedily, one conversation at a time.
+
+    Raises: ModelError: torch or transformers is not installed, or a folder of that name holds no model.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = f"hf:{name}"
+        missing = [package for package in ("torch", "transformers") if importlib.util.find_spec(package) is None]
+        if missing:
+            raise ModelError(f"{self.name} needs {' and '.join(missing)}: pip install 'atc-toolchain[hf]'")
+        folder = Path(name).expanduser()
+        if folder.is_dir() and not (folder / "config.json").is_file():
+            raise ModelError(f"{folder} is no model folder: it has no config.json")
+        if not folder.is_dir() and name.startswith((".", "/", "~")):
+            raise ModelError(f"there is no model folder {folder}")
+        self._source = str(folder) if folder.is_dir() else name
+        self._lock = threading.Lock()
+        self._loaded: tuple[Any, Any] | None = None
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        """As `Model.complete`. Raises: ModelError: also when prompt and answer do not fit into the model's context."""
+        started = time.monotonic()
+        with self._lock:
+            tokenizer, model = self._load()
+            prompt = _render(tokenizer, messages)
+            # A chat template writes the beginning of a text itself.
+            inputs = tokenizer(prompt, return_tensors="pt", add_special_tokens=tokenizer.chat_template is None)
+            inputs = inputs.to(model.device)
+            length = inputs["input_ids"].shape[1]
+            context = getattr(model.config, "max_position_embeddings", None)
+            if context is not None and length + max_tokens > context:
+                raise ModelError(
+                    f"the conversation has {length} tokens, and {max_tokens} are kept for the answer; "
+                    f"{self.name} can hold {context} together"
+                )
+            written = self._write(inputs, stop, max_tokens)[length:]
+        text, stopped = cut(tokenizer.decode(written, skip_special_tokens=True), stop)
+        ended = stopped or len(written) < max_tokens or int(written[-1]) in _ends(model)
+        usage = Usage(length, len(written), 0, 1, time.monotonic() - started)
+        return Completion(text, usage, "stop" if ended else "length")
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has, without chat template. Raises: ModelError."""
+        with self._lock:
+            tokenizer, _ = self._load()
+            return len(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def close(self) -> None:
+        """Forget the model."""
+        with self._lock:
+            self._loaded = None
+
+    def _load(self) -> tuple[Any, Any]:
+        if self._loaded is None:
+            import torch
+            import transformers
+
+            transformers.logging.set_verbosity_error()
+            transformers.logging.disable_progress_bar()
+            try:
+                tokenizer = transformers.AutoTokenizer.from_pretrained(self._source)
+                model = transformers.AutoModelForCausalLM.from_pretrained(self._source, dtype="auto")
+            except (OSError, ValueError, KeyError, ImportError) as error:
+                raise ModelError(
+                    f"transformers cannot load {self.name}: {str(error).strip().splitlines()[0]}"
+                ) from error
+            model = model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
+            self._loaded = tokenizer, model
+        return self._loaded
+
+    def _write(self, inputs: Any, stop: Sequence[str], max_tokens: int) -> Any:
+        """Prompt and answer as a vector of tokens."""
+        import torch
+        import transformers
+
+        tokenizer, model = self._load()
+        ends = _ends(model)
+        settings = transformers.GenerationConfig(
+            do_sample=False,
+            max_new_tokens=max_tokens,
+            eos_token_id=ends or None,
+            pad_token_id=tokenizer.pad_token_id if tokenizer.pad_token_id is not None else next(iter(ends), 0),
+            stop_strings=list(stop) or None,
+        )
+        with torch.inference_mode():
+            return model.generate(**inputs, generation_config=settings, tokenizer=tokenizer)[0]
+
+
+def _render(tokenizer: Any, messages: Sequence[Message]) -> str:
+    """The conversation as the model was trained to read it, left open at its end."""
+    prefilled = messages[-1].role == "assistant"
+    if tokenizer.chat_template is None:
+        text = "\n\n".join(message.content for message in messages)
+        return text if prefilled else f"{text}\n\n"
+    turns = [asdict(message) for message in (messages[:-1] if prefilled else messages)]
+    rendered: str = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+    return rendered + messages[-1].content if prefilled else rendered
+
+
+def _ends(model: Any) -> list[int]:
+    """Tokens that end an answer."""
+    ends = model.generation_config.eos_token_id
+    if ends is None:
+        return []
+    return list(ends) if isinstance(ends, list) else [ends]
