@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
@@ -36,94 +36,88 @@ OUTPUT_SHOWN = 4
 """Most calls and lines of output in the moving part; all of them are printed once the attempt is over."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """The attempt under way. It is replaced and never changed, so that the drawing thread needs no lock."""
+
+    attempt: int = 0
+    doing: str = ""
+    program: str = ""
+    calls: tuple[CallRecord, ...] = ()
+    output: str = ""
+    since: float = field(default_factory=time.monotonic)
+
+
 class LiveView:
     """A reader of events and a context manager; it draws on the console between entering and leaving."""
 
     def __init__(self, console: Console, *, verbose: bool = False) -> None:
         self._console = console
         self._verbose = verbose
-        self._lock = threading.RLock()
-        self._live = Live(console=console, get_renderable=self._moving, refresh_per_second=8, transient=True)
-        self._begin(0)
+        self._turn = _Turn()
+        self._live = Live(console=console, get_renderable=self.moving, refresh_per_second=8, transient=True)
 
     def __enter__(self) -> LiveView:
         self._live.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        with self._lock:
-            self._finish_attempt()
-            self._doing = ""
+        self._finish_attempt()
         self._live.stop()
 
     def __call__(self, event: Event) -> None:
-        with self._lock:
-            self._take(event)
-
-    def _begin(self, attempt: int) -> None:
-        """Forget the last attempt."""
-        self._attempt = attempt
-        self._program = ""
-        self._calls: list[CallRecord] = []
-        self._output = ""
-        self._doing = ""
-        self._since = time.monotonic()
-
-    def _take(self, event: Event) -> None:
         match event:
             case SolveStarted(query, tools):
                 self._show(Text(visible(query), style="bold"))
                 self._show(_tools(tools, all_names=self._verbose))
             case ModelWaiting(attempt):
                 self._finish_attempt()
-                self._begin(attempt)
-                self._doing = "the model revises its program" if attempt > 1 else "the model writes a program"
+                doing = "the model revises its program" if attempt > 1 else "the model writes a program"
+                self._turn = _Turn(attempt, doing)
             case ProgramWritten(attempt, program, _):
-                self._begin(attempt)
-                self._program = program
-                self._doing = "the program runs"
+                self._turn = _Turn(attempt, "the program runs", program)
             case CallMade(_, call):
-                self._calls.append(call)
+                self._turn = replace(self._turn, calls=(*self._turn.calls, call))
             case OutputPrinted(_, _, text):
-                self._output += text
+                self._turn = replace(self._turn, output=self._turn.output + text)
             case RunEnded():
-                self._doing = "looking at how it went"
+                self._turn = replace(self._turn, doing="looking at how it went")
             case FaultFound(_, fault, attribution):
                 self._finish_attempt(fault, attribution)
             case SolveEnded(solution):
                 self._finish_attempt()
                 self._show_end(solution)
 
-    def _moving(self) -> RenderableType:
+    def moving(self) -> RenderableType:
         """The part that is drawn anew all the time; never taller than the terminal."""
-        with self._lock:
-            if not self._doing:
-                return Text()
-            seconds = time.monotonic() - self._since
-            parts: list[RenderableType] = [Spinner("dots", Text(f"{self._doing} · {seconds:.0f} s", style="cyan"))]
-            output = self._output.rstrip("\n").split("\n")[-OUTPUT_SHOWN:] if self._output.strip() else []
-            calls = self._calls[-CALLS_SHOWN:]
+        turn = self._turn
+        if not turn.doing:
+            return Text()
+        seconds = time.monotonic() - turn.since
+        parts: list[RenderableType] = [Spinner("dots", Text(f"{turn.doing} · {seconds:.0f} s", style="cyan"))]
+        output = turn.output.rstrip("\n").split("\n")[-OUTPUT_SHOWN:] if turn.output.strip() else []
+        calls = turn.calls[-CALLS_SHOWN:]
+        if turn.program:
             room = max(self._console.height - len(output) - len(calls) - 4, 3)
-            if self._program:
-                parts.append(program_code(self._program, lines=(1, room)))
-            parts += [call_row(call) for call in calls]
-            parts += [Text(visible(line), style="dim", no_wrap=True, overflow="ellipsis") for line in output]
-            return Group(*parts)
+            parts.append(program_code(turn.program, lines=(1, room)))
+        parts += [call_row(call) for call in calls]
+        parts += [Text(visible(line), style="dim", no_wrap=True, overflow="ellipsis") for line in output]
+        return Group(*parts)
 
     def _finish_attempt(self, fault: Fault | None = None, attribution: Attribution | None = None) -> None:
         """Print the attempt under way for good, with what went wrong in it."""
-        if self._program:
-            self._show(Rule(f"program {self._attempt}", style="dim", align="left"))
-            self._show(program_code(self._program, fault.line if fault else None))
-            for call in self._calls:
+        turn, self._turn = self._turn, _Turn()
+        if turn.program:
+            self._show(Rule(f"program {turn.attempt}", style="dim", align="left"))
+            self._show(program_code(turn.program, fault.line if fault else None))
+            for call in turn.calls:
                 self._show(call_row(call))
-            if fault and self._output.strip():
-                self._show(Text(visible(self._output).rstrip("\n"), style="dim"))
+            if fault and turn.output.strip():
+                self._show(Text(visible(turn.output).rstrip("\n"), style="dim"))
         if fault:
             self._show(Text(f"✗ {fault_text(fault)}", style="red"))
         if attribution and (found := blame(attribution)):
             self._show(Text(f"  {found}", style="yellow"))
-        self._begin(self._attempt)
 
     def _show_end(self, solution: Solution) -> None:
         if solution.answer is not None:
@@ -134,7 +128,7 @@ class LiveView:
         self._show(Text(figures(solution), style="dim"))
 
     def _show(self, part: RenderableType) -> None:
-        self._live.console.print(part, highlight=False)
+        self._console.print(part, highlight=False)
 
 
 def _tools(names: tuple[str, ...], *, all_names: bool) -> Text:

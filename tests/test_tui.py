@@ -1,0 +1,268 @@
+"""What a user sees of a solve: the same events on a wide terminal, a narrow one, one without colours, and in a log."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from atc.events import (
+    CallMade,
+    Event,
+    FaultFound,
+    ModelWaiting,
+    OutputPrinted,
+    ProgramWritten,
+    RunEnded,
+    SolveEnded,
+    SolveStarted,
+)
+from atc.faults import Attribution, Fault
+from atc.models import Usage
+from atc.solution import Attempt, Solution
+from atc.tui import open_view
+from atc.tui.lines import Lines
+from atc.tui.live import LiveView
+from atc.tui.text import first_line, visible
+from sandbox.records import CallRecord, ProgramError, Resources, Run
+
+WRONG = 'films = GET_search_film(query="Dune")\nprint(GET_film_film_id_credits(film_id=films[0]["uid"])["crew"])\n'
+RIGHT = WRONG.replace("uid", "id")
+SEARCH = CallRecord(
+    0, "GET_search_film", "GET", "http://api/search/film", {"query": "Dune"}, 1, 200, 12.3, 1, "function"
+)
+CREDITS = CallRecord(
+    1, "GET_film_film_id_credits", "GET", "http://api/film/7", {"film_id": 7}, 2, 200, 4.0, 1, "function"
+)
+FAULT = Fault("run", "KeyError", "'uid'", 2, '  2 > print(...films[0]["uid"]...)')
+BLAME = Attribution("GET_search_film", 0, '[0]["uid"]', "data", ("GET_search_film",))
+ESCAPE = "\x1b[2J\x1b]0;owned\x07"
+
+
+def run_of(*calls: CallRecord, stdout: str = "", error: ProgramError | None = None) -> Run:
+    """A run that made these calls."""
+    return Run("error" if error else "ok", stdout, "", error, calls, Resources(0.25, 0.1, 30.0, len(stdout)))
+
+
+def repaired(answer: str = "Denis Villeneuve") -> list[Event]:
+    """The events of a solve whose first program fails and whose second answers."""
+    first = run_of(SEARCH, error=ProgramError("KeyError", "'uid'", 2))
+    second = run_of(SEARCH, CREDITS, stdout=answer)
+    usage = Usage(1000, 40, 900, 1, 2.5)
+    attempts = (Attempt(WRONG, "run", first, FAULT, BLAME), Attempt(RIGHT, "done", second, None, None))
+    seconds = {"total": 5.6, "model": 5.0, "run": 0.5}
+    solution = Solution("Who directed Dune?", "answered", answer, attempts, (), usage + usage, seconds, {})
+    return [
+        SolveStarted("Who directed Dune?", ("GET_search_film", "GET_film_film_id_credits")),
+        ModelWaiting(1),
+        ProgramWritten(1, WRONG, usage),
+        CallMade(1, SEARCH),
+        RunEnded(1, first),
+        FaultFound(1, FAULT, BLAME),
+        ModelWaiting(2),
+        ProgramWritten(2, RIGHT, usage),
+        CallMade(2, SEARCH),
+        CallMade(2, CREDITS),
+        OutputPrinted(2, "stdout", answer),
+        RunEnded(2, second),
+        SolveEnded(solution),
+    ]
+
+
+def live(events: list[Event], width: int = 100, color: str | None = "truecolor", *, height: int = 30) -> str:
+    """All that the live view sends to a terminal of this size."""
+    sent = io.StringIO()
+    no_color = color is None
+    console = Console(
+        file=sent, force_terminal=True, width=width, height=height, color_system=color or "standard", no_color=no_color
+    )
+    with LiveView(console) as view:
+        for event in events:
+            view(event)
+    return sent.getvalue()
+
+
+def plain(text: str) -> str:
+    """What is left of it for the eye."""
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text).replace("\r", "")
+
+
+def test_live_view_shows_the_way_to_the_answer() -> None:
+    """Question, tools, both programs, calls with status and time, the fault and its attribution, answer, figures."""
+    seen = plain(live(repaired()))
+
+    assert "Who directed Dune?" in seen
+    assert "2 tools: GET_search_film, GET_film_film_id_credits" in seen
+    assert '200    12 ms  GET_search_film(query="Dune")' in seen
+    assert "200     4 ms  GET_film_film_id_credits(film_id=7)" in seen
+    assert "✗ line 2: KeyError: 'uid'" in seen
+    assert 'to blame: GET_search_film at [0]["uid"] (the failing line works on its response)' in seen
+    assert "Denis Villeneuve" in seen
+    assert "answered · 1 reflection · 3 calls · 2,000 tokens read (1,800 cached) · 80 written" in seen
+    assert "5.6 s (model 5.0, run 0.5)" in seen.replace("\n", "")
+
+
+def test_failing_line_is_marked_without_colours_too() -> None:
+    """A sign in the margin marks the line; colour only adds to it."""
+    seen = plain(live(repaired(), color=None))
+
+    assert re.search(r"❱\s*2 print\(GET_film_film_id_credits", seen)
+
+
+def test_no_colour_is_no_colour() -> None:
+    """With NO_COLOR, no escape sequence sets a colour."""
+    codes = re.findall(r"\x1b\[([0-9;]*)m", live(repaired(), color=None))
+
+    assert not [code for code in codes for part in code.split(";") if part and 30 <= int(part) <= 107]
+
+
+def test_programs_have_colours_where_the_terminal_has() -> None:
+    """Keywords, strings and numbers of a program are highlighted."""
+    codes = re.findall(r"\x1b\[([0-9;]*)m", live(repaired()))
+
+    assert [code for code in codes for part in code.split(";") if part and 30 <= int(part) <= 107]
+
+
+def test_narrow_terminal() -> None:
+    """On 40 columns nothing is wider than the terminal, and programs, faults and the answer are still whole."""
+    seen = plain(live(repaired(), width=40))
+
+    assert max(len(line) for line in seen.splitlines()) <= 40
+    words = re.sub(r"\s+", "", seen)
+    assert 'film_id=films[0]["uid"]' in words
+    assert "toblame:GET_search_film" in words
+    assert "DenisVilleneuve" in words
+
+
+def test_a_long_program_does_not_outgrow_the_terminal() -> None:
+    """While a program runs, the moving part shows its beginning and how much more there is."""
+    program = "\n".join(f"a{number} = {number}" for number in range(200))
+    started = [SolveStarted("q", ()), ModelWaiting(1), ProgramWritten(1, program, Usage())]
+    console = Console(file=io.StringIO(), force_terminal=True, width=80, height=20)
+    view = LiveView(console)
+    for event in started:
+        view(event)
+    with console.capture() as capture:
+        console.print(view.moving())
+
+    assert len(capture.get().splitlines()) <= 20
+    assert "more lines" in capture.get()
+
+
+def test_nothing_from_outside_drives_the_terminal() -> None:
+    """Escape sequences in the query, in tool text, in an error or in the answer arrive as signs, not as commands."""
+    evil = CallRecord(0, None, "GET", f"http://api/{ESCAPE}", {}, 1, None, 1.0, 1, "requests", error=ESCAPE)
+    solution = Solution(ESCAPE, "answered", ESCAPE, (), (ESCAPE,), Usage(), {"total": 1.0}, {})
+    events: list[Event] = [
+        SolveStarted(ESCAPE, (ESCAPE,)),
+        ModelWaiting(1),
+        ProgramWritten(1, f"print('{ESCAPE}')", Usage()),
+        CallMade(1, evil),
+        OutputPrinted(1, "stdout", ESCAPE),
+        FaultFound(1, Fault("run", "Error", ESCAPE, 1, ESCAPE), Attribution(ESCAPE, 0, ESCAPE, "call", (ESCAPE,))),
+        SolveEnded(solution),
+    ]
+    written: list[str] = []
+    lines = Lines(written.append, verbose=True)
+    for event in events:
+        lines(event)
+    sent = live(events)
+
+    assert "\x1b[2J" not in sent and "\x1b]0" not in sent and "\x07" not in sent
+    assert "␛[2J" in sent
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", "".join(written))
+    assert sum("␛[2J" in line for line in written) >= 6
+
+
+def test_markup_is_only_text() -> None:
+    """Square brackets in a question or an answer are not taken for the view's own styles."""
+    events: list[Event] = [
+        SolveStarted("[red]q[/red]", ()),
+        SolveEnded(Solution("q", "answered", "[bold]a[/]", (), (), Usage(), {"total": 1.0}, {})),
+    ]
+    seen = plain(live(events))
+
+    assert "[red]q[/red]" in seen
+    assert "[bold]a[/]" in seen
+
+
+def test_plain_lines_tell_the_same() -> None:
+    """In a log each event is a line or two, in order, without programs unless asked."""
+    written: list[str] = []
+    lines = Lines(written.append)
+    for event in repaired():
+        lines(event)
+
+    assert written[0] == "query: Who directed Dune?"
+    assert written[1] == "tools: 2 shown to the model"
+    assert 'attempt 1: 200    12 ms  GET_search_film(query="Dune")' in written
+    assert "attempt 1: line 2: KeyError: 'uid'" in written
+    assert any(line.startswith("to blame: GET_search_film") for line in written)
+    assert written[-1].startswith("answered · 1 reflection")
+    assert not any("films[0]" in line and "print(GET" in line for line in written)
+
+
+def test_plain_lines_can_show_programs() -> None:
+    """With -v the programs and their output are part of the log."""
+    written: list[str] = []
+    lines = Lines(written.append, verbose=True)
+    for event in repaired():
+        lines(event)
+
+    assert '    films = GET_search_film(query="Dune")' in written
+    assert "    Denis Villeneuve" in written
+
+
+def test_view_is_plain_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a terminal, progress goes to stderr, and stdout is left to the answer."""
+    with open_view() as shown:
+        for event in repaired():
+            shown.sink(event)
+    captured = capsys.readouterr()
+
+    assert not shown.answer
+    assert captured.out == ""
+    assert "query: Who directed Dune?" in captured.err
+    assert "\x1b" not in captured.err
+
+
+def test_quiet_view_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """With --json there is nothing but the Solution."""
+    with open_view(quiet=True) as shown:
+        for event in repaired():
+            shown.sink(event)
+
+    assert capsys.readouterr() == ("", "")
+
+
+def test_an_unfinished_attempt_stays_on_screen() -> None:
+    """When a solve is interrupted while a program runs, the program and its calls are not lost."""
+    seen = plain(live(repaired()[:4]))
+
+    assert "films = GET_search_film" in seen.rsplit("program 1", 1)[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain, with tab\tand\nline", "plain, with tab\tand\nline"),
+        ("\x1b[31m", "␛[31m"),
+        ("a\r\nb\rc", "a\nb␍c"),
+        ("\x00\x7f", "␀␡"),
+        ("\x9b31m", "<U+009B>31m"),
+        ("\u202egpj.exe", "<U+202E>gpj.exe"),
+        ("\ud800", "<U+D800>"),
+        ("日本語 é 👩\u200d💻", "日本語 é 👩\u200d💻"),
+    ],
+)
+def test_visible(text: str, shown: str) -> None:
+    """What acts on a terminal becomes a sign; ordinary text of any language stays as it is."""
+    assert visible(text) == shown
+
+
+def test_first_line() -> None:
+    """The first line that holds something, cut to fit."""
+    assert first_line("\n\n  a long line\nnext", 6) == "a lon…"
+    assert first_line(" \n", 6) == ""
