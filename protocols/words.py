@@ -8,10 +8,37 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-__all__ = ["ID_WORDS", "is_identifier", "noun_of", "singular", "words"]
+__all__ = ["ID_WORDS", "WRAPPERS", "is_identifier", "noun_of", "singular", "words"]
 
 ID_WORDS = frozenset({"id", "uuid", "guid", "ref", "key", "slug", "uri", "code", "identifier", "number", "handle"})
 """Last words of a name that say: this is not a thing but what one calls it by."""
+
+WRAPPERS = frozenset(
+    [
+        "result",
+        "item",
+        "data",
+        "datum",
+        "list",
+        "record",
+        "entry",
+        "value",
+        "content",
+        "element",
+        "hit",
+        "page",
+        "object",
+        "response",
+        "payload",
+        "embedded",
+        "link",
+        "node",
+        "edge",
+        "parent",
+        "member",
+    ]
+)
+"""Nouns of keys that only wrap what a response is about."""
 
 _IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman", "data": "datum"}
 _INVARIANT = frozenset({"series", "species", "news", "media", "status", "canvas", "lens", "address", "bus", "gas"})

@@ -1,0 +1,441 @@
+"""Solve a question: one program from the model, run it, and on a failure attribute it to a tool and revise.
+
+This is the paper's loop (arXiv:2405.16533): Eq. 1 writes the program from the tools' protocols, Eq. 2 revises it from
+all earlier programs, their results, and the documentation of the tool that the failure was attributed to.
+"""
+
+from __future__ import annotations
+
+import ast
+import platform
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from atc import prompts
+from atc.attribution import attribute
+from atc.candidates import choose
+from atc.events import (
+    CallMade,
+    EventSink,
+    FaultFound,
+    ModelWaiting,
+    OutputPrinted,
+    ProgramWritten,
+    RunEnded,
+    SolveEnded,
+    SolveStarted,
+)
+from atc.faults import Attribution, Fault
+from atc.models import Message, Model, Usage, open_model
+from atc.solution import Attempt, Solution, Status
+from protocols import load
+from protocols.errors import ModelError, UsageError
+from protocols.graph import ProtocolGraph
+from protocols.model import Protocol
+from protocols.render import render
+from sandbox import CallRecord, Limits, Run, Sandbox
+
+__all__ = ["MODES", "SIMULATED_NOW", "Agent"]
+
+Mode = Literal["attribute", "naive", "none"]
+MODES: tuple[Mode, ...] = ("attribute", "naive", "none")
+SIMULATED_NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
+"""What time it is in a rehearsal, unless one says otherwise."""
+
+_PREFILL = "```python\n"
+_FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_PROMPT_TOKENS = 6000
+_SHORT = 600
+
+
+class Agent:
+    """Answers questions with the tools of a protocol.
+
+    Args:
+        protocol: What the API offers; from a document with `Agent.from_openapi`.
+        model: A name such as "openai:gpt-4.1" or "local:qwen2.5-coder-1.5b", or any object with `complete`. By default
+            what `ATC_MODEL` names, else the local model. A model that this agent opened it also closes.
+        mode: How a failed program is repaired: "attribute" names the tool to blame and shows its documentation again,
+            "naive" shows the error text alone, "none" does not repair.
+        max_reflections: How often a program may be revised (the paper's alpha); 3 allows four programs.
+        base_url: Where the API is, when that is not where its document says.
+        auth: Credentials as `KIND:SOURCE`, such as "bearer:env:MY_TOKEN".
+        simulate: Rehearse against a simulated API made from the protocol; no request leaves this machine.
+        seed: Of the simulated API, the model, and a program's random numbers.
+        tools: How many tools the model is shown at most, or "all".
+        now: What time it is for the program and the model; the real time by default, a fixed one with `simulate`.
+        limits: What a program may use.
+        on_event: Called with every event as it happens.
+    Raises: UsageError: An unknown mode, or a credential that cannot be read.
+    """
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        model: str | Model | None = None,
+        mode: Mode = "attribute",
+        max_reflections: int = 3,
+        base_url: str | None = None,
+        auth: Sequence[str] = (),
+        simulate: bool = False,
+        seed: int = 0,
+        *,
+        tools: int | Literal["all"] = 20,
+        now: datetime | None = None,
+        limits: Limits | None = None,
+        on_event: EventSink | None = None,
+    ) -> None:
+        if mode not in MODES:
+            raise UsageError(f"unknown mode {mode!r}: choose one of {', '.join(MODES)}")
+        if max_reflections < 0:
+            raise UsageError(f"max_reflections is {max_reflections}: it must be 0 or more")
+        if simulate and base_url:
+            raise UsageError("a simulated API has its own base URL: give either simulate or base_url")
+        from protocols.auth import credential
+
+        self.protocol = protocol
+        self.mode = mode
+        self.max_reflections = max_reflections if mode != "none" else 0
+        self.seed = seed
+        self.tools = tools
+        self.now = now or (SIMULATED_NOW if simulate else None)
+        self.limits = limits or Limits()
+        self.on_event: EventSink = on_event or (lambda event: None)
+        self._closing = ExitStack()
+        self._model: str | Model | None = model
+        self._credentials = tuple(credential(spec, protocol) for spec in auth)
+        self._base_url = base_url
+        if simulate:
+            from protocols.simulator import Simulator
+
+            simulator = self._closing.enter_context(Simulator(protocol, seed=seed, now=self.now))
+            self._base_url = simulator.url
+            self._credentials = (*((simulator.credential,) if simulator.credential else ()), *self._credentials)
+
+    @classmethod
+    def from_openapi(
+        cls,
+        source: str | Path | dict[str, object],
+        model: str | Model | None = None,
+        mode: Mode = "attribute",
+        max_reflections: int = 3,
+        base_url: str | None = None,
+        auth: Sequence[str] = (),
+        simulate: bool = False,
+        seed: int = 0,
+        *,
+        tools: int | Literal["all"] = 20,
+        now: datetime | None = None,
+        limits: Limits | None = None,
+        on_event: EventSink | None = None,
+    ) -> Self:
+        """An agent for the API that a document describes: a file, a URL, or the parsed document.
+
+        Raises: ProtocolError: The document cannot be read.
+        """
+        return cls(
+            load(source),
+            model,
+            mode,
+            max_reflections,
+            base_url,
+            auth,
+            simulate,
+            seed,
+            tools=tools,
+            now=now,
+            limits=limits,
+            on_event=on_event,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop the simulated API and the model, where this agent started them."""
+        self._closing.close()
+
+    @cached_property
+    def graph(self) -> ProtocolGraph:
+        """The data flow between the tools of the protocol."""
+        return ProtocolGraph(self.protocol)
+
+    @cached_property
+    def model(self) -> Model:
+        """The model, opened at its first use. Raises: ModelError."""
+        if isinstance(self._model, str) or self._model is None:
+            opened = open_model(self._model, seed=self.seed)
+            self._closing.callback(opened.close)
+            return opened
+        return self._model
+
+    def solve(self, query: str, tools: Sequence[str] | None = None) -> Solution:
+        """Answer a question.
+
+        Args:
+            query: The question, in plain words.
+            tools: Names of the tools to show the model, in this order; chosen for the query by default.
+        Returns: A Solution, also when there is no answer: its `status` says why, its `attempts` what was tried.
+        Raises: UsageError: An empty question or an unknown tool.
+        """
+        if not query.strip():
+            raise UsageError("the question is empty")
+        unknown = [name for name in tools or () if name not in self.protocol]
+        if unknown:
+            raise UsageError(f"{self.protocol.title} has no tool {', '.join(unknown)}")
+        return _Solve(self, query.strip(), tools).run()
+
+
+class _Solve:
+    """One question on its way through the loop."""
+
+    def __init__(self, agent: Agent, query: str, tools: Sequence[str] | None) -> None:
+        self.agent = agent
+        self.query = query
+        if tools is None:
+            most = len(agent.protocol.tools) if agent.tools == "all" else agent.tools
+            tools = choose(query, agent.graph, most)
+        self.tools = tuple(tools)
+        self.attempts: list[Attempt] = []
+        self.usage = Usage()
+        self.run_seconds = 0.0
+        self.started = time.perf_counter()
+        self.messages: list[Message] = []
+
+    @property
+    def number(self) -> int:
+        """The number of the attempt that is under way, from 1."""
+        return len(self.attempts) + 1
+
+    def run(self) -> Solution:
+        agent = self.agent
+        agent.on_event(SolveStarted(self.query, self.tools))
+        status: Status = "failed"
+        message = ""
+        try:
+            with Sandbox(
+                agent.protocol,
+                base_url=agent._base_url,
+                credentials=agent._credentials,
+                limits=agent.limits,
+                now=agent.now,
+                seed=agent.seed,
+                tools=self.tools,
+                on_call=lambda call: agent.on_event(CallMade(self.number, call)),
+                on_output=lambda stream, text: agent.on_event(OutputPrinted(self.number, stream, text)),
+            ) as sandbox:
+                status, message = self.loop(sandbox)
+        except ModelError as error:
+            status, message = "model_error", str(error)
+        except KeyboardInterrupt:
+            status, message = "interrupted", "interrupted"
+        solution = self.solution(status, message)
+        agent.on_event(SolveEnded(solution))
+        return solution
+
+    def loop(self, sandbox: Sandbox) -> tuple[Status, str]:
+        self.messages = self.opening()
+        while True:
+            program = self.write()
+            run = self.execute(sandbox, program) if program else None
+            if run is not None and run.outcome == "interrupted":
+                self.attempts.append(Attempt(program, "run", run, None, None))
+                return "interrupted", "interrupted"
+            fault = judge(program, run)
+            if fault is None:
+                self.attempts.append(Attempt(program, "done", run, None, None))
+                return "answered", ""
+            hopeless = _api_trouble(self.agent.protocol, run) if run else ""
+            attribution = attribute(fault, program, run, self.ask(program, fault))
+            self.attempts.append(Attempt(program, fault.stage, run, fault, attribution))
+            self.agent.on_event(FaultFound(len(self.attempts), fault, attribution))
+            if hopeless:
+                return "api_error", hopeless
+            if len(self.attempts) > self.agent.max_reflections:
+                return _status(run), f"{fault.type}: {fault.message}" if fault.message else fault.type
+            self.reflect(program, fault, attribution)
+
+    def opening(self) -> list[Message]:
+        """The prompt of Eq. 1: instruction and examples first, so that they are read only once, the question last."""
+        graph = self.agent.graph
+        shown = render(
+            [self.agent.protocol.tool(name) for name in self.tools], graph, budget=_PROMPT_TOKENS, count=self.tokens
+        )
+        today = (self.agent.now or datetime.now(UTC)).date().isoformat()
+        return [
+            Message("system", prompts.render("solve", today=today)),
+            Message("user", prompts.render("question", tools=shown, query=self.query)),
+        ]
+
+    def tokens(self, text: str) -> int:
+        """The model's own count where it has one, else a careful guess."""
+        count: Callable[[str], int] | None = getattr(self.agent.model, "count_tokens", None)
+        return count(text) if count else len(text) // 3
+
+    def write(self) -> str:
+        """Ask for the next program; empty when the model's answer holds none."""
+        self.agent.on_event(ModelWaiting(self.number))
+        completion = self.agent.model.complete(
+            [*self.messages, Message("assistant", _PREFILL)], stop=("\n```",), max_tokens=1024
+        )
+        self.usage += completion.usage
+        program = extract(completion.text)
+        self.messages.append(Message("assistant", f"{_PREFILL}{program or completion.text.strip()}\n```"))
+        if program:
+            self.agent.on_event(ProgramWritten(self.number, program, completion.usage))
+        return program
+
+    def execute(self, sandbox: Sandbox, program: str) -> Run:
+        started = time.perf_counter()
+        run = sandbox.run(program)
+        self.run_seconds += time.perf_counter() - started
+        self.agent.on_event(RunEnded(self.number, run))
+        return run
+
+    def ask(self, program: str, fault: Fault) -> Callable[[Sequence[str]], str | None]:
+        """The paper's own attribution, for the cases that the records leave open: the model names one of the tools."""
+
+        def choose_one(names: Sequence[str]) -> str | None:
+            if self.agent.mode != "attribute":
+                return None
+            text = prompts.render("attribute", error=_error_text(fault), candidates="\n".join(names))
+            completion = self.agent.model.complete([*self.messages, Message("user", text)], max_tokens=48)
+            self.usage += completion.usage
+            named = [name for name in names if re.search(rf"\b{re.escape(name)}\b", completion.text)]
+            return named[0] if named else None
+
+        return choose_one
+
+    def reflect(self, program: str, fault: Fault, attribution: Attribution) -> None:
+        """Add what went wrong to the conversation (Eq. 2), and shorten its oldest parts when it grows too long."""
+        error = _error_text(fault)
+        if self.agent.mode == "naive":
+            text = prompts.render("reflect_naive", error=error)
+        elif attribution.tool:
+            graph = self.agent.graph
+            documentation = render([self.agent.protocol.tool(attribution.tool)], graph, budget=800, count=self.tokens)
+            text = prompts.render("reflect", error=error, tool=attribution.tool, documentation=documentation)
+        else:
+            text = prompts.render("reflect_program", error=error)
+        self.messages.append(Message("user", text))
+        turn = 2
+        while turn < len(self.messages) - 2 and self.tokens("".join(m.content for m in self.messages)) > _PROMPT_TOKENS:
+            old = self.messages[turn]
+            if len(old.content) > _SHORT:
+                self.messages[turn] = Message(old.role, old.content[:_SHORT].rstrip() + "\n…")
+            turn += 1
+
+    def solution(self, status: Status, message: str) -> Solution:
+        last = self.attempts[-1].run if self.attempts else None
+        answer = last.stdout.strip() if status == "answered" and last else None
+        warnings = dict.fromkeys(self.agent.protocol.warnings)
+        warnings.update(dict.fromkeys(w for attempt in self.attempts if attempt.run for w in attempt.run.warnings))
+        if status == "answered" and last and not any((call.status or 0) // 100 == 2 for call in last.calls):
+            warnings["the answer rests on no reply of the API"] = None
+        seconds = {
+            "total": time.perf_counter() - self.started,
+            "model": self.usage.seconds,
+            "run": self.run_seconds,
+        }
+        return Solution(
+            query=self.query,
+            status=status,
+            answer=answer,
+            attempts=tuple(self.attempts),
+            warnings=tuple(warnings),
+            usage=self.usage,
+            seconds={name: round(value, 3) for name, value in seconds.items()},
+            versions=self.versions(status),
+            message=message,
+        )
+
+    def versions(self, status: Status) -> Mapping[str, str]:
+        try:
+            ours = version("atc-toolchain")
+        except PackageNotFoundError:
+            ours = "unknown"
+        chosen = self.agent._model
+        name = chosen if isinstance(chosen, str) else getattr(chosen, "name", None)
+        if name is None and status != "model_error":
+            name = self.agent.model.name
+        return {
+            "atc": ours,
+            "python": platform.python_version(),
+            "model": name or "default",
+            "protocol": self.agent.protocol.digest,
+        }
+
+
+def extract(text: str) -> str:
+    """The program in a model's answer: its first code block, or the whole answer when that is Python; else empty."""
+    found = _FENCE.search(text)
+    program = (found.group(1) if found else text.partition("```")[0]).strip("\n").rstrip()
+    if found is None:
+        try:
+            tree = ast.parse(program)
+        except SyntaxError:
+            # Prose is no program; code with a slip is one, and the policy says where the slip is.
+            return program if re.search(r"^\s*(\w+\s*=|print\(|for |import |from |def )", program, re.M) else ""
+        if not any(isinstance(node, ast.Call) for node in ast.walk(tree)):
+            return ""
+    return program
+
+
+def judge(program: str, run: Run | None) -> Fault | None:
+    """Whether a run is an answer, and if not, why."""
+    if run is None or not program:
+        return Fault("write", "NoProgram", "the answer held no Python program; write one in a code block")
+    if run.outcome == "ok":
+        if run.stdout.strip():
+            return None
+        return Fault("answer", "NoOutput", "the program ended without printing an answer; print() it")
+    error = run.error
+    kind = error.type if error else "Limit"
+    message = error.message if error else f"stopped at the limit of {run.limit}"
+    stage = "policy" if run.outcome == "refused" else "run"
+    return Fault(stage, kind, message, error.line if error else None, error.snippet if error else "")
+
+
+def _status(run: Run | None) -> Status:
+    if run is not None and run.outcome == "refused":
+        return "refused"
+    return "limit" if run is not None and run.outcome == "limit" else "failed"
+
+
+def _error_text(fault: Fault) -> str:
+    text = f"{fault.type}: {fault.message}" if fault.message else fault.type
+    return f"{fault.snippet.rstrip()}\n{text}" if fault.snippet else text
+
+
+def _api_trouble(protocol: Protocol, run: Run) -> str:
+    """Why no program could get further with this API; empty when the API is well."""
+    for call in run.calls:
+        where = f"{call.method} {call.url}"
+        if call.status is None and call.attempts:
+            return f"{where} could not be reached: {call.error}"
+        if call.status == 401:
+            return f"{where} was refused with 401: check the credentials (--auth KIND:SOURCE)"
+        if _is_page(protocol, call):
+            return f"{where} answered a web page where the protocol promises JSON: check the base URL (--base-url)"
+    return ""
+
+
+def _is_page(protocol: Protocol, call: CallRecord) -> bool:
+    if not isinstance(call.response, str) or call.tool is None:
+        return False
+    success = protocol.tool(call.tool).success
+    promised = (success.media_type or "") if success else ""
+    return "json" in promised and call.response.lstrip()[:15].lower().startswith(("<!doctype html", "<html"))

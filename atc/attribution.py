@@ -1,0 +1,124 @@
+"""Find the tool whose call made a program fail.
+
+A traceback names a line. The model repairs a chain of tools, so it needs the name of a tool instead. Most of the time
+the line, the records of the calls and the program's own assignments tell; the model is asked only when they leave more
+than one tool.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+
+from atc.faults import Attribution, Fault
+from sandbox.records import CallRecord, Run
+
+__all__ = ["attribute"]
+
+Ask = Callable[[Sequence[str]], str | None]
+"""Asks the model to choose among tool names; None when it names none of them."""
+
+
+def attribute(fault: Fault, program: str, run: Run | None, ask: Ask) -> Attribution:
+    """Name the tool whose call made a program fail.
+
+    Args:
+        fault: What went wrong.
+        program: The program's text; lines count from 1.
+        run: How it went, or None when it never ran.
+        ask: Asked once, and only if more than one tool could be to blame.
+    Returns: An Attribution; its `tool` is None when the fault lies in the program itself.
+    Source: ATC paper (arXiv:2405.16533), section 3.3, where the model is always asked.
+    """
+    none = Attribution(None, None, None, "none")
+    if run is None or run.error is None or fault.stage != "run":
+        return none
+    error = run.error
+    if error.call is not None and error.call < len(run.calls):
+        call = run.calls[error.call]
+        return Attribution(call.tool, call.index, None, "call", _names([call])) if call.tool else none
+    if error.tool is not None:
+        return Attribution(error.tool, None, None, "call", (error.tool,))
+    if error.line is None or not run.calls or error.type in {"NameError", "UnboundLocalError", "ImportError"}:
+        return none
+    lines = error.trace or (error.line,)
+    for nearest, how in ((_on_line(run.calls, error.line), "line"), (_behind(program, lines, run.calls), "data")):
+        found = _choose(nearest, "line" if how == "line" else "data", ask)
+        if found is not None:
+            return found
+    return _choose([call for call in run.calls if call.tool], "only", ask) or none
+
+
+def _choose(calls: Sequence[CallRecord], how: str, ask: Ask) -> Attribution | None:
+    names = _names(calls)
+    if not names:
+        return None
+    chosen, means = names[0], how
+    if len(names) > 1:
+        answer = ask(names)
+        chosen, means = (answer, "model") if answer in names else (names[0], how)
+    call = next(call for call in reversed(calls) if call.tool == chosen)
+    kind = {"line": "line", "data": "data", "only": "only", "model": "model"}[means]
+    return Attribution(chosen, call.index, None, kind, names)  # type: ignore[arg-type]
+
+
+def _names(calls: Iterable[CallRecord]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(call.tool for call in calls if call.tool))
+
+
+def _on_line(calls: Iterable[CallRecord], line: int) -> list[CallRecord]:
+    return [call for call in calls if call.line == line and call.tool]
+
+
+def _behind(program: str, lines: Sequence[int], calls: Sequence[CallRecord]) -> list[CallRecord]:
+    """The calls whose responses the failing lines work on, nearest first, followed through the assignments."""
+    try:
+        tree = ast.parse(program)
+    except SyntaxError:
+        return []
+    bindings = list(_bindings(tree))
+    for line in reversed(lines):
+        names = {
+            node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and getattr(node, "lineno", 0) == line
+        }
+        seen: set[str] = set()
+        while names:
+            here = [binding for binding in bindings if binding[0] in names and binding[1] <= line]
+            found = [call for _, first, last, _ in here for call in calls if call.line and first <= call.line <= last]
+            found = [call for call in found if call.tool]
+            if found:
+                return found
+            seen |= names
+            names = {used for _, _, _, uses in here for used in uses} - seen
+    return []
+
+
+def _bindings(tree: ast.AST) -> Iterable[tuple[str, int, int, set[str]]]:
+    """Every place that gives a name a value: name, first and last line of the value, names used in the value."""
+    for node in ast.walk(tree):
+        targets: list[ast.expr] = []
+        value: ast.AST | None = None
+        if isinstance(node, ast.Assign):
+            targets, value = node.targets, node.value
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr)):
+            targets, value = [node.target], node.value
+        elif isinstance(node, (ast.For, ast.comprehension)):
+            targets, value = [node.target], node.iter
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            targets, value = [node.optional_vars], node.context_expr
+        elif isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            body = node.body if isinstance(node.body, list) else [node.body]
+            uses = {part.id for inner in body for part in ast.walk(inner) if isinstance(part, ast.Name)}
+            name = node.name if isinstance(node, ast.FunctionDef) else ""
+            last = node.end_lineno or node.lineno
+            yield name, node.lineno, last, uses
+            continue
+        if value is None:
+            continue
+        uses = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+        first = getattr(value, "lineno", 0)
+        last = getattr(value, "end_lineno", None) or first
+        for target in targets:
+            for part in ast.walk(target):
+                if isinstance(part, ast.Name):
+                    yield part.id, first, last, uses

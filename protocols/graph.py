@@ -1,0 +1,479 @@
+"""Which response field of which tool can feed which argument of which other.
+
+A small model does not find this by reading documents; one line that says where an identifier comes from is worth more
+to it than a page of schema. The graph is read from names, types, path segments and the shapes of objects alone, so it
+holds for any API.
+
+An identifier is a pair of a noun and an attribute: `film_uuid`, `filmUuid`, and `uuid` in `/films/{uuid}` all want the
+uuid of a film. A response field offers the same kind of pair; what an object is (its noun) follows from the key around
+it, its discriminator, the words of the path, and how much it resembles the objects that a tool is known to return.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import networkx as nx
+
+from protocols.model import Parameter, Protocol, Schema, Tool
+from protocols.shapes import Field, Step, fields, items_of, properties_of, type_of
+from protocols.words import ID_WORDS, WRAPPERS, is_identifier, noun_of, singular, words
+
+__all__ = ["ProtocolGraph", "Source", "Want"]
+
+_STRONG = frozenset({"id", "uuid", "guid", "ref", "slug", "uri", "identifier", "handle"})
+_LINKS = frozenset({"href", "url", "link", "self"})
+_SELVES = frozenset({"user", "account", "profile", "member", "customer"})
+"""What `/me` is, in the words of an API."""
+_LEAST = 1.0
+"""Score under which a field is not taken for a source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """What an argument asks for: the `attribute` (id, uuid…) of a `noun` (person, film…)."""
+
+    noun: str
+    attribute: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A place in a response that can fill an argument.
+
+    `path` leads there from the root of the response body, 0 standing for any item. With `header` set the value is in
+    that header instead, and with `link` the value is the last segment of the URL found at `path`.
+    """
+
+    tool: str
+    path: tuple[Step, ...]
+    score: float
+    header: str | None = None
+    link: bool = False
+
+
+class ProtocolGraph:
+    """The data flow between the tools of a protocol, ranked; built once, asked often."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        self.protocol = protocol
+        self._tools = {tool.name: tool for tool in protocol.tools}
+        self._wants: dict[tuple[str, str], Want] = {}
+        things = {noun_of(literal) for tool in protocol.tools for literal in _literals(tool.path)}
+        for tool in protocol.tools:
+            for parameter in tool.arguments:
+                if (want := _want(tool, parameter, things)) is not None:
+                    self._wants[tool.name, parameter.argument] = want
+        self._nouns = {want.noun for want in self._wants.values() if want.noun}
+        self._ranked: dict[tuple[Want, str], tuple[Source, ...]] = {}
+
+    # What is wanted and offered ------------------------------------------------------------------------------------
+
+    def want(self, tool: str, argument: str) -> Want | None:
+        """What an argument asks for; None when it is no identifier of another tool's things."""
+        return self._wants.get((tool, argument))
+
+    def producers(self, tool: str, argument: str, among: Collection[str] | None = None) -> tuple[Source, ...]:
+        """Where the value of an argument can come from, best first; empty when it comes from the question alone.
+
+        Args:
+            tool: Name of the tool that takes the argument.
+            argument: The argument's name in a program.
+            among: Only tools of these names count as sources; all by default.
+        """
+        want = self._wants.get((tool, argument))
+        if want is None:
+            return ()
+        parameter = self._tools[tool].argument(argument)
+        key = (want, type_of(parameter.schema) if parameter else "")
+        if key not in self._ranked:
+            self._ranked[key] = tuple(self._rank(*key))
+        return tuple(s for s in self._ranked[key] if s.tool != tool and (among is None or s.tool in among))
+
+    def needs(self, tool: str) -> tuple[str, ...]:
+        """The required arguments of a tool that other tools have to yield, in signature order."""
+        arguments = self._tools[tool].arguments
+        return tuple(p.argument for p in arguments if p.required and self.producers(tool, p.argument))
+
+    def closure(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The tools and, behind them, the best producers of their required identifiers, until nothing is missing."""
+        chosen = dict.fromkeys(names)
+        queue = list(chosen)
+        while queue:
+            tool = queue.pop(0)
+            for argument in self.needs(tool):
+                sources = self.producers(tool, argument)
+                if sources and not any(source.tool in chosen for source in sources):
+                    chosen[sources[0].tool] = None
+                    queue.append(sources[0].tool)
+        return tuple(chosen)
+
+    @cached_property
+    def roots(self) -> tuple[str, ...]:
+        """Tools that can be called from the question alone."""
+        return tuple(name for name in self._tools if not self.needs(name))
+
+    @cached_property
+    def graph(self) -> nx.MultiDiGraph:
+        """Tools as nodes (attribute `root`), and an edge for each source of each argument, best first.
+
+        Edge attributes: `argument`, `path`, `rank` (from 0), `score`.
+        """
+        graph = nx.MultiDiGraph()
+        for name in sorted(self._tools, key=lambda name: name not in self.roots):
+            graph.add_node(name, root=name in self.roots)
+        for tool, argument in self._wants:
+            for rank, source in enumerate(self.producers(tool, argument)):
+                graph.add_edge(source.tool, tool, argument=argument, path=source.path, rank=rank, score=source.score)
+        return graph
+
+    def hint(self, tool: str, argument: str, among: Collection[str] | None = None, most: int = 1) -> str:
+        """One line that says where an argument comes from; empty when that is plain or unknown.
+
+        Example: `person_id: int — from GET_search_person(query=…)["results"][0]["id"]`.
+        """
+        sources = self.producers(tool, argument, among)[:most]
+        parameter = self._tools[tool].argument(argument)
+        if not sources or parameter is None:
+            return ""
+        kind = {"integer": "int", "number": "float", "boolean": "bool"}.get(type_of(parameter.schema), "str")
+        return f"{argument}: {kind} — from " + " or ".join(self.expression(source) for source in sources)
+
+    def expression(self, source: Source) -> str:
+        """The program text that reads a source: a call with its required arguments and the way into its response."""
+        tool = self._tools[source.tool]
+        required = [f"{p.argument}=…" for p in tool.arguments if p.required]
+        call = f"{source.tool}({', '.join(required)})"
+        if source.header:
+            return f"the response header {source.header} of {call}"
+        steps = "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in source.path)
+        return call + steps + ('.split("/")[-1]' if source.link else "")
+
+    def kind(self, tool: str, path: tuple[Step, ...], properties: Mapping[str, Schema]) -> str:
+        """What an object in a response is, as a noun: the key around it, or what it resembles; "item" if unknown."""
+        keys = [step for step in path if isinstance(step, str)]
+        if keys and noun_of(keys[-1]) not in WRAPPERS:
+            return noun_of(keys[-1])
+        probe = Field((*path, "id"), {}, {"properties": properties})
+        sure = {noun: self._is_a(self._tools[tool], probe, noun) for noun in sorted(self._nouns)}
+        best = max(sure, key=lambda noun: sure[noun], default="")
+        literals = _literals(self._tools[tool].path)
+        return best if best and sure[best] > 0 else noun_of(literals[-1]) if literals else "item"
+
+    # How objects are told apart ------------------------------------------------------------------------------------
+
+    @cached_property
+    def _signatures(self) -> dict[str, set[str]]:
+        """For each noun, the properties of the objects that are known to be one: details first, else list items."""
+        found: dict[str, set[str]] = {}
+        listed: dict[str, set[str]] = {}
+        for tool in self.protocol.tools:
+            schema = _body(tool)
+            if schema is None or tool.method != "GET":
+                continue
+            literals = _literals(tool.path)
+            last = tool.path.rstrip("/").rpartition("/")[2]
+            if last.startswith("{"):
+                wants = [self._wants.get((tool.name, p.argument)) for p in tool.parameters if f"{{{p.name}}}" == last]
+                for want in wants:
+                    if want is not None:
+                        found.setdefault(want.noun, set()).update(properties_of(schema, self.protocol))
+            elif literals and (noun := noun_of(literals[-1])) in self._nouns:
+                for key, item in self._objects(schema):
+                    if noun_of(key) in {"", noun, *WRAPPERS}:
+                        listed.setdefault(noun, set()).update(properties_of(item, self.protocol))
+        found = {**listed, **found}
+        return {noun: names for noun, names in found.items() if names}
+
+    @cached_property
+    def _rarity(self) -> dict[str, float]:
+        """How telling a property name is: rare ones tell more about what an object is than `id` or `name`."""
+        counts: Counter[str] = Counter()
+        for names in self._signatures.values():
+            counts.update(names)
+        total = len(self._signatures) + 1
+        return {name: math.log(1 + total / count) for name, count in counts.items()}
+
+    def _objects(self, schema: Schema) -> Iterator[tuple[str, Schema]]:
+        """The response's outermost lists of objects, as key of the list (empty for the body itself) and item schema."""
+        items = items_of(schema, self.protocol)
+        if items is not None:
+            yield "", items
+            return
+        for name, part in properties_of(schema, self.protocol).items():
+            items = items_of(part, self.protocol)
+            if items is not None and properties_of(items, self.protocol):
+                yield name, items
+
+    def _resemblance(self, names: Collection[str], noun: str) -> float:
+        """How much an object's properties are those of a noun: 0 to 1, rare properties weighing more."""
+        signature = self._signatures.get(noun)
+        if not signature or not names:
+            return 0.0
+        weight = self._rarity
+        shared = sum(weight[name] for name in signature.intersection(names))
+        both = sum(weight[name] for name in signature) * sum(weight.get(name, 1.0) for name in names)
+        return shared / math.sqrt(both) if both else 0.0
+
+    def _is_a(self, tool: Tool, field: Field, noun: str) -> float:
+        """How sure it is (0 to about 6) that the object which holds a field is what the noun says."""
+        names = properties_of(field.owner, self.protocol)
+        if any(_attribute(name) == _attribute(field.name) and noun_of_identifier(name) == noun for name in names):
+            return 0.0  # it refers to such a thing by another key, so it is none itself
+        score = 0.0
+        told = _discriminator(names)
+        if told:
+            score += 3.0 if noun in told else -3.0 if self._nouns & told else 0.0
+        keys = [key for key in field.container if noun_of(key) not in WRAPPERS]
+        if not keys and noun in _SELVES and _literals(tool.path)[-1:] in (["me"], ["self"]):
+            return score + 4.0
+        if keys and noun_of(keys[-1]) in self._nouns:
+            return score + (3.5 if noun_of(keys[-1]) == noun else -2.0)
+        last = noun_of((_literals(tool.path) or [""])[-1])
+        if not keys and last != noun and last in self._nouns:
+            return 0.0  # a list at the root holds what the path ends in
+        likeness = {other: self._resemblance(names, other) for other in self._nouns}
+        best = max(likeness.values(), default=0.0)
+        if likeness.get(noun, 0.0) >= 0.5:
+            score += 3.0 * likeness[noun] - (0.0 if likeness[noun] >= best - 0.15 else 1.5)
+        elif self._signatures.get(noun) and best >= 0.6:
+            score -= 1.5
+        score += _path_words(tool.path, noun) * (0.7 if keys else 1.0)
+        return score
+
+    # Ranking -------------------------------------------------------------------------------------------------------
+
+    def _rank(self, want: Want, kind: str) -> list[Source]:
+        """The best field of each tool that offers what is wanted, as a value of the JSON type `kind`."""
+        order = {name: index for index, name in enumerate(self._tools)}
+        offers = [source for tool in self.protocol.tools for source in self._offers(tool, want, kind)]
+        offers.sort(key=lambda source: (-round(source.score, 3), len(source.path), order[source.tool]))
+        best: dict[str, Source] = {}
+        for source in offers:
+            best.setdefault(source.tool, source)
+        return list(best.values())
+
+    @cached_property
+    def _telling(self) -> dict[str, list[Field]]:
+        """The fields of each tool's response that hold an identifier or a link."""
+        return {
+            tool.name: [
+                field for field in fields(schema, self.protocol) if is_identifier(field.name) or _is_link(field)
+            ]
+            for tool in self.protocol.tools
+            if (schema := _body(tool)) is not None
+        }
+
+    def _offers(self, tool: Tool, want: Want, kind: str) -> Iterator[Source]:
+        response = tool.success
+        if response is None:
+            return
+        for name in response.headers:
+            if _attribute(name) == want.attribute and noun_of_identifier(name) == want.noun:
+                yield Source(tool.name, (), 3.0 + self._ease(tool, want, False), header=name)
+        for field in self._telling.get(tool.name, ()):
+            offered = type_of(field.schema)
+            if offered in {"object", ""} and properties_of(field.schema, self.protocol):
+                continue
+            path = field.path
+            listed = offered == "array"
+            if listed:
+                items = items_of(field.schema, self.protocol)
+                offered = type_of(items) if items is not None else ""
+                if offered in {"object", "array"}:
+                    continue
+                path = (*path, 0)
+            sure = self._sure(tool, field, want)
+            link = False
+            if sure <= 0 and offered in {"string", ""} and self._links_to(field, want):
+                sure, link = 2.0, True
+            if sure <= 0:
+                continue
+            score = sure + self._ease(tool, want, bool(field.container)) - _depth(field, want.noun)
+            if kind and offered and kind != offered and {kind, offered} != {"integer", "number"}:
+                score -= 0.5
+            if listed:
+                score -= 0.5
+            if score >= _LEAST - 3.0 and sure >= _LEAST:
+                yield Source(tool.name, path, score, link=link)
+
+    def _sure(self, tool: Tool, field: Field, want: Want) -> float:
+        """How sure it is that a field holds what is wanted, by its own name first and then by what its object is."""
+        name = field.name
+        attribute = _attribute(name)
+        if attribute is None:
+            return 0.0
+        own = noun_of_identifier(name)
+        if own:
+            if own != want.noun or attribute != want.attribute:
+                return 0.0
+            return 5.0 if field.container and noun_of(field.container[-1]) == want.noun else 4.0
+        if attribute != want.attribute:
+            return 0.0
+        return max(self._is_a(tool, field, want.noun), 0.0)
+
+    def _links_to(self, field: Field, want: Want) -> bool:
+        """Whether a field is a URL of the wanted thing: `links.film`, or `href` in an object called film."""
+        if not _is_link(field):
+            return False
+        around = [noun_of(key) for key in (*field.container, field.name)]
+        return want.noun in around and self._addressed(want.noun)
+
+    def _addressed(self, noun: str) -> bool:
+        """Whether some tool's path ends with an identifier of the noun, so that a link's last segment is one."""
+        return any(
+            (want := self._wants.get((tool.name, p.argument))) is not None
+            and want.noun == noun
+            and tool.path.rstrip("/").endswith(f"{{{p.name}}}")
+            for tool in self.protocol.tools
+            for p in tool.parameters
+        )
+
+    def _lists(self, tool: Tool) -> bool:
+        """Whether a tool returns many things rather than one."""
+        schema = _body(tool)
+        kept = {"", *map(noun_of, _literals(tool.path)), *WRAPPERS}
+        return schema is not None and any(noun_of(key) in kept for key, _ in self._objects(schema))
+
+    def _ease(self, tool: Tool, want: Want, inner: bool) -> float:
+        """How easily a tool is reached: from the question alone is best, through other identifiers worse.
+
+        `inner` tells whether the field lies within something else that the tool returns.
+        """
+        required = [p for p in tool.arguments if p.required]
+        wants = [self._wants.get((tool.name, p.argument)) for p in required]
+        literals = _literals(tool.path)
+        last = noun_of(literals[-1]) if literals else ""
+        score = 0.0
+        if want in wants:
+            return -4.0
+        score -= 1.5 * sum(other is not None for other in wants)
+        if tool.writes:
+            score -= 2.0
+        if not required and not self._lists(tool):
+            score -= 2.5 * bool(inner)  # what happens to lie in the one thing it returns is not what one asked for
+        elif not required:
+            score += 0.5 + (1.0 if last == want.noun else 0.0)
+        elif all(other is None for other in wants):
+            score += 2.0 if last == want.noun or "search" in words(tool.path) else 0.0
+        return score
+
+
+def _want(tool: Tool, parameter: Parameter, things: Collection[str]) -> Want | None:
+    """What an argument asks for, read from its name and, when that is just `id`, from its examples, text and path."""
+    if parameter.location == "cookie" or _closed(parameter.schema):
+        return None
+    parts = [singular(part) for part in words(parameter.name)]
+    if not parts:
+        return None
+    in_path = parameter.location == "path"
+    before = _before(tool.path, parameter.name) if in_path else ""
+    if parts[-1] in ID_WORDS:
+        if parts[-1] not in _STRONG and not (in_path and parameter.required):
+            return None
+        noun = parts[-2] if len(parts) > 1 else before
+        if not in_path and parts[-1] in _STRONG and (not noun or noun not in things):
+            noun = _told(parameter, parts[-1], things) or noun
+            literals = _literals(tool.path)
+            noun = noun or (noun_of(literals[-1]) if literals else "")
+        return Want(noun, parts[-1]) if noun else None
+    if in_path and before and parts[-1] == before:
+        return Want(before, "id")
+    if not in_path and parts[-1] in things and re.search(r"\bids?\b", _text(parameter), re.IGNORECASE):
+        return Want(parts[-1], "id")
+    return None
+
+
+def _text(parameter: Parameter) -> str:
+    return f"{parameter.description} {parameter.schema.get('description', '')} {parameter.schema.get('title', '')}"
+
+
+def _told(parameter: Parameter, attribute: str, things: Collection[str]) -> str:
+    """The noun that an example value (`shop:film:42`) or the description (`the film ids`) names; empty for none."""
+    examples = [parameter.schema.get("example"), *cast("list[object]", parameter.schema.get("examples") or [])]
+    for example in examples:
+        for value in example if isinstance(example, list) else [example]:
+            if isinstance(value, str):
+                found = [singular(word.lower()) for word in re.split(r"[:/,]", value)[:-1]]
+                named = [noun for noun in found if noun in things]
+                if named:
+                    return named[-1]
+    for found_word in re.findall(rf"(\w+)\W+{attribute}s?\b", _text(parameter), re.IGNORECASE):
+        if singular(found_word.lower()) in things:
+            return singular(found_word.lower())
+    return ""
+
+
+def _closed(schema: Schema) -> bool:
+    """Whether the values are enumerated, so that no other tool has to yield them."""
+    return "enum" in schema or "const" in schema or type_of(schema) == "boolean"
+
+
+def _is_link(field: Field) -> bool:
+    return bool(_LINKS.intersection(words(field.name)) or _LINKS.intersection(map(noun_of, field.container)))
+
+
+def _attribute(name: str) -> str | None:
+    """The identifier word that a name ends in, in the singular; None when it does not."""
+    return singular(words(name)[-1]) if is_identifier(name) else None
+
+
+def noun_of_identifier(name: str) -> str:
+    """Whose identifier a name is: film for `filmUuid` and `film_ids`; empty for a bare `id`."""
+    parts = words(name)
+    return singular(parts[-2]) if len(parts) > 1 else ""
+
+
+def _literals(path: str) -> list[str]:
+    return [segment for segment in path.split("/") if segment and not segment.startswith("{")]
+
+
+def _before(path: str, name: str) -> str:
+    """The noun of the literal segment that stands before a path parameter."""
+    head = path.partition(f"{{{name}}}")[0]
+    literals = _literals(head)
+    return noun_of(literals[-1]) if literals else ""
+
+
+def _path_words(path: str, noun: str) -> float:
+    """How much a tool's path speaks of a noun: as its last segment most, as the owner of something else least."""
+    segments = [segment for segment in path.split("/") if segment]
+    literals = [segment for segment in segments if not segment.startswith("{")]
+    if not literals:
+        return 0.0
+    if noun_of(literals[-1]) == noun:
+        return 2.0
+    if noun in [singular(word) for word in words(literals[-1])]:
+        return 1.5
+    for segment, following in zip(segments, segments[1:] + [""], strict=True):
+        if noun in [singular(word) for word in words(segment)] and not segment.startswith("{"):
+            return 0.5 if following.startswith("{") else 1.0
+    return 0.0
+
+
+def _discriminator(names: Mapping[str, Schema]) -> set[str]:
+    """The nouns that an object's `type`-like property may name; empty when it has none with few values."""
+    for name, schema in names.items():
+        if not words(name) or words(name)[-1] not in {"type", "kind", "object"}:
+            continue
+        values = [*cast("list[object]", schema.get("enum") or []), schema.get("const")]
+        told = {noun_of(value) for value in values if isinstance(value, str)}
+        if 0 < len(told) <= 3:
+            return told
+    return set()
+
+
+def _depth(field: Field, noun: str) -> float:
+    """What digging costs: each object or list around the field, generic wrappers less."""
+    return sum(0.15 if noun_of(key) in {noun, *WRAPPERS} else 1.0 for key in field.container)
+
+
+def _body(tool: Tool) -> Schema | None:
+    response = tool.success
+    return response.schema if response is not None else None

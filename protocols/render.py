@@ -1,0 +1,219 @@
+"""Write tools down for a language model: compactly by default, or in the papers' style for comparison.
+
+What a small model reads is what a user pays and waits for, so the compact form spends tokens only on what a program
+needs: the call, what it does, where its identifiers come from, and the shape of what it returns.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import cast
+
+from protocols.graph import ProtocolGraph
+from protocols.model import Parameter, Protocol, Schema, Tool
+from protocols.shapes import Step, items_of, properties_of, type_of
+from protocols.words import WRAPPERS, noun_of
+
+__all__ = ["estimate", "render", "render_full"]
+
+_SHORT = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "array": "list", "object": "dict"}
+_NESTED = 3
+_WORTH = 60
+"""Characters from which on an object that is returned more than once gets a name."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
+_MARKUP = re.compile(r"<[^>]+>|[*`#|]+|\[([^\]]*)\]\([^)]*\)")
+
+
+def estimate(text: str) -> int:
+    """About how many tokens a text has, counted the same way for every model."""
+    return len(text) // 3
+
+
+def render(
+    tools: Iterable[Tool],
+    graph: ProtocolGraph,
+    *,
+    budget: int | None = None,
+    count: Callable[[str], int] = estimate,
+) -> str:
+    """The compact text of tools: signature, a line of description, where identifiers come from, fields of the response.
+
+    Args:
+        tools: What to write, in this order. Hints name only tools that are among them.
+        graph: The data flow of the whole protocol.
+        budget: The most tokens that the text may have; deep fields, optional arguments and then descriptions go first.
+            Signatures stay, so a budget that is too small even for them is exceeded.
+        count: Counts the tokens of a text.
+    """
+    shown = list(tools)
+    text = ""
+    for depth, optional, described in ((_NESTED, True, True), (1, True, True), (1, False, True), (0, False, False)):
+        text = _Writer(shown, graph, depth, optional, described).text()
+        if budget is None or count(text) <= budget:
+            break
+    return text
+
+
+class _Writer:
+    """Writes tools down at one level of detail.
+
+    Objects that are returned more than once are written once, as a named type before the tools: a service returns the
+    same few kinds of things everywhere, and a name is shorter than its fields.
+    """
+
+    def __init__(
+        self, tools: Sequence[Tool], graph: ProtocolGraph, depth: int, optional: bool, described: bool
+    ) -> None:
+        self.tools = tools
+        self.graph = graph
+        self.protocol: Protocol = graph.protocol
+        self.among = {tool.name for tool in tools}
+        self.depth = depth
+        self.optional = optional
+        self.described = described
+        self.names: dict[str, str] = {}
+
+    def text(self) -> str:
+        uses: Counter[str] = Counter()
+        first: dict[str, tuple[str, Schema]] = {}
+        for tool in self.tools:
+            if (schema := _body(tool)) is not None:
+                self._count(tool, schema, (), uses, first)
+        repeated = {shape: found for shape, found in first.items() if uses[shape] > 1}
+        for shape, (name, _) in repeated.items():
+            taken = set(self.names.values())
+            number = next(n for n in range(1, len(repeated) + 2) if (f"{name}{n}" if n > 1 else name) not in taken)
+            self.names[shape] = f"{name}{number}" if number > 1 else name
+        types = [f"{self.names[shape]} = {self._fields(schema, 0)}" for shape, (_, schema) in repeated.items()]
+        return "\n".join([*types, *map(self._tool, self.tools)])
+
+    def _count(
+        self,
+        tool: Tool,
+        schema: Schema,
+        path: tuple[Step, ...],
+        uses: Counter[str],
+        first: dict[str, tuple[str, Schema]],
+    ) -> None:
+        """Count the objects of a response, each by its fields; what lies in a counted one is not counted again."""
+        if sum(isinstance(step, str) for step in path) > self.depth:
+            return
+        items = items_of(schema, self.protocol)
+        if items is not None:
+            self._count(tool, items, (*path, 0), uses, first)
+            return
+        properties = properties_of(schema, self.protocol)
+        if not properties:
+            return
+        shape = self._shape(schema, 0)
+        if path and len(shape) >= _WORTH and not self._is_page(properties):
+            uses[shape] += 1
+            first.setdefault(shape, (self.graph.kind(tool.name, path, properties).capitalize(), schema))
+            if uses[shape] > 1:
+                return
+        for name, part in properties.items():
+            self._count(tool, part, (*path, name), uses, first)
+
+    def _is_page(self, properties: Mapping[str, Schema]) -> bool:
+        """Whether an object is just the wrapping of a list, which is best seen where it is."""
+        return any(
+            noun_of(name) in WRAPPERS
+            and (items := items_of(part, self.protocol))
+            and properties_of(items, self.protocol)
+            for name, part in properties.items()
+        )
+
+    def _tool(self, tool: Tool) -> str:
+        arguments = [p for p in tool.arguments if self.optional or p.required]
+        signature = ", ".join(_argument(parameter) for parameter in arguments)
+        lines = [f"{tool.name}({signature})"]
+        if self.described and (text := _sentence(tool.description or tool.summary)):
+            lines[0] += f" — {text}"
+        for parameter in arguments:
+            if parameter.required and (hint := self.graph.hint(tool.name, parameter.argument, self.among)):
+                lines.append("  " + hint)
+        if (schema := _body(tool)) is not None:
+            lines.append("  -> " + self._shape(schema, 0))
+        return "\n".join(lines)
+
+    def _shape(self, schema: Schema, nested: int) -> str:
+        items = items_of(schema, self.protocol)
+        if items is not None:
+            return f"[{self._shape(items, nested)}]"
+        if not properties_of(schema, self.protocol):
+            return _SHORT.get(type_of(schema), "any")
+        if self.names and (name := self.names.get(self._plain(schema))):
+            return name
+        return self._fields(schema, nested) if nested <= self.depth else "{…}"
+
+    def _plain(self, schema: Schema) -> str:
+        """An object by its fields, written as if no type had a name."""
+        names, self.names = self.names, {}
+        text = self._shape(schema, 0)
+        self.names = names
+        return text
+
+    def _fields(self, schema: Schema, nested: int) -> str:
+        fields = []
+        for name, part in properties_of(schema, self.protocol).items():
+            shape = self._shape(part, nested + 1)
+            fields.append(name if shape == "str" else f"{name}:{shape}")
+        return "{" + ", ".join(fields) + "}"
+
+
+def _argument(parameter: Parameter) -> str:
+    """`query: str` for a required argument, `page=int` for an optional one, with the values of an enumeration."""
+    kind = _values(parameter.schema) or _SHORT.get(type_of(parameter.schema), "any")
+    return f"{parameter.argument}: {kind}" if parameter.required else f"{parameter.argument}={kind}"
+
+
+def _values(schema: Schema) -> str:
+    values = schema.get("enum")
+    if not isinstance(values, list) or not values:
+        return ""
+    shown = [json.dumps(value, ensure_ascii=False) for value in values[:12]]
+    return "|".join(shown) + ("|…" if len(values) > 12 else "")
+
+
+def _sentence(text: str, most: int = 110) -> str:
+    """The first sentence of a description, without markup, at most so many characters, cut at a word."""
+    clean = " ".join(_MARKUP.sub(lambda found: found.group(1) or " ", text).split())
+    first = _SENTENCE.split(clean, maxsplit=1)[0].strip()
+    if len(first) <= most:
+        return first
+    return first[:most].rsplit(" ", 1)[0].rstrip(",;:") + "…"
+
+
+def _body(tool: Tool) -> Schema | None:
+    response = tool.success
+    return response.schema if response is not None else None
+
+
+def render_full(tools: Iterable[Tool]) -> str:
+    """The same tools in the papers' style: every parameter with its description, the response as a JSON schema."""
+    parts = []
+    for tool in tools:
+        url = (tool.servers[0].url if tool.servers else "") + tool.path
+        lines = [f"API name: {tool.name}", f"### API url\n{tool.method} {url}", "### Description"]
+        lines.append(tool.description or tool.summary or "none")
+        lines.append("### Parameters")
+        lines.extend(
+            f"- {p.name}: {p.description or p.schema.get('description', '')} "
+            f"(type: {type_of(p.schema) or 'any'}, in: {p.location}{', required' if p.required else ''})"
+            for p in tool.arguments
+        )
+        if (schema := _body(tool)) is not None:
+            lines.append("### Execution result specification")
+            lines.append(json.dumps(_without_examples(schema), indent=1, ensure_ascii=False))
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _without_examples(value: object) -> object:
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, object]", value).items()
+        return {key: _without_examples(part) for key, part in items if key not in {"example", "examples"}}
+    return [_without_examples(part) for part in value] if isinstance(value, list) else value

@@ -1,0 +1,111 @@
+"""Walk a response schema the way a program walks the response: field by field, with the objects around each.
+
+Rendering, data flow and probing all ask the same questions (which fields, in which object, how deep), so they ask here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from protocols.model import Protocol, Schema
+
+__all__ = ["Field", "Step", "fields", "items_of", "kinds_of", "properties_of", "type_of"]
+
+Step = str | int
+_MAX_DEPTH = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a response: `path` from the root (0 stands for any item), its schema, and the object that holds it."""
+
+    path: tuple[Step, ...]
+    schema: Schema
+    owner: Schema
+
+    @property
+    def name(self) -> str:
+        """The key of the field, the last text in its path."""
+        return next((step for step in reversed(self.path) if isinstance(step, str)), "")
+
+    @property
+    def container(self) -> tuple[str, ...]:
+        """The keys around the object that holds the field, outermost first."""
+        return tuple(step for step in self.path[:-1] if isinstance(step, str))
+
+
+def resolve(schema: Schema, protocol: Protocol) -> Schema:
+    """Follow the `$ref` of a schema that contains itself."""
+    seen = 0
+    while isinstance(reference := schema.get("$ref"), str) and seen < 10:
+        schema = protocol.definitions.get(reference.rpartition("/")[2], {})
+        seen += 1
+    return schema
+
+
+def variants(schema: Schema, protocol: Protocol) -> Iterator[Schema]:
+    """The schema itself and what its oneOf, anyOf and allOf allow, each resolved."""
+    schema = resolve(schema, protocol)
+    yield schema
+    for word in ("oneOf", "anyOf", "allOf"):
+        for part in cast("list[Schema]", schema.get(word) or []):
+            yield from variants(part, protocol)
+
+
+def kinds_of(schema: Schema) -> tuple[str, ...]:
+    """The JSON types that a schema names, without null."""
+    kind = schema.get("type")
+    kinds = [kind] if isinstance(kind, str) else list(cast("list[str]", kind or []))
+    for word in ("oneOf", "anyOf"):
+        for part in cast("list[Schema]", schema.get(word) or []):
+            kinds.extend(kinds_of(part))
+    return tuple(dict.fromkeys(kind for kind in kinds if kind != "null"))
+
+
+def type_of(schema: Schema) -> str:
+    """The one JSON type of a schema; number for integer or number; empty when it is open."""
+    kinds = set(kinds_of(schema))
+    if not kinds:
+        return "object" if "properties" in schema else "array" if "items" in schema else ""
+    if kinds <= {"integer", "number"}:
+        return "integer" if kinds == {"integer"} else "number"
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def properties_of(schema: Schema, protocol: Protocol) -> dict[str, Schema]:
+    """All properties that an object may have, over its variants; the first to name one wins."""
+    found: dict[str, Schema] = {}
+    for variant in variants(schema, protocol):
+        for name, part in cast("Mapping[str, Schema]", variant.get("properties") or {}).items():
+            found.setdefault(name, part)
+    return found
+
+
+def items_of(schema: Schema, protocol: Protocol) -> Schema | None:
+    """What an array holds; None when the schema is no array."""
+    for variant in variants(schema, protocol):
+        items = variant.get("items")
+        if isinstance(items, Mapping):
+            return resolve(items, protocol)
+        if variant.get("type") == "array":
+            return {}
+    return None
+
+
+def fields(schema: Schema, protocol: Protocol) -> Iterator[Field]:
+    """Every field of a response, outer objects before inner ones, at most six objects and arrays deep."""
+    queue: list[tuple[tuple[Step, ...], Schema]] = [((), schema)]
+    while queue:
+        path, part = queue.pop(0)
+        if len(path) > 2 * _MAX_DEPTH or sum(isinstance(step, str) for step in path) > _MAX_DEPTH:
+            continue
+        items = items_of(part, protocol)
+        if items is not None:
+            queue.append(((*path, 0), items))
+            continue
+        for name, inner in properties_of(part, protocol).items():
+            here = (*path, name)
+            yield Field(here, inner, part)
+            queue.append((here, inner))

@@ -1,0 +1,162 @@
+"""Where an identifier comes from: right producers by hand for two real APIs and one with other habits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from protocols import load
+from protocols.graph import ProtocolGraph
+
+
+def workshop() -> dict[str, object]:
+    """A bicycle workshop that says uuid, ref and camelCase, and gives identifiers in headers and links."""
+
+    def answer(schema: dict[str, object], **more: object) -> dict[str, object]:
+        return {"200": {"description": "ok", "content": {"application/json": {"schema": schema}}, **more}}
+
+    def objects(**properties: str) -> dict[str, object]:
+        return {"type": "object", "properties": {name: {"type": kind} for name, kind in properties.items()}}
+
+    def listed(schema: dict[str, object]) -> dict[str, object]:
+        return {"type": "object", "properties": {"data": {"type": "array", "items": schema}}}
+
+    def needs(*names: str, where: str = "path") -> list[dict[str, object]]:
+        return [{"name": name, "in": where, "required": True, "schema": {"type": "string"}} for name in names]
+
+    bike = objects(uuid="string", modelName="string", frameSize="integer")
+    mechanic = objects(ref="string", fullName="string", hourlyRate="number")
+    repair = {
+        "type": "object",
+        "properties": {
+            "repairRef": {"type": "string"},
+            "note": {"type": "string"},
+            "assignedMechanic": mechanic,
+            "links": {"type": "object", "properties": {"invoice": {"type": "string", "format": "uri"}}},
+        },
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Workshop", "version": "1"},
+        "servers": [{"url": "https://workshop.test/api"}],
+        "paths": {
+            "/bikes": {"get": {"parameters": needs("ownerName", where="query"), "responses": answer(listed(bike))}},
+            "/bikes/{bikeUuid}": {"get": {"parameters": needs("bikeUuid"), "responses": answer(bike)}},
+            "/bikes/{bikeUuid}/repairs": {
+                "get": {"parameters": needs("bikeUuid"), "responses": answer(listed(repair))}
+            },
+            "/mechanics": {"get": {"responses": answer({"type": "array", "items": mechanic})}},
+            "/mechanics/{ref}/schedule": {
+                "get": {"parameters": needs("ref"), "responses": answer(listed(objects(day="string", hours="number")))}
+            },
+            "/repairs/{repairRef}": {"get": {"parameters": needs("repairRef"), "responses": answer(repair)}},
+            "/invoices/{invoiceId}": {
+                "get": {"parameters": needs("invoiceId"), "responses": answer(objects(total="number", paid="boolean"))}
+            },
+            "/pickups": {
+                "post": {
+                    "requestBody": {"content": {"application/json": {"schema": objects(day="string")}}},
+                    "responses": {
+                        "201": {"description": "made", "headers": {"X-Pickup-Id": {"schema": {"type": "string"}}}}
+                    },
+                }
+            },
+            "/pickups/{pickupId}": {
+                "get": {"parameters": needs("pickupId"), "responses": answer(objects(day="string", done="boolean"))}
+            },
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("tool", "argument", "hint"),
+    [
+        ("GET_bikes_bikeUuid", "bikeUuid", 'GET_bikes(ownerName=…)["data"][0]["uuid"]'),
+        ("GET_bikes_bikeUuid_repairs", "bikeUuid", 'GET_bikes(ownerName=…)["data"][0]["uuid"]'),
+        ("GET_mechanics_ref_schedule", "ref", 'GET_mechanics()[0]["ref"]'),
+        ("GET_repairs_repairRef", "repairRef", 'GET_bikes_bikeUuid_repairs(bikeUuid=…)["data"][0]["repairRef"]'),
+        (
+            "GET_invoices_invoiceId",
+            "invoiceId",
+            'GET_repairs_repairRef(repairRef=…)["links"]["invoice"].split("/")[-1]',
+        ),
+        ("GET_pickups_pickupId", "pickupId", "the response header X-Pickup-Id of POST_pickups()"),
+    ],
+)
+def test_an_api_with_other_habits_is_understood(tool: str, argument: str, hint: str) -> None:
+    """Nouns come from paths, objects and keys, identifiers from bodies, headers and links."""
+    graph = ProtocolGraph(load(workshop()))
+
+    assert graph.hint(tool, argument) == f"{argument}: str — from {hint}"
+
+
+@pytest.mark.parametrize(
+    ("tool", "argument", "first"),
+    [
+        ("GET_person_person_id_movie_credits", "person_id", ("GET_search_person", ("results", 0, "id"))),
+        ("GET_person_person_id", "person_id", ("GET_search_person", ("results", 0, "id"))),
+        ("GET_movie_movie_id", "movie_id", ("GET_search_movie", ("results", 0, "id"))),
+        ("GET_movie_movie_id_credits", "movie_id", ("GET_search_movie", ("results", 0, "id"))),
+        ("GET_tv_tv_id", "tv_id", ("GET_search_tv", ("results", 0, "id"))),
+        ("GET_tv_tv_id_season_season_number", "tv_id", ("GET_search_tv", ("results", 0, "id"))),
+        ("GET_company_company_id", "company_id", ("GET_search_company", ("results", 0, "id"))),
+        ("GET_collection_collection_id", "collection_id", ("GET_search_collection", ("results", 0, "id"))),
+        ("GET_network_network_id", "network_id", ("GET_tv_tv_id", ("networks", 0, "id"))),
+        ("GET_review_review_id", "review_id", ("GET_movie_movie_id_reviews", ("results", 0, "id"))),
+    ],
+)
+def test_tmdb(data: Path, tool: str, argument: str, first: tuple[str, tuple[str | int, ...]]) -> None:
+    """Every identifier of TMDB comes first from the search for its kind, or from the field that holds it."""
+    graph = ProtocolGraph(load(data / "restbench" / "tmdb_oas.json"))
+
+    source = graph.producers(tool, argument)[0]
+
+    assert (source.tool, source.path) == first
+
+
+def test_every_tmdb_identifier_that_a_search_yields(data: Path) -> None:
+    """No tool is left out: each of the five searched kinds comes from its own search, wherever it is wanted."""
+    graph = ProtocolGraph(load(data / "restbench" / "tmdb_oas.json"))
+    kinds = ("person", "movie", "tv", "company", "collection")
+
+    found = {
+        (tool.name, p.argument): graph.producers(tool.name, p.argument)[0].tool
+        for tool in graph.protocol.tools
+        for p in tool.arguments
+        if p.argument in {f"{kind}_id" for kind in kinds}
+    }
+
+    assert found
+    assert all(source == f"GET_search_{argument.removesuffix('_id')}" for (_, argument), source in found.items())
+
+
+@pytest.mark.parametrize(
+    ("tool", "argument", "first"),
+    [
+        ("GET_albums_id", "id", ("GET_search", ("albums", "items", 0, "id"))),
+        ("GET_albums_id_tracks", "id", ("GET_search", ("albums", "items", 0, "id"))),
+        ("GET_artists_id", "id", ("GET_search", ("artists", "items", 0, "id"))),
+        ("GET_artists_id_top_tracks", "id", ("GET_search", ("artists", "items", 0, "id"))),
+        ("GET_tracks_id", "id", ("GET_search", ("tracks", "items", 0, "id"))),
+        ("GET_playlists_playlist_id", "playlist_id", ("GET_me_playlists", ("items", 0, "id"))),
+        ("POST_playlists_playlist_id_tracks", "playlist_id", ("GET_me_playlists", ("items", 0, "id"))),
+        ("POST_users_user_id_playlists", "user_id", ("GET_me", ("id",))),
+    ],
+)
+def test_spotify(data: Path, tool: str, argument: str, first: tuple[str, tuple[str | int, ...]]) -> None:
+    """Where every parameter is called id, the path says of what."""
+    graph = ProtocolGraph(load(data / "restbench" / "spotify_oas.json"))
+
+    source = graph.producers(tool, argument)[0]
+
+    assert (source.tool, source.path) == first
+
+
+def test_closure_brings_the_whole_chain(data: Path) -> None:
+    """A network's page needs a network, which needs a show, which needs a search: all come along, each once."""
+    graph = ProtocolGraph(load(data / "restbench" / "tmdb_oas.json"))
+
+    assert graph.closure(["GET_network_network_id"]) == ("GET_network_network_id", "GET_tv_tv_id", "GET_search_tv")
+    assert "GET_search_tv" in graph.roots
+    assert "GET_tv_tv_id" not in graph.roots
