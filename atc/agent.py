@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Self
 
 from atc import prompts
@@ -33,14 +32,14 @@ from atc.events import (
     SolveEnded,
     SolveStarted,
 )
-from atc.faults import Attribution, Fault
+from atc.faults import Attribution, Fault, Stage
 from atc.models import Message, Model, Usage, open_model
 from atc.solution import Attempt, Solution, Status
 from protocols import load
 from protocols.errors import ModelError, UsageError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol
-from protocols.render import render
+from protocols.render import estimate, render
 from sandbox import CallRecord, Limits, Run, Sandbox
 
 __all__ = ["MODES", "SIMULATED_NOW", "Agent"]
@@ -159,9 +158,7 @@ class Agent:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -271,19 +268,12 @@ class _Solve:
     def opening(self) -> list[Message]:
         """The prompt of Eq. 1: instruction and examples first, so that they are read only once, the question last."""
         graph = self.agent.graph
-        shown = render(
-            [self.agent.protocol.tool(name) for name in self.tools], graph, budget=_PROMPT_TOKENS, count=self.tokens
-        )
+        shown = render(map(self.agent.protocol.tool, self.tools), graph, budget=_PROMPT_TOKENS)
         today = (self.agent.now or datetime.now(UTC)).date().isoformat()
         return [
             Message("system", prompts.render("solve", today=today)),
             Message("user", prompts.render("question", tools=shown, query=self.query)),
         ]
-
-    def tokens(self, text: str) -> int:
-        """The model's own count where it has one, else a careful guess."""
-        count: Callable[[str], int] | None = getattr(self.agent.model, "count_tokens", None)
-        return count(text) if count else len(text) // 3
 
     def write(self) -> str:
         """Ask for the next program; empty when the model's answer holds none."""
@@ -326,13 +316,13 @@ class _Solve:
             text = prompts.render("reflect_naive", error=error)
         elif attribution.tool:
             graph = self.agent.graph
-            documentation = render([self.agent.protocol.tool(attribution.tool)], graph, budget=800, count=self.tokens)
+            documentation = render([self.agent.protocol.tool(attribution.tool)], graph, budget=800)
             text = prompts.render("reflect", error=error, tool=attribution.tool, documentation=documentation)
         else:
             text = prompts.render("reflect_program", error=error)
         self.messages.append(Message("user", text))
         turn = 2
-        while turn < len(self.messages) - 2 and self.tokens("".join(m.content for m in self.messages)) > _PROMPT_TOKENS:
+        while turn < len(self.messages) - 2 and estimate("".join(m.content for m in self.messages)) > _PROMPT_TOKENS:
             old = self.messages[turn]
             if len(old.content) > _SHORT:
                 self.messages[turn] = Message(old.role, old.content[:_SHORT].rstrip() + "\n…")
@@ -405,7 +395,7 @@ def judge(program: str, run: Run | None) -> Fault | None:
     error = run.error
     kind = error.type if error else "Limit"
     message = error.message if error else f"stopped at the limit of {run.limit}"
-    stage = "policy" if run.outcome == "refused" else "run"
+    stage: Stage = "policy" if run.outcome == "refused" else "run"
     return Fault(stage, kind, message, error.line if error else None, error.snippet if error else "")
 
 

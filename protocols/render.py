@@ -132,9 +132,8 @@ class _Writer:
         lines = [f"{tool.name}({signature})"]
         if self.described and (text := _sentence(tool.description or tool.summary)):
             lines[0] += f" — {text}"
-        for parameter in arguments:
-            if parameter.required and (hint := self.graph.hint(tool.name, parameter.argument, self.among)):
-                lines.append("  " + hint)
+        hints = (self.graph.hint(tool.name, p.argument, self.among) for p in arguments if p.required)
+        lines.extend(f"  {hint}" for hint in hints if hint)
         if (schema := _body(tool)) is not None:
             lines.append("  -> " + self._shape(schema, 0))
         return "\n".join(lines)

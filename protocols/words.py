@@ -13,31 +13,10 @@ __all__ = ["ID_WORDS", "WRAPPERS", "is_identifier", "noun_of", "singular", "word
 ID_WORDS = frozenset({"id", "uuid", "guid", "ref", "key", "slug", "uri", "code", "identifier", "number", "handle"})
 """Last words of a name that say: this is not a thing but what one calls it by."""
 
-WRAPPERS = frozenset(
-    [
-        "result",
-        "item",
-        "data",
-        "datum",
-        "list",
-        "record",
-        "entry",
-        "value",
-        "content",
-        "element",
-        "hit",
-        "page",
-        "object",
-        "response",
-        "payload",
-        "embedded",
-        "link",
-        "node",
-        "edge",
-        "parent",
-        "member",
-    ]
-)
+WRAPPERS = frozenset({
+    "content", "data", "datum", "edge", "element", "embedded", "entry", "hit", "item", "link", "list", "member", "node",
+    "object", "page", "parent", "payload", "record", "response", "result", "value",
+})  # fmt: skip
 """Nouns of keys that only wrap what a response is about."""
 
 _IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman", "data": "datum"}
@@ -67,7 +46,7 @@ def singular(word: str) -> str:
 
 @lru_cache(maxsize=8192)
 def noun_of(name: str) -> str:
-    """What a name is about, in the singular: production_companies -> company, topTracks -> track; empty for no words."""
+    """What a name is about, in the singular: production_companies -> company; empty for a name without words."""
     parts = words(name)
     return singular(parts[-1]) if parts else ""
 

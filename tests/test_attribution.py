@@ -56,7 +56,7 @@ def test_a_call_on_the_failing_line_is_to_blame() -> None:
     "program",
     [
         "s = GET_search()\nc = GET_credits(id=s['id'])\ncrew = c['crew']\nfor m in crew:\n    print(m['department'])",
-        "s = GET_search()\nc = GET_credits(id=s['id'])\ncrew = [\n  m for m in c['crew']]\nprint(crew[0]['department'])",
+        "s = GET_search()\nc = GET_credits(id=s['id'])\ncrew = [m for m in c['crew']]\nprint(crew[0]['department'])",
     ],
 )
 def test_the_data_of_the_failing_line_leads_to_its_call(program: str) -> None:
