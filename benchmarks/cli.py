@@ -88,7 +88,7 @@ def bench(
     from atc.agent import SIMULATED_NOW
     from atc.cli.model import offer_pull
     from atc.files import to_json, write_json
-    from atc.models import open_model
+    from atc.models import default_model, open_model
     from benchmarks.report import summarize, table
     from benchmarks.restbench import read_tasks
     from benchmarks.runner import Settings, prepare, run_tasks
@@ -100,6 +100,7 @@ def bench(
         say(f"warning: {warning}")
     offered = _offer(tasks[:limit], protocol, candidates, seed)
     now = now or SIMULATED_NOW
+    model = model or default_model()
     offer_pull(model)
     with closing(open_model(model, seed=seed)) as opened:
         settings = Settings(

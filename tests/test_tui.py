@@ -71,12 +71,11 @@ def repaired(answer: str = "Denis Villeneuve") -> list[Event]:
     ]
 
 
-def live(events: list[Event], width: int = 100, color: str | None = "truecolor", *, height: int = 30) -> str:
-    """All that the live view sends to a terminal of this size."""
+def live(events: list[Event], width: int = 100, *, no_color: bool = False) -> str:
+    """All that the live view sends to a terminal of this width."""
     sent = io.StringIO()
-    no_color = color is None
     console = Console(
-        file=sent, force_terminal=True, width=width, height=height, color_system=color or "standard", no_color=no_color
+        file=sent, force_terminal=True, width=width, height=30, color_system="truecolor", no_color=no_color
     )
     with LiveView(console) as view:
         for event in events:
@@ -106,14 +105,14 @@ def test_live_view_shows_the_way_to_the_answer() -> None:
 
 def test_failing_line_is_marked_without_colours_too() -> None:
     """A sign in the margin marks the line; colour only adds to it."""
-    seen = plain(live(repaired(), color=None))
+    seen = plain(live(repaired(), no_color=True))
 
     assert re.search(r"❱\s*2 print\(GET_film_film_id_credits", seen)
 
 
 def test_no_colour_is_no_colour() -> None:
     """With NO_COLOR, no escape sequence sets a colour."""
-    codes = re.findall(r"\x1b\[([0-9;]*)m", live(repaired(), color=None))
+    codes = re.findall(r"\x1b\[([0-9;]*)m", live(repaired(), no_color=True))
 
     assert not [code for code in codes for part in code.split(";") if part and 30 <= int(part) <= 107]
 
@@ -139,7 +138,7 @@ def test_narrow_terminal() -> None:
 def test_a_long_program_does_not_outgrow_the_terminal() -> None:
     """While a program runs, the moving part shows its beginning and how much more there is."""
     program = "\n".join(f"a{number} = {number}" for number in range(200))
-    started = [SolveStarted("q", ()), ModelWaiting(1), ProgramWritten(1, program, Usage())]
+    started: list[Event] = [SolveStarted("q", ()), ModelWaiting(1), ProgramWritten(1, program, Usage())]
     console = Console(file=io.StringIO(), force_terminal=True, width=80, height=20)
     view = LiveView(console)
     for event in started:

@@ -54,7 +54,7 @@ def pull_with_progress(name: str) -> str:
         return str(files.pull(name, lambda done, total: progress.update(bar, completed=done, total=total)))
 
 
-def offer_pull(name: str | None) -> None:
+def offer_pull(name: str) -> None:
     """Where somebody sits at the terminal, offer to fetch a local model that is not on disk. Raises: ModelError."""
     if not name.startswith("local:") or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return

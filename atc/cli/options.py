@@ -11,72 +11,47 @@ from typing import Any, Literal, TypeVar
 import click
 
 __all__ = [
-    "Moment",
-    "OutFile",
-    "ToolCount",
     "api_options",
     "check_api_options",
     "clock_options",
     "model_options",
+    "moment",
+    "out_file",
+    "tool_count",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MODES = ("attribute", "naive", "none")
 
 
-class Moment(click.ParamType):
-    """A point in time in ISO 8601; UTC where it names no offset."""
-
-    name = "time"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Read the text. Raises: click.BadParameter."""
-        if isinstance(value, datetime):
-            return value
-        try:
-            moment = datetime.fromisoformat(str(value))
-        except ValueError:
-            self.fail(f"{value!r} is no time; write it like 2024-06-01T12:00:00Z", param, ctx)
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+def moment(text: str) -> datetime:
+    """A point in time in ISO 8601; UTC where it names no offset. Raises: click.BadParameter."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no time; write it like 2024-06-01T12:00:00Z") from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-class OutFile(click.ParamType):
-    """A file to write at the end; a folder that is not there is told at the start, before any work is done."""
-
-    name = "file"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """Read the text. Raises: click.BadParameter."""
-        path = Path(str(value))
-        if not path.parent.is_dir():
-            self.fail(f"the folder {str(path.parent)!r} does not exist; make it first", param, ctx)
-        if path.is_dir():
-            self.fail(f"{str(path)!r} is a folder; name a file", param, ctx)
-        if not os.access(path if path.exists() else path.parent, os.W_OK):
-            self.fail(f"{str(path)!r} cannot be written", param, ctx)
-        return path
+def out_file(text: str) -> Path:
+    """A file to write at the end; what will not do is told before any work. Raises: click.BadParameter."""
+    path = Path(text)
+    if not path.parent.is_dir():
+        raise click.BadParameter(f"the folder {str(path.parent)!r} does not exist; make it first")
+    if path.is_dir():
+        raise click.BadParameter(f"{text!r} is a folder; name a file")
+    if not os.access(path.parent, os.W_OK):
+        raise click.BadParameter(f"nothing can be written to the folder {str(path.parent)!r}")
+    return path
 
 
-class ToolCount(click.ParamType):
-    """How many tools: a number from 1, or "all"."""
-
-    name = "count"
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """How --help shows it."""
-        return "N|all"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int | Literal["all"]:
-        """Read the text. Raises: click.BadParameter."""
-        if value == "all":
-            return "all"
-        try:
-            count = int(str(value))
-        except ValueError:
-            count = 0
-        if count < 1:
-            self.fail(f"{value!r} is neither a number from 1 nor `all`", param, ctx)
-        return count
+def tool_count(text: str) -> int | Literal["all"]:
+    """How many tools: a number from 1, or "all". Raises: click.BadParameter."""
+    if text == "all":
+        return "all"
+    if not text.isdecimal() or int(text) < 1:
+        raise click.BadParameter(f"{text!r} is neither a number from 1 nor `all`")
+    return int(text)
 
 
 def _all(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
@@ -94,7 +69,7 @@ clock_options = _all(
     click.option("--seed", type=int, default=0, show_default=True, help="Of the model, the simulated API and random."),
     click.option(
         "--now",
-        type=Moment(),
+        type=moment,
         metavar="TIME",
         help="The time for prompt, program and simulated API [default: 2024-06-01T12:00:00Z when simulating, else now]",
     ),

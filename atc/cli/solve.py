@@ -13,7 +13,7 @@ import click
 
 from atc.cli import say
 from atc.cli.model import offer_pull
-from atc.cli.options import OutFile, ToolCount, api_options, check_api_options, model_options
+from atc.cli.options import api_options, check_api_options, model_options, out_file, tool_count
 from protocols.errors import ATCError
 
 if TYPE_CHECKING:
@@ -26,9 +26,16 @@ __all__ = ["solve"]
 @click.argument("query")
 @api_options
 @model_options
-@click.option("--tools", type=ToolCount(), default="20", show_default=True, help="How many tools the model is shown.")
-@click.option("--record", type=OutFile(), metavar="FILE", help="Record the model's answers for --model replay:FILE.")
-@click.option("--out", type=OutFile(), metavar="FILE", help="Write the solution as JSON, whatever comes of it.")
+@click.option(
+    "--tools",
+    type=tool_count,
+    metavar="N|all",
+    default="20",
+    show_default=True,
+    help="How many tools the model is shown.",
+)
+@click.option("--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE.")
+@click.option("--out", type=out_file, metavar="FILE", help="Write the solution as JSON, whatever comes of it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the solution as JSON and nothing else.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all tools, programs, output and warnings.")
 @click.pass_context
@@ -57,50 +64,56 @@ def solve(
     check_api_options(simulate, base_url, auth)
     from atc.agent import Agent
     from atc.files import to_json, write_json
-    from atc.models import open_model
+    from atc.models import default_model, open_model
     from atc.tui import open_view
 
-    offer_pull(model)
-    with open_view(quiet=as_json and not verbose, verbose=verbose) as shown:
-        try:
-            with (
-                closing(open_model(model, record=record, seed=seed)) as opened,
-                Agent.from_openapi(
-                    api,
-                    model=opened,
-                    mode=mode,
-                    max_reflections=max_reflections,
-                    base_url=base_url,
-                    auth=auth,
-                    simulate=simulate,
-                    seed=seed,
-                    tools=tools,
-                    now=now,
-                    on_event=shown.sink,
-                ) as agent,
-            ):
-                solution = agent.solve(query)
+    name = model or default_model()
+    solution: Solution | None = None
+    on_screen = False
+    exit_code = 0
+    try:
+        offer_pull(name)
+        with (
+            open_view(quiet=as_json and not verbose, verbose=verbose) as shown,
+            closing(open_model(name, record=record, seed=seed)) as opened,
+            Agent.from_openapi(
+                api,
+                model=opened,
+                mode=mode,
+                max_reflections=max_reflections,
+                base_url=base_url,
+                auth=auth,
+                simulate=simulate,
+                seed=seed,
+                tools=tools,
+                now=now,
+                on_event=shown.sink,
+            ) as agent,
+        ):
+            on_screen = shown.answer
+            solution = agent.solve(query)
             exit_code = solution.exit_code
-        except (ATCError, KeyboardInterrupt) as error:
-            exit_code = error.exit_code if isinstance(error, ATCError) else 130
-            solution = _unsolved(query, model, exit_code, str(error) or "interrupted")
+    except (ATCError, KeyboardInterrupt) as error:
+        exit_code = error.exit_code if isinstance(error, ATCError) else 130
+        # A second ctrl-C, while things are closed, must not lose what the first one left.
+        solution = solution or _unsolved(query, name, exit_code, str(error) or "interrupted")
     if out:
         write_json(out, solution.to_json())
     if as_json:
         click.echo(to_json(solution.to_json()), nl=False)
-    elif solution.answer is not None and not shown.answer:
+    elif solution.answer is not None and not on_screen:
         click.echo(solution.answer)
     if solution.message:
         say(solution.message)
     ctx.exit(exit_code)
 
 
-def _unsolved(query: str, model: str | None, exit_code: int, message: str) -> Solution:
+def _unsolved(query: str, model: str, exit_code: int, message: str) -> Solution:
     """The solution of a solve that ended before its first attempt."""
     from atc.models import Usage
-    from atc.solution import EXIT_CODES, Solution
+    from atc.solution import EXIT_CODES, Solution, Status
 
-    status = next((status for status, code in EXIT_CODES.items() if code == exit_code), "failed")
-    versions = {"atc": version("atc-toolchain"), "python": platform.python_version(), "model": model or "default"}
+    status: Status = next((status for status, code in EXIT_CODES.items() if code == exit_code), "failed")
+    versions = {"atc": version("atc-toolchain"), "python": platform.python_version(), "model": model}
     seconds = {"total": 0.0, "model": 0.0, "run": 0.0}
     return Solution(query, status, None, (), (), Usage(), seconds, versions, message)
