@@ -14,9 +14,7 @@ from atc.cli.options import api_options, check_api_options, model_options
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from benchmarks.restbench import Task
     from benchmarks.runner import Result
-    from protocols.model import Protocol
 
 __all__ = ["BENCHMARKS", "bench"]
 
@@ -90,7 +88,7 @@ def bench(
     from atc.files import to_json, write_json
     from atc.models import default_model, open_model
     from benchmarks.report import summarize, table
-    from benchmarks.restbench import read_tasks
+    from benchmarks.restbench import offer, read_tasks
     from benchmarks.runner import Settings, prepare, run_tasks
     from protocols import load
 
@@ -98,7 +96,10 @@ def bench(
     tasks, warnings = read_tasks(task_file, protocol)
     for warning in warnings:
         say(f"warning: {warning}")
-    offered = _offer(tasks[:limit], protocol, candidates, seed)
+    listed = any(task.candidates for task in tasks)
+    if candidates and listed:
+        raise click.UsageError("--candidates: the task file lists the candidates itself; leave the option out")
+    offered = [(task, offer(task, protocol, candidates, seed)) for task in tasks[:limit]]
     now = now or SIMULATED_NOW
     model = model or default_model()
     offer_pull(model)
@@ -108,7 +109,7 @@ def bench(
             model=opened.name,
             mode=mode,
             max_reflections=max_reflections,
-            candidates=str(candidates or ("listed" if tasks[0].candidates else "all")),
+            candidates=str(candidates or ("listed" if listed else "all")),
             seed=seed,
             now=now.isoformat(),
             api="simulated" if simulate else base_url or ", ".join(server.url for server in protocol.servers),
@@ -127,20 +128,6 @@ def bench(
         click.echo(to_json(summary), nl=False)
     else:
         Console().print(table(summary, f"{name} · {settings.model} · {mode} · seed {seed}"))
-
-
-def _offer(
-    tasks: list[Task], protocol: Protocol, candidates: int | None, seed: int
-) -> list[tuple[Task, tuple[str, ...]]]:
-    """Each task with the tools that the model may choose from."""
-    from benchmarks.restbench import draw_candidates
-
-    if candidates and any(task.candidates for task in tasks):
-        raise click.UsageError("--candidates: the task file lists the candidates itself; leave the option out")
-    everything = tuple(tool.name for tool in protocol.tools)
-    if candidates:
-        return [(task, draw_candidates(task, protocol, candidates, seed)) for task in tasks]
-    return [(task, task.candidates or everything) for task in tasks]
 
 
 def _watch(results: Iterable[Result], total: int) -> list[Result]:

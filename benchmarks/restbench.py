@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import random
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 from benchmarks.metrics import Gold
-from protocols import match_gold
+from protocols.calling import match_gold
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
-__all__ = ["Task", "draw_candidates", "read_tasks"]
+__all__ = ["Task", "offer", "read_tasks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +45,28 @@ def read_tasks(file: Path, protocol: Protocol) -> tuple[list[Task], list[str]]:
         raise UsageError(f"{file} cannot be read as JSON: {error}") from None
     if not isinstance(data, list) or not data:
         raise UsageError(f"{file} is no task file: it must be a JSON list of tasks")
-    warnings: dict[str, None] = {}
-    tasks = [_task(entry, position, file, protocol, warnings) for position, entry in enumerate(data)]
-    return tasks, list(warnings)
+    told: dict[str, None] = {}
+    tasks = [_task(entry, position, file, protocol, told) for position, entry in enumerate(data)]
+    return tasks, list(told)
 
 
-def draw_candidates(task: Task, protocol: Protocol, count: int, seed: int) -> tuple[str, ...]:
-    """The gold tools of a task among seeded random others, `count` in all (or as many as there are gold tools).
+def offer(task: Task, protocol: Protocol, count: int | None, seed: int) -> tuple[str, ...]:
+    """The names of the tools that the model may choose from.
 
-    The order is random too, so that it gives nothing away; it depends on the seed and the task alone.
+    They are those that the task lists; else the gold tools and seeded random others, `count` in all (or as many as
+    there are gold tools); without a count, all. They come in the order of the API's document: the files list the gold
+    tools first, which would give them away.
     """
-    chance = random.Random(f"{seed} {task.position} {task.query}")
-    gold = sorted(task.gold.calls)
-    others = [tool.name for tool in protocol.tools if tool.name not in task.gold.calls]
-    drawn = gold + chance.sample(others, min(max(count - len(gold), 0), len(others)))
-    chance.shuffle(drawn)
-    return tuple(drawn)
+    names = [tool.name for tool in protocol.tools]
+    chosen = set(task.candidates or names)
+    if count is not None and not task.candidates:
+        others = [name for name in names if name not in task.gold.calls]
+        wanted = min(max(count - len(task.gold.calls), 0), len(others))
+        chosen = {*task.gold.calls, *random.Random(f"{seed} {task.position} {task.query}").sample(others, wanted)}
+    return tuple(name for name in names if name in chosen)
 
 
-def _task(entry: object, position: int, file: Path, protocol: Protocol, warnings: dict[str, None]) -> Task:
+def _task(entry: object, position: int, file: Path, protocol: Protocol, told: dict[str, None]) -> Task:
     where = f"{file}, task {position}"
     if not isinstance(entry, Mapping) or not isinstance(entry.get("query"), str):
         raise UsageError(f"{where}: no `query`; is this a RestBench file?")
@@ -74,13 +78,13 @@ def _task(entry: object, position: int, file: Path, protocol: Protocol, warnings
     for item in solution:
         name, number = _gold_item(item, where)
         counted = counted or number is not None
-        counts[_resolve(name, where, protocol, warnings)] += number or 1
+        counts[_resolve(name, where, protocol, told)] += number or 1
     return Task(
         position=position,
         id=str(entry.get("qid", position)),
         query=entry["query"].strip(),
         gold=Gold(dict(counts), counted),
-        candidates=_candidates(entry.get("api_list"), where, protocol, warnings),
+        candidates=_candidates(entry.get("api_list"), where, protocol, told),
     )
 
 
@@ -94,7 +98,7 @@ def _gold_item(item: object, where: str) -> tuple[str, int | None]:
     raise UsageError(f"{where}: {item!r} in `solution` is neither a call nor [call, number]")
 
 
-def _candidates(listed: object, where: str, protocol: Protocol, warnings: dict[str, None]) -> tuple[str, ...]:
+def _candidates(listed: object, where: str, protocol: Protocol, told: dict[str, None]) -> tuple[str, ...]:
     if listed is None:
         return ()
     if not isinstance(listed, list):
@@ -104,21 +108,20 @@ def _candidates(listed: object, where: str, protocol: Protocol, warnings: dict[s
         name = item.get("api_name") if isinstance(item, Mapping) else item
         if not isinstance(name, str):
             raise UsageError(f"{where}: {item!r} in `api_list` names no tool")
-        names.append(_resolve(name, where, protocol, warnings))
+        names.append(_resolve(name, where, protocol, told))
     return tuple(dict.fromkeys(names))
 
 
-def _resolve(name: str, where: str, protocol: Protocol, warnings: dict[str, None]) -> str:
+def _resolve(name: str, where: str, protocol: Protocol, told: dict[str, None]) -> str:
     """The name of the tool that a task file means."""
-    tool, warning = match_gold(protocol, name)
-    if tool is None:
-        near = get_close_matches(name, _known(protocol), n=1)
-        hint = f"; the nearest is {near[0]}" if near else ""
-        raise UsageError(f"{where}: {protocol.title} has no tool {name!r}{hint}. Is --api the right document?")
-    if warning:
-        warnings[warning] = None
-    return tool.name
-
-
-def _known(protocol: Protocol) -> Iterable[str]:
-    return [spelling for tool in protocol.tools for spelling in (tool.name, f"{tool.method} {tool.path}")]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            tool = match_gold(protocol, name)
+        except UsageError as error:
+            spellings = [text for tool in protocol.tools for text in (tool.name, f"{tool.method} {tool.path}")]
+            near = get_close_matches(name, spellings, n=1)
+            hint = f" (the nearest is {near[0]})" if near else ""
+            raise UsageError(f"{where}: {error}{hint}; is --api the document of this benchmark?") from None
+    told.update((str(warning.message), None) for warning in caught)
+    return tool
