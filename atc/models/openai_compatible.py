@@ -121,27 +121,26 @@ class OpenAIModel:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Turn what the client raises into one sentence."""
+        """Turn what the client raises into one sentence, and let go of the rest: an endpoint may quote the key."""
         import openai
 
         place = self._place()
         try:
             yield
-        except openai.APITimeoutError as error:
-            raise ModelError(f"{place} gave no answer within {TIMEOUT:.0f} seconds ({self.name})") from error
-        except openai.APIConnectionError as error:
-            raise ModelError(f"{place} cannot be reached ({self.name}); is OPENAI_BASE_URL right?") from error
+        except openai.APITimeoutError:
+            raise ModelError(f"{place} gave no answer within {TIMEOUT:.0f} seconds ({self.name})") from None
+        except openai.APIConnectionError:
+            raise ModelError(f"{place} cannot be reached ({self.name}); is OPENAI_BASE_URL right?") from None
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-            # The reply may quote the key: it is not repeated.
             raise ModelError(f"{place} refuses OPENAI_API_KEY for {self.name} (status {error.status_code})") from None
         except openai.NotFoundError as error:
-            raise ModelError(f"{place} has no model {self._model!r} ({self._said(error)})") from error
+            raise ModelError(f"{place} has no model {self._model!r} ({self._said(error)})") from None
         except openai.APIStatusError as error:
             raise ModelError(
                 f"{place} answers {self.name} with status {error.status_code}: {self._said(error)}"
-            ) from error
+            ) from None
         except (openai.OpenAIError, ValueError) as error:
-            raise ModelError(f"{place} answers, but not with a chat completion: {self._said(error)}") from error
+            raise ModelError(f"{place} answers, but not with a chat completion: {self._said(error)}") from None
 
     def _said(self, error: Exception) -> str:
         said = " ".join(str(error).split())

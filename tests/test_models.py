@@ -1,0 +1,610 @@
+"""Language models: whoever answers, a caller sees one interface, honest counts, and one clear message on failure."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from atc.models import DEFAULT_MODEL, Completion, Message, Model, Usage, default_model, files, open_model
+from atc.models.replay import request_hash
+from protocols.errors import ModelError, UsageError
+
+KEY = "sk-0123456789-very-secret"
+QUESTION = [Message("system", "You write Python."), Message("user", "Write a function add(a, b).")]
+PREFILLED = [*QUESTION, Message("assistant", "The program:\n```python\n")]
+
+
+# Names
+
+
+def test_the_default_model_is_the_small_local_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`ATC_MODEL` names another one."""
+    assert default_model() == DEFAULT_MODEL == "local:qwen2.5-coder-1.5b"
+    monkeypatch.setenv("ATC_MODEL", "openai:gpt-4.1")
+    assert default_model() == "openai:gpt-4.1"
+
+
+@pytest.mark.parametrize("name", ["gpt-4.1", "llama:7b", "openai:", "local"])
+def test_a_name_without_a_known_scheme_lists_what_there_is(name: str) -> None:
+    """Exit 2, and the message has every form that works."""
+    with pytest.raises(UsageError, match=r"local:qwen2\.5-coder-1\.5b, openai:NAME, hf:NAME or replay:FILE"):
+        open_model(name)
+
+
+def test_a_local_model_that_is_not_on_disk_names_the_pull_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Found out when the model is opened, before any work is done."""
+    monkeypatch.setenv("ATC_HOME", str(tmp_path))
+    with pytest.raises(ModelError, match=r"atc model pull local:qwen2\.5-coder-1\.5b"):
+        open_model()
+
+
+def test_importing_the_interface_loads_no_engine() -> None:
+    """`import atc.models` is quick, and so is naming a model: engines come with the first question."""
+    program = (
+        "import sys; import atc.models; atc.models.open_model('openai:gpt-4.1')\n"
+        "print([name for name in ('openai', 'torch', 'transformers', 'xllamacpp') if name in sys.modules])"
+    )
+    environment = {**os.environ, "OPENAI_API_KEY": KEY}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_usage_adds_up() -> None:
+    """The cost of several answers is their sum."""
+    assert Usage(100, 20, 80, 1, 2.5) + Usage(50, 10, 0, 1, 0.5) == Usage(150, 30, 80, 2, 3.0)
+
+
+# OpenAI-compatible endpoints
+
+
+@dataclass
+class Endpoint:
+    """A server on localhost that speaks the chat completions format.
+
+    `replies` are used up first, as (status, headers, body); after that every request is answered with `text`.
+    `refuses` are parameters that it does not support.
+    """
+
+    url: str = ""
+    text: str = "def add(a, b):\n    return a + b\n"
+    replies: list[tuple[int, dict[str, str], str]] = field(default_factory=list)
+    refuses: set[str] = field(default_factory=set)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    keys: list[str | None] = field(default_factory=list)
+
+    def answer(self, request: dict[str, Any]) -> tuple[int, dict[str, str], str]:
+        if self.replies:
+            return self.replies.pop(0)
+        for name in sorted(self.refuses & request.keys()):
+            error = {"message": f"Unsupported parameter: {name}", "param": name, "code": "unsupported_parameter"}
+            return 400, {}, json.dumps({"error": error})
+        return 200, {}, json.dumps(completion(self.text))
+
+
+def completion(text: str, finish: str = "stop") -> dict[str, Any]:
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1717243200,
+        "model": "small",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": finish}],
+        "usage": {
+            "prompt_tokens": 120,
+            "completion_tokens": 12,
+            "total_tokens": 132,
+            "prompt_tokens_details": {"cached_tokens": 100},
+        },
+    }
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    state = Endpoint()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            assert self.path == "/v1/chat/completions"
+            state.requests.append(request)
+            state.keys.append(self.headers.get("Authorization"))
+            status, headers, body = state.answer(request)
+            self.send_response(status)
+            for name, value in {"Content-Type": "application/json", **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body.encode())
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        state.url = f"http://127.0.0.1:{server.server_port}/v1"
+        monkeypatch.setenv("OPENAI_BASE_URL", state.url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        yield state
+        server.shutdown()
+
+
+def test_an_endpoint_answers_and_counts(endpoint: Endpoint) -> None:
+    """The request is greedy and seeded, the key goes along, and tokens read from the cache are counted as such."""
+    model = open_model("openai:small", seed=7)
+
+    answer = model.complete(QUESTION, stop=["```"], max_tokens=50)
+
+    assert answer.text == endpoint.text
+    assert answer.finish == "stop"
+    usage = answer.usage
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens, usage.model_calls) == (120, 12, 100, 1)
+    assert usage.seconds > 0
+    assert endpoint.keys == [f"Bearer {KEY}"]
+    assert endpoint.requests == [
+        {
+            "model": "small",
+            "messages": [
+                {"role": "system", "content": "You write Python."},
+                {"role": "user", "content": "Write a function add(a, b)."},
+            ],
+            "max_tokens": 50,
+            "temperature": 0,
+            "seed": 7,
+            "stop": ["```"],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The program:\n```python\nx = 1\n```\nDone.",
+        "Here it is.\n```python\nx = 1\n```\nDone.",
+        "x = 1\n```",
+        "x = 1\n",
+    ],
+)
+def test_a_prefill_becomes_a_request(endpoint: Endpoint, said: str) -> None:
+    """The format has no prefill: it is asked for, and the answer is what comes after it, however it was repeated."""
+    endpoint.text = said
+
+    answer = open_model("openai:small").complete(PREFILLED, stop=["```"])
+
+    assert answer.text == "x = 1\n"
+    sent = endpoint.requests[0]
+    assert [message["role"] for message in sent["messages"]] == ["system", "user"]
+    assert sent["messages"][1]["content"].startswith("Write a function add(a, b).\n")
+    assert sent["messages"][1]["content"].endswith("The program:\n```python\n")
+    assert "stop" not in sent  # it would end the answer at the opened block that the answer repeats
+
+
+def test_a_parameter_that_is_refused_is_left_out(endpoint: Endpoint) -> None:
+    """Newer models want another name for the token limit and no temperature; that is found out once."""
+    endpoint.refuses = {"max_tokens", "temperature", "stop"}
+    endpoint.text = "x = 1\n```\nThis sets x."
+    model = open_model("openai:small")
+
+    first, second = model.complete(QUESTION, stop=["```"], max_tokens=9), model.complete(QUESTION, stop=["```"])
+
+    assert first.text == second.text == "x = 1\n"
+    assert len(endpoint.requests) == 5
+    assert endpoint.requests[3].keys() == {"model", "messages", "seed", "max_completion_tokens"}
+    assert endpoint.requests[3]["max_completion_tokens"] == 9
+
+
+def test_a_busy_endpoint_is_asked_again(endpoint: Endpoint) -> None:
+    """429 and 503 are waited out."""
+    endpoint.replies = [(429, {"retry-after-ms": "1"}, "{}"), (503, {"retry-after-ms": "1"}, "{}")]
+
+    assert open_model("openai:small").complete(QUESTION).text == endpoint.text
+    assert len(endpoint.requests) == 3
+
+
+def test_an_answer_that_was_cut_off_says_so(endpoint: Endpoint) -> None:
+    """`finish` tells a cut answer from a whole one."""
+    endpoint.replies = [(200, {}, json.dumps(completion("def add(", finish="length")))]
+    assert open_model("openai:small").complete(QUESTION).finish == "length"
+
+
+def test_an_endpoint_that_counts_nothing(endpoint: Endpoint) -> None:
+    """No usage in the reply: zeros, and still one call."""
+    endpoint.replies = [(200, {}, json.dumps({**completion("x"), "usage": None}))]
+    usage = open_model("openai:small").complete(QUESTION).usage
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.model_calls) == (0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "says"),
+    [
+        (401, f'{{"error": {{"message": "Incorrect API key provided: {KEY}"}}}}', "refuses OPENAI_API_KEY"),
+        (404, '{"error": {"message": "The model `small` does not exist"}}', "has no model 'small'"),
+        (400, f'{{"error": {{"message": "bad request by {KEY}"}}}}', "status 400"),
+        (200, "<html><body>Welcome to the login page</body></html>", "not with a chat completion"),
+        (200, '{"status": "ok"}', "not with a chat completion"),
+        (200, "null", "not with a chat completion"),
+    ],
+)
+def test_an_endpoint_that_gives_no_answer(endpoint: Endpoint, status: int, body: str, says: str) -> None:
+    """One message with the reason and exit 5; the key is never in it, not even when the endpoint repeats it."""
+    endpoint.replies = [(status, {}, body)]
+
+    with pytest.raises(ModelError) as caught:
+        open_model("openai:small").complete(QUESTION)
+
+    assert says in str(caught.value)
+    assert endpoint.url in str(caught.value)
+    assert caught.value.exit_code == 5
+    assert KEY not in str(caught.value)
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_html_page_is_no_answer(endpoint: Endpoint) -> None:
+    """A login page in place of the endpoint is told apart from an answer."""
+    endpoint.replies = [(200, {"Content-Type": "text/html"}, "<html>Please log in</html>")]
+    with pytest.raises(ModelError, match="not with a chat completion"):
+        open_model("openai:small").complete(QUESTION)
+
+
+def test_an_endpoint_that_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody listens: the message names the place."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    started = time.monotonic()
+    with pytest.raises(ModelError, match=r"http://127\.0\.0\.1:9/v1 cannot be reached"):
+        open_model("openai:small").complete(QUESTION)
+    assert time.monotonic() - started < 10
+
+
+def test_a_missing_key_is_told_when_the_model_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenAI itself needs a key; the message names the variable."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(ModelError, match="OPENAI_API_KEY"):
+        open_model("openai:gpt-4.1")
+
+
+def test_an_endpoint_of_ones_own_needs_no_key(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server on one's own machine is asked without a real key."""
+    monkeypatch.delenv("OPENAI_API_KEY")
+    model = open_model("openai:small")
+    assert model.complete(QUESTION).text == endpoint.text
+    model.close()
+    model.close()
+    assert model.complete(QUESTION).text == endpoint.text
+
+
+# Recorded answers
+
+
+class Scripted:
+    """A model that says what it was given, one text after the other."""
+
+    name = "scripted"
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = list(texts)
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        return Completion(self._texts.pop(0), Usage(10, 5, 2, 1, 3.0), "stop")
+
+    def close(self) -> None:
+        self._texts.clear()
+
+
+def recorded(model: Model, file: Path) -> Model:
+    from atc.models.replay import Recorder
+
+    return Recorder(model, file)
+
+
+def test_what_was_recorded_is_played_back(tmp_path: Path) -> None:
+    """The same requests give the same answers with the same counts, and no model is asked."""
+    file = tmp_path / "answers.jsonl"
+    model = recorded(Scripted(["zwölf\n", "two"]), file)
+    said = [model.complete(QUESTION), model.complete(PREFILLED, stop=["```"])]
+
+    replay = open_model(f"replay:{file}")
+
+    assert [replay.complete(PREFILLED, stop=["```"]).text, replay.complete(QUESTION).text] == ["two", "zwölf\n"]
+    again = replay.complete(QUESTION).usage
+    assert (again.prompt_tokens, again.completion_tokens, again.cached_tokens, again.model_calls) == (10, 5, 2, 1)
+    assert again.seconds < 1
+    assert said[0].usage.seconds == 3.0
+
+
+def test_a_request_recorded_twice_is_answered_in_order(tmp_path: Path) -> None:
+    """First answer first; after the last one it stays with that."""
+    file = tmp_path / "answers.jsonl"
+    model = recorded(Scripted(["first", "second"]), file)
+    model.complete(QUESTION)
+    model.complete(QUESTION)
+
+    replay = open_model(f"replay:{file}")
+
+    assert [replay.complete(QUESTION).text for _ in range(3)] == ["first", "second", "second"]
+
+
+def test_a_request_that_was_not_recorded_names_its_hash(tmp_path: Path) -> None:
+    """Every part of the request counts; a miss is exit 5 with the hash and the file."""
+    file = tmp_path / "answers.jsonl"
+    recorded(Scripted(["x"]), file).complete(QUESTION, stop=["```"], max_tokens=10)
+    replay = open_model(f"replay:{file}")
+
+    for stop, limit in (((), 10), (("```",), 11)):
+        with pytest.raises(ModelError) as caught:
+            replay.complete(QUESTION, stop=stop, max_tokens=limit)
+        assert request_hash(QUESTION, stop, limit) in str(caught.value)
+        assert str(file) in str(caught.value)
+        assert caught.value.exit_code == 5
+
+
+def test_the_hash_of_a_request_never_changes() -> None:
+    """Records stay good: this hash is written in files that people keep."""
+    hashed = request_hash([Message("user", "h\u00e9")], ["```"], 5)
+    assert hashed == "2d1dcb54ecc6232da0873491ac7ac203ff69b409b65d196300b4082b28801aa2"
+
+
+def test_a_recording_holds_no_times(tmp_path: Path) -> None:
+    """Two recordings of the same answers are the same bytes."""
+    for name in ("one", "two"):
+        recorded(Scripted(["x"]), tmp_path / name).complete(QUESTION)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_an_open_endpoint_is_recorded(endpoint: Endpoint, tmp_path: Path) -> None:
+    """`record=` keeps what an endpoint said; the file has no key and plays back without the endpoint."""
+    file = tmp_path / "answers.jsonl"
+    said = open_model("openai:small", record=file).complete(PREFILLED, stop=["```"])
+
+    assert open_model(f"replay:{file}").complete(PREFILLED, stop=["```"]).text == said.text
+    assert KEY not in file.read_text()
+    assert len(endpoint.requests) == 1
+
+
+def test_files_that_cannot_be_used(tmp_path: Path) -> None:
+    """No such record is exit 5; a file that is something else, or cannot be written, is a usage error."""
+    with pytest.raises(ModelError, match="cannot read recorded answers"):
+        open_model(f"replay:{tmp_path / 'missing.jsonl'}")
+    (tmp_path / "other.jsonl").write_text('{"hash": "x"}\n')
+    with pytest.raises(UsageError, match=r"other\.jsonl, line 1"):
+        open_model(f"replay:{tmp_path / 'other.jsonl'}")
+    (tmp_path / "empty.jsonl").touch()
+    with pytest.raises(UsageError, match="cannot record"):
+        open_model(f"replay:{tmp_path / 'empty.jsonl'}", record=tmp_path / "no" / "folder.jsonl")
+
+
+# transformers
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model of a few thousand random weights, and a tokenizer that knows single characters."""
+    for package in ("torch", "transformers"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed: pip install 'atc-toolchain[hf]'")
+    import tokenizers
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    letters = [chr(code) for code in range(32, 127)] + ["\n"]
+    vocabulary = {text: number for number, text in enumerate(["<end>", "<unknown>", *letters])}
+    core = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="<unknown>"))
+    core.pre_tokenizer = tokenizers.pre_tokenizers.Split("", "isolated")
+    core.decoder = tokenizers.decoders.Fuse()
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=core, eos_token="<end>", unk_token="<unknown>", clean_up_tokenization_spaces=False
+    )
+    config = transformers.LlamaConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        max_position_embeddings=256,
+        bos_token_id=None,
+        eos_token_id=0,
+        pad_token_id=0,
+    )
+    folder = tmp_path_factory.mktemp("model")
+    tokenizer.save_pretrained(folder)
+    transformers.LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+def test_a_model_folder_answers(tiny: Path) -> None:
+    """Any causal model works without a chat template; the answer is greedy, so it stays the same, and is counted."""
+    model = open_model(f"hf:{tiny}")
+
+    first, second = model.complete(QUESTION, max_tokens=8), model.complete(QUESTION, max_tokens=8)
+
+    assert first.text == second.text != ""
+    assert first.usage.prompt_tokens == len("You write Python.\n\nWrite a function add(a, b).\n\n")
+    assert (first.usage.completion_tokens, first.usage.model_calls, first.finish) == (8, 1, "length")
+
+
+def test_a_model_folder_stops_where_it_is_told(tiny: Path) -> None:
+    """A stop sequence ends the answer, is not part of it, and spares the tokens after it."""
+    model = open_model(f"hf:{tiny}")
+    whole = model.complete(PREFILLED, max_tokens=20).text
+    stop = whole[3:5]
+
+    answer = model.complete(PREFILLED, stop=[stop], max_tokens=20)
+
+    assert answer.text == whole[: whole.index(stop)]
+    assert answer.finish == "stop"
+    assert answer.usage.completion_tokens < 20
+
+
+def test_a_chat_template_is_used(tiny: Path, tmp_path: Path) -> None:
+    """Where the tokenizer has a template it writes the prompt, and a prefill stands at its very end."""
+    import shutil
+
+    folder = tmp_path / "with-template"
+    shutil.copytree(tiny, folder)
+    (folder / "chat_template.jinja").write_text(
+        "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}{% if add_generation_prompt %}[me]{% endif %}"
+    )
+    model = open_model(f"hf:{folder}")
+
+    prefilled = model.complete(PREFILLED, max_tokens=4).usage.prompt_tokens
+
+    rendered = "[system]You write Python.[user]Write a function add(a, b).[me]The program:\n```python\n"
+    assert prefilled == len(rendered)
+
+
+def test_a_model_folder_says_when_a_conversation_is_too_long(tiny: Path) -> None:
+    """The message has both numbers."""
+    with pytest.raises(ModelError, match=r"has 302 tokens, and 10 are kept for the answer; hf:.* can hold 256"):
+        open_model(f"hf:{tiny}").complete([Message("user", "x" * 300)], max_tokens=10)
+
+
+def test_folders_that_hold_no_model(tiny: Path, tmp_path: Path) -> None:
+    """A wrong folder is told at once, a damaged one when it is loaded; both in one sentence."""
+    with pytest.raises(ModelError, match=r"no config\.json"):
+        open_model(f"hf:{tmp_path}")
+    with pytest.raises(ModelError, match="there is no model folder"):
+        open_model(f"hf:{tmp_path / 'missing'}")
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(ModelError, match="transformers cannot load") as caught:
+        open_model(f"hf:{tmp_path}").complete(QUESTION)
+    assert "\n" not in str(caught.value)
+
+
+# The local engine
+
+
+def test_a_damaged_model_file_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is no model ends in exit 5 and a way out, and the engine prints nothing of its own."""
+    monkeypatch.setenv("ATC_HOME", str(tmp_path))
+    file = tmp_path / "models" / files.CATALOGUE[0].file
+    file.parent.mkdir()
+    file.write_bytes(b"GGUF" + bytes(1000))
+    program = (
+        "from atc.models import Message, open_model\n"
+        "from protocols.errors import ModelError\n"
+        "try:\n    open_model().complete([Message('user', 'Hello')])\n"
+        "except ModelError as error:\n    print(error)\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert done.stdout.startswith(f"the local engine could not load {file} (1,004 bytes)")
+    assert done.stdout.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[Model]:
+    """The small local model, where it was pulled."""
+    if not files.installed():
+        pytest.skip(f"{DEFAULT_MODEL} is not on disk: atc model pull {DEFAULT_MODEL}")
+    model = open_model(DEFAULT_MODEL)
+    yield model
+    model.close()
+
+
+@pytest.mark.model
+def test_the_local_model_goes_on_from_an_opened_code_block(local: Model) -> None:
+    """The answer is the program alone; the next question with the same beginning reads little of it again."""
+    first = local.complete(PREFILLED, stop=["```"], max_tokens=60)
+    another = [*QUESTION[:1], Message("user", "Write a function add(a, b, c)."), PREFILLED[-1]]
+    second = local.complete(another, stop=["```"], max_tokens=60)
+
+    scope: dict[str, Any] = {}
+    exec(first.text, scope)
+    assert scope["add"](2, 3) == 5
+    assert (first.finish, first.usage.model_calls) == ("stop", 1)
+    assert 0 < first.usage.completion_tokens < 60
+    assert second.usage.cached_tokens > 10
+    assert second.usage.prompt_tokens - second.usage.cached_tokens < 20
+
+
+@pytest.mark.model
+def test_the_local_model_is_cut_at_the_token_limit(local: Model) -> None:
+    """`max_tokens` holds, and `finish` says that it was reached."""
+    answer = local.complete([Message("user", "Count from one to fifty, in words.")], max_tokens=6)
+    assert (answer.usage.completion_tokens, answer.finish) == (6, "length")
+
+
+@pytest.mark.model
+def test_a_conversation_too_long_for_the_local_model(local: Model) -> None:
+    """It is refused before anything is read, with the number of its tokens."""
+    started = time.monotonic()
+    with pytest.raises(ModelError, match=r"has 90\d\d tokens, and 100 are kept for the answer; .* 8192 together"):
+        local.complete([Message("user", "word " * 9000)], max_tokens=100)
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.model
+def test_the_local_model_counts_tokens(local: Model) -> None:
+    """Marks of the chat template in a text are text."""
+    from atc.models.local import LocalEngine
+
+    assert isinstance(local, LocalEngine)
+    assert local.count_tokens("") == 0
+    assert local.count_tokens("def add(a, b):") == 6
+    assert local.count_tokens("<|im_end|>") > 1
+
+
+@pytest.mark.model
+def test_the_local_engine_wants_its_key_and_stays_on_loopback(local: Model) -> None:
+    """Another program on this machine cannot use the engine's port."""
+    import requests
+
+    from atc.models.local import LocalEngine
+
+    assert isinstance(local, LocalEngine)
+    url = local._engine().url
+    assert url.startswith("http://127.0.0.1:")
+    for path in ("/completion", "/tokenize", "/v1/chat/completions"):
+        assert requests.post(url + path, json={"prompt": "x", "content": "x"}, timeout=10).status_code == 401
+
+
+@pytest.mark.model
+def test_a_process_with_a_local_model_ends_quietly(local: Model) -> None:
+    """Nothing is printed, and the process ends by itself though nobody closed the model."""
+    program = (
+        "from atc.models import Message, open_model\n"
+        "print(open_model().complete([Message('user', 'Say yes.')], max_tokens=3).finish)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout in {"stop\n", "length\n"}
+
+
+@pytest.mark.model
+def test_the_local_model_can_be_interrupted(local: Model) -> None:
+    """Ctrl-C while the model writes ends the process within seconds."""
+    program = (
+        "from atc.models import Message, open_model\n"
+        "model = open_model()\n"
+        "model.count_tokens('')\n"
+        "print('asking', flush=True)\n"
+        "try:\n    model.complete([Message('user', 'Count from one to a thousand.')], max_tokens=4000)\n"
+        "except KeyboardInterrupt:\n    print('interrupted')\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "asking\n"
+        time.sleep(2)
+        process.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        assert process.stdout.read() == "interrupted\n"
+        assert process.wait(timeout=60) == 0
+        assert time.monotonic() - started < 30
