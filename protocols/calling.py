@@ -10,6 +10,7 @@ import datetime
 import difflib
 import json
 import math
+import operator
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,14 +27,18 @@ from protocols.names import argument_name, tool_name
 __all__ = ["BoundCall", "bind", "match", "match_gold", "payload", "signature"]
 
 _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
-_ANNOTATIONS = frozenset(
-    "title description default examples deprecated readOnly writeOnly format discriminator contentMediaType "
-    "contentEncoding".split()
-)
-_PLAIN = _ANNOTATIONS | frozenset(
-    "type enum const minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength pattern items minItems "
-    "maxItems".split()
-)
+_PLAIN = frozenset({"type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
+_PLAIN |= {"minLength", "maxLength", "pattern", "items", "minItems", "maxItems"}
+_PLAIN |= {
+    "title",
+    "description",
+    "default",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+}  # say nothing of values
+_PLAIN |= {"format", "discriminator", "contentMediaType", "contentEncoding"}
 _INTEGER = re.compile(r"[-+]?\d+")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _TEMPLATE = re.compile(r"\{([^{}]*)\}")
@@ -101,7 +106,8 @@ def bind(
     for parameter in tool.parameters:
         value = values.get(parameter.argument)
         if parameter.argument not in shown:  # fixed by the document, nothing for a program to choose
-            value = parameter.schema.get("const")
+            enum = parameter.schema.get("enum")
+            value = enum[0] if isinstance(enum, list) else parameter.schema.get("const")
         if value is None:
             continue
         if parameter.location == "query":
@@ -466,13 +472,13 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
 
 def _number_violation(value: float, schema: Schema) -> str | None:
     for key, words, wrong in (
-        ("minimum", "at least", lambda limit: value < limit),
-        ("maximum", "at most", lambda limit: value > limit),
-        ("exclusiveMinimum", "more than", lambda limit: value <= limit),
-        ("exclusiveMaximum", "less than", lambda limit: value >= limit),
+        ("minimum", "at least", operator.lt),
+        ("maximum", "at most", operator.gt),
+        ("exclusiveMinimum", "more than", operator.le),
+        ("exclusiveMaximum", "less than", operator.ge),
     ):
         limit = schema.get(key)
-        if isinstance(limit, int | float) and wrong(limit):
+        if isinstance(limit, int | float) and wrong(value, limit):
             return f"must be {words} {limit}, not {value}"
     return None
 

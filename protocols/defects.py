@@ -45,30 +45,37 @@ _GRAMMAR: dict[str, dict[str, tuple[str, str]]] = {
         **dict.fromkeys(_SCHEMAS, ("one", "schema")),
     },
 }
+_EXCLUSIVE = ("exclusiveMinimum", "exclusiveMaximum")  # switches in OpenAPI 3.0, numbers in 3.1
 _SWITCHES = {
-    "schema": ("nullable", "readOnly", "writeOnly", "deprecated", "uniqueItems", "additionalProperties")
-    + ("exclusiveMinimum", "exclusiveMaximum"),
+    "schema": ("nullable", "readOnly", "writeOnly", "deprecated", "uniqueItems", "additionalProperties", *_EXCLUSIVE),
     "parameter": ("required", "deprecated", "allowEmptyValue", "explode", "allowReserved"),
     "header": ("required", "deprecated", "explode"),
     "body": ("required",),
     "operation": ("deprecated",),
 }
-_NUMBERS = ("minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength")
-_NUMBERS += ("minItems", "maxItems", "minProperties", "maxProperties")
+_NUMBERS = (
+    *("minimum", "maximum", "multipleOf", "minLength", "maxLength"),
+    *("minItems", "maxItems", "minProperties", "maxProperties", *_EXCLUSIVE),
+)
 _TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _SPELLINGS: dict[str, dict[str, str]] = {
-    **dict.fromkeys(("int", "int32", "int64", "long", "short"), {"type": "integer"}),
-    **dict.fromkeys(("float", "double", "decimal"), {"type": "number"}),
-    "bool": {"type": "boolean"},
-    **dict.fromkeys(("str", "text", "char", "enum"), {"type": "string"}),
-    **dict.fromkeys(("dict", "map", "hash"), {"type": "object"}),
-    **dict.fromkeys(("list", "tuple", "set"), {"type": "array"}),
-    "date": {"type": "string", "format": "date"},
-    **dict.fromkeys(("datetime", "date-time", "timestamp"), {"type": "string", "format": "date-time"}),
-    "uuid": {"type": "string", "format": "uuid"},
-    **dict.fromkeys(("file", "binary"), {"type": "string", "format": "binary"}),
-    **dict.fromkeys(("", "any", "mixed", "none"), {}),
+    spelling: schema
+    for spellings, schema in (
+        ("int int32 int64 long short", {"type": "integer"}),
+        ("float double decimal", {"type": "number"}),
+        ("bool", {"type": "boolean"}),
+        ("str text char enum", {"type": "string"}),
+        ("dict map hash", {"type": "object"}),
+        ("list tuple set", {"type": "array"}),
+        ("date", {"type": "string", "format": "date"}),
+        ("datetime date-time timestamp", {"type": "string", "format": "date-time"}),
+        ("uuid", {"type": "string", "format": "uuid"}),
+        ("file binary", {"type": "string", "format": "binary"}),
+        ("any mixed none", {}),
+    )
+    for spelling in spellings.split()
 }
+_SPELLINGS[""] = {}
 _STRINGS = "booleans or numbers written as strings"
 _SPELLING = "types in another spelling"
 _BESIDE = "keys beside a `$ref` (merged with its target)"
@@ -80,6 +87,8 @@ _ITEMS = "arrays without `items` (read as arrays of anything)"
 _DEFAULT = "defaults that their own schema forbids (dropped)"
 _ABSENT = "path parameters that are not declared (read as strings)"
 _OPTIONAL = "path parameters not marked as required"
+_UNANSWERED = "operations without responses"
+_NOTHING = "empty `required` lists (dropped)"
 _UNTOLD = "responses without a description"
 
 
@@ -115,6 +124,9 @@ def repair(document: Mapping[str, Any], kind: str = "") -> tuple[Node, tuple[str
         elif part == "response" and "$ref" not in node and not isinstance(node.get("description"), str):
             node["description"] = ""
             repairs.note(_UNTOLD, place)
+        elif part == "operation" and not node.get("responses"):
+            node["responses"] = {"default": {"description": ""}}
+            repairs.note(_UNANSWERED, place)
     resolve = _Resolver(copy)
     stringly, nameless = _STRINGS in repairs.found, False
     for part, node, place in _nodes(copy, kind):
@@ -296,6 +308,9 @@ def _repair_schema(node: Node, place: tuple[str, ...], repairs: _Repairs, old: b
     if declared == "array" and "items" not in node and "prefixItems" not in node and old:
         node["items"] = {}
         repairs.note(_ITEMS, place)
+    if node.get("required") == [] and old:
+        del node["required"]
+        repairs.note(_NOTHING, place)
     _lift_required(node, place, repairs)
     for key in ("default", "example"):
         if isinstance(node.get(key), str):
@@ -352,7 +367,7 @@ def _repair_overlap(node: Node, place: tuple[str, ...], repairs: _Repairs, resol
     branches = node.get("oneOf")
     if not isinstance(branches, list) or "anyOf" in node:
         return
-    seen: list[tuple[str, object]] = []
+    seen: list[tuple[str, Any]] = []
     for branch in branches:
         schema = resolve(branch)
         kind = schema.get("type")
@@ -361,12 +376,16 @@ def _repair_overlap(node: Node, place: tuple[str, ...], repairs: _Repairs, resol
         kind = "number" if kind == "integer" else str(kind)
         values = schema.get("enum", [schema["const"]] if "const" in schema else None)
         for other_kind, other_values in seen:
-            apart = isinstance(values, list) and isinstance(other_values, list)
-            if kind == other_kind and not (apart and not any(v in other_values for v in values)):  # type: ignore[operator]
+            if kind == other_kind and not _disjoint(values, other_values):
                 node["anyOf"] = node.pop("oneOf")
                 repairs.note(_OVERLAP, place)
                 return
         seen.append((kind, values))
+
+
+def _disjoint(first: Any, second: Any) -> bool:
+    """Whether two lists of allowed values share none."""
+    return isinstance(first, list) and isinstance(second, list) and not any(value in second for value in first)
 
 
 def _repair_path(node: Node, place: tuple[str, ...], repairs: _Repairs, resolve: _Resolver) -> None:

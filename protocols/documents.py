@@ -151,7 +151,9 @@ class Library:
         from referencing import Registry, Resource
 
         resource: Resource[Any] = Resource.opaque(content)
-        return Registry(retrieve=self._retrieve).with_resource(self.uri, resource)  # type: ignore[call-arg]
+        empty: Registry[Any] = Registry(retrieve=self._retrieve)  # type: ignore[call-arg]
+        registry: Registry[Any] = empty.with_resource(self.uri, resource)
+        return registry
 
     def _retrieve(self, uri: str) -> Resource[Any]:
         from referencing import Resource

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -49,29 +50,38 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
 def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Protocol:
     if not isinstance(content, Mapping):
         raise ProtocolError(f"{name}: not an API document: it holds {_kind(content)} where an object is expected")
-    if isinstance(content.get("endpoints"), list):
-        from protocols.toolfile import protocol_of
-
-        return protocol_of(content, uri, name, digest)
-    document = _openapi(content, name)
+    document, places = _openapi(content, name)
     if not isinstance(document.get("paths"), Mapping) or not document["paths"]:
-        raise ProtocolError(f"{name}: the document has no `paths`, so there is nothing to call")
+        raise ProtocolError(f"{name}: there are no `paths` or `endpoints` in it, so there is nothing to call")
     repaired, warnings = repair(document)
     library = Library(repaired, uri, name, prepare=lambda other: repair(other)[0])
     others = library.gather(data.decode("utf-8", "replace"))
     findings = verdict(repaired, library, hashlib.sha256(f"{digest} {others}".encode()).hexdigest())
     protocol = openapi.protocol(repaired, library, findings.skipped, digest)
-    return replace(protocol, warnings=(*warnings, *findings.warnings, *protocol.warnings))
+    found = (*warnings, *findings.warnings, *protocol.warnings)
+    return replace(protocol, warnings=tuple(_at_home(warning, places) for warning in found))
 
 
-def _openapi(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _at_home(warning: str, places: Mapping[str, str]) -> str:
+    """The warning with JSON pointers into the document as it was written."""
+    for new, old in places.items():
+        warning = re.sub(re.escape(new) + r"(?![\w{}~#-])", lambda _, old=old: old, warning)  # type: ignore[misc]
+    return warning
+
+
+def _openapi(content: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """The document as OpenAPI 3, and what its JSON pointers were before, by prefix."""
+    if isinstance(content.get("endpoints"), list):
+        from protocols import toolfile
+
+        return toolfile.upgrade(content, Path(name).name.split(".")[0])
     version = str(content.get("openapi") or content.get("swagger") or "")
     if "openapi" in content and version.startswith(("3.0", "3.1")):
-        return content
+        return content, {}
     if "swagger" in content and version in ("2.0", "2"):
-        from protocols.swagger import upgrade
+        from protocols import swagger
 
-        return upgrade(content)
+        return swagger.upgrade(content)
     if version:
         raise ProtocolError(f"{name}: version {version[:20]!r} is not supported; OpenAPI 3.0, 3.1 and Swagger 2.0 are")
     raise ProtocolError(

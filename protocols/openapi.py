@@ -18,6 +18,7 @@ from protocols.errors import ProtocolError
 from protocols.model import Body, Location, Parameter, Protocol, Response, Schema, SecurityScheme, Server, Tool
 from protocols.names import argument_name, tool_name, unique
 from protocols.schemas import SchemaReader
+from protocols.toolfile import NAME
 
 __all__ = ["METHODS", "Builder", "operations", "pointer", "protocol"]
 
@@ -58,7 +59,9 @@ def protocol(document: Mapping[str, Any], library: Library, skipped: Mapping[str
         try:
             if place in skipped:
                 raise ProtocolError(skipped[place])
-            tools.append(builder.tool(tool_name(method, path), method, path, operation, base, item))
+            name = operation.get(NAME) if isinstance(operation, Mapping) else None
+            real = path.rstrip("#")
+            tools.append(builder.tool(str(name or tool_name(method, real)), method, real, operation, base, item))
         except (ProtocolError, RecursionError) as error:
             builder.skip(place, error)
     return builder.protocol(tools, digest)
@@ -125,9 +128,8 @@ class Builder:
             raise ProtocolError(f"an operation must be an object, not {str(operation)[:60]!r}")
         item = item or {}
         security = self._security(operation)
-        parameters = self._parameters(method, path, item, operation, base, security)
         body = self._body(operation.get("requestBody"), base)
-        parameters, arguments = _arguments(parameters, body)
+        parameters, arguments = _arguments(self._parameters(path, item, operation, base, security), body)
         servers = operation.get("servers") or item.get("servers")
         summary = str(operation.get("summary") or item.get("summary") or "").strip()
         description = str(operation.get("description") or item.get("description") or "").strip()
@@ -209,7 +211,6 @@ class Builder:
 
     def _parameters(
         self,
-        method: str,
         path: str,
         item: Mapping[str, Any],
         operation: Mapping[str, Any],
@@ -362,9 +363,16 @@ def _arguments(parameters: list[Parameter], body: Body | None) -> tuple[tuple[Pa
     inside = [parameter for parameter in _body_arguments(body) if parameter.argument not in taken]
     names = unique([*(p.argument for p in parameters), *(p.argument for p in inside)])[len(parameters) :]
     inside = [replace(parameter, argument=name) for parameter, name in zip(inside, names, strict=True)]
-    everything = [*parameters, *inside]
+    everything = [*(parameter for parameter in parameters if not _is_fixed(parameter)), *inside]
     ordered = sorted(everything, key=lambda p: (p.location != "path", not p.required))
     return tuple(parameters), tuple(ordered)
+
+
+def _is_fixed(parameter: Parameter) -> bool:
+    """Whether a program has nothing to choose: a required header that can have one value only."""
+    enum = parameter.schema.get("enum")
+    one = "const" in parameter.schema or (isinstance(enum, list) and len(enum) == 1)
+    return one and parameter.required and parameter.location == "header"
 
 
 def _body_arguments(body: Body | None) -> list[Parameter]:

@@ -20,15 +20,14 @@ __all__ = ["SchemaReader", "merge"]
 
 _MAPS = frozenset({"properties", "patternProperties", "dependentSchemas"})
 _LISTS = frozenset({"oneOf", "anyOf", "prefixItems"})
-_SINGLE = frozenset(
-    "items additionalProperties not contains propertyNames if then else unevaluatedItems unevaluatedProperties".split()
-)
-_DROPPED = frozenset(
-    "$ref $schema $id $anchor $comment $defs definitions allOf xml externalDocs nullable example collectionFormat".split()
-)
+_SINGLE = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"})
+_SINGLE |= {"unevaluatedItems", "unevaluatedProperties"}
+_DROPPED = frozenset({"$ref", "allOf", "nullable", "example"})  # read on their own
+_DROPPED |= {"$schema", "$id", "$anchor", "$comment", "$defs", "definitions", "xml", "externalDocs", "collectionFormat"}
 _LOWER = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
 _UPPER = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
 _CONJOINED = frozenset({"oneOf", "anyOf", "not", "pattern", "if"})
+_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 _NULL = {"type": "null"}
 
 
@@ -55,7 +54,7 @@ class SchemaReader:
             if all(key == "$ref" or key.startswith("x-") for key in raw):
                 return target
             return self._finish(merge(target, self._own(raw, base)), raw)
-        own = self._own(raw, base)
+        own: Schema = self._own(raw, base)
         parts = raw.get("allOf")
         if isinstance(parts, list) and parts:
             merged = self.read(parts[0], base)
@@ -114,6 +113,8 @@ class SchemaReader:
                     out[key] = {"propertyName": value["propertyName"]}
             elif key == "required" and not isinstance(value, list):
                 continue
+            elif key == "type" and not _TYPES.issuperset(value if isinstance(value, list) else [value]):
+                raise ProtocolError(f"{str(value)[:60]!r} is no type of JSON Schema")
             else:
                 out[key] = value
         for limit in ("Minimum", "Maximum"):  # OpenAPI 3.0 and Swagger 2.0: a switch beside `minimum`
