@@ -1,0 +1,25 @@
+"""How a program runs: compiled under a policy, executed in a process of its own, with one door to the network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sandbox.records import CallRecord, Limits, ProgramError, Resources, Run
+
+if TYPE_CHECKING:
+    from sandbox.broker import Broker
+    from sandbox.sandbox import Sandbox
+
+__all__ = ["Broker", "CallRecord", "Limits", "ProgramError", "Resources", "Run", "Sandbox"]
+
+
+def __getattr__(name: str) -> object:
+    if name == "Sandbox":  # the policy's compiler and HTTP are loaded by those who run programs
+        from sandbox.sandbox import Sandbox
+
+        return Sandbox
+    if name == "Broker":
+        from sandbox.broker import Broker
+
+        return Broker
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,61 @@
+"""The modules that a program may import, by name only: the policy reads this in the parent, the facades in the child.
+
+A module is listed when it computes. What reads files, starts processes, opens sockets, looks into the interpreter or
+evaluates text stays out, and so do single functions of listed modules that would do so (`WITHOUT`).
+"""
+
+from __future__ import annotations
+
+__all__ = ["INSTEAD", "MODULES", "WITHOUT"]
+
+MODULES = frozenset(
+    """
+    __future__ abc base64 bisect calendar collections collections.abc concurrent.futures contextlib copy csv dataclasses
+    datetime decimal enum fractions functools hashlib heapq html io itertools json logging math operator pprint random re
+    requests requests.adapters requests.auth requests.exceptions statistics string sys textwrap time typing urllib.parse uuid zoneinfo
+    """.split()
+)
+
+WITHOUT = {
+    "base64": {"main", "test", "encode", "decode"},  # these two work on files
+    "contextlib": {"chdir"},
+    "dataclasses": {"make_dataclass"},  # builds classes from text
+    "enum": {"global_enum", "global_enum_repr", "global_flag_repr", "global_str"},  # write into sys.modules
+    "functools": {"singledispatch", "singledispatchmethod"},  # evaluate annotations
+    "hashlib": {"file_digest"},
+    "logging": {"FileHandler", "captureWarnings", "currentframe", "shutdown"},
+    "random": {"SystemRandom"},
+    "string": {"Formatter"},  # reads attributes that a format string names
+    "typing": {"ForwardRef", "get_type_hints", "evaluate_forward_ref"},  # evaluate annotations
+    "uuid": {"getnode", "uuid1", "main"},  # ask the machine for its address
+    "zoneinfo": {"reset_tzpath", "TZPATH"},
+    "time": {"clock_settime", "clock_settime_ns", "tzset", "pthread_getcpuclockid"},
+}
+"""Public names of a listed module that a program does not get."""
+
+INSTEAD = {
+    "aiohttp": "call the tools as functions, or import requests",
+    "asyncio": "use plain functions, and ThreadPoolExecutor for calls side by side",
+    "bs4": "use re or json on the text of the reply",
+    "builtins": "builtins are there without an import",
+    "dateutil": "use datetime.fromisoformat or datetime.strptime",
+    "dotenv": "credentials are filled in for you; leave them out",
+    "http": "call the tools as functions, or import requests",
+    "httpx": "call the tools as functions, or import requests",
+    "importlib": "write an import statement",
+    "inspect": "it leads into the interpreter",
+    "numpy": "use math, statistics and lists",
+    "os": "there are no files and no environment; credentials are filled in for you, so leave them out",
+    "pandas": "use lists, dicts and statistics",
+    "pathlib": "there are no files; print the result",
+    "pickle": "use json",
+    "pytz": "use zoneinfo",
+    "socket": "call the tools as functions, or import requests",
+    "subprocess": "no other program can be started; do it in Python",
+    "threading": "use concurrent.futures.ThreadPoolExecutor",
+    "traceback": "use str(error) and type(error).__name__",
+    "types": "use classes and dataclasses",
+    "urllib": "call the tools as functions, or import requests; urllib.parse is there",
+    "urllib3": "call the tools as functions, or import requests",
+}
+"""What to write instead of a module that is not listed."""

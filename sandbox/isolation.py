@@ -1,0 +1,135 @@
+"""The walls around a child process, each a layer of its own, put up by the child before it sees its program.
+
+A layer that this kernel does not offer is reported with the reason and the others still stand. They are applied in
+the order of `LAYERS`: what needs privileges comes before they are given up. Linux system calls are made through
+ctypes, since Python has no functions for them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import stat
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["LAYERS", "Walls", "isolate"]
+
+PR_SET_NO_NEW_PRIVS = 38
+PR_SET_DUMPABLE = 4
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWNET = 0x40000000
+CLONE_NEWIPC = 0x08000000
+LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
+LANDLOCK_VERSION = 1
+LANDLOCK_PATH_BENEATH = 1
+READ_FILE, READ_FOLDER = 1 << 2, 1 << 3
+
+RIGHTS_BY_ABI = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
+"""How many kinds of file access each Landlock version knows; later ones add none."""
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Walls:
+    """What the layers need to know: limits (bytes, CPU seconds) and the folders that stay readable."""
+
+    def __init__(self, *, cpu: float, memory: int, readable: Sequence[str]) -> None:
+        self.cpu = cpu
+        self.memory = memory
+        self.readable = readable
+
+
+def isolate(walls: Walls) -> list[tuple[str, bool, str]]:
+    """Put up every layer; gives (name, active, reason why not) for each, in order."""
+    report = []
+    for name, raise_wall in LAYERS:
+        try:
+            raise_wall(walls)
+        except (OSError, ValueError, AttributeError) as error:
+            report.append((name, False, str(error)))
+        else:
+            report.append((name, True, ""))
+    return report
+
+
+def _checked(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def _no_new_privileges(walls: Walls) -> None:
+    _checked(_libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(no_new_privs)")
+    _checked(_libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl(dumpable)")
+
+
+def _limits(walls: Walls) -> None:
+    seconds = max(1, int(walls.cpu + 0.999))
+    wanted = {
+        resource.RLIMIT_AS: (walls.memory, walls.memory),
+        resource.RLIMIT_CPU: (seconds, seconds + 1),
+        resource.RLIMIT_CORE: (0, 0),
+        resource.RLIMIT_FSIZE: (0, 0),
+        resource.RLIMIT_NOFILE: (32, 32),
+    }
+    for kind, (soft, hard) in wanted.items():
+        ceiling = resource.getrlimit(kind)[1]
+        if ceiling != resource.RLIM_INFINITY:
+            soft, hard = min(soft, ceiling), min(hard, ceiling)
+        resource.setrlimit(kind, (soft, hard))
+
+
+def _user_namespace(walls: Walls) -> None:
+    _checked(_libc.unshare(CLONE_NEWUSER), "unshare(user)")
+
+
+def _network_namespace(walls: Walls) -> None:
+    _checked(_libc.unshare(CLONE_NEWNET | CLONE_NEWIPC), "unshare(net)")
+
+
+def _no_capabilities(walls: Walls) -> None:
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
+    none = (ctypes.c_uint32 * 6)()
+    _checked(_libc.capset(header, none), "capset")
+
+
+def _landlock(walls: Walls) -> None:
+    abi = _checked(_libc.syscall(LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_VERSION), "landlock")
+    # handled_access_fs, handled_access_net (bind and connect, from version 4), scoped (sockets, signals; from 6)
+    handled = (ctypes.c_uint64 * 3)((1 << RIGHTS_BY_ABI.get(abi, 16)) - 1, 3 if abi >= 4 else 0, 3 if abi >= 6 else 0)
+    size = 24 if abi >= 6 else 16 if abi >= 4 else 8
+    ruleset = _checked(_libc.syscall(LANDLOCK_CREATE_RULESET, handled, size, 0), "landlock_create_ruleset")
+    try:
+        for path in walls.readable:
+            _allow_reading(ruleset, path)
+        _checked(_libc.syscall(LANDLOCK_RESTRICT_SELF, ruleset, 0), "landlock_restrict_self")
+    finally:
+        os.close(ruleset)
+
+
+def _allow_reading(ruleset: int, path: str) -> None:
+    try:
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        rights = READ_FILE | READ_FOLDER if stat.S_ISDIR(os.fstat(descriptor).st_mode) else READ_FILE
+        rule = rights.to_bytes(8, "little") + descriptor.to_bytes(4, "little")  # landlock_path_beneath_attr, packed
+        _checked(_libc.syscall(LANDLOCK_ADD_RULE, ruleset, LANDLOCK_PATH_BENEATH, rule, 0), "landlock_add_rule")
+    finally:
+        os.close(descriptor)
+
+
+LAYERS: tuple[tuple[str, Callable[[Walls], None]], ...] = (
+    ("no_new_privs", _no_new_privileges),
+    ("user namespace", _user_namespace),
+    ("network namespace", _network_namespace),
+    ("capabilities", _no_capabilities),
+    ("landlock", _landlock),
+    ("rlimits", _limits),
+)

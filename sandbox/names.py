@@ -1,0 +1,97 @@
+"""Which attribute and dunder names a program may use: one list, read by the compiler's policy and by the guards.
+
+An attribute whose name is a literal is decided when the program is compiled; one whose name is computed (`getattr`,
+format strings, `operator.attrgetter`) is decided by the same functions while it runs.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CAREFUL",
+    "DATA_DUNDERS",
+    "GUARDS",
+    "METHOD_DUNDERS",
+    "NAMEDTUPLE",
+    "WRITABLE_DUNDERS",
+    "is_dunder",
+    "refusal",
+]
+
+GUARDS = frozenset({"_getattr_", "_write_", "_type_"})
+"""Names that the compiled program uses for our guards; a program may neither read nor bind them."""
+
+_OPERATORS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or".split()
+
+METHOD_DUNDERS = frozenset(
+    f"__{name}__"
+    for name in (
+        "init new repr str bytes format lt le eq ne gt ge hash bool call len length_hint getitem setitem delitem missing "
+        "iter reversed next contains neg pos abs invert complex int float index round trunc floor ceil enter exit "
+        "getattr getattribute setattr delattr dir get set delete set_name init_subclass class_getitem subclasshook "
+        "post_init copy deepcopy"
+    ).split()
+    + _OPERATORS
+    + ["r" + name for name in _OPERATORS]
+    + ["i" + name for name in _OPERATORS]
+)
+"""The ordinary special methods: a class of the program may define them and anyone may call them by name."""
+
+DATA_DUNDERS = frozenset(
+    {
+        "__cause__",
+        "__class__",
+        "__context__",
+        "__dataclass_fields__",
+        "__dict__",
+        "__doc__",
+        "__members__",
+        "__module__",
+        "__name__",
+        "__notes__",
+        "__qualname__",
+        "__suppress_context__",
+        "__version__",
+    }
+)
+"""Special attributes that may be read: they lead to strings, to exceptions, or (`__class__`, `__dict__`) to a guard."""
+
+WRITABLE_DUNDERS = frozenset(
+    {"__cause__", "__context__", "__doc__", "__name__", "__qualname__", "__suppress_context__"}
+)
+"""Special attributes that may be assigned, as decorators do."""
+
+CAREFUL = frozenset(
+    {"format", "format_map", "obj", "__class__", "__dict__"}
+    | {"__getattr__", "__getattribute__", "__setattr__", "__delattr__"}
+)
+"""Names that are fine on most objects and a way out on some: the guard looks at the object each time."""
+
+NAMEDTUPLE = frozenset({"_asdict", "_fields", "_field_defaults", "_make", "_replace"})
+"""Public names of named tuples in spite of the underscore."""
+
+_INSPECTED = frozenset(
+    "tb_frame tb_next f_back f_builtins f_code f_generator f_globals f_locals f_trace f_trace_lines f_trace_opcodes "
+    "co_code co_consts co_names co_varnames co_cellvars co_freevars co_filename co_lines co_positions "
+    "gi_frame gi_code gi_yieldfrom cr_await cr_frame cr_code cr_origin ag_await ag_frame ag_code".split()
+)
+
+
+def is_dunder(name: str) -> bool:
+    """Whether a name is one of Python's special names, `__like_this__`."""
+    return name.startswith("__") and name.endswith("__") and len(name) > 4
+
+
+def refusal(name: str) -> str | None:
+    """Why an attribute of that name may not be read from any object, as the end of a sentence; None if it may.
+
+    Names with one leading underscore pass here: whose they are is known only at run time.
+    """
+    if is_dunder(name):
+        if name in METHOD_DUNDERS or name in DATA_DUNDERS:
+            return None
+        if name == "__traceback__":
+            return "use str(error) or type(error).__name__"
+        return "it leads into the interpreter"
+    if name in _INSPECTED:
+        return "it leads into the interpreter's frames"
+    return None

@@ -1,0 +1,372 @@
+"""What a program may say: the language of the sandbox, checked and compiled before anything runs.
+
+RestrictedPython's transformer visits every node of the program and refuses kinds of node that it does not know. Its
+own policy is for templates in a shared server process and forbids much of ordinary Python. Here each program has a
+process of its own that reaches neither files nor network, so this policy keeps what matters inside that process:
+
+* no attribute leads from an object into the interpreter (frames, globals, subclasses, tracebacks);
+* nothing that is not the program's own can be changed (modules, our classes);
+* only curated modules are imported.
+
+Everything else compiles to the very byte code that CPython would run. An attribute name is a literal in the source,
+so nearly all of them are decided here and cost nothing at run time; the rest go through three guards
+(`_getattr_`, `_write_`, `_type_`, see guards.py).
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import threading
+import warnings
+from dataclasses import dataclass
+from types import CodeType
+from typing import NoReturn
+
+from RestrictedPython.transformer import RestrictingNodeTransformer
+
+from protocols.errors import ProgramRefused
+from sandbox.facades.catalogue import INSTEAD, MODULES
+from sandbox.names import CAREFUL, GUARDS, METHOD_DUNDERS, WRITABLE_DUNDERS, is_dunder, refusal
+
+__all__ = ["FILENAME", "Compiled", "compile_program"]
+
+FILENAME = "<program>"
+"""File name in the code objects of a program: tracebacks are recognised by it."""
+
+SOURCE_LIMIT = 1_000_000
+"""Characters a program may have; compiling happens in the host's process."""
+
+_READABLE_NAMES = frozenset({"__name__", "__doc__", "__debug__"})
+_BINDABLE_NAMES = frozenset({"__all__", "__author__", "__date__", "__doc__", "__license__", "__slots__", "__version__"})
+
+_UNAVAILABLE = {
+    "__import__": "write an import statement",
+    "breakpoint": "print what you want to see",
+    "compile": "write the code itself",
+    "eval": "write the expression itself, or use json.loads for data",
+    "exec": "write the code itself",
+    "help": "the documentation of the tools is in the prompt",
+    "input": "nobody is there to answer; put the value into the program",
+    "locals": "use a dict of your own",
+    "memoryview": "use bytes and slices",
+    "open": "there are no files; print the result",
+}
+
+_NODES = {
+    "AsyncFor": "use a plain for loop",
+    "AsyncFunctionDef": "use a plain function, and ThreadPoolExecutor for calls side by side",
+    "AsyncWith": "use a plain with statement",
+    "Await": "call the function directly",
+    "TryStar": "use except instead of except*",
+    "TypeAlias": "assign the type to a name",
+}
+
+_warning_filters = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A program that the policy lets through, and the modules it imports."""
+
+    code: CodeType
+    modules: frozenset[str]
+
+
+def compile_program(source: str) -> Compiled:
+    """Check a program against the policy and compile it.
+
+    Raises:
+        ProgramRefused: The policy does not allow what a line holds; nothing was run.
+        SyntaxError: It is not Python.
+    """
+    if len(source) > SOURCE_LIMIT:
+        raise ProgramRefused(1, f"a program of {len(source)} characters", f"{SOURCE_LIMIT} is the most")
+    try:
+        with _warning_filters, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a warning about "\d" belongs to the program, not into our own stderr
+            tree = ast.parse(source, FILENAME)
+            policy = Policy(_bound_names(tree))
+            policy.visit(tree)
+            ast.fix_missing_locations(tree)
+            code = compile(tree, FILENAME, "exec", dont_inherit=True, optimize=0)
+    except (RecursionError, MemoryError):
+        raise ProgramRefused(1, "such deep nesting", "split the expression into several statements") from None
+    except ValueError as error:  # null bytes, lone surrogates
+        raise SyntaxError(str(error)) from None
+    return Compiled(code, frozenset(policy.modules))
+
+
+def _bound_names(tree: ast.AST) -> frozenset[str]:
+    """Every name that the program itself binds somewhere; such a name is not the builtin any more."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            names.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+        elif isinstance(node, ast.alias):
+            names.add(node.asname or node.name.partition(".")[0])
+    return frozenset(names)
+
+
+class Policy(RestrictingNodeTransformer):
+    """Refuses what leads out; leaves the rest of the program as it was written.
+
+    A `visit_` method of the base class that is not overridden here allows its node as it is.
+    """
+
+    def __init__(self, bound: frozenset[str]) -> None:
+        super().__init__()
+        self.modules: set[str] = set()
+        self._bound = bound
+        self._classes: list[str] = []
+        self._scopes: list[type[ast.AST]] = [ast.Module]
+        self._optional_imports = 0
+
+    # What is said when something is refused
+
+    def _refuse(self, node: ast.AST, found: str, instead: str) -> NoReturn:
+        raise ProgramRefused(getattr(node, "lineno", 1), found, instead)
+
+    def error(self, node: ast.AST, info: str) -> NoReturn:
+        """A refusal of the base class."""
+        self._refuse(node, type(node).__name__, info)
+
+    def not_allowed(self, node: ast.AST) -> NoReturn:
+        """A kind of statement or expression that is refused as such, known or unknown."""
+        kind = type(node).__name__
+        self._refuse(node, kind, _NODES.get(kind, "write it with ordinary statements"))
+
+    # Names
+
+    def _bind(self, node: ast.AST, name: str | None) -> None:
+        """Check a name that the program gives to something of its own."""
+        if name is None:
+            return
+        if name in GUARDS:
+            self._refuse(node, name, "the sandbox uses this name; choose another")
+        ordinary_method = self._scopes[-1] is ast.ClassDef and name in METHOD_DUNDERS
+        if is_dunder(name) and name not in _BINDABLE_NAMES and not ordinary_method:
+            self._refuse(node, name, "choose a name without double underscores")
+
+    def check_name(self, node: ast.AST, name: str | None, allow_magic_methods: bool = False) -> None:
+        """The base class asks this for arguments of functions."""
+        self._bind(node, name)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """Any name; of the special ones only `__name__`; no builtin that reaches files or compiles code."""
+        if not isinstance(node.ctx, ast.Load):
+            self._bind(node, node.id)
+        elif node.id in GUARDS:
+            self._refuse(node, node.id, "the sandbox uses this name; choose another")
+        elif node.id in _UNAVAILABLE and node.id not in self._bound:
+            self._refuse(node, node.id, _UNAVAILABLE[node.id])
+        elif is_dunder(node.id) and node.id not in _READABLE_NAMES and node.id not in METHOD_DUNDERS:
+            self._refuse(node, node.id, "it leads into the interpreter")
+        return node
+
+    def visit_Global(self, node: ast.Global) -> ast.AST:
+        """`global` for names of the program's own."""
+        for name in node.names:
+            self._bind(node, name)
+        return node
+
+    def visit_Nonlocal(self, node: ast.Nonlocal) -> ast.AST:
+        """`nonlocal` likewise."""
+        for name in node.names:
+            self._bind(node, name)
+        return node
+
+    # Attributes
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """`city.name` stays as it is; `city.__globals__` is refused; what depends on the object asks a guard."""
+        reading = isinstance(node.ctx, ast.Load)
+        reason = refusal(node.attr)
+        if reason is not None:
+            self._refuse(node, node.attr, reason)
+        if not reading and is_dunder(node.attr) and node.attr not in WRITABLE_DUNDERS:
+            self._refuse(node, f"{node.attr} = …", "special attributes are read-only here")
+        self.node_contents_visit(node)
+        private = node.attr.startswith("_") and not is_dunder(node.attr)
+        name = ast.Constant(self._mangled(node.attr))
+        if not reading:
+            node.value = self._guard("_write_", node.value, *([name] if private else []))
+            return node
+        if node.attr == "__class__":
+            return self._guard("_type_", node.value, at=node)
+        if private or node.attr in CAREFUL:
+            return self._guard("_getattr_", node.value, name, at=node)
+        return node
+
+    def _guard(self, guard: str, *arguments: ast.expr, at: ast.AST | None = None) -> ast.Call:
+        call = ast.Call(func=ast.Name(guard, ast.Load()), args=list(arguments), keywords=[])
+        return ast.fix_missing_locations(ast.copy_location(call, at or arguments[0]))
+
+    def _mangled(self, name: str) -> str:
+        """`__x` inside a class means `_Class__x`, also when it reaches a guard as text."""
+        if self._classes and name.startswith("__") and not name.endswith("__"):
+            return f"_{self._classes[-1].lstrip('_')}{name}" if self._classes[-1].strip("_") else name
+        return name
+
+    # Statements that the base class rewrites or refuses, and that are safe as they stand
+
+    def _as_it_is(self, node: ast.AST) -> ast.AST:
+        return self.node_contents_visit(node)
+
+    visit_AnnAssign = _as_it_is
+    visit_AugAssign = _as_it_is
+    visit_For = _as_it_is
+    visit_NamedExpr = _as_it_is
+    visit_Subscript = _as_it_is
+    visit_With = _as_it_is
+    visit_YieldFrom = _as_it_is
+    visit_Yield = _as_it_is
+    visit_Match = _as_it_is
+    visit_match_case = _as_it_is
+    visit_MatchValue = _as_it_is
+    visit_MatchSingleton = _as_it_is
+    visit_MatchSequence = _as_it_is
+    visit_MatchOr = _as_it_is
+    visit_Call = _as_it_is
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        """Any assignment; `__match_args__` only as a literal, because a match pattern reads the names in it."""
+        for target in node.targets:
+            if isinstance(target, ast.Name) and target.id == "__match_args__":
+                return self._match_args(node)
+        return self.node_contents_visit(node)
+
+    def _match_args(self, node: ast.Assign) -> ast.AST:
+        names = node.value.elts if isinstance(node.value, ast.Tuple) and len(node.targets) == 1 else [None]
+        for name in names:
+            if not (isinstance(name, ast.Constant) and isinstance(name.value, str) and self._plain(name.value)):
+                self._refuse(node, "__match_args__", "write a tuple of plain attribute names")
+        return node
+
+    @staticmethod
+    def _plain(attribute: str) -> bool:
+        return refusal(attribute) is None and not attribute.startswith("_") and attribute not in CAREFUL
+
+    def visit_MatchClass(self, node: ast.MatchClass) -> ast.AST:
+        """`case Point(x=0)`: a keyword reads an attribute, so it follows the rule for attributes."""
+        for name in node.kwd_attrs:
+            if not self._plain(name):
+                self._refuse(node, f"case …({name}=…)", "match on another attribute")
+        return self.node_contents_visit(node)
+
+    def visit_MatchAs(self, node: ast.MatchAs) -> ast.AST:
+        """A capture binds a name."""
+        self._bind(node, node.name)
+        return self.node_contents_visit(node)
+
+    def visit_MatchStar(self, node: ast.MatchStar) -> ast.AST:
+        """`*rest` binds a name."""
+        self._bind(node, node.name)
+        return node
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> ast.AST:
+        """`**rest` binds a name."""
+        self._bind(node, node.rest)
+        return self.node_contents_visit(node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.AST:
+        """Any comprehension but an asynchronous one."""
+        if node.is_async:
+            self._refuse(node.target, "async for", "use a plain for")
+        return self.node_contents_visit(node)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        """`except Error as name` binds a name."""
+        self._bind(node, node.name)
+        return self.node_contents_visit(node)
+
+    def visit_Try(self, node: ast.Try) -> ast.AST:
+        """A try that catches ImportError may import what we do not have: it is told so when it runs."""
+        tolerant = any(_catches_import_error(handler) for handler in node.handlers)
+        self._optional_imports += tolerant
+        node.body = [self.visit(statement) for statement in node.body]
+        self._optional_imports -= tolerant
+        for field in ("handlers", "orelse", "finalbody"):
+            setattr(node, field, [self.visit(child) for child in getattr(node, field)])
+        return node
+
+    # Functions and classes
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Functions and methods; special methods only inside a class, and only the ordinary ones."""
+        self._bind(node, node.name)
+        self._no_type_parameters(node)
+        return self._scoped(node)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        """Lambdas."""
+        return self._scoped(node)
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        """An argument binds a name."""
+        self._bind(node, node.arg)
+        return self.node_contents_visit(node)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """Classes with any bases; of metaclasses only abc.ABCMeta."""
+        self._bind(node, node.name)
+        self._no_type_parameters(node)
+        for keyword in node.keywords:
+            if keyword.arg == "metaclass" and ast.unparse(keyword.value) not in {"ABCMeta", "abc.ABCMeta"}:
+                self._refuse(node, f"metaclass={ast.unparse(keyword.value)}", "use a class decorator")
+        self._classes.append(node.name)
+        self._scoped(node)
+        self._classes.pop()
+        return node
+
+    def _no_type_parameters(self, node: ast.FunctionDef | ast.ClassDef) -> None:
+        if getattr(node, "type_params", None):
+            self._refuse(node, f"{node.name}[…]", "leave the type parameters out")
+
+    def _scoped(self, node: ast.FunctionDef | ast.Lambda | ast.ClassDef) -> ast.AST:
+        self._scopes.append(type(node))
+        self.node_contents_visit(node)
+        self._scopes.pop()
+        return node
+
+    # Imports
+
+    def visit_Import(self, node: ast.Import) -> ast.AST:
+        """`import json`, `import urllib.parse as parse`: curated modules only."""
+        for alias in node.names:
+            self._module(node, alias.name)
+            self._bind(node, alias.asname or alias.name.partition(".")[0])
+        return node
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
+        """`from datetime import date`: curated modules, each name by name."""
+        if node.level or not node.module:
+            self._refuse(node, f"from {'.' * node.level}{node.module or ''} import …", "there are no other files")
+        self._module(node, node.module)
+        for alias in node.names:
+            if alias.name == "*":
+                self._refuse(node, f"from {node.module} import *", "name what you need")
+            if alias.name.startswith("_"):
+                self._refuse(node, f"from {node.module} import {alias.name}", "it is private to that module")
+            self._bind(node, alias.asname or alias.name)
+            if f"{node.module}.{alias.name}" in MODULES:
+                self.modules.add(f"{node.module}.{alias.name}")
+        return node
+
+    def _module(self, node: ast.AST, name: str) -> None:
+        if name in MODULES:
+            self.modules.add(name)
+        elif not self._optional_imports:
+            root = name.partition(".")[0]
+            close = difflib.get_close_matches(name, MODULES, 1, 0.8)
+            instead = INSTEAD.get(name) or INSTEAD.get(root) or (f"did you mean {close[0]}?" if close else None)
+            self._refuse(node, f"import {name}", instead or "use one of " + ", ".join(sorted(MODULES)))
+
+
+def _catches_import_error(handler: ast.ExceptHandler) -> bool:
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return any(isinstance(kind, ast.Name) and kind.id in {"ImportError", "ModuleNotFoundError"} for kind in kinds)

@@ -1,0 +1,419 @@
+"""Runs one program: compiled here, executed in a child process, watched from here until nothing of it is left.
+
+The parent's side of a run is one loop that reads what the child says and hands calls to threads, so that neither a
+silent child nor a silent server can keep it beyond the wall limit. The child is trusted with nothing: limits on output,
+calls and time are kept here as well as there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import marshal
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any, Literal
+
+from protocols.errors import ProgramRefused
+from sandbox import channel, launcher
+from sandbox.broker import Broker, Exceeded, Reply
+from sandbox.policy import Compiled, compile_program
+from sandbox.records import CallRecord, Limits, ProgramError, Resources, Run
+
+if TYPE_CHECKING:
+    from protocols.auth import Credential
+    from protocols.model import Protocol
+
+__all__ = ["Sandbox"]
+
+MIB = 1024 * 1024
+FRAME_LIMIT = 16 * MIB
+"""Bytes of one message from the child, that is of one request body."""
+
+GRACE = 0.05
+"""Seconds beyond the wall limit in which the child may still say on which line it was."""
+
+PARALLEL_CALLS = 8
+SNIPPET = 3
+"""Lines shown before and after the failing one."""
+
+
+class Sandbox:
+    """Runs programs against one protocol, each in a process of its own. Runs may go on side by side.
+
+    Args:
+        base_url: Where the API lives in place of its documented servers.
+        now: The time a program is told; with it, chance follows from `seed`. None: the real time, real chance.
+        tools: Names of the tools a program may call as functions; all if None.
+        on_call: Told of each call when it is over, from another thread.
+        on_output: Told of text as it comes, with the name of its stream (stdout, stderr).
+    Raises: UsageError: The document names no server, and there is no `base_url`.
+    """
+
+    def __init__(
+        self,
+        protocol: Protocol | None,
+        *,
+        base_url: str | None = None,
+        credentials: Sequence[Credential] = (),
+        limits: Limits | None = None,
+        now: datetime | None = None,
+        seed: int = 0,
+        tools: Collection[str] | None = None,
+        on_call: Callable[[CallRecord], None] | None = None,
+        on_output: Callable[[str, str], None] | None = None,
+    ) -> None:
+        self._protocol = protocol
+        self._base_url = base_url
+        self._credentials = tuple(credentials)
+        self._limits = limits or Limits()
+        self._now = now.replace(tzinfo=now.tzinfo or timezone.utc).timestamp() if now is not None else None
+        self._seed = seed
+        self._tools = frozenset(tools) if tools is not None else None
+        self._on_call = on_call
+        self._on_output = on_output
+        self._open_broker(0.0)  # a protocol that can't be called is told now, not in the middle of a run
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing outlives a run; here for what will."""
+
+    def run(self, program: str) -> Run:
+        """Run a program to its end or to a limit; whatever it does is in the Run, nothing of it is raised.
+
+        Raises: OSError: No child process can be started.
+        """
+        started = time.monotonic()
+        try:
+            compiled = compile_program(program)
+        except ProgramRefused as error:
+            fault = ProgramError("ProgramRefused", str(error), error.line, snippet(program, error.line), (error.line,))
+            return _unstarted("refused", fault, started)
+        except SyntaxError as error:
+            message = error.msg if isinstance(error.msg, str) else str(error)
+            fault = ProgramError("SyntaxError", message, error.lineno, snippet(program, error.lineno))
+            return _unstarted("error", fault, started)
+        broker = self._open_broker(started + self._limits.wall)
+        try:
+            return _Execution(self._limits, broker, self._settings(compiled), program, self._on_output, started).run(
+                marshal.dumps(compiled.code)
+            )
+        finally:
+            broker.cancel()
+            broker.close()
+
+    def _open_broker(self, deadline: float) -> Broker:
+        return Broker(
+            self._protocol,
+            base_url=self._base_url,
+            credentials=self._credentials,
+            limits=self._limits,
+            tools=self._tools,
+            on_call=self._on_call,
+            deadline=deadline,
+        )
+
+    def _settings(self, compiled: Compiled) -> dict[str, object]:
+        everything = [tool.name for tool in self._protocol.tools] if self._protocol else []
+        return {
+            "tools": [name for name in everything if self._tools is None or name in self._tools],
+            "modules": sorted(compiled.modules),
+            "readable": launcher.readable_folders(),
+            "cpu": self._limits.cpu,
+            "memory": self._limits.memory * MIB,
+            "output": self._limits.output,
+            "now": self._now,
+            "seed": self._seed,
+        }
+
+
+class _Execution:
+    """One run, from the start of its process until the process is gone."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        broker: Broker,
+        settings: dict[str, object],
+        program: str,
+        on_output: Callable[[str, str], None] | None,
+        started: float,
+    ) -> None:
+        self._limits = limits
+        self._broker = broker
+        self._settings = settings
+        self._program = program
+        self._on_output = on_output
+        self._started = started
+        self._deadline = started + limits.wall
+        self._texts: dict[bytes, list[bytes]] = {channel.STDOUT: [], channel.STDERR: []}
+        self._printed = 0
+        self._warnings: list[str] = []
+        self._end: dict[str, Any] | None = None
+        self._limit: str | None = None
+        self._limit_line: int | None = None
+        self._decoders: dict[bytes, Any] = {}
+
+    def run(self, code: bytes) -> Run:
+        """Start, watch, clean up, tell."""
+        interrupted = False
+        folder = tempfile.mkdtemp(prefix="atc-")
+        ours, theirs = socket.socketpair()
+        calls = ThreadPoolExecutor(PARALLEL_CALLS, "broker")
+        process = None
+        status, usage = 0, None
+        try:
+            with theirs:
+                process = launcher.start(theirs.fileno(), folder)
+            self._converse(ours, calls, code)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            if process is not None:
+                status, usage = _stop(process, wait=self._end is not None and not interrupted)
+            self._broker.cancel()
+            calls.shutdown(wait=True, cancel_futures=True)
+            ours.close()
+            shutil.rmtree(folder, ignore_errors=True)
+        return self._result(status, usage, interrupted)
+
+    # The conversation with the child
+
+    def _converse(self, ours: socket.socket, calls: ThreadPoolExecutor, code: bytes) -> None:
+        settings = {**self._settings, "wall": self._deadline - time.monotonic()}
+        frames = channel.Frames(FRAME_LIMIT)
+        poll = select.poll()
+        poll.register(ours, select.POLLIN)
+        try:
+            ours.sendall(channel.encode(channel.START, settings, code))
+            while self._end is None and self._limit is None:
+                left = self._deadline + GRACE - time.monotonic()
+                if left <= 0:
+                    self._limit = "wall"
+                elif poll.poll(left * 1000 + 1):
+                    data = ours.recv(256 * 1024)
+                    if not data:
+                        return
+                    for kind, head, payload in frames.feed(data):
+                        self._heard(ours, calls, kind, head, payload)
+        except (ConnectionError, BrokenPipeError):
+            return
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            self._warnings.append(f"the program was stopped: its process spoke out of turn ({error})")
+            self._end = {"error": {"type": "RuntimeError", "message": "the program broke its process", "trace": []}}
+
+    def _heard(
+        self, ours: socket.socket, calls: ThreadPoolExecutor, kind: bytes, head: dict[str, Any], payload: bytes
+    ) -> None:
+        if self._end is not None or self._limit is not None:
+            return
+        if kind in self._texts:
+            self._print(kind, payload)
+        elif kind == channel.CALL:
+            calls.submit(self._call, ours, head)
+        elif kind == channel.REQUEST:
+            calls.submit(self._request, ours, head, payload)
+        elif kind == channel.READY:
+            self._warnings += [f"{name} is not active: {why}" for name, active, why in head["layers"] if not active]
+        elif kind == channel.DONE:
+            self._end = head
+
+    def _print(self, kind: bytes, data: bytes) -> None:
+        room = self._limits.output - self._printed
+        self._texts[kind].append(data[:room])
+        self._printed += min(len(data), room)
+        if len(data) > room:
+            self._limit = "output"
+        if self._on_output is not None:
+            self._on_output("stdout" if kind == channel.STDOUT else "stderr", data[:room].decode("utf-8", "replace"))
+
+    # Calls, each in a thread of its own
+
+    def _call(self, ours: socket.socket, head: dict[str, Any]) -> None:
+        self._answer(ours, head, lambda: self._broker.fetch(head["tool"], head["args"], head["kwargs"], head["line"]))
+
+    def _request(self, ours: socket.socket, head: dict[str, Any], payload: bytes) -> None:
+        timeout = [part for part in head.get("timeout", ()) if part is not None]
+
+        def send() -> Reply:
+            return self._broker.request(
+                head["method"],
+                head["url"],
+                params=head["params"],
+                headers=head["headers"],
+                cookies=head["cookies"],
+                data=payload if head.get("raw") else head.get("form"),
+                json_body=payload if head.get("json") else None,
+                auth=tuple(head["auth"]) if "auth" in head else None,
+                timeout=max(timeout) if timeout else None,
+                redirects=head["redirects"],
+                line=head["line"],
+            )
+
+        self._answer(ours, head, send)
+
+    def _answer(self, ours: socket.socket, head: dict[str, Any], send: Callable[[], Reply]) -> None:
+        try:
+            reply = send()
+        except Exceeded as error:
+            self._limit_line = head["line"]
+            self._limit = error.limit
+            ours.shutdown(socket.SHUT_RDWR)  # wakes the loop, which then ends the run
+            return
+        described = _described(reply, head)
+        with contextlib.suppress(OSError):  # the child is gone; the record stays
+            ours.sendall(channel.encode(channel.REPLY, described, reply.body))
+
+    # The result
+
+    def _result(self, status: int, usage: Any, interrupted: bool) -> Run:
+        end = self._end or {}
+        stdout, stderr = (b"".join(self._texts[kind]).decode("utf-8", "replace") for kind in self._texts)
+        limit = self._limit or end.get("limit") or (None if self._end is not None else self._limit_of(status))
+        fault: ProgramError | None = None
+        outcome: Literal["ok", "error", "limit", "interrupted"] = "ok"
+        exit_status = 0
+        if interrupted:
+            outcome = "interrupted"
+        elif limit is not None:
+            outcome = "limit"
+            line = self._limit_line
+            trace = end.get("trace") or ([line] if line is not None else [])
+            fault = self._fault({"type": "LimitReached", "message": self._limit_text(limit), "trace": trace})
+        elif self._end is None:
+            outcome, exit_status = "error", 1
+            signalled = signal.Signals(-status).name if status < 0 else f"exit status {status}"
+            text = f"the program's process ended by itself ({signalled})"
+            fault = self._fault({"type": "RuntimeError", "message": text, "trace": []})
+        elif "error" in end:
+            outcome, exit_status = "error", int(end.get("exit_status", 1))
+            fault = self._fault(end["error"])
+        resources = Resources(
+            wall=round(time.monotonic() - self._started, 4),
+            cpu=round(usage.ru_utime + usage.ru_stime, 4) if usage else 0.0,
+            memory=round(usage.ru_maxrss / 1024, 1) if usage else 0.0,
+            output=self._printed,
+        )
+        warnings = (*self._warnings, *self._broker.warnings)
+        return Run(outcome, stdout, stderr, fault, self._broker.calls, resources, limit, exit_status, warnings)
+
+    def _limit_of(self, status: int) -> str | None:
+        """Which limit a process hit that could not say so."""
+        if status == -signal.SIGXCPU:
+            return "cpu"
+        if status == -signal.SIGALRM or time.monotonic() >= self._deadline:
+            return "wall"
+        return None
+
+    def _limit_text(self, limit: str) -> str:
+        return {
+            "wall": f"the program ran longer than the {self._limits.wall:g} s allowed",
+            "cpu": f"the program used more than the {self._limits.cpu:g} s of CPU time allowed",
+            "memory": f"the program needed more than the {self._limits.memory} MiB of memory allowed",
+            "output": f"the program printed more than the {self._limits.output} bytes allowed",
+            "calls": f"the program made more than the {self._limits.calls} calls allowed",
+            "response": f"a reply was larger than the {self._limits.response} bytes allowed",
+        }[limit]
+
+    def _fault(self, failure: Mapping[str, Any]) -> ProgramError:
+        trace = tuple(line for line in failure["trace"] if isinstance(line, int))
+        line = trace[-1] if trace else None
+        message = str(failure["message"])
+        if "name" in failure:
+            message += _suggestion(str(failure["name"]), self._settings["tools"])
+        index = failure.get("call")
+        record = next((call for call in self._broker.calls if call.index == index), None)
+        return ProgramError(
+            type=str(failure["type"]),
+            message=message,
+            line=line,
+            snippet=snippet(self._program, line),
+            trace=trace,
+            call=record.index if record else None,
+            tool=record.tool if record else None,
+        )
+
+
+def snippet(program: str, line: int | None) -> str:
+    """The lines around `line` (from 1) with their numbers, the line itself marked; empty if it is not known."""
+    lines = program.splitlines()
+    if line is None or not 1 <= line <= len(lines):
+        return ""
+    shown = range(max(1, line - SNIPPET), min(len(lines), line + SNIPPET) + 1)
+    width = len(str(shown[-1]))
+    return "\n".join(f"{'-->' if n == line else '   '} {n:>{width}} {lines[n - 1]}".rstrip() for n in shown)
+
+
+def _suggestion(name: str, tools: Any) -> str:
+    """`; did you mean …?` for a name that resembles a tool's, also with its words in another order."""
+
+    def words(text: str) -> str:
+        return " ".join(sorted(text.lower().split("_")))
+
+    def likeness(tool: str) -> float:
+        pairs = ((name.lower(), tool.lower()), (words(name), words(tool)))
+        return max(difflib.SequenceMatcher(None, *pair).ratio() for pair in pairs)
+
+    best = max(tools, key=likeness, default=None)
+    return f"; did you mean {best}?" if best is not None and likeness(best) >= 0.7 else ""
+
+
+def _unstarted(outcome: Literal["refused", "error"], fault: ProgramError, started: float) -> Run:
+    wall = round(time.monotonic() - started, 4)
+    return Run(outcome, "", "", fault, (), Resources(wall, 0.0, 0.0, 0), exit_status=1)
+
+
+def _described(reply: Reply, head: Mapping[str, Any]) -> dict[str, object]:
+    """A reply as the child needs it, for a tool's result or for a Response."""
+    described: dict[str, object] = {"id": head["id"], "index": reply.record.index, "status": reply.record.status}
+    if "tool" in head:
+        described["form"] = reply.form
+        if reply.problem is not None:
+            described["error"] = reply.problem
+        return described
+    if reply.failure is not None:
+        return {**described, "error": reply.failure, "message": reply.record.error or "", "url": reply.url}
+    return {
+        **described,
+        "reason": reply.reason,
+        "url": reply.url,
+        "headers": dict(reply.headers),
+        "cookies": dict(reply.cookies),
+        "sent": dict(reply.sent),
+        "encoding": reply.encoding,
+        "seconds": reply.record.ms / 1000,
+    }
+
+
+def _stop(process: subprocess.Popen[bytes], *, wait: bool) -> tuple[int, Any]:
+    """End the whole process group and collect its leader; gives exit status (negative: signal) and what it used.
+
+    A child that has said how its program ended is leaving by itself: `wait` gives it a moment, so that its own exit
+    status and its use of time are what is told.
+    """
+    deadline = time.monotonic() + 0.2
+    gone, status, usage = 0, 0, None
+    while wait and not gone and time.monotonic() < deadline:
+        gone, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if not gone:
+            time.sleep(0.0005)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    if not gone:
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)  # so that subprocess does not wait for it again
+    return process.returncode, usage

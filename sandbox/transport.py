@@ -1,0 +1,216 @@
+"""Sends one HTTP request and reads its reply, within a time and a size that hold whatever the server does.
+
+`requests` bounds the time between two bytes; a server that drips one byte a second is never stopped by that. Here
+every connection is known, so that a request can be ended from outside by shutting its socket. Proxies, `.netrc`,
+certificates and cookies of the environment play no part.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+import weakref
+from dataclasses import dataclass
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+
+__all__ = ["Answer", "NoAnswer", "TooLarge", "Transport"]
+
+CHUNK = 16 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the server said. `seconds` until all of it was there; `encoding` as `requests` derives it."""
+
+    status: int
+    reason: str
+    headers: dict[str, str]
+    cookies: dict[str, str]
+    body: bytes
+    encoding: str | None
+    seconds: float
+
+
+class NoAnswer(Exception):
+    """No whole reply came; `kind` is the class of `requests.exceptions` that says why."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class TooLarge(Exception):
+    """The reply is larger than allowed; `beginning` is what was read of it, `status` its status."""
+
+    def __init__(self, status: int, beginning: bytes) -> None:
+        super().__init__(f"a reply of more than {len(beginning)} bytes")
+        self.status = status
+        self.beginning = beginning
+
+
+class Transport:
+    """The connections of one broker; `send` may be called from several threads."""
+
+    def __init__(self) -> None:
+        self._owners: weakref.WeakKeyDictionary[socket.socket, int] = weakref.WeakKeyDictionary()
+        self._lock = threading.Lock()
+        self._cancelled = False
+        self._session = requests.Session()
+        self._session.trust_env = False
+        self._session.headers.clear()
+        self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=()))
+        adapter = _Adapter(self._own)
+        self._session.mount("http://", adapter)
+        self._session.mount("https://", adapter)
+
+    def send(self, request: requests.PreparedRequest, *, seconds: float, limit: int) -> Answer:
+        """Send once and read the whole reply.
+
+        Args:
+            seconds: Most time for all of it. limit: Most bytes of the unpacked body.
+        Raises: NoAnswer, TooLarge.
+        """
+        started = time.monotonic()
+        expired = threading.Event()
+        thread = threading.get_ident()
+
+        def expire() -> None:
+            expired.set()
+            self._shut(thread)
+
+        watch = threading.Timer(seconds, expire)
+        watch.daemon = True
+        watch.start()
+        try:
+            if self._cancelled:
+                raise NoAnswer("ConnectionError", "the run is over")
+            timeout = (max(seconds, 0.001), max(seconds, 0.001))
+            response = self._session.send(request, stream=True, timeout=timeout, allow_redirects=False)
+            with response:
+                body = self._read(response, limit)
+        except requests.RequestException as error:
+            if expired.is_set() or isinstance(error, requests.Timeout):
+                raise NoAnswer("ReadTimeout", f"no whole reply within {seconds:.3g} s") from None
+            raise NoAnswer(type(error).__name__, _said(error)) from None
+        except (OSError, ValueError) as error:  # a socket that was shut under the library's hands
+            kind = "ReadTimeout" if expired.is_set() else "ConnectionError"
+            raise NoAnswer(kind, f"the connection broke: {error}") from None
+        finally:
+            watch.cancel()
+        if expired.is_set():
+            raise NoAnswer("ReadTimeout", f"no whole reply within {seconds:.3g} s")
+        return Answer(
+            response.status_code,
+            response.reason or "",
+            dict(response.headers),
+            _cookies(response),
+            body,
+            response.encoding,
+            time.monotonic() - started,
+        )
+
+    def cancel(self) -> None:
+        """End every request that is under way, and refuse further ones."""
+        self._cancelled = True
+        self._shut(None)
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self._session.close()
+
+    def _read(self, response: requests.Response, limit: int) -> bytes:
+        parts = []
+        size = 0
+        for part in response.iter_content(CHUNK):
+            size += len(part)
+            parts.append(part)
+            if size > limit:
+                raise TooLarge(response.status_code, b"".join(parts)[:limit])
+        return b"".join(parts)
+
+    def _own(self, connection: socket.socket) -> None:
+        """A thread has taken this connection into use."""
+        with self._lock:
+            self._owners[connection] = threading.get_ident()
+        if self._cancelled:
+            self._shut(None)
+
+    def _shut(self, thread: int | None) -> None:
+        with self._lock:
+            owned = [connection for connection, owner in self._owners.items() if thread in (None, owner)]
+        for connection in owned:
+            try:
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)  # of the plain socket, also below TLS
+            except OSError:
+                pass  # it is closed already
+
+
+class _Adapter(HTTPAdapter):
+    """The library's adapter, with connections that tell who uses them."""
+
+    def __init__(self, own: Any) -> None:
+        self._own = own
+        super().__init__(max_retries=0)
+
+    def init_poolmanager(self, *args: Any, **options: Any) -> None:
+        super().init_poolmanager(*args, **options)  # type: ignore[no-untyped-call]
+        self.poolmanager.pool_classes_by_scheme = {
+            "http": _pool(HTTPConnectionPool, HTTPConnection, self._own),
+            "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._own),
+        }
+
+
+def _pool(pool: Any, connection: Any, own: Any) -> Any:
+    class Connection(connection):  # type: ignore[misc]
+        def connect(self) -> None:
+            super().connect()
+            own(self.sock)
+
+        def request(self, *args: Any, **options: Any) -> None:
+            if self.sock is not None:  # kept alive from an earlier request, perhaps of another thread
+                own(self.sock)
+            super().request(*args, **options)
+
+    return type(pool.__name__, (pool,), {"ConnectionCls": Connection})
+
+
+def _cookies(response: requests.Response) -> dict[str, str]:
+    from http.cookies import CookieError, SimpleCookie
+
+    values = {}
+    for line in response.raw.headers.getlist("Set-Cookie"):
+        try:
+            values.update({name: morsel.value for name, morsel in SimpleCookie(line).items()})
+        except CookieError:
+            continue
+    return values
+
+
+def _said(error: requests.RequestException) -> str:
+    """The innermost reason, without the names of objects that the library wraps around it."""
+    text = str(error)
+    if isinstance(error, requests.exceptions.SSLError):
+        return f"the certificate is not accepted: {text.rpartition('(')[2].rstrip(')')}"
+    for sign, meaning in _MEANINGS.items():
+        if sign in text:
+            return meaning
+    return text
+
+
+_MEANINGS = {
+    "Connection refused": "connection refused",
+    "Name or service not known": "no such host",
+    "Temporary failure in name resolution": "no such host",
+    "No address associated with hostname": "no such host",
+    "Network is unreachable": "network is unreachable",
+    "Remote end closed connection without response": "the server closed the connection without a reply",
+    "Connection reset by peer": "the server reset the connection",
+    "IncompleteRead": "the reply broke off",
+}

@@ -1,0 +1,370 @@
+"""The child process: takes one compiled program, walls itself in, runs it, says how it ended, and is gone.
+
+Started by sandbox.py as a fresh interpreter with nothing but one socket. `main` imports what every program needs, then
+`serve` handles one program, so that a process which has done the first can be kept in stock for the second.
+"""
+
+from __future__ import annotations
+
+import json
+import marshal
+import os
+import signal
+import sys
+import time
+from _thread import allocate_lock
+from types import FrameType, TracebackType
+
+from sandbox import channel, guards
+from sandbox.facades import clock, modules
+from sandbox.isolation import Walls, isolate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import NoReturn
+
+__all__ = ["main", "serve"]
+
+FILENAME = "<program>"
+TRACE_LIMIT = 50
+"""Lines of a traceback that are reported, counted from the failure outwards."""
+
+
+class ToolError(Exception):
+    """A call of a tool went wrong: a 4xx or 5xx, no reply, or wrong arguments.
+
+    `tool` is the name of the tool, `status` the HTTP status or None, `body` the parsed reply.
+    """
+
+    def __init__(
+        self, message: str = "", tool: str | None = None, status: int | None = None, body: object = None
+    ) -> None:
+        super().__init__(message)
+        self.tool = tool
+        self.status = self.status_code = status
+        self.body = body
+        self._call: int | None = None
+
+
+ToolError.__module__ = "builtins"
+
+
+class Door:
+    """The program's side of the channel: the only way out of this process."""
+
+    def __init__(self, descriptor: int, output_limit: int) -> None:
+        self._descriptor = descriptor
+        self._sending = allocate_lock()
+        self._receiving = allocate_lock()
+        self._replies: dict[object, tuple[dict[str, object], bytes]] = {}
+        self._calls = 0
+        self._room = output_limit
+
+    def send(self, kind: bytes, head: dict[str, object], payload: bytes = b"") -> None:
+        """Send one frame, whole, whichever thread asks."""
+        data = channel.encode(kind, head, payload)
+        with self._sending:
+            channel.send(self._descriptor, data)
+
+    def write(self, kind: bytes, text: str) -> None:
+        """Send what the program prints; ends the run when that is more than it may print."""
+        data = text.encode()
+        self._room -= len(data)
+        if self._room < 0:
+            self.send(kind, {}, data[: self._room])
+            self.leave({"limit": "output", **_place(sys._getframe())})
+        self.send(kind, {}, data)
+
+    def exchange(self, kind: bytes, head: dict[str, object], payload: bytes = b"") -> tuple[dict[str, object], bytes]:
+        """Ask the parent for a call and wait for its reply; calls of several threads go side by side."""
+        sys.stdout.flush()
+        with self._sending:
+            self._calls += 1
+            number = self._calls
+        self.send(kind, {**head, "id": number, "line": _line(sys._getframe())}, payload)
+        while True:
+            with self._receiving:
+                if number in self._replies:
+                    return self._replies.pop(number)
+                _, reply, body = channel.receive(self._descriptor)
+                self._replies[reply["id"]] = reply, body
+
+    def leave(self, head: dict[str, object]) -> NoReturn:
+        """Report the end of the program and end this process."""
+        if self._sending.acquire(timeout=1):  # a signal may have come in the middle of a frame; then say nothing
+            channel.send(self._descriptor, channel.encode(channel.DONE, head))
+        os._exit(0)
+
+
+class Stream:
+    """`sys.stdout` or `sys.stderr`: whole lines leave at once, the rest when the program flushes or ends."""
+
+    encoding = "utf-8"
+    errors = "strict"
+    closed = False
+
+    def __init__(self, name: str, write: Callable[[str], None]) -> None:
+        self.name = f"<{name}>"
+        pending: list[str] = []
+
+        def flush() -> None:
+            """Send what is pending."""
+            text = "".join(pending)
+            pending.clear()
+            if text:
+                write(text)
+
+        def put(text: str) -> int:
+            """Take text; send it once a line is complete."""
+            if not isinstance(text, str):
+                raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+            pending.append(text)
+            if "\n" in text or len(text) > 4096:
+                flush()
+            return len(text)
+
+        self.flush = flush
+        self.write = put
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write each line."""
+        for line in lines:
+            self.write(line)
+
+    def isatty(self) -> bool:
+        """Never a terminal."""
+        return False
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def readable(self) -> bool:
+        """Never."""
+        return False
+
+    def close(self) -> None:
+        """Stays open."""
+
+    def reconfigure(self, **options: object) -> None:
+        """Accepted; it is UTF-8 and line-buffered anyway."""
+
+
+class Empty:
+    """`sys.stdin`: nobody is there."""
+
+    def read(self, size: int = -1) -> str:
+        """Nothing."""
+        return ""
+
+    def readline(self, size: int = -1) -> str:
+        """Nothing."""
+        return ""
+
+    def __iter__(self) -> Iterable[str]:
+        return iter(())
+
+    def isatty(self) -> bool:
+        """Never a terminal."""
+        return False
+
+
+def main(descriptor: int) -> None:
+    """Wait for one program on the descriptor and serve it."""
+    kind, settings, code = channel.receive(descriptor)
+    if kind == channel.START:
+        serve(descriptor, settings, code)
+
+
+def serve(descriptor: int, settings: dict[str, object], code: bytes) -> None:
+    """Run one program. Never returns: the process ends with it.
+
+    `settings`: tools (names), modules (to load before files are closed off), wall and cpu (seconds), memory and output
+    (bytes), now (seconds since 1970 or None), seed, readable (folders).
+    """
+    given = _Settings(settings)
+    door = Door(descriptor, given.output)
+    sys.stdout = Stream("stdout", lambda text: door.write(channel.STDOUT, text))  # type: ignore[assignment]
+    sys.stderr = Stream("stderr", lambda text: door.write(channel.STDERR, text))  # type: ignore[assignment]
+    sys.stdin = Empty()  # type: ignore[assignment]
+    time.tzset()
+    dial = clock.Clock(given.now, given.seed) if given.now is not None else None
+    library = modules.Library(_web(door), dial)
+    library.prepare(given.modules)
+    namespace: dict[str, object] = {"__name__": "__main__", "__doc__": None}
+    namespace["__builtins__"] = guards.program_builtins(
+        library.importer, namespace, {**{name: _tool(name, door) for name in given.tools}, "ToolError": ToolError}
+    )
+    walls = Walls(cpu=given.cpu, memory=given.memory, readable=given.readable)
+    door.send(channel.READY, {"layers": isolate(walls)})
+    _watch_time(door, given.wall)
+    door.leave(_run(marshal.loads(code), namespace))
+
+
+class _Settings:
+    """The head of the START frame; the parent wrote it."""
+
+    def __init__(self, head: dict[str, object]) -> None:
+        self.tools: list[str] = head["tools"]  # type: ignore[assignment]
+        self.modules: list[str] = head["modules"]  # type: ignore[assignment]
+        self.readable: list[str] = head["readable"]  # type: ignore[assignment]
+        self.wall: float = head["wall"]  # type: ignore[assignment]
+        self.cpu: float = head["cpu"]  # type: ignore[assignment]
+        self.memory: int = head["memory"]  # type: ignore[assignment]
+        self.output: int = head["output"]  # type: ignore[assignment]
+        self.now: float | None = head["now"]  # type: ignore[assignment]
+        self.seed: int = head["seed"]  # type: ignore[assignment]
+
+
+def _run(code: object, namespace: dict[str, object]) -> dict[str, object]:
+    """Execute the program; gives the head of the DONE frame."""
+    try:
+        try:
+            exec(code, namespace)  # type: ignore[arg-type]
+        finally:
+            if "threading" in sys.modules:
+                sys.modules["threading"]._shutdown()  # type: ignore[attr-defined]
+            sys.stdout.flush()
+            sys.stderr.flush()
+    except SystemExit as error:
+        return _exited(error)
+    except MemoryError as error:
+        return {"limit": "memory", **_failure(error)}
+    except BaseException as error:
+        return {"error": _failure(error)}
+    return {}
+
+
+def _exited(error: SystemExit) -> dict[str, object]:
+    """sys.exit: nothing or 0 is a good end; a text goes to stderr, as Python does it."""
+    status = error.code
+    if status is None or status == 0:
+        return {}
+    if not isinstance(status, int):
+        print(status, file=sys.stderr)
+        sys.stderr.flush()
+        status = 1
+    return {"error": _failure(error), "exit_status": status & 0xFF or 1}
+
+
+def _failure(error: BaseException) -> dict[str, object]:
+    """What is known of an exception: class name, text, the program's lines outermost first, the call behind it."""
+    try:
+        message = str(error)
+    except Exception as failed:
+        message = f"<no message: str() raised {type(failed).__name__}>"
+    head: dict[str, object] = {"type": type(error).__name__, "message": message, "trace": _lines(error.__traceback__)}
+    if isinstance(error, SyntaxError) and not head["trace"]:
+        head["trace"] = [error.lineno]
+    if isinstance(error, NameError) and error.name is not None:
+        head["name"] = error.name
+    cause: BaseException | None = error
+    while cause is not None and getattr(cause, "_call", None) is None:
+        cause = cause.__cause__
+    if cause is not None:
+        head["call"] = cause._call  # type: ignore[attr-defined]
+    return head
+
+
+def _lines(trace: TracebackType | None) -> list[int]:
+    lines = []
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == FILENAME:
+            lines.append(trace.tb_lineno)
+        trace = trace.tb_next
+    return lines[-TRACE_LIMIT:]
+
+
+def _line(frame: FrameType | None) -> int | None:
+    """The program line that is being executed, seen from one of our own frames."""
+    while frame is not None:
+        if frame.f_code.co_filename == FILENAME:
+            return frame.f_lineno
+        frame = frame.f_back
+    return None
+
+
+def _place(frame: FrameType | None) -> dict[str, object]:
+    """Where the program is, as the trace of a failure."""
+    lines = []
+    while frame is not None:
+        if frame.f_code.co_filename == FILENAME:
+            lines.append(frame.f_lineno)
+        frame = frame.f_back
+    return {"trace": lines[:TRACE_LIMIT][::-1]}
+
+
+def _watch_time(door: Door, wall: float) -> None:
+    """Stop at a time limit from within, which tells the line; the parent stops a process that doesn't."""
+
+    def stop(limit: str) -> Callable[[int, FrameType | None], None]:
+        return lambda _, frame: door.leave({"limit": limit, **_place(frame)})
+
+    signal.signal(signal.SIGXCPU, stop("cpu"))
+    signal.signal(signal.SIGALRM, stop("wall"))
+    signal.setitimer(signal.ITIMER_REAL, max(wall, 0.001))
+
+
+# What the program calls
+
+
+def _tool(name: str, door: Door) -> Callable[..., object]:
+    def tool(*args: object, **kwargs: object) -> object:
+        head: dict[str, object] = {"tool": name, "args": _plain(args), "kwargs": _plain(kwargs)}
+        reply, body = door.exchange(channel.CALL, head)
+        if "error" in reply:
+            error = ToolError(str(reply["error"]), name, reply["status"], _value(reply, body))  # type: ignore[arg-type]
+            error._call = reply["index"]  # type: ignore[assignment]
+            raise error
+        return _value(reply, body)
+
+    tool.__name__ = tool.__qualname__ = name
+    tool.__module__ = "tools"
+    return tool
+
+
+def _value(reply: dict[str, object], body: bytes) -> object:
+    """The result of a call: parsed JSON, text, or None for an empty body."""
+    if reply["form"] == "json":
+        return json.loads(body)
+    return body.decode(errors="replace") if body else None
+
+
+def _plain(value: object) -> object:
+    """An argument as JSON. Raises: TypeError."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((_plain(item) for item in value), key=str)
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if hasattr(value, "__iter__") and hasattr(value, "__next__"):
+        return [_plain(item) for item in value]
+    enumerated = getattr(value, "value", None)
+    if isinstance(enumerated, (str, int, float)):
+        return enumerated
+    if type(value).__name__ in ("UUID", "Decimal", "Fraction"):
+        return str(value)
+    raise TypeError(f"an argument of type {type(value).__name__} can't be sent; pass text, numbers, lists or dicts")
+
+
+def _web(door: Door) -> dict[str, Callable[[], dict[str, object]]]:
+    """The `requests` family, built when the program imports one of them."""
+    built: dict[str, dict[str, object]] = {}
+
+    def source(name: str) -> dict[str, object]:
+        if not built:
+            from sandbox.facades import http
+
+            built.update(http.facade(lambda head, body: door.exchange(channel.REQUEST, head, body)))
+        return built[name]
+
+    names = ("requests", "requests.adapters", "requests.auth", "requests.exceptions")
+    return {name: lambda name=name: source(name) for name in names}  # type: ignore[misc]
