@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -23,6 +28,90 @@ def data() -> Path:
 def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the user's own settings; models stay where they are, to be downloaded once."""
     monkeypatch.delenv("ATC_MODEL", raising=False)
+
+
+@pytest.fixture
+def films() -> Path:
+    """A small API document: search a film, get its credits; it wants a bearer token."""
+    return ROOT / "tests" / "films.yaml"
+
+
+@pytest.fixture
+def replies() -> Iterator[Callable[..., str]]:
+    """Starts an HTTP server on localhost that gives one reply to everything: `replies(status, type, body) -> URL`."""
+
+    with ExitStack() as closing:
+
+        def start(status: int, kind: str, body: str) -> str:
+            return closing.enter_context(_serving(lambda request: (status, kind, body)))
+
+        yield start
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Sets up a model endpoint on localhost, asked as `openai:scripted`: `endpoint(first, second, …)`.
+
+    It gives these answers in turn, and the last one from then on; after None it never answers.
+    """
+    with ExitStack() as closing:
+
+        def start(*answers: str | None) -> None:
+            left = list(answers)
+            ended = threading.Event()
+            closing.callback(ended.set)
+
+            def answer(request: bytes) -> tuple[int, str, str]:
+                text = left.pop(0) if len(left) > 1 else left[0]
+                if text is None:
+                    ended.wait()
+                message = {"role": "assistant", "content": text}
+                usage = {"prompt_tokens": len(request) // 4, "completion_tokens": 20, "total_tokens": 0}
+                reply = {
+                    "id": "1",
+                    "object": "chat.completion",
+                    "created": 0,
+                    "model": "scripted",
+                    "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                    "usage": usage,
+                }
+                return 200, "application/json", json.dumps(reply)
+
+            monkeypatch.setenv("OPENAI_BASE_URL", closing.enter_context(_serving(answer)))
+            monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+        yield start
+
+
+@contextmanager
+def _serving(reply: Callable[[bytes], tuple[int, str, str]]) -> Iterator[str]:
+    """Serve on a free port of localhost: what `reply` makes of a request's body is sent as status, type and body."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status, kind, body = reply(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+            data = body.encode()
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Keep the test's output clean."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
