@@ -100,15 +100,15 @@ class LiveView:
         if turn.program:
             room = max(self._console.height - len(output) - len(calls) - 4, 3)
             parts.append(program_code(turn.program, lines=(1, room)))
-        parts += [call_row(call) for call in calls]
-        parts += [Text(visible(line), style="dim", no_wrap=True, overflow="ellipsis") for line in output]
+        parts += [_one_line(call_row(call)) for call in calls]
+        parts += [_one_line(Text(visible(line), style="dim")) for line in output]
         return Group(*parts)
 
     def _finish_attempt(self, fault: Fault | None = None, attribution: Attribution | None = None) -> None:
         """Print the attempt under way for good, with what went wrong in it."""
         turn, self._turn = self._turn, _Turn()
         if turn.program:
-            self._show(Rule(f"program {turn.attempt}", style="dim", align="left"))
+            self._show(Rule(Text(f"program {turn.attempt}"), style="dim", align="left"))
             self._show(program_code(turn.program, fault.line if fault else None))
             for call in turn.calls:
                 self._show(call_row(call))
@@ -121,7 +121,7 @@ class LiveView:
 
     def _show_end(self, solution: Solution) -> None:
         if solution.answer is not None:
-            self._show(Rule("answer", style="green", align="left"))
+            self._show(Rule(Text("answer"), style="green", align="left"))
             self._show(Text(visible(solution.answer), style="bold"))
         for warning in solution.warnings if self._verbose else ():
             self._show(Text(f"warning: {visible(warning)}", style="yellow"))
@@ -131,9 +131,13 @@ class LiveView:
         self._console.print(part, highlight=False)
 
 
-def _tools(names: tuple[str, ...], *, all_names: bool) -> Text:
-    """The tools shown to the model: on one line, or all of them."""
+def _tools(names: tuple[str, ...], *, all_names: bool) -> RenderableType:
+    """The tools shown to the model: all of them, or what fits on one line."""
     text = Text(f"{len(names)} tools: {visible(', '.join(names))}", style="dim")
-    if not all_names:
-        text.no_wrap, text.overflow = True, "ellipsis"
-    return text
+    return text if all_names else _one_line(text)
+
+
+def _one_line(text: Text) -> RenderableType:
+    """The text, cut at the terminal's edge. (A console joins bare texts that it prints, and forgets their ends.)"""
+    text.no_wrap, text.overflow = True, "ellipsis"
+    return Group(text)

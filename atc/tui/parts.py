@@ -48,9 +48,9 @@ def call_text(call: CallRecord) -> str:
 
 
 def call_row(call: CallRecord) -> Text:
-    """The same line with colour, cut at the terminal's edge."""
+    """The same line with colour."""
     good = call.status is not None and 200 <= call.status < 300
-    row = Text(call_text(call), no_wrap=True, overflow="ellipsis")
+    row = Text(call_text(call))
     row.stylize("green" if good else "red", 0, 3)
     row.stylize("dim", 3, 12)
     return row
