@@ -307,7 +307,7 @@ def test_run_json_and_verbose(films: Path, tmp_path: Path) -> None:
         ("import os\n", 3, "line 1"),
         ("while True: pass\n", 4, "limit"),
         ("for _ in range(3): GET_film_latest()\n", 4, "limit"),
-        ("def broken(:\n", 3, "line 1"),
+        ("def broken(:\n", 1, "line 1: SyntaxError"),
     ],
 )
 def test_run_that_ends_badly(films: Path, tmp_path: Path, program: str, code: int, message: str) -> None:
