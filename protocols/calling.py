@@ -6,6 +6,7 @@ words that help to repair the call: the nearest valid argument, the values allow
 
 from __future__ import annotations
 
+import base64
 import datetime
 import difflib
 import json
@@ -13,7 +14,7 @@ import math
 import operator
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
@@ -106,8 +107,7 @@ def bind(
     for parameter in tool.parameters:
         value = values.get(parameter.argument)
         if parameter.argument not in shown:  # fixed by the document, nothing for a program to choose
-            enum = parameter.schema.get("enum")
-            value = enum[0] if isinstance(enum, list) else parameter.schema.get("const")
+            value = parameter.schema.get("const")
         if value is None:
             continue
         if parameter.location == "query":
@@ -135,14 +135,15 @@ def payload(call: BoundCall) -> tuple[bytes, str] | None:
 
         from urllib3.filepost import encode_multipart_formdata
 
-        fields: list[Any] = []
-        for name, value in _form_fields(body):
-            fields.append((name, (name, value) if isinstance(value, bytes) else value))
+        assert call.tool.body is not None
+        properties = call.tool.body.schema.get("properties")
+        schemas = properties if isinstance(properties, Mapping) else {}
+        fields = [_form_part(name, value, schemas.get(name) or {}) for name, value in _form_fields(body)]
         boundary = hashlib.sha256(repr(fields).encode()).hexdigest()[:32]
         data, content_type = encode_multipart_formdata(fields, boundary)
         return data, content_type.replace("multipart/form-data", kind, 1)
     if kind == "application/json" or kind.endswith("+json") or not isinstance(body, str | bytes):
-        return json.dumps(body, ensure_ascii=False).encode(), call.media_type
+        return json.dumps(body, ensure_ascii=False, default=_as_base64).encode(), call.media_type
     return (body.encode() if isinstance(body, str) else body), call.media_type
 
 
@@ -150,6 +151,22 @@ def _form_fields(body: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
     for name, value in body.items():
         for one in value if isinstance(value, list) else [value]:
             yield name, one if isinstance(one, bytes) else _text(one)
+
+
+def _form_part(name: str, value: Any, schema: Schema) -> Any:
+    """A field of a multipart form; what is a file goes with a file name and its media type."""
+    items = schema.get("items")
+    kind = items if isinstance(items, Mapping) else schema
+    media_type = kind.get("contentMediaType")
+    if isinstance(value, bytes) or media_type is not None or kind.get("format") == "binary":
+        return name, (name, value, str(media_type or "application/octet-stream"))
+    return name, value
+
+
+def _as_base64(value: object) -> str:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    raise TypeError(f"a {type(value).__name__} has no form in JSON")
 
 
 def match(protocol: Protocol, method: str, path: str) -> tuple[Tool, dict[str, str]] | None:
@@ -241,6 +258,7 @@ def _assigned(tool: Tool, args: Sequence[object], kwargs: Mapping[str, object]) 
             raise _error(tool, f"got two values for the argument {parameter.argument!r}", kwargs)
         given[parameter.argument] = value
     by_wire = {parameter.name: parameter.argument for parameter in reversed(tool.arguments) if parameter.name}
+    fixed = {p.argument: p.schema["const"] for p in tool.parameters if "const" in p.schema}
     whole = _ABSENT
     for name, value in kwargs.items():
         if name == "body" and _is_whole(tool, value, kwargs):
@@ -249,7 +267,7 @@ def _assigned(tool: Tool, args: Sequence[object], kwargs: Mapping[str, object]) 
             given[name] = value
         elif name in by_wire and by_wire[name] not in kwargs:
             given[by_wire[name]] = value
-        else:
+        elif name not in fixed or fixed[name] != value:
             raise _error(tool, f"has no argument {name!r}", kwargs, name)
     result = {}
     for name, value in given.items():
@@ -323,6 +341,10 @@ def _checked(tool: Tool, parameter: Parameter, value: object, definitions: Mappi
     """The value as the schema wants it. Raises: ToolError."""
     schema = parameter.schema
     value = _plain(value)
+    foreign = _foreign(value)
+    if foreign is not None:
+        held = f"holds {_shown(foreign)}, which cannot be sent"
+        raise ToolError(f"{tool.name}(): argument {parameter.argument!r} {held}", tool=tool.name)
     if parameter.location != "body":
         types = _types(schema)
         if isinstance(value, str) and "array" in types and "string" not in types:
@@ -348,9 +370,20 @@ def _plain(value: object) -> object:
     if isinstance(value, list | tuple | set | frozenset | range) or hasattr(value, "__next__"):
         items = [_plain(inner) for inner in value]  # type: ignore[attr-defined]
         return sorted(items, key=str) if isinstance(value, set | frozenset) else items
-    if type(value).__name__ in ("dict_keys", "dict_values"):
-        return [_plain(inner) for inner in value]  # type: ignore[attr-defined]
+    if isinstance(value, KeysView | ValuesView):
+        return [_plain(inner) for inner in value]
     return value
+
+
+def _foreign(value: object) -> object | None:
+    """The first part of a value that JSON cannot hold."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        return next((found for found in map(_foreign, value) if found is not None), None)
+    if isinstance(value, float) and not math.isfinite(value):
+        return value
+    return None if value is None or isinstance(value, str | int | float | bytes) else value
 
 
 def _coerced(value: Any, schema: object) -> Any:
@@ -547,8 +580,8 @@ def _text(value: object) -> str:
     if value is None:
         return "null"
     if isinstance(value, Mapping | list):
-        return json.dumps(value, ensure_ascii=False)
-    return str(value)
+        return json.dumps(value, ensure_ascii=False, default=_as_base64)
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def _parts(value: object) -> list[str]:

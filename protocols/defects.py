@@ -128,7 +128,7 @@ def repair(document: Mapping[str, Any], kind: str = "") -> tuple[Node, tuple[str
             node["responses"] = {"default": {"description": ""}}
             repairs.note(_UNANSWERED, place)
     resolve = _Resolver(copy)
-    stringly, nameless = _STRINGS in repairs.found, False
+    stringly, nameless = _STRINGS in repairs.found, False  # walking all examples is worth it only then
     for part, node, place in _nodes(copy, kind):
         if part == "schema":
             _repair_overlap(node, place, repairs, resolve)
@@ -136,10 +136,12 @@ def repair(document: Mapping[str, Any], kind: str = "") -> tuple[Node, tuple[str
             nameless |= isinstance(properties, dict) and "" in properties
         if part == "path":
             _repair_path(node, place, repairs, resolve)
-        if stringly and part in ("media", "schema", "parameter"):
-            _repair_examples(part, node, place, repairs, resolve)
     if nameless:
         _repair_names(copy, kind, repairs, resolve)
+    if stringly:
+        for part, node, place in _nodes(copy, kind):
+            if part in ("media", "schema", "parameter"):
+                _repair_examples(part, node, place, repairs, resolve)
     return copy, repairs.warnings()
 
 

@@ -86,15 +86,16 @@ def parse(data: bytes, where: str) -> Any:
         raise ProtocolError(
             f"{where}: this is HTML or XML, not an API document; give the address of the raw JSON or YAML"
         )
+    bad_json = f"{where}: not valid JSON at line {wrong.lineno}, column {wrong.colno}: {wrong.msg}"
+    if start.startswith(("{", "[")) and where.endswith(".json"):
+        raise ProtocolError(bad_json)
     import yaml
 
     try:
         return yaml.load(text, Loader=_yaml_loader())
     except yaml.MarkedYAMLError as error:
         if start.startswith(("{", "[")):
-            raise ProtocolError(
-                f"{where}: not valid JSON at line {wrong.lineno}, column {wrong.colno}: {wrong.msg}"
-            ) from None
+            raise ProtocolError(bad_json) from None
         mark = error.problem_mark
         place = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise ProtocolError(f"{where}: not valid YAML{place}: {error.problem or error.context}") from None
@@ -206,7 +207,7 @@ class Library:
         uri = uri or base
         try:
             found = self._registry.resolver(base_uri=base).lookup(ref).contents
-        except Unresolvable as error:
+        except (Unresolvable, TypeError, LookupError, ValueError) as error:
             cause: BaseException | None = error
             while cause is not None and not isinstance(cause, ProtocolError):
                 cause = cause.__cause__ or cause.__context__

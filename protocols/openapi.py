@@ -18,11 +18,10 @@ from protocols.errors import ProtocolError
 from protocols.model import Body, Location, Parameter, Protocol, Response, Schema, SecurityScheme, Server, Tool
 from protocols.names import argument_name, tool_name, unique
 from protocols.schemas import SchemaReader
-from protocols.toolfile import NAME
+from protocols.toolfile import FIXED, METHODS, NAME
 
 __all__ = ["METHODS", "Builder", "operations", "pointer", "protocol"]
 
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
 _UNSENT = {"accept", "content-type", "authorization"}  # OpenAPI: such header parameters are to be ignored
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
@@ -57,11 +56,12 @@ def protocol(document: Mapping[str, Any], library: Library, skipped: Mapping[str
     for path, method, item, operation, base in builder.operations():
         place = pointer("paths", path, method)
         try:
-            if place in skipped:
-                raise ProtocolError(skipped[place])
             name = operation.get(NAME) if isinstance(operation, Mapping) else None
             real = path.rstrip("#")
-            tools.append(builder.tool(str(name or tool_name(method, real)), method, real, operation, base, item))
+            tool = builder.tool(str(name or tool_name(method, real)), method, real, operation, base, item)
+            if place in skipped:
+                raise ProtocolError(skipped[place])
+            tools.append(tool)
         except (ProtocolError, RecursionError) as error:
             builder.skip(place, error)
     return builder.protocol(tools, digest)
@@ -125,7 +125,8 @@ class Builder:
     ) -> Tool:
         """The Tool of one operation. Raises: ProtocolError: it cannot be used."""
         if not isinstance(operation, Mapping):
-            raise ProtocolError(f"an operation must be an object, not {str(operation)[:60]!r}")
+            wanted = "an object (in a tool file, with a `url` and a known `method`)"
+            raise ProtocolError(f"an operation must be {wanted}, not {str(operation)[:80]!r}")
         item = item or {}
         security = self._security(operation)
         body = self._body(operation.get("requestBody"), base)
@@ -259,6 +260,8 @@ class Builder:
         examples = _examples(described)
         if examples and "examples" not in schema:
             schema = {**schema, "examples": list(examples)}
+        if FIXED in raw:
+            schema = {**schema, "const": raw[FIXED]}
         description = raw.get("description") or schema.get("description") or ""
         return Parameter(
             name=name,
@@ -369,10 +372,8 @@ def _arguments(parameters: list[Parameter], body: Body | None) -> tuple[tuple[Pa
 
 
 def _is_fixed(parameter: Parameter) -> bool:
-    """Whether a program has nothing to choose: a required header that can have one value only."""
-    enum = parameter.schema.get("enum")
-    one = "const" in parameter.schema or (isinstance(enum, list) and len(enum) == 1)
-    return one and parameter.required and parameter.location == "header"
+    """Whether a program has nothing to choose, because the document gives the one value that must be sent."""
+    return parameter.required and parameter.location != "path" and "const" in parameter.schema
 
 
 def _body_arguments(body: Body | None) -> list[Parameter]:

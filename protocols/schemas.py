@@ -70,8 +70,13 @@ class SchemaReader:
         if key in self._open:
             return {"$ref": f"#/$defs/{self._name(key)}"}
         self._open.add(key)
+        before = set(self._done)
         try:
             schema = self.read(content, uri)
+        except ProtocolError:
+            for inner in self._done.keys() - before:  # may point back to this one, which will not come to be
+                del self._done[inner]
+            raise
         finally:
             self._open.discard(key)
         if key in self._names:

@@ -16,10 +16,15 @@ from urllib.parse import parse_qsl, urlsplit
 
 from protocols.names import fold
 
-__all__ = ["NAME", "upgrade"]
+__all__ = ["FIXED", "METHODS", "NAME", "upgrade"]
 
 NAME = "x-tool-name"
 """Key of an operation that says what its tool is called."""
+
+FIXED = "x-fixed"
+"""Key of a parameter with the one value that is always sent; OpenAPI 3.0 has no `const`."""
+
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
 _SECRET = re.compile(r"authorization|api[-_]?key|token|secret|password|[-_]key$", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"<.*>|\{.*\}|your\b.*|.*\byour[-_ ].*|x{3,}|\.{3}|", re.IGNORECASE | re.DOTALL)
@@ -39,16 +44,15 @@ def upgrade(content: Mapping[str, Any], title: str) -> tuple[dict[str, Any], dic
     paths: dict[str, dict[str, Any]] = {}
     places: dict[str, str] = {}
     for index, endpoint in enumerate(content["endpoints"]):
-        if not isinstance(endpoint, Mapping) or not endpoint.get("url"):
-            paths[f"/#endpoint-{index}"] = {"get": f"endpoint {index} has no url"}
-            key, method = f"/#endpoint-{index}", "get"
+        method = str(endpoint.get("method") or "get").strip().lower() if isinstance(endpoint, Mapping) else ""
+        operation: Any
+        if method not in METHODS or not endpoint.get("url"):
+            key, method, operation = "/", "get", endpoint if isinstance(endpoint, str) else json.dumps(endpoint)
         else:
-            path, operation = _operation(endpoint, bases, fixed)
-            method = str(endpoint.get("method") or "get").strip().lower()
-            key = path
-            while method in paths.get(key, ()):  # OpenAPI has one operation per path and method, a tool file may differ
-                key += "#"
-            paths.setdefault(key, {})[method] = operation
+            key, operation = _operation(endpoint, bases, fixed)
+        while method in paths.get(key, ()):  # OpenAPI has one operation per path and method, a tool file may have more
+            key += "#"
+        paths.setdefault(key, {})[method] = operation
         pointer = key.replace("~", "~0").replace("/", "~1")
         places[f"#/paths/{pointer}/{method}"] = f"#/endpoints/{index}"
     host = urlsplit(bases[0]).netloc if bases else ""
@@ -78,8 +82,12 @@ def _headers(raw: object) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         elif _SECRET.search(name):
             schemes[name] = {"type": "apiKey", "in": "header", "name": name}
         elif name.lower() not in _UNSENT and not _PLACEHOLDER.fullmatch(text):
-            fixed.append({"name": name, "in": "header", "required": True, "schema": {"type": "string", "enum": [text]}})
+            fixed.append(_fixed(name, "header", text))
     return schemes, fixed
+
+
+def _fixed(name: str, place: str, value: str) -> dict[str, Any]:
+    return {"name": name, "in": place, "required": True, "schema": {"type": "string"}, FIXED: value}
 
 
 def _operation(
@@ -98,8 +106,7 @@ def _operation(
     parameters, inside = _parameters(endpoint.get("parameters"), variables)
     for name, value in parse_qsl(query):
         if not any(parameter["name"] == name for parameter in parameters):
-            schema = {"type": "string", "enum": [value], "default": value}
-            parameters.append({"name": name, "in": "query", "required": False, "schema": schema})
+            parameters.append(_fixed(name, "query", value))
     operation: dict[str, Any] = {
         "description": str(endpoint.get("description") or ""),
         "parameters": [*parameters, *fixed],

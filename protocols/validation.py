@@ -66,7 +66,7 @@ def _home() -> Path:
 def _rules() -> str:
     """Digest of the code that decides, so that a changed rule forgets old verdicts."""
     folder = Path(__file__).parent
-    code = [(folder / name).read_bytes() for name in ("validation.py", "defects.py", "swagger.py")]
+    code = [(folder / name).read_bytes() for name in ("validation.py", "defects.py", "swagger.py", "toolfile.py")]
     return hashlib.sha256(b"".join(code)).hexdigest()
 
 
