@@ -6,6 +6,8 @@ import json
 import os
 from pathlib import Path
 
+from protocols.errors import UsageError
+
 __all__ = ["to_json", "write_json"]
 
 
@@ -21,10 +23,12 @@ def to_json(data: object) -> str:
 
 
 def write_json(path: Path, data: object) -> None:
-    """Write `data` to `path`, which is then there as a whole or as it was before. Raises: OSError."""
+    """Write `data` to `path`, which is then there as a whole or as it was before. Raises: UsageError."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         temporary.write_text(to_json(data), "utf-8")
         temporary.replace(path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)

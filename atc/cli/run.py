@@ -13,7 +13,7 @@ import click
 
 from atc.cli import say
 from atc.cli.options import api_options, check_api_options
-from atc.tui.text import visible
+from atc.tui.text import for_stream
 from protocols.errors import APIError, LimitReached, ProgramRefused, UsageError
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _read(file: Path) -> str:
 def _pass_on(stream: str, text: str) -> None:
     """What the program prints, as it is; on a terminal it cannot do more than be read."""
     target = sys.stderr if stream == "stderr" else sys.stdout
-    target.write(visible(text) if target.isatty() else text)
+    target.write(for_stream(text, target))
     target.flush()
 
 

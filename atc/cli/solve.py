@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import sys
 from contextlib import closing
 from datetime import datetime
 from importlib.metadata import version
@@ -14,6 +15,7 @@ import click
 from atc.cli import say
 from atc.cli.model import offer_pull
 from atc.cli.options import api_options, check_api_options, model_options, out_file, tool_count
+from atc.tui.text import for_stream
 from protocols.errors import ATCError
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ __all__ = ["solve"]
 @click.option("--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE.")
 @click.option("--out", type=out_file, metavar="FILE", help="Write the solution as JSON, whatever comes of it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the solution as JSON and nothing else.")
-@click.option("-v", "--verbose", is_flag=True, help="Show all tools, programs, output and warnings.")
+@click.option("-v", "--verbose", is_flag=True, help="Show all tools, programs, output, and defects of the document.")
 @click.pass_context
 def solve(
     ctx: click.Context,
@@ -71,6 +73,7 @@ def solve(
     solution: Solution | None = None
     on_screen = False
     exit_code = 0
+    of_document: tuple[str, ...] = ()
     try:
         offer_pull(name)
         with (
@@ -91,6 +94,7 @@ def solve(
             ) as agent,
         ):
             on_screen = shown.answer
+            of_document = agent.protocol.warnings
             solution = agent.solve(query)
             exit_code = solution.exit_code
     except (ATCError, KeyboardInterrupt) as error:
@@ -102,7 +106,10 @@ def solve(
     if as_json:
         click.echo(to_json(solution.to_json()), nl=False)
     elif solution.answer is not None and not on_screen:
-        click.echo(solution.answer)
+        click.echo(for_stream(solution.answer, sys.stdout))
+    for warning in () if as_json else solution.warnings:
+        if verbose or warning not in of_document:
+            say(f"warning: {warning}")
     if solution.message:
         say(solution.message)
     ctx.exit(exit_code)

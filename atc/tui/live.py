@@ -123,8 +123,6 @@ class LiveView:
         if solution.answer is not None:
             self._show(Rule(Text("answer"), style="green", align="left"))
             self._show(Text(visible(solution.answer), style="bold"))
-        for warning in solution.warnings if self._verbose else ():
-            self._show(Text(f"warning: {visible(warning)}", style="yellow"))
         self._show(Text(figures(solution), style="dim"))
 
     def _show(self, part: RenderableType) -> None:

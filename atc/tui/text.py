@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TextIO
 
-__all__ = ["first_line", "shorten", "visible"]
+__all__ = ["first_line", "for_stream", "shorten", "visible"]
 
 _ANY = re.compile(r"[^\n\t\x20-\x7e]")
 
@@ -21,6 +22,11 @@ def visible(text: str) -> str:
     (C1, direction marks, lone surrogates, odd line separators) their code point: `<U+202E>`.
     """
     return _ANY.sub(_sign, text.replace("\r\n", "\n"))
+
+
+def for_stream(text: str, stream: TextIO) -> str:
+    """The text as it may be written to a stream: made visible on a terminal, as it is in a file or pipe."""
+    return visible(text) if stream.isatty() else text
 
 
 def first_line(text: str, width: int) -> str:
