@@ -5,8 +5,11 @@ credentials; they are put on a request last and taken out of everything that com
 sending twice: a write that may have reached the service is never sent again.
 """
 
+# ruff: noqa: SIM905 - word lists read better than quoted ones
+
 from __future__ import annotations
 
+import contextlib
 import email.utils
 import json
 import threading
@@ -57,7 +60,7 @@ class Exceeded(LimitReached):
         self.limit = limit
 
 
-class _NotSent(Exception):
+class _NotSentError(Exception):
     """A request that is not allowed; `kind` is the class of `requests.exceptions` the program gets."""
 
     def __init__(self, kind: str, message: str) -> None:
@@ -236,22 +239,20 @@ class Broker:
         begun = _Begun(self._begin(), line, "requests", None)
         self._within_calls(begun)
         method = method.upper()
-        given = CaseFolded(headers or {})
-        if json_body is not None:
-            given.setdefault("Content-Type", "application/json")
+        given = _defaults(headers or {}, {"Content-Type": "application/json"} if json_body is not None else {})
         try:
             prepared = requests.Request(
                 method,
                 url,
                 params=[(name, value) for name, value in params],
-                headers=dict(given),
+                headers=given,
                 cookies=dict(cookies or {}),
-                data=json_body if json_body is not None else [tuple(p) for p in data] if _is_form(data) else data,
+                data=json_body if json_body is not None else _content(data),
                 auth=auth,
             ).prepare()
             place = self._locate(method, str(prepared.url))
-        except (requests.RequestException, _NotSent, UnicodeError, ValueError) as error:
-            kind = error.kind if isinstance(error, _NotSent) else type(error).__name__
+        except (requests.RequestException, _NotSentError, UnicodeError, ValueError) as error:
+            kind = error.kind if isinstance(error, _NotSentError) else type(error).__name__
             message = self._redacted(str(error))
             record = self._finish(begun, method, url, {}, error=message)
             return Reply(record, self._redacted(url), failure=kind, problem=message)
@@ -299,7 +300,7 @@ class Broker:
         visible = self._redacted(shown or unsigned)
         sent = {n: self._redacted(v) for n, v in plan.headers.items()}
         attempts = 0
-        from sandbox.transport import NoAnswer, TooLarge
+        from sandbox.transport import NoAnswerError, TooLargeError
 
         try:
             while True:
@@ -309,12 +310,12 @@ class Broker:
                 if delay is None or self._over.wait(delay):
                     break
             answer, stopped = self._redirected(tool, base, plan, request, answer)
-        except NoAnswer as error:
+        except NoAnswerError as error:
             message = self._redacted(str(error))
             record = self._finish(begun, plan.method, unsigned, arguments, attempts=attempts, error=message)
             said = f"{tool.name}: no reply from {plan.method} {plan.path} — {message}"
             return Reply(record, visible, sent=sent, failure=error.kind, problem=self._redacted(said))
-        except TooLarge as error:
+        except TooLargeError as error:
             limit = self._limits.response
             text = f"the reply to {plan.method} {plan.path} is larger than the {limit} bytes allowed"
             beginning = self._clean(error.beginning[:RECORD_LIMIT]).decode("utf-8", "replace")
@@ -383,20 +384,20 @@ class Broker:
         return record
 
     def _send(self, request: requests.PreparedRequest, plan: _Plan) -> Answer:
-        from sandbox.transport import NoAnswer, Transport
+        from sandbox.transport import NoAnswerError, Transport
 
         with self._lock:
             if self._transport is None:
                 self._transport = Transport()
         if self._over.is_set():
-            raise NoAnswer("ConnectionError", "the run is over")
+            raise NoAnswerError("ConnectionError", "the run is over")
         seconds = self._limits.request_timeout
         if plan.timeout is not None:
             seconds = min(seconds, plan.timeout)
         if self._deadline is not None:
             seconds = min(seconds, self._deadline - time.monotonic())
         if seconds <= 0:
-            raise NoAnswer("ReadTimeout", "no time is left")
+            raise NoAnswerError("ReadTimeout", "no time is left")
         return self._transport.send(request, seconds=seconds, limit=self._limits.response)
 
     def _delay(self, method: str, answer: Answer, attempts: int) -> float | None:
@@ -457,9 +458,7 @@ class Broker:
         prepared = requests.PreparedRequest()
         prepared.prepare_method(plan.method)
         prepared.prepare_url(_url(base + plan.path, query), None)
-        prepared.prepare_headers(
-            {**{n: v for n, v in _DEFAULT_HEADERS.items() if n not in CaseFolded(headers)}, **headers}
-        )
+        prepared.prepare_headers(_defaults(headers, _DEFAULT_HEADERS))
         if cookies:
             prepared.headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
         prepared.prepare_body(plan.body, None)
@@ -497,15 +496,15 @@ class Broker:
         return (servers or self._servers or [""])[0].rstrip("/")
 
     def _locate(self, method: str, url: str) -> _Place:
-        """The operation that a URL addresses. Raises: _NotSent."""
+        """The operation that a URL addresses. Raises: _NotSentError."""
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https"):
-            raise _NotSent("InvalidSchema", f"No connection adapters were found for {url!r}")
+            raise _NotSentError("InvalidSchema", f"No connection adapters were found for {url!r}")
         if self._protocol is None or not self._servers:
-            raise _NotSent("InvalidURL", f"{parts.netloc} can't be reached: this program may reach no host")
-        reachable = ", ".join(self._servers)
+            raise _NotSentError("InvalidURL", f"{parts.netloc} can't be reached: this program may reach no host")
+        reachable = ", ".join(self._servers[:-1] if self._base and len(self._servers) > 1 else self._servers)
         if parts.username is not None or parts.password is not None:
-            raise _NotSent("InvalidURL", "a URL with a user name in it is not allowed")
+            raise _NotSentError("InvalidURL", "a URL with a user name in it is not allowed")
         known = False
         for server in self._servers:
             there = urlsplit(server)
@@ -524,9 +523,9 @@ class Broker:
                 return _Place(tool, base.rstrip("/"), path, arguments)
         if not known:
             origin = f"{parts.scheme}://{parts.netloc}"
-            raise _NotSent("InvalidURL", f"{origin} can't be reached: this program may reach only {reachable}")
+            raise _NotSentError("InvalidURL", f"{origin} can't be reached: this program may reach only {reachable}")
         hint = _nearest(self._protocol, method, parts.path)
-        raise _NotSent("InvalidURL", f"{method} {parts.path} is no operation of this API ({reachable}){hint}")
+        raise _NotSentError("InvalidURL", f"{method} {parts.path} is no operation of this API ({reachable}){hint}")
 
 
 @dataclass(slots=True)
@@ -554,16 +553,10 @@ class _Plan:
     redirects: bool = True
 
 
-class CaseFolded(dict[str, str]):
-    """Headers of which only the names without case matter for `in` and `setdefault`."""
-
-    def __contains__(self, name: object) -> bool:
-        return any(isinstance(name, str) and own.lower() == name.lower() for own in self)
-
-    def setdefault(self, name: str, default: str = "") -> str:
-        if name not in self:
-            self[name] = default
-        return default
+def _defaults(headers: Mapping[str, str], defaults: Mapping[str, str]) -> dict[str, str]:
+    """The headers, after those defaults whose names (whatever their case) are not among them."""
+    given = {name.lower() for name in headers}
+    return {**{name: value for name, value in defaults.items() if name.lower() not in given}, **headers}
 
 
 def _plan(bound: BoundCall) -> _Plan:
@@ -581,19 +574,20 @@ def _arguments(place: _Place, plan: _Plan) -> dict[str, object]:
     arguments: dict[str, object] = dict(place.arguments)
     for name, value in plan.query:
         arguments[names.get(("query", name), name)] = value
-    try:
+    body: object = None
+    with contextlib.suppress(ValueError):
         body = json.loads(plan.body) if plan.body else None
-    except ValueError:
-        body = None
     if isinstance(body, dict):
-        arguments.update({names.get(("body", name), name): value for name, value in body.items()})
+        for name, value in body.items():
+            arguments[names.get(("body", str(name)), str(name))] = value
     elif body is not None:
         arguments["body"] = body
     return arguments
 
 
-def _is_form(data: object) -> bool:
-    return data is not None and not isinstance(data, (bytes, str))
+def _content(data: bytes | Sequence[Sequence[str]] | None) -> Any:
+    """Bytes as they are, pairs as `requests` wants them for a form."""
+    return data if data is None or isinstance(data, bytes) else [(name, value) for name, value in data]
 
 
 def _url(base: str, query: Sequence[tuple[str, str]]) -> str:

@@ -3,10 +3,12 @@
 Loaded in the child only. An error raised here is what the program sees, so it reads like Python's own.
 """
 
+# ruff: noqa: SIM905 - word lists read better than quoted ones
+
 from __future__ import annotations
 
 import builtins
-from _string import formatter_field_name_split, formatter_parser
+from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from types import FunctionType, GenericAlias, ModuleType
 
 from sandbox.names import CAREFUL, NAMEDTUPLE, WRITABLE_DUNDERS, is_dunder, refusal
@@ -53,7 +55,7 @@ def _is_own(target: object) -> bool:
     if isinstance(target, (type, FunctionType)):
         return target.__module__ == OWN
     if type(target) is super:
-        return bool(target.__thisclass__.__module__ == OWN)
+        return bool(target.__thisclass__.__module__ == OWN)  # type: ignore[attr-defined]
     return type(target).__module__ == OWN
 
 
@@ -209,7 +211,7 @@ def _build_class(body: Callable[[], object], name: str, *bases: type, **keywords
     metaclass = keywords.get("metaclass")
     if metaclass is not None and getattr(metaclass, "__module__", None) != "abc":
         raise TypeError("only abc.ABCMeta is allowed as a metaclass")
-    return builtins.__build_class__(body, name, *bases, **keywords)  # type: ignore[arg-type,no-any-return]
+    return builtins.__build_class__(body, name, *bases, **keywords)  # type: ignore[no-any-return]
 
 
 def _exit(status: object = None, /) -> None:

@@ -4,6 +4,8 @@ An attribute whose name is a literal is decided when the program is compiled; on
 format strings, `operator.attrgetter`) is decided by the same functions while it runs.
 """
 
+# ruff: noqa: SIM905 - word lists read better than quoted ones
+
 from __future__ import annotations
 
 __all__ = [
@@ -25,10 +27,10 @@ _OPERATORS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift a
 METHOD_DUNDERS = frozenset(
     f"__{name}__"
     for name in (
-        "init new repr str bytes format lt le eq ne gt ge hash bool call len length_hint getitem setitem delitem missing "
-        "iter reversed next contains neg pos abs invert complex int float index round trunc floor ceil enter exit "
-        "getattr getattribute setattr delattr dir get set delete set_name init_subclass class_getitem subclasshook "
-        "post_init copy deepcopy"
+        "init new repr str bytes format lt le eq ne gt ge hash bool call len length_hint getitem setitem delitem "
+        "missing iter reversed next contains neg pos abs invert complex int float index round trunc floor ceil enter "
+        "exit getattr getattribute setattr delattr dir get set delete set_name init_subclass class_getitem "
+        "subclasshook post_init copy deepcopy"
     ).split()
     + _OPERATORS
     + ["r" + name for name in _OPERATORS]

@@ -13,6 +13,8 @@ so nearly all of them are decided here and cost nothing at run time; the rest go
 (`_getattr_`, `_write_`, `_type_`, see guards.py).
 """
 
+# ruff: noqa: N802, N815 - ast.NodeVisitor finds its methods by the names of the nodes
+
 from __future__ import annotations
 
 import ast

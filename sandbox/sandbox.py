@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.errors import ProgramRefused
@@ -76,7 +76,7 @@ class Sandbox:
         self._base_url = base_url
         self._credentials = tuple(credentials)
         self._limits = limits or Limits()
-        self._now = now.replace(tzinfo=now.tzinfo or timezone.utc).timestamp() if now is not None else None
+        self._now = now.replace(tzinfo=now.tzinfo or UTC).timestamp() if now is not None else None
         self._seed = seed
         self._tools = frozenset(tools) if tools is not None else None
         self._on_call = on_call

@@ -7,6 +7,7 @@ certificates and cookies of the environment play no part.
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 import time
@@ -20,7 +21,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-__all__ = ["Answer", "NoAnswer", "TooLarge", "Transport"]
+__all__ = ["Answer", "NoAnswerError", "TooLargeError", "Transport"]
 
 CHUNK = 16 * 1024
 
@@ -38,7 +39,7 @@ class Answer:
     seconds: float
 
 
-class NoAnswer(Exception):
+class NoAnswerError(Exception):
     """No whole reply came; `kind` is the class of `requests.exceptions` that says why."""
 
     def __init__(self, kind: str, message: str) -> None:
@@ -46,7 +47,7 @@ class NoAnswer(Exception):
         self.kind = kind
 
 
-class TooLarge(Exception):
+class TooLargeError(Exception):
     """The reply is larger than allowed; `beginning` is what was read of it, `status` its status."""
 
     def __init__(self, status: int, beginning: bytes) -> None:
@@ -75,7 +76,7 @@ class Transport:
 
         Args:
             seconds: Most time for all of it. limit: Most bytes of the unpacked body.
-        Raises: NoAnswer, TooLarge.
+        Raises: NoAnswerError, TooLargeError.
         """
         started = time.monotonic()
         expired = threading.Event()
@@ -90,22 +91,22 @@ class Transport:
         watch.start()
         try:
             if self._cancelled:
-                raise NoAnswer("ConnectionError", "the run is over")
+                raise NoAnswerError("ConnectionError", "the run is over")
             timeout = (max(seconds, 0.001), max(seconds, 0.001))
             response = self._session.send(request, stream=True, timeout=timeout, allow_redirects=False)
             with response:
                 body = self._read(response, limit)
         except requests.RequestException as error:
             if expired.is_set() or isinstance(error, requests.Timeout):
-                raise NoAnswer("ReadTimeout", f"no whole reply within {seconds:.3g} s") from None
-            raise NoAnswer(type(error).__name__, _said(error)) from None
+                raise NoAnswerError("ReadTimeout", f"no whole reply within {seconds:.3g} s") from None
+            raise NoAnswerError(type(error).__name__, _said(error)) from None
         except (OSError, ValueError) as error:  # a socket that was shut under the library's hands
             kind = "ReadTimeout" if expired.is_set() else "ConnectionError"
-            raise NoAnswer(kind, f"the connection broke: {error}") from None
+            raise NoAnswerError(kind, f"the connection broke: {error}") from None
         finally:
             watch.cancel()
         if expired.is_set():
-            raise NoAnswer("ReadTimeout", f"no whole reply within {seconds:.3g} s")
+            raise NoAnswerError("ReadTimeout", f"no whole reply within {seconds:.3g} s")
         return Answer(
             response.status_code,
             response.reason or "",
@@ -132,7 +133,7 @@ class Transport:
             size += len(part)
             parts.append(part)
             if size > limit:
-                raise TooLarge(response.status_code, b"".join(parts)[:limit])
+                raise TooLargeError(response.status_code, b"".join(parts)[:limit])
         return b"".join(parts)
 
     def _own(self, connection: socket.socket) -> None:
@@ -146,10 +147,8 @@ class Transport:
         with self._lock:
             owned = [connection for connection, owner in self._owners.items() if thread in (None, owner)]
         for connection in owned:
-            try:
+            with contextlib.suppress(OSError):  # it may be closed already
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)  # of the plain socket, also below TLS
-            except OSError:
-                pass  # it is closed already
 
 
 class _Adapter(HTTPAdapter):
@@ -160,7 +159,7 @@ class _Adapter(HTTPAdapter):
         super().__init__(max_retries=0)
 
     def init_poolmanager(self, *args: Any, **options: Any) -> None:
-        super().init_poolmanager(*args, **options)  # type: ignore[no-untyped-call]
+        super().init_poolmanager(*args, **options)
         self.poolmanager.pool_classes_by_scheme = {
             "http": _pool(HTTPConnectionPool, HTTPConnection, self._own),
             "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._own),

@@ -6,6 +6,7 @@ Started by sandbox.py as a fresh interpreter with nothing but one socket. `main`
 
 from __future__ import annotations
 
+import functools
 import json
 import marshal
 import os
@@ -13,7 +14,7 @@ import signal
 import sys
 import time
 from _thread import allocate_lock
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 
 from sandbox import channel, guards
 from sandbox.facades import clock, modules
@@ -22,7 +23,7 @@ from sandbox.isolation import Walls, isolate
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
 __all__ = ["main", "serve"]
 
@@ -57,11 +58,11 @@ class Door:
         self._descriptor = descriptor
         self._sending = allocate_lock()
         self._receiving = allocate_lock()
-        self._replies: dict[object, tuple[dict[str, object], bytes]] = {}
+        self._replies: dict[object, tuple[dict[str, Any], bytes]] = {}
         self._calls = 0
         self._room = output_limit
 
-    def send(self, kind: bytes, head: dict[str, object], payload: bytes = b"") -> None:
+    def send(self, kind: bytes, head: dict[str, Any], payload: bytes = b"") -> None:
         """Send one frame, whole, whichever thread asks."""
         data = channel.encode(kind, head, payload)
         with self._sending:
@@ -76,7 +77,7 @@ class Door:
             self.leave({"limit": "output", **_place(sys._getframe())})
         self.send(kind, {}, data)
 
-    def exchange(self, kind: bytes, head: dict[str, object], payload: bytes = b"") -> tuple[dict[str, object], bytes]:
+    def exchange(self, kind: bytes, head: dict[str, Any], payload: bytes = b"") -> tuple[dict[str, Any], bytes]:
         """Ask the parent for a call and wait for its reply; calls of several threads go side by side."""
         sys.stdout.flush()
         with self._sending:
@@ -90,7 +91,7 @@ class Door:
                 _, reply, body = channel.receive(self._descriptor)
                 self._replies[reply["id"]] = reply, body
 
-    def leave(self, head: dict[str, object]) -> NoReturn:
+    def leave(self, head: dict[str, Any]) -> NoReturn:
         """Report the end of the program and end this process."""
         if self._sending.acquire(timeout=1):  # a signal may have come in the middle of a frame; then say nothing
             channel.send(self._descriptor, channel.encode(channel.DONE, head))
@@ -177,7 +178,7 @@ def main(descriptor: int) -> None:
         serve(descriptor, settings, code)
 
 
-def serve(descriptor: int, settings: dict[str, object], code: bytes) -> None:
+def serve(descriptor: int, settings: dict[str, Any], code: bytes) -> None:
     """Run one program. Never returns: the process ends with it.
 
     `settings`: tools (names), modules (to load before files are closed off), wall and cpu (seconds), memory and output
@@ -185,14 +186,14 @@ def serve(descriptor: int, settings: dict[str, object], code: bytes) -> None:
     """
     given = _Settings(settings)
     door = Door(descriptor, given.output)
-    sys.stdout = Stream("stdout", lambda text: door.write(channel.STDOUT, text))  # type: ignore[assignment]
-    sys.stderr = Stream("stderr", lambda text: door.write(channel.STDERR, text))  # type: ignore[assignment]
-    sys.stdin = Empty()  # type: ignore[assignment]
+    sys.stdout = Stream("stdout", lambda text: door.write(channel.STDOUT, text))
+    sys.stderr = Stream("stderr", lambda text: door.write(channel.STDERR, text))
+    sys.stdin = Empty()
     time.tzset()
     dial = clock.Clock(given.now, given.seed) if given.now is not None else None
     library = modules.Library(_web(door), dial)
     library.prepare(given.modules)
-    namespace: dict[str, object] = {"__name__": "__main__", "__doc__": None}
+    namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": None}
     namespace["__builtins__"] = guards.program_builtins(
         library.importer, namespace, {**{name: _tool(name, door) for name in given.tools}, "ToolError": ToolError}
     )
@@ -205,26 +206,26 @@ def serve(descriptor: int, settings: dict[str, object], code: bytes) -> None:
 class _Settings:
     """The head of the START frame; the parent wrote it."""
 
-    def __init__(self, head: dict[str, object]) -> None:
-        self.tools: list[str] = head["tools"]  # type: ignore[assignment]
-        self.modules: list[str] = head["modules"]  # type: ignore[assignment]
-        self.readable: list[str] = head["readable"]  # type: ignore[assignment]
-        self.wall: float = head["wall"]  # type: ignore[assignment]
-        self.cpu: float = head["cpu"]  # type: ignore[assignment]
-        self.memory: int = head["memory"]  # type: ignore[assignment]
-        self.output: int = head["output"]  # type: ignore[assignment]
-        self.now: float | None = head["now"]  # type: ignore[assignment]
-        self.seed: int = head["seed"]  # type: ignore[assignment]
+    def __init__(self, head: dict[str, Any]) -> None:
+        self.tools: list[str] = head["tools"]
+        self.modules: list[str] = head["modules"]
+        self.readable: list[str] = head["readable"]
+        self.wall: float = head["wall"]
+        self.cpu: float = head["cpu"]
+        self.memory: int = head["memory"]
+        self.output: int = head["output"]
+        self.now: float | None = head["now"]
+        self.seed: int = head["seed"]
 
 
-def _run(code: object, namespace: dict[str, object]) -> dict[str, object]:
+def _run(code: CodeType, namespace: dict[str, Any]) -> dict[str, Any]:
     """Execute the program; gives the head of the DONE frame."""
     try:
         try:
-            exec(code, namespace)  # type: ignore[arg-type]
+            exec(code, namespace)
         finally:
             if "threading" in sys.modules:
-                sys.modules["threading"]._shutdown()  # type: ignore[attr-defined]
+                sys.modules["threading"]._shutdown()
             sys.stdout.flush()
             sys.stderr.flush()
     except SystemExit as error:
@@ -236,7 +237,7 @@ def _run(code: object, namespace: dict[str, object]) -> dict[str, object]:
     return {}
 
 
-def _exited(error: SystemExit) -> dict[str, object]:
+def _exited(error: SystemExit) -> dict[str, Any]:
     """sys.exit: nothing or 0 is a good end; a text goes to stderr, as Python does it."""
     status = error.code
     if status is None or status == 0:
@@ -248,13 +249,13 @@ def _exited(error: SystemExit) -> dict[str, object]:
     return {"error": _failure(error), "exit_status": status & 0xFF or 1}
 
 
-def _failure(error: BaseException) -> dict[str, object]:
+def _failure(error: BaseException) -> dict[str, Any]:
     """What is known of an exception: class name, text, the program's lines outermost first, the call behind it."""
     try:
         message = str(error)
     except Exception as failed:
         message = f"<no message: str() raised {type(failed).__name__}>"
-    head: dict[str, object] = {"type": type(error).__name__, "message": message, "trace": _lines(error.__traceback__)}
+    head: dict[str, Any] = {"type": type(error).__name__, "message": message, "trace": _lines(error.__traceback__)}
     if isinstance(error, SyntaxError) and not head["trace"]:
         head["trace"] = [error.lineno]
     if isinstance(error, NameError) and error.name is not None:
@@ -263,7 +264,7 @@ def _failure(error: BaseException) -> dict[str, object]:
     while cause is not None and getattr(cause, "_call", None) is None:
         cause = cause.__cause__
     if cause is not None:
-        head["call"] = cause._call  # type: ignore[attr-defined]
+        head["call"] = getattr(cause, "_call", None)
     return head
 
 
@@ -285,7 +286,7 @@ def _line(frame: FrameType | None) -> int | None:
     return None
 
 
-def _place(frame: FrameType | None) -> dict[str, object]:
+def _place(frame: FrameType | None) -> dict[str, Any]:
     """Where the program is, as the trace of a failure."""
     lines = []
     while frame is not None:
@@ -311,11 +312,11 @@ def _watch_time(door: Door, wall: float) -> None:
 
 def _tool(name: str, door: Door) -> Callable[..., object]:
     def tool(*args: object, **kwargs: object) -> object:
-        head: dict[str, object] = {"tool": name, "args": _plain(args), "kwargs": _plain(kwargs)}
+        head: dict[str, Any] = {"tool": name, "args": _plain(args), "kwargs": _plain(kwargs)}
         reply, body = door.exchange(channel.CALL, head)
         if "error" in reply:
-            error = ToolError(str(reply["error"]), name, reply["status"], _value(reply, body))  # type: ignore[arg-type]
-            error._call = reply["index"]  # type: ignore[assignment]
+            error = ToolError(str(reply["error"]), name, reply["status"], _value(reply, body))
+            error._call = reply["index"]
             raise error
         return _value(reply, body)
 
@@ -324,7 +325,7 @@ def _tool(name: str, door: Door) -> Callable[..., object]:
     return tool
 
 
-def _value(reply: dict[str, object], body: bytes) -> object:
+def _value(reply: dict[str, Any], body: bytes) -> object:
     """The result of a call: parsed JSON, text, or None for an empty body."""
     if reply["form"] == "json":
         return json.loads(body)
@@ -355,11 +356,11 @@ def _plain(value: object) -> object:
     raise TypeError(f"an argument of type {type(value).__name__} can't be sent; pass text, numbers, lists or dicts")
 
 
-def _web(door: Door) -> dict[str, Callable[[], dict[str, object]]]:
+def _web(door: Door) -> dict[str, Callable[[], dict[str, Any]]]:
     """The `requests` family, built when the program imports one of them."""
-    built: dict[str, dict[str, object]] = {}
+    built: dict[str, dict[str, Any]] = {}
 
-    def source(name: str) -> dict[str, object]:
+    def source(name: str) -> dict[str, Any]:
         if not built:
             from sandbox.facades import http
 
@@ -367,4 +368,4 @@ def _web(door: Door) -> dict[str, Callable[[], dict[str, object]]]:
         return built[name]
 
     names = ("requests", "requests.adapters", "requests.auth", "requests.exceptions")
-    return {name: lambda name=name: source(name) for name in names}  # type: ignore[misc]
+    return {name: functools.partial(source, name) for name in names}

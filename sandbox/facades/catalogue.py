@@ -4,15 +4,18 @@ A module is listed when it computes. What reads files, starts processes, opens s
 evaluates text stays out, and so do single functions of listed modules that would do so (`WITHOUT`).
 """
 
+# ruff: noqa: SIM905 - word lists read better than quoted ones
+
 from __future__ import annotations
 
 __all__ = ["INSTEAD", "MODULES", "WITHOUT"]
 
 MODULES = frozenset(
     """
-    __future__ abc base64 bisect calendar collections collections.abc concurrent.futures contextlib copy csv dataclasses
-    datetime decimal enum fractions functools hashlib heapq html io itertools json logging math operator pprint random re
-    requests requests.adapters requests.auth requests.exceptions statistics string sys textwrap time typing urllib.parse uuid zoneinfo
+    __future__ abc base64 bisect calendar collections collections.abc concurrent.futures contextlib copy csv
+    dataclasses datetime decimal enum fractions functools hashlib heapq html io itertools json logging math operator
+    pprint random re requests requests.adapters requests.auth requests.exceptions statistics string sys textwrap time
+    typing urllib.parse uuid zoneinfo
     """.split()
 )
 

@@ -27,7 +27,7 @@ class Clock:
         os.environ["TZ"] = "UTC"
         time.tzset()
         time.time = self.time  # the C code of datetime.today() and of time.localtime's callers asks this module
-        time.sleep = self.sleep
+        time.sleep = self.sleep  # type: ignore[assignment]
 
     def time(self) -> float:
         """Stands for time.time."""
@@ -83,7 +83,7 @@ def _datetime(clock: Clock) -> dict[str, object]:
         return cls.fromtimestamp(clock.time(), tz)
 
     def utcnow(cls: type[datetime.datetime]) -> datetime.datetime:
-        return cls.fromtimestamp(clock.time(), datetime.timezone.utc).replace(tzinfo=None)
+        return cls.fromtimestamp(clock.time(), datetime.UTC).replace(tzinfo=None)
 
     (methods,) = gc.get_referents(datetime.datetime.__dict__)  # the dict behind the read-only view
     methods.update(now=classmethod(now), utcnow=classmethod(utcnow))
@@ -99,8 +99,8 @@ def _random(clock: Clock) -> dict[str, object]:
     def seed(self: random.Random, a: object = None, version: int = 2) -> None:
         seed_as_given(self, clock.draw() if a is None else a, version)  # type: ignore[arg-type]
 
-    random.Random.seed = seed  # type: ignore[assignment,method-assign]
-    shared: random.Random = random._inst  # type: ignore[attr-defined]
+    random.Random.seed = seed  # type: ignore[method-assign]
+    shared: random.Random = random._inst
     shared.seed()
     return {"seed": shared.seed}
 

@@ -5,6 +5,8 @@ with the real library, so that encoding of parameters and bodies is the same. Th
 to set: such arguments are accepted and have no effect.
 """
 
+# ruff: noqa: N818, SIM905 - the names are those of requests; word lists read better than quoted ones
+
 from __future__ import annotations
 
 import json as _json
@@ -28,13 +30,14 @@ class RequestException(IOError):
         super().__init__(*args)
         self.response = response
         self.request = request
+        self._call: object = None  # its index among all calls of the run
 
 
 class HTTPError(RequestException):
     """raise_for_status: the service answered 4xx or 5xx."""
 
 
-class ConnectionError(RequestException):  # noqa: A001 - the library's name
+class ConnectionError(RequestException):
     """No reply came."""
 
 
@@ -105,7 +108,7 @@ class JSONDecodeError(InvalidJSONError, _json.JSONDecodeError):
         _json.JSONDecodeError.__init__(self, *args)  # type: ignore[arg-type]
         InvalidJSONError.__init__(self, *self.args, **kwargs)
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> str | tuple[object, ...]:
         return _json.JSONDecodeError.__reduce__(self)
 
 
@@ -144,10 +147,10 @@ class CaseInsensitiveDict(dict[str, str]):
         return isinstance(name, str) and name.lower() in self._names
 
     def get(self, name: str, default: object = None) -> object:  # type: ignore[override]
-        return self[name] if name in self else default
+        return super().get(self._names.get(name.lower(), name), default)
 
     def update(self, *others: object, **more: str) -> None:
-        for name, value in dict(*others, **more).items():  # type: ignore[call-overload]
+        for name, value in dict(*others, **more).items():
             self[name] = value
 
     def setdefault(self, name: str, default: str = "") -> str:
@@ -196,6 +199,7 @@ class Response:
         self.request = request
         self.history: list[Response] = []
         self._seconds: float = head["seconds"]  # type: ignore[assignment]
+        self._call: object = head["index"]
 
     def __repr__(self) -> str:
         return f"<Response [{self.status_code}]>"
@@ -273,7 +277,9 @@ class Response:
         if self.status_code >= 400:
             side = "Client" if self.status_code < 500 else "Server"
             text = f"{self.status_code} {side} Error: {self.reason} for url: {self.url}"
-            raise HTTPError(text, request=self.request, response=self)
+            error = HTTPError(text, request=self.request, response=self)
+            error._call = self._call
+            raise error
 
 
 Response.__module__ = "requests.models"
@@ -314,11 +320,9 @@ def facade(exchange: Exchange) -> dict[str, dict[str, object]]:
         request = PreparedRequest(method, str(reply.get("url", url)), reply.get("sent", {}), body or None)  # type: ignore[arg-type]
         if "error" in reply:
             error = _ERRORS.get(str(reply["error"]), RequestException)(reply["message"], request=request)
-            error._call = reply.get("index")  # type: ignore[attr-defined]
+            error._call = reply["index"]
             raise error
-        response = Response(reply, content, request)
-        response._call = reply.get("index")  # type: ignore[attr-defined]
-        return response
+        return Response(reply, content, request)
 
     class Session:
         """Keeps headers, parameters, cookies and a sign-in from call to call."""
@@ -488,8 +492,9 @@ def _pairs(items: object) -> list[list[str]]:
         from urllib.parse import parse_qsl
 
         return [list(pair) for pair in parse_qsl(_text(items), keep_blank_values=True)]
-    pairs = []
-    for name, values in items.items() if hasattr(items, "items") else items:  # type: ignore[attr-defined]
+    pairs: list[list[str]] = []
+    each: Iterable[tuple[object, object]] = items.items() if hasattr(items, "items") else items  # type: ignore[assignment]
+    for name, values in each:
         if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
             values = [values]
         pairs += [[_text(name), _text(value)] for value in values if value is not None]

@@ -4,6 +4,8 @@ A facade is a module object of its own, so that nothing leads from it to the mod
 submodule slips in. What takes the name of an attribute as text is replaced by a version that asks the guards.
 """
 
+# ruff: noqa: SIM905 - word lists read better than quoted ones
+
 from __future__ import annotations
 
 import importlib
@@ -183,7 +185,7 @@ def _functools(real: ModuleType) -> dict[str, object]:
 def _dataclasses(real: ModuleType) -> dict[str, object]:
     def dataclass(cls: type | None = None, /, **options: object) -> object:
         def decorate(cls: type) -> object:
-            for name in cls.__dict__.get("__annotations__", {}):
+            for name in vars(cls).get("__annotations__", {}):
                 if not name.isidentifier():  # it would become source text
                     raise TypeError(f"{name!r} is not a field name")
             return real.dataclass(cls, **options)
