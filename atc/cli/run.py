@@ -15,22 +15,28 @@ from atc.cli import say
 from atc.cli.options import api_options, check_api_options
 from atc.tui.text import for_stream
 from protocols.errors import APIError, LimitReached, ProgramRefused, UsageError
+from sandbox.records import Limits
 
 if TYPE_CHECKING:
     from sandbox.records import CallRecord, Run
 
 __all__ = ["run"]
 
+_DEFAULT = Limits()
+_SECONDS = click.FloatRange(min=0, min_open=True)
+
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @api_options
+@click.option("--wall", type=_SECONDS, default=_DEFAULT.wall, show_default=True, metavar="S", help="Most seconds.")
+@click.option("--cpu", type=_SECONDS, default=_DEFAULT.cpu, show_default=True, metavar="S", help="Most CPU seconds.")
 @click.option(
-    "--wall", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Longest time it may take."
+    "--memory", type=click.IntRange(min=1), default=_DEFAULT.memory, show_default=True, metavar="MIB", help="Most MiB."
 )
-@click.option("--cpu", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="Most processor time.")
-@click.option("--memory", type=click.IntRange(min=1), metavar="MIB", help="Most memory.")
-@click.option("--calls", type=click.IntRange(min=0), metavar="N", help="Most calls of the API.")
+@click.option(
+    "--calls", type=click.IntRange(min=0), default=_DEFAULT.calls, show_default=True, metavar="N", help="Most calls."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the run as JSON instead of what the program prints.")
 @click.option("-v", "--verbose", is_flag=True, help="Show each call, and the warnings, on stderr.")
 @click.pass_context
@@ -43,10 +49,10 @@ def run(
     auth: tuple[str, ...],
     seed: int,
     now: datetime | None,
-    wall: float | None,
-    cpu: float | None,
-    memory: int | None,
-    calls: int | None,
+    wall: float,
+    cpu: float,
+    memory: int,
+    calls: int,
     as_json: bool,
     verbose: bool,
 ) -> None:
@@ -59,11 +65,10 @@ def run(
     from atc.tui.parts import call_text
     from protocols import load
     from protocols.auth import credential
-    from sandbox import Limits, Sandbox
+    from sandbox import Sandbox
 
     program = _read(file)
-    chosen = {"wall": wall, "cpu": cpu, "memory": memory, "calls": calls}
-    limits = Limits(**{name: value for name, value in chosen.items() if value is not None})
+    limits = Limits(wall=wall, cpu=cpu, memory=memory, calls=calls)
     protocol = load(api)
     credentials = [credential(spec, protocol) for spec in auth]
 
