@@ -1,0 +1,5 @@
+"""A simulated service, made from a protocol alone: real HTTP, made-up but consistent data, writes that stay."""
+
+from protocols.simulator.server import Simulator
+
+__all__ = ["Simulator"]

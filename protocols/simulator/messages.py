@@ -1,0 +1,37 @@
+"""What goes into the simulated service and what comes out of it, without any of HTTP's wiring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+__all__ = ["Problem", "Reply", "Request"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request as it came in; `path` without the server's prefix and without the query."""
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What goes back. `body` is data for a JSON media type and text for others; None without a `media_type`."""
+
+    status: int
+    body: object = None
+    media_type: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Problem(Exception):
+    """A request that is answered with an error status."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status

@@ -1,0 +1,328 @@
+"""What a response may look like, with all that its schema and its examples say joined in one tree.
+
+A schema alone says too little to make plausible data (TMDB-like documents put everything in examples), an example
+alone too little to make valid data. Building the tree once keeps the making of bodies a plain walk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import lru_cache
+from typing import cast
+
+from protocols.model import Protocol, Schema
+
+__all__ = ["Shape", "build", "conforms", "fits", "type_name"]
+
+_MAX_EXAMPLES = 160
+_MAX_DEPTH = 14
+
+
+@dataclass(slots=True, eq=False)
+class Shape:
+    """One place in a response.
+
+    `types` are the JSON types allowed here, `properties` and `item` what an object or array holds, `options` the
+    alternatives where objects of several kinds may stand. `checks` are the schemas of which a scalar must meet one.
+    `examples` are all values that the document shows here, `lengths` the lengths of the arrays among them.
+    `kind`, `main` and `role` are filled in by `kinds`: which entity stands here, and how it got here.
+    """
+
+    path: tuple[str, ...]
+    types: frozenset[str] = frozenset()
+    checks: tuple[Schema, ...] = ()
+    properties: dict[str, Shape] = field(default_factory=dict)
+    required: frozenset[str] = frozenset()
+    expected: frozenset[str] = frozenset()
+    item: Shape | None = None
+    options: tuple[Shape, ...] = ()
+    examples: list[object] = field(default_factory=list)
+    lengths: list[int] = field(default_factory=list)
+    min_items: int = 0
+    max_items: int | None = None
+    closed: bool = False
+    kind: str = ""
+    main: str = ""
+
+    @property
+    def name(self) -> str:
+        """The key that holds this place; empty at the root."""
+        return self.path[-1] if self.path else ""
+
+    @property
+    def nullable(self) -> bool:
+        """Whether null may stand here."""
+        return "null" in self.types
+
+    @property
+    def is_object(self) -> bool:
+        """Whether an object stands here, whatever else might."""
+        return bool(self.properties) or ("object" in self.types and not self.item)
+
+    @property
+    def is_array(self) -> bool:
+        """Whether an array stands here."""
+        return self.item is not None or "array" in self.types
+
+    def variants(self) -> tuple[Shape, ...]:
+        """The alternatives, or the shape itself when there is just one."""
+        return self.options or (self,)
+
+    def walk(self) -> Iterator[Shape]:
+        """This place and all places below it, outer ones first."""
+        yield self
+        for part in (*self.properties.values(), *((self.item,) if self.item else ()), *self.options):
+            yield from part.walk()
+
+
+def type_name(value: object) -> str:
+    """The JSON type of a value; an integer is "integer"."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int):
+        return "integer"
+    if isinstance(value, float):
+        return "number"
+    if isinstance(value, str):
+        return "string"
+    return "array" if isinstance(value, list) else "object"
+
+
+@lru_cache(maxsize=512)
+def _pattern(text: str) -> re.Pattern[str] | None:
+    try:
+        return re.compile(text)
+    except re.error:
+        return None
+
+
+def _format_ok(value: str, form: object) -> bool:
+    try:
+        if form == "date":
+            date.fromisoformat(value)
+            return len(value) == 10
+        if form == "date-time":
+            datetime.fromisoformat(value.replace("Z", "+00:00"))
+            return "T" in value and len(value) >= 20
+    except ValueError:
+        return False
+    if form in {"uri", "url"}:
+        return bool(re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", value))
+    if form == "email":
+        return "@" in value
+    if form == "uuid":
+        return bool(re.fullmatch(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", value))
+    return True
+
+
+def conforms(value: object, schema: Schema) -> bool:
+    """Whether a scalar meets the constraints of one schema."""
+    kind = type_name(value)
+    declared = schema.get("type")
+    allowed = [declared] if isinstance(declared, str) else cast("Sequence[str]", declared or ())
+    if allowed and kind not in allowed and not (kind == "integer" and "number" in allowed):
+        return False
+    if "enum" in schema and value not in cast("list[object]", schema["enum"]):
+        return False
+    if "const" in schema and value != schema["const"]:
+        return False
+    if isinstance(value, str):
+        if (
+            not int(cast("int", schema.get("minLength", 0)))
+            <= len(value)
+            <= cast("float", schema.get("maxLength", 1e9))
+        ):
+            return False
+        if isinstance(pattern := schema.get("pattern"), str):
+            compiled = _pattern(pattern)
+            if compiled and not compiled.search(value):
+                return False
+        return _format_ok(value, schema.get("format"))
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if value < cast("float", schema.get("minimum", value)) or value > cast("float", schema.get("maximum", value)):
+            return False
+        low, high = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+        return not (
+            (isinstance(low, (int, float)) and value <= low) or (isinstance(high, (int, float)) and value >= high)
+        )
+    return True
+
+
+def fits(value: object, shape: Shape) -> bool:
+    """Whether a scalar may stand at this place."""
+    kind = type_name(value)
+    if shape.types and kind not in shape.types and not (kind == "integer" and "number" in shape.types):
+        return False
+    return not shape.checks or any(conforms(value, check) for check in shape.checks)
+
+
+def _merge(first: Mapping[str, object], second: Mapping[str, object]) -> dict[str, object]:
+    """Both schemas at once, as `allOf` means them; good enough for making data."""
+    merged = dict(first)
+    for word, value in second.items():
+        if word == "properties":
+            merged[word] = {**cast("Schema", merged.get(word) or {}), **cast("Schema", value)}
+        elif word == "required":
+            merged[word] = [*cast("list[str]", merged.get(word) or []), *cast("list[str]", value)]
+        else:
+            merged[word] = value
+    return merged
+
+
+def _flat(schema: Schema, protocol: Protocol, stack: tuple[str, ...]) -> tuple[Schema, tuple[str, ...]] | None:
+    """The schema with `$ref` followed and `allOf` merged; None where it would contain itself again."""
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        name = reference.rpartition("/")[2]
+        if name in stack:
+            return None
+        inner = _flat(protocol.definitions.get(name, {}), protocol, (*stack, name))
+        if inner is None:
+            return None
+        rest = {word: value for word, value in schema.items() if word != "$ref"}
+        return (_merge(inner[0], rest) if rest else inner[0]), inner[1]
+    parts = schema.get("allOf")
+    if isinstance(parts, list):
+        merged: Schema = {word: value for word, value in schema.items() if word != "allOf"}
+        for part in parts:
+            inner = _flat(part, protocol, stack)
+            if inner is None:
+                return None
+            merged = _merge(inner[0], merged)
+            stack = inner[1]
+        return merged, stack
+    return schema, stack
+
+
+def _types(schema: Schema) -> set[str]:
+    declared = schema.get("type")
+    if isinstance(declared, str):
+        return {declared}
+    if isinstance(declared, list):
+        return set(cast("list[str]", declared))
+    if "properties" in schema or "additionalProperties" in schema:
+        return {"object"}
+    if "items" in schema:
+        return {"array"}
+    if "enum" in schema:
+        return {type_name(value) for value in cast("list[object]", schema["enum"])}
+    return {type_name(schema["const"])} if "const" in schema else set()
+
+
+def _own_examples(schema: Schema) -> list[object]:
+    found: list[object] = []
+    if "example" in schema:
+        found.append(schema["example"])
+    several = schema.get("examples")
+    if isinstance(several, list):
+        found.extend(several)
+    if "default" in schema and not isinstance(schema["default"], (dict, list)):
+        found.append(schema["default"])
+    return found
+
+
+def build(
+    protocol: Protocol,
+    schema: Schema,
+    examples: Sequence[object] = (),
+    path: tuple[str, ...] = (),
+    stack: tuple[str, ...] = (),
+) -> Shape | None:
+    """The shape of a schema and of the values that the document shows for it.
+
+    Returns: None where a schema contains itself once more: the data ends there.
+    """
+    flat = _flat(schema, protocol, stack)
+    if flat is None or len(path) > _MAX_DEPTH:
+        return None
+    schema, stack = flat
+    shown = [*examples, *_own_examples(schema)][:_MAX_EXAMPLES]
+    types = _types(schema)
+    checks: tuple[Schema, ...] = (schema,)
+    alternatives = [
+        part
+        for word in ("oneOf", "anyOf")
+        for raw in cast("list[Schema]", schema.get(word) or [])
+        if (part := _flat(raw, protocol, stack)) is not None
+    ]
+    structured = [part for part in alternatives if _types(part[0]) & {"object", "array"} or "properties" in part[0]]
+    plain = [part[0] for part in alternatives if part not in structured]
+    for part in plain:
+        types |= _types(part)
+        shown += [] if examples else _own_examples(part)
+    if plain and not structured:
+        checks = tuple(_merge(schema, part) for part in plain)
+    if len(structured) == 1 and "properties" not in schema:
+        schema, stack = _merge(structured[0][0], schema), structured[0][1]
+        types |= _types(schema)
+        shown = shown or _own_examples(schema)
+    elif len(structured) > 1 and "properties" not in schema:
+        options = [build(protocol, part, _matching(part, shown), path, inner) for part, inner in structured]
+        kept = tuple(option for option in options if option is not None)
+        if len(kept) > 1:
+            nullable = frozenset({"null"} if "null" in types else set())
+            return Shape(path, types=nullable | {"object"}, options=kept, examples=shown, checks=())
+        if kept:
+            return kept[0]
+        return None
+    elif structured:
+        for part, _ in structured:
+            schema = _merge(part, schema)
+    if not types:
+        types = {type_name(value) for value in shown if value is not None} or set()
+    shape = Shape(
+        path, types=frozenset(types), checks=checks, examples=[v for v in shown if not isinstance(v, (dict, list))]
+    )
+    if "object" in types or (not types and "properties" in schema):
+        return _object(protocol, schema, shown, shape, stack)
+    if "array" in types:
+        return _array(protocol, schema, shown, shape, stack)
+    return shape
+
+
+def _matching(schema: Schema, shown: Sequence[object]) -> list[object]:
+    names = cast("Mapping[str, object]", schema.get("properties") or {})
+    return [value for value in shown if isinstance(value, dict) and set(value) <= set(names)]
+
+
+def _object(protocol: Protocol, schema: Schema, shown: Sequence[object], shape: Shape, stack: tuple[str, ...]) -> Shape:
+    shown = [value for value in shown if isinstance(value, dict)]
+    bodies = cast("list[dict[str, object]]", shown)
+    declared = cast("Mapping[str, Schema]", schema.get("properties") or {})
+    additional = schema.get("additionalProperties")
+    seen = dict.fromkeys(key for body in bodies for key in body if key)
+    shape.expected = frozenset(seen)
+    shape.examples = shown
+    shape.required = frozenset(cast("list[str]", schema.get("required") or []))
+    shape.closed = additional is False
+    open_schema = cast("Schema", additional) if isinstance(additional, Mapping) else {}
+    names = dict.fromkeys([*(name for name in declared if name), *(seen if not shape.closed else ()), *shape.required])
+    for name in names:
+        values = [body[name] for body in bodies if name in body]
+        part = build(protocol, declared.get(name, open_schema), values, (*shape.path, name), stack)
+        if part is not None:
+            shape.properties[name] = part
+        elif name in shape.required or name in seen:
+            shape.properties[name] = Shape((*shape.path, name), types=frozenset({"object"}))
+    shape.types |= {"object"}
+    return shape
+
+
+def _array(protocol: Protocol, schema: Schema, shown: Sequence[object], shape: Shape, stack: tuple[str, ...]) -> Shape:
+    lists = [value for value in shown if isinstance(value, list)]
+    shape.lengths = [len(value) for value in lists]
+    inner = schema.get("items")
+    values = [value for entries in lists for value in entries][:_MAX_EXAMPLES]
+    shape.item = build(protocol, inner if isinstance(inner, Mapping) else {}, values, shape.path, stack)
+    if shape.item and not shape.item.types and not shape.item.properties:
+        shape.item = None
+    shape.min_items = int(cast("int", schema.get("minItems") or 0))
+    most = schema.get("maxItems")
+    shape.max_items = int(most) if isinstance(most, int) else None
+    shape.types |= {"array"}
+    return shape

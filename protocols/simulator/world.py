@@ -1,0 +1,926 @@
+"""A world of entities that hang together, made on demand and always the same for one protocol and seed.
+
+Every entity has a key, and all it is follows from key, seed and document; nothing depends on which request came first.
+There is a base population; a search for an unknown name adds an entity of that name together with what belongs to it
+(a person's works, an album's tracks), and writes change what they say they change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import cast
+
+from protocols.simulator import vocabulary
+from protocols.simulator.dice import Dice
+from protocols.simulator.kinds import Blueprint, FieldInfo, Kind, Pair, Relation, label_of, stem_of
+from protocols.simulator.shape import Shape, fits
+from protocols.simulator.values import is_date, make, mimic, slug
+from protocols.words import singular, words
+
+__all__ = ["Edge", "Entity", "World"]
+
+_BASE = 48
+_MOST_RECORDS = 90
+_COUNT_WORDS = frozenset("number of total count num no amount".split())
+_ANY = Shape(("value",))
+
+
+@dataclass(slots=True, eq=False)
+class Entity:
+    """One thing in the world; `values` holds what is already known of it.
+
+    `parent` and `ordinal` are set for what exists within another entity, `forced` for works made for their maker.
+    `ends` are the two entities that an entry of a relation joins, by kind.
+    """
+
+    kind: str
+    key: tuple[str, ...]
+    values: dict[str, object] = field(default_factory=dict)
+    base: bool = False
+    position: int = 0
+    parent: Entity | None = None
+    forced: list[tuple[Pair, Entity, int]] = field(default_factory=list)
+    adopted: list[Entity] = field(default_factory=list)
+    ends: dict[str, Entity] = field(default_factory=dict)
+    memo: dict[object, object] = field(default_factory=dict)
+    deleted: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Edge:
+    """A member of a relation: the `target`, and an entity that holds what the list says beside it (role, date)."""
+
+    own: Entity
+    target: Entity
+
+
+class World:
+    """The data behind one simulated API. Not thread-safe: the caller holds a lock.
+
+    Args:
+        now: The moment that counts as today.
+    """
+
+    def __init__(self, blueprint: Blueprint, seed: int, now: datetime) -> None:
+        self.blueprint = blueprint
+        self.seed = seed
+        self.now = now
+        self.version = 0
+        self.created: dict[str, list[Entity]] = defaultdict(list)
+        self._base: dict[str, list[Entity]] = {}
+        self._all: dict[str, list[Entity]] = {}
+        self._ids: dict[str, dict[str, Entity]] = defaultdict(dict)
+        self._names: dict[str, dict[str, Entity]] = defaultdict(dict)
+        self._named_upto: dict[str, int] = defaultdict(int)
+        self._members: dict[tuple[tuple[str, ...], str, str], list[Edge]] = {}
+        self._index: dict[Pair, dict[tuple[str, ...], list[Edge]]] = defaultdict(lambda: defaultdict(list))
+        self._indexed: dict[Pair, int] = defaultdict(int)
+        self._things: dict[tuple[str, ...], Entity] = {}
+        self._families: dict[Pair, dict[int, Entity]] = {}
+        self.baseless = {kind for kind in blueprint.edge_kinds.values()} | {
+            kind.name for kind in blueprint.kinds.values() if kind.local or self._owned_by(kind)
+        }
+
+    # -- the population --------------------------------------------------------------------------------------------
+
+    def dice(self, entity: Entity, *name: object) -> Dice:
+        """The chance of one aspect of one entity."""
+        return Dice(self.blueprint.protocol.digest, self.seed, entity.kind, *entity.key, "|", *name)
+
+    def kind(self, entity: Entity) -> Kind:
+        """What kind of thing an entity is; a bare one for entries of relations and states."""
+        return self.blueprint.kinds.get(entity.kind) or Kind(entity.kind)
+
+    def base(self, kind: str) -> list[Entity]:
+        """The population that a kind has before anybody asks."""
+        if kind not in self._base:
+            self._base[kind] = self._populate(self.blueprint.kinds[kind])
+            self._all[kind] = [*self._base[kind], *self._all.get(kind, [])]
+        return self._base[kind]
+
+    def _owned_by(self, kind: Kind) -> list[Relation]:
+        """The relations that alone show a kind that has an address of its own: its entities exist within those."""
+        if not kind.addressed or kind.global_lists or kind.by_name:
+            return []
+        if any(pair.work == kind.name or pair.maker == kind.name for pair in self.blueprint.pairs):
+            return []
+        if kind.name in self.blueprint.singletons.values():
+            return []
+        owners = [r for r in self.blueprint.relations.values() if r.target == kind.name and r.owner != kind.name]
+        return owners if owners and all(relation.own_path for relation in owners) else []
+
+    def _populate(self, kind: Kind) -> list[Entity]:
+        if kind.name in self.baseless:
+            return []
+        start = Dice(self.blueprint.protocol.digest, self.seed, "population", kind.name)
+        records = start.some(kind.records, _MOST_RECORDS)
+        size = max(_BASE, len(records) + 24)
+        if len(kind.all_fields) <= 3 and len(records) >= 4 and not kind.addressed:
+            size = len(records)
+        for pair in self.blueprint.pairs:
+            if pair.family and pair.work == kind.name and not pair.nullable:
+                size = max(size, 8 * _BASE if pair.maker not in self.blueprint.singletons.values() else _BASE)
+            elif not pair.family and not pair.through and pair.work == kind.name:
+                size = max(size, 2 * _BASE)
+        return [
+            Entity(kind.name, ("base", str(i)), dict(records[i]) if i < len(records) else {}, base=True, position=i)
+            for i in range(size)
+        ]
+
+    def _enlist(self, entity: Entity) -> Entity:
+        if entity.kind in self.blueprint.kinds:
+            self.base(entity.kind)
+            self._all[entity.kind].append(entity)
+        return entity
+
+    def everything(self, kind: str) -> list[Entity]:
+        """What a list of all entities of a kind shows: the base population and what was created by writes."""
+        entities = [*self.base(kind), *self.created[kind]]
+        return [entity for entity in entities if not entity.deleted]
+
+    def thing(self, kind: str, *key: str) -> Entity:
+        """The entity of that very key, such as the signed-in user or the state of a player."""
+        whole = (kind, *key)
+        if whole not in self._things:
+            if key[:1] == ("singleton",) and self.base(kind):
+                self._things[whole] = self.base(kind)[0]
+            else:
+                self._things[whole] = Entity(kind, key)
+        return self._things[whole]
+
+    def find(self, kind: str, identity: str) -> Entity | None:
+        """The entity with that identifier, or None."""
+        known = self.blueprint.kinds[kind]
+        if known.by_name:
+            return self.named(kind, identity)
+        for entity in self._all.get(kind) or self.base(kind):
+            if known.identity not in entity.memo:
+                self.identity(entity)
+        found = self._ids[kind].get(identity)
+        return found if found and not found.deleted else None
+
+    def within(self, parent: Entity, kind: str, ordinal: str) -> Entity | None:
+        """The child of that number, such as season 2 of a show."""
+        for edge in self.children(parent, kind):
+            if str(edge.target.position) == ordinal:
+                return edge.target
+        return None
+
+    def named(
+        self, kind: str, name: str, makers: Sequence[Entity] = (), fixed: dict[str, object] | None = None
+    ) -> Entity:
+        """The entity of exactly that name, which exists from now on if it did not.
+
+        Args:
+            makers: Entities it must belong to or be made by.
+            fixed: Values that it must have.
+        """
+        self._name_all(kind)
+        known = self._names[kind].get(name.casefold())
+        if (
+            known
+            and not known.deleted
+            and not makers
+            and all(known.values.get(k) == v for k, v in (fixed or {}).items())
+        ):
+            return known
+        key = (
+            "named",
+            name,
+            *(f"{m.kind}:{self.identity(m)}" for m in makers),
+            *(f"{k}={v}" for k, v in (fixed or {}).items()),
+        )
+        whole = (kind, *key)
+        if whole in self._things:
+            return self._things[whole]
+        entity = Entity(kind, key, dict(fixed or {}))
+        for maker in makers:
+            for pair in self.blueprint.pairs:
+                if pair.work == kind and pair.maker == maker.kind:
+                    if pair.family:
+                        entity.parent = maker
+                        maker.adopted.append(entity)
+                        maker.memo.pop(("children", kind), None)
+                    else:
+                        entity.forced.append((pair, maker, 0))
+        title = self.blueprint.kinds[kind].title
+        if title:
+            entity.values[title] = name
+        self._things[whole] = entity
+        self._enlist(entity)
+        self.version += 1
+        return entity
+
+    def matching(self, kind: str, text: str) -> list[Entity]:
+        """Entities of the base population whose name contains a text, in their order."""
+        self._name_all(kind)
+        low = text.casefold()
+        return [entity for entity in self.everything(kind) if low in self.title(entity).casefold()]
+
+    def _name_all(self, kind: str) -> None:
+        entities = self._all.get(kind) or self.base(kind)
+        names = self._names[kind]
+        for entity in entities[self._named_upto[kind] :]:
+            names.setdefault(self.title(entity).casefold(), entity)
+        self._named_upto[kind] = len(entities)
+
+    def create(self, kind: str, values: dict[str, object], parent: Entity | None = None) -> Entity:
+        """Add an entity with given values, as a write does."""
+        self.version += 1
+        entity = Entity(kind, ("created", str(self.version)), values, parent=parent)
+        self.created[kind].append(entity)
+        return self._enlist(entity)
+
+    # -- values ----------------------------------------------------------------------------------------------------
+
+    def identity(self, entity: Entity) -> object:
+        """The identifier of an entity; from now on it is found by it."""
+        kind = self.kind(entity)
+        if kind.identity in entity.memo:
+            return entity.memo[kind.identity]
+        value = entity.values.get(kind.identity)
+        taken = self._ids[entity.kind]
+        attempt = 0
+        while value is None or (str(value) in taken and taken[str(value)] is not entity):
+            value = self._new_identity(entity, kind, attempt)
+            attempt += 1
+        entity.memo[kind.identity] = entity.values[kind.identity] = value
+        taken[str(value)] = entity
+        return value
+
+    def _new_identity(self, entity: Entity, kind: Kind, attempt: int) -> object:
+        dice = self.dice(entity, "identity", attempt)
+        info = kind.all_fields.get(kind.identity) or FieldInfo(kind.identity)
+        shape = next((shape for shape in info.shapes if shape.types), _ANY)
+        shown = [value for value in kind.ids if fits(value, shape)]
+        numbers = [value for value in shown if isinstance(value, int)]
+        if numbers or (not shown and "integer" in shape.types):
+            return dice.between(1_000, max([9_999_999 if attempt > 3 else 999_999, *(n + 1 for n in numbers)]))
+        texts = [value for value in shown if isinstance(value, str)]
+        names = {slug(str(value)) for value in (kind.fields[kind.title].examples if kind.title else ())}
+        if texts and kind.title and any(text in names for text in texts):
+            made = slug(self.title(entity)) or "x"
+            return made if attempt == 0 else f"{made}-{attempt + 1}"
+        if not texts and not any("format" in check for check in shape.checks):
+            texts = [
+                v for k in self.blueprint.kinds.values() for v in k.ids if isinstance(v, str) and re.search(r"\d", v)
+            ]
+        if texts:
+            return mimic(texts[0] if len(texts[0]) > 5 else texts[0] + "00000", dice)
+        return make(kind.identity, shape, (), dice, self.now)
+
+    def title(self, entity: Entity) -> str:
+        """What an entity is called; its identifier where the API gives it no name."""
+        name = self.kind(entity).title
+        return str(self.value(entity, name)) if name else str(self.identity(entity))
+
+    def value(self, entity: Entity, name: str, shape: Shape | None = None) -> object:
+        """The value of a field, the same in every view that can show it.
+
+        Args:
+            name: The field; a path with dots for what lies within a plain object of the entity.
+            shape: Where it will stand; a value that may not stand there is replaced by one that may.
+        """
+        if name not in entity.values:
+            entity.values[name] = self._compute(entity, name, shape)
+        value = entity.values[name]
+        if shape is None or fits(value, shape):
+            return value
+        if isinstance(value, (int, str, float)) and not isinstance(value, bool):
+            for turned in (str(value), _as_int(value), _as_float(value)):
+                if turned is not None and fits(turned, shape):
+                    return turned
+        if is_date(value) and fits(str(value)[:10], shape):
+            return str(value)[:10]
+        other = f"{name}@{sorted(shape.types)}"
+        if other not in entity.values or not fits(entity.values[other], shape):
+            info = self._info(entity, name)
+            entity.values[other] = make(
+                name.rpartition(".")[2], shape, info.examples, self.dice(entity, other), self.now
+            )
+        return entity.values[other]
+
+    def _info(self, entity: Entity, name: str) -> FieldInfo:
+        kind = self.kind(entity)
+        info = kind.fields.get(name) or kind.all_fields.get(name)
+        last = name.rpartition(".")[2]
+        if info is None or not any(value not in (None, "") for value in info.examples):
+            return self.blueprint.fields.get(last) or info or FieldInfo(last)
+        return info
+
+    def _compute(self, entity: Entity, name: str, shape: Shape | None) -> object:
+        kind = self.kind(entity)
+        dice = self.dice(entity, name)
+        if name == kind.identity and entity.kind in self.blueprint.kinds:
+            return self.identity(entity)
+        if name == kind.title:
+            return self._new_name(entity, kind, dice)
+        known = self._derived(entity, kind, name, shape)
+        if known is not None:
+            return known
+        info = self._info(entity, name)
+        where = shape or next(iter(info.shapes), _ANY)
+        pool: Sequence[object] = info.examples
+        if "." in name and where.examples:
+            pool = where.examples
+        elif entity.kind not in self.blueprint.kinds and where.examples and entity.key[:1] == ("state",):
+            pool = where.examples
+        if name == kind.date:
+            return self._new_date(entity, kind, [v for v in pool if isinstance(v, str)], where)
+        return make(name.rpartition(".")[2], where, pool, dice, self.now)
+
+    def _new_name(self, entity: Entity, kind: Kind, dice: Dice) -> object:
+        examples = [str(v) for v in kind.fields[kind.title].examples if v] if kind.title in kind.fields else []
+        if entity.parent is not None and kind.local:
+            word = f"{kind.name.replace('_', ' ').title()} {entity.position}"
+            numbered = any(re.fullmatch(rf"{kind.name.split('_')[-1]} \d+", text.lower()) for text in examples)
+            return word if numbered or not examples else vocabulary.title(dice)
+        taken = self._names[entity.kind]
+        for _ in range(6):
+            made = vocabulary.made_up_name(kind.name, dice)
+            if made.casefold() not in taken:
+                break
+        return made
+
+    def _new_date(self, entity: Entity, kind: Kind, shown: list[str], shape: Shape) -> object:
+        dice = self.dice(entity, "date")
+        if entity.parent is not None and kind.local:
+            date_name = self.kind(entity.parent).date
+            begun = _parse(self.value(entity.parent, date_name)) if date_name else None
+            step = 364 if not self.kind(entity.parent).local else 7
+            moment = (begun or self.now.replace(tzinfo=None)) + timedelta(days=step * (max(entity.position, 1) - 1))
+        elif entity.base and (chance := dice.below(10)) < 5:
+            days = dice.between(1, 120) if chance < 2 else -dice.between(0, 45)
+            moment = self.now.replace(tzinfo=None) + timedelta(days=days)
+        else:
+            childish = any(other.parent == kind.name for other in self.blueprint.kinds.values())
+            moment = self.now.replace(tzinfo=None) - timedelta(days=dice.between(2600 if childish else 40, 9000))
+        example = next((text for text in shown if text), "")
+        for text in (
+            moment.strftime("%Y-%m-%dT%H:%M:%S"),
+            moment.strftime("%Y-%m-%d"),
+            moment.strftime("%Y-%m"),
+            moment.strftime("%Y"),
+        ):
+            if (not example and len(text) <= 10 or len(text) == len(example)) and fits(text, shape):
+                return text
+        return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if "T" in example else moment.strftime("%Y-%m-%d")
+
+    def _derived(self, entity: Entity, kind: Kind, name: str, shape: Shape | None) -> object:
+        """What a field must be because of what else is known; None where nothing says."""
+        parts = words(name)
+        if not parts or "." in name and not shape:
+            return None
+        info = kind.all_fields.get(name)
+        pool = {str(v).casefold(): v for v in (info.examples if info else ()) if isinstance(v, str)}
+        if info:
+            for part in info.shapes:
+                for check in part.checks:
+                    pool.update({str(v).casefold(): v for v in cast("list[object]", check.get("enum") or [])})
+        if parts[-1] in {"type", "kind", "object"}:
+            about = (
+                entity
+                if parts == (parts[-1],) or entity.kind in pool
+                else entity.parent or next(iter(entity.ends.values()), entity)
+            )
+            names = [about.kind, *self.kind(about).aliases]
+            for alias in names:
+                if alias in pool:
+                    return pool[alias]
+            if parts == ("type",) and not pool and info and entity.kind in self.blueprint.kinds:
+                return entity.kind
+            if entity.ends and (label := entity.key[1]) in pool:
+                return pool[label]
+            if about is not entity and not isinstance(shape, type(None)) and fits(about.kind, shape):
+                return about.kind
+        for before, after in self._template(name, kind):
+            return f"{before}{self.identity(entity)}{after}"
+        if kind.detail and parts[-1] in {"href", "self"} and len(parts) == 1:
+            return self.link(entity)
+        if (count := self._count(entity, kind, name)) is not None:
+            return count
+        if (ordinal := self._ordinal(entity, kind, name)) is not None:
+            return ordinal
+        if (reference := self._reference(entity, kind, name)) is not None:
+            return reference
+        if (
+            kind.title
+            and set(words(kind.title)) & set(parts)
+            and parts[0] in {"original", "localized", "full", "display"}
+        ):
+            return self.title(entity)
+        if (
+            name not in kind.fields
+            and parts in {("name",), ("title",)}
+            and kind.title
+            and entity.kind in self.blueprint.kinds
+        ):
+            return self.title(entity)
+        if kind.date and parts[0] == "last" and parts[-1] == "date" and name != kind.date:
+            latest = self._last_child(entity)
+            if latest is not None:
+                return self.value(latest, self.kind(latest).date)
+        if kind.date and parts[-1] == "precision":
+            return {4: "year", 7: "month"}.get(len(str(self.value(entity, kind.date))), "day")
+        if kind.date and name not in kind.fields and parts[-1] == "date":
+            return self.value(entity, kind.date)
+        return None
+
+    def _template(self, name: str, kind: Kind) -> list[tuple[str, str]]:
+        known = self.blueprint.templates.get(name.rpartition(".")[2], [])
+        for owner, before, after in known:
+            if owner == kind.name:
+                return [(before, after)]
+        for owner, before, after in known:
+            pattern = rf"(?<![A-Za-z]){re.escape(owner)}(?![A-Za-z])"
+            if re.search(pattern, before) and kind.name in self.blueprint.kinds:
+                return [(re.sub(pattern, kind.name, before), after)]
+        return []
+
+    def link(self, entity: Entity) -> str:
+        """The address of an entity in the API's documented terms."""
+        kind = self.kind(entity)
+        servers = self.blueprint.protocol.servers
+        root = servers[0].url if servers else ""
+        if kind.detail is None:
+            return f"{root}/{kind.name}s/{self.identity(entity)}"
+        path = kind.detail.tool.path
+        chain = entity
+        for step in reversed(kind.detail.steps):
+            if step.what == "entity":
+                value = chain.position if self.kind(chain).local else self.identity(chain)
+                path = path.replace(f"{{{step.name}}}", str(value))
+                chain = chain.parent or chain
+        return root + path
+
+    def _count(self, entity: Entity, kind: Kind, name: str) -> int | None:
+        parts = words(name.rpartition(".")[2])
+        rest = [part for part in parts if part not in _COUNT_WORDS]
+        holder = label_of(name.rpartition(".")[0]) if "." in name else ""
+        if not set(parts) & _COUNT_WORDS or (parts[-1] in {"number", "no"}):
+            return None
+        if not rest and not holder:
+            return None
+        noun = singular(rest[-1]) if rest else singular(holder.rpartition("_")[2])
+        for relation in self.blueprint.relations.values():
+            if relation.owner == kind.name and relation.many and noun in {relation.target, singular(relation.label)}:
+                return len(self.related(entity, relation.label, relation.target))
+        for child in self.blueprint.kinds.values():
+            if child.parent == kind.name:
+                for grandchild in self.blueprint.kinds.values():
+                    if grandchild.parent == child.name and grandchild.name == noun:
+                        return sum(len(self.children(e.target, noun)) for e in self.children(entity, child.name))
+        return None
+
+    def _ordinal(self, entity: Entity, kind: Kind, name: str) -> int | None:
+        level: Entity | None = entity
+        while level is not None and self.kind(level).local:
+            if self.kind(level).ordinal == name:
+                return level.position
+            level = level.parent
+        parts = words(name)
+        if len(parts) == 2 and parts[0] in kind.aliases and parts[1] in {"number", "position", "index"}:
+            for pair in self.blueprint.pairs:
+                if pair.family and pair.work == kind.name and (parent := self.parent(entity, pair)):
+                    siblings = [edge.target for edge in self.children(parent, kind.name)]
+                    return siblings.index(entity) + 1 if entity in siblings else 1
+        return None
+
+    def _reference(self, entity: Entity, kind: Kind, name: str) -> object:
+        parts, stem = words(name), stem_of(name)
+        if stem == parts or not stem:
+            if entity.parent is not None and not kind.local and len(parts) == 2 and parts[1] in {"title", "name"}:
+                return self.title(entity.parent) if parts[0] not in kind.aliases else None
+            return None
+        if parts[-1] not in {"id", "ids", "uuid", "guid", "ref", "slug", "key"}:
+            return None
+        target = self.blueprint.kind_named("_".join(stem))
+        many = parts[-1] == "ids"
+        if target is None:
+            level = entity.parent
+            while level is not None and level.parent is not None and self.kind(level).local:
+                level = level.parent
+            return (
+                self.identity(level)
+                if level is not None and name not in kind.fields or level and self._numeric(name, kind)
+                else None
+            )
+        if target.name in entity.ends:
+            return self.identity(entity.ends[target.name])
+        if target.name == entity.kind:
+            return self.identity(entity) if not many else None
+        level = entity.parent
+        while level is not None:
+            if level.kind == target.name:
+                return self.identity(level)
+            level = level.parent
+        if many:
+            return [self.identity(edge.target) for edge in self.about(entity, target.name)]
+        one = self.one(entity, "_".join(stem), target.name)
+        return self.identity(one) if one else None
+
+    def _numeric(self, name: str, kind: Kind) -> bool:
+        info = kind.all_fields.get(name)
+        return (
+            bool(info)
+            and not kind.identity == name
+            and name != "imdb_id"
+            and bool(kind.local or kind.name in self.baseless)
+        )
+
+    # -- relations -------------------------------------------------------------------------------------------------
+
+    def about(self, entity: Entity, target: str) -> list[Edge]:
+        """The members of the first relation of an entity to a kind; one is made up where the document has none."""
+        for relation in self.blueprint.relations.values():
+            if relation.owner == entity.kind and relation.target == target and relation.many:
+                return self.related(entity, relation.label, target)
+        return self._choice(entity, target + "s", target, 1, 3)
+
+    def related(self, entity: Entity, label: str, target: str) -> list[Edge]:
+        """The members of a relation, as they are after all writes."""
+        written = self._members.get((entity.key, f"{entity.kind}.{label}", target))
+        edges = written if written is not None else self._natural(entity, label, target)
+        return [edge for edge in edges if not edge.target.deleted]
+
+    def rewrite(self, entity: Entity, label: str, target: str, edges: list[Edge]) -> None:
+        """Let a relation have these members from now on."""
+        self._members[(entity.key, f"{entity.kind}.{label}", target)] = edges
+        self.version += 1
+        for name in [name for name in entity.values if self._count(entity, self.kind(entity), name) is not None]:
+            del entity.values[name]
+
+    def member(self, entity: Entity, label: str, target: Entity) -> Edge:
+        """A new member of a relation, to be put in by `rewrite`."""
+        self.version += 1
+        return Edge(Entity(f"~{label}", ("written", label, str(self.version)), ends={target.kind: target}), target)
+
+    def _natural(self, entity: Entity, label: str, target: str) -> list[Edge]:
+        memo = entity.memo.get(("related", label, target))
+        if memo is not None:
+            return cast("list[Edge]", memo)
+        edges, lasting = self._natural_edges(entity, label, target)
+        if lasting:
+            entity.memo[("related", label, target)] = edges
+        return edges
+
+    def _natural_edges(self, entity: Entity, label: str, target: str) -> tuple[list[Edge], bool]:
+        """The members before any write, and whether they stay so (works of a maker may grow)."""
+        kinds = self.blueprint.kinds
+        if kinds[target].parent == entity.kind:
+            return self.children(entity, target), True
+        if found := self.blueprint.pair_for(entity.kind, label, target):
+            pair, is_work = found
+            if pair.family:
+                parent = self.parent(entity, pair) if is_work else None
+                return (
+                    [Edge(self._entry(label, entity, parent), parent)] if parent else []
+                ) if is_work else self.children(entity, target), False
+            return (self.makers(entity, pair), True) if is_work else (self.works(entity, pair), False)
+        kind = self.kind(entity)
+        if kind.local and entity.parent is not None and (edges := self._inherited(entity, label, target)):
+            return edges, True
+        if self._owned_by(kinds[target]):
+            return self.children(entity, target), True
+        relation = self.blueprint.relations.get((entity.kind, label, target))
+        count = relation.count if relation else 0
+        if target != entity.kind and (edges := self._through_pairs(entity, target)):
+            dice = self.dice(entity, label, target)
+            most = min(max(count, 2), 6) if relation and not relation.own_path else 10
+            return dice.some(edges, most), False
+        if target == entity.kind:
+            return self._choice(entity, label, target, 8, 20), True
+        if relation and relation.own_path:
+            return self._choice(entity, label, target, 4, max(min(count, 20), 9)), True
+        return self._choice(entity, label, target, 1, min(max(count, 2), 4)), True
+
+    def _choice(self, entity: Entity, label: str, target: str, low: int, high: int) -> list[Edge]:
+        dice = self.dice(entity, label, target)
+        others = [other for other in self.base(target) if other is not entity]
+        chosen = dice.some(others, dice.between(low, high))
+        return [Edge(self._entry(label, entity, other), other) for other in chosen]
+
+    def _through_pairs(self, entity: Entity, target: str) -> list[Edge]:
+        """Members of a relation that has no other end of its own, from those that have: a person is known for works."""
+        found: dict[tuple[str, ...], Edge] = {}
+        for pair in self.blueprint.pairs:
+            if (pair.maker, pair.work) == (entity.kind, target):
+                edges = self.children(entity, target) if pair.family else self.works(entity, pair)
+            elif (pair.work, pair.maker) == (entity.kind, target) and not pair.family:
+                edges = self.makers(entity, pair)
+            else:
+                continue
+            for edge in edges:
+                found.setdefault(edge.target.key, edge)
+        singleton = entity.kind in self.blueprint.singletons.values()
+        return [] if singleton else list(found.values())
+
+    def _inherited(self, entity: Entity, label: str, target: str) -> list[Edge]:
+        """Members that a part takes from the whole: the cast of an episode comes from the cast of its show."""
+        whole = entity.parent
+        while whole is not None:
+            options = [
+                r
+                for r in self.blueprint.relations.values()
+                if r.owner == whole.kind and r.target == target and r.many and self.blueprint.pair_for(*r.key)
+            ]
+            if options:
+                chosen = next((r for r in options if r.label == label), None)
+                chosen = chosen or max(options, key=lambda r: len(self._beside(r.label) & self._beside(label)))
+                edges = self.related(whole, chosen.label, target)
+                if chosen.label != label:
+                    return self.dice(entity, label).some(edges, max(2, len(edges) // 2))
+                if self.blueprint.roles.get(label) or not self.kind(entity.parent).local if entity.parent else True:
+                    return edges
+                return edges[: max(3, len(edges) - self.dice(entity, label).below(3))]
+            whole = whole.parent
+        return []
+
+    def _beside(self, label: str) -> set[str]:
+        return {name for donor in self.blueprint.edges.get(label, [])[:20] for name in donor}
+
+    def _entry(self, label: str, owner: Entity, target: Entity | None, position: int = 0) -> Entity:
+        """The entity that holds what a list says of a membership."""
+        kind = self.blueprint.edge_kinds.get(label, f"~{label}")
+        key = (
+            "entry",
+            label,
+            owner.kind,
+            *owner.key,
+            "->",
+            target.kind if target else "",
+            *(target.key if target else ()),
+            str(position),
+        )
+        ends = {owner.kind: owner, **({target.kind: target} if target else {})}
+        return Entity(kind, key, position=position, ends=ends)
+
+    def one(self, entity: Entity, label: str, target: str) -> Entity | None:
+        """The single entity that a link names; None where there is none."""
+        linked = entity.memo.get(("link", label))
+        if isinstance(linked, Entity):
+            return linked
+        if entity.ends:
+            if target in entity.ends:
+                return entity.ends[target]
+            others = [end for kind, end in entity.ends.items() if not self._is_maker(kind)]
+            if others:
+                return others[0]
+        pair = self.blueprint.pair_for(entity.kind, label, target)
+        if pair is None:
+            pair = next(
+                ((p, True) for p in self.blueprint.pairs if p.family and (p.work, p.maker) == (entity.kind, target)),
+                None,
+            )
+        if pair and pair[1] and pair[0].family:
+            return self.parent(entity, pair[0])
+        level = entity.parent
+        while level is not None:
+            if level.kind == target:
+                return level
+            level = level.parent
+        parts = words(label)
+        if self.blueprint.kinds[target].local:
+            relation = self.blueprint.relations.get((entity.kind, label, target))
+            if parts and parts[0] == "next" and relation and relation.nullable:
+                return None
+            return self._last_child(entity, target)
+        if target == entity.kind and entity.kind in self.blueprint.kinds:
+            if set(parts) & {"parent", "previous", "next", "reply", "related"}:
+                return self.dice(entity, label).choose(self.base(target)) if self.base(target) else entity
+            return entity
+        edges = self._through_pairs(entity, target)
+        if edges:
+            return edges[0].target
+        population = self.base(target)
+        if not population:
+            return None
+        return self.dice(entity, label, target).choose(population)
+
+    def relink(self, entity: Entity, label: str, target: Entity) -> None:
+        """Let a single link name another entity from now on."""
+        entity.memo[("link", label)] = target
+        self.version += 1
+
+    def _is_maker(self, kind: str) -> bool:
+        return any(pair.maker == kind for pair in self.blueprint.pairs)
+
+    def _last_child(self, entity: Entity, target: str = "") -> Entity | None:
+        for child in self.blueprint.kinds.values():
+            if child.parent == entity.kind and (edges := self.children(entity, child.name)):
+                past = [
+                    e.target
+                    for e in edges
+                    if not child.date or str(self.value(e.target, child.date)) <= self.now.strftime("%Y-%m-%d")
+                ]
+                last = (past or [edge.target for edge in edges])[-1]
+                return last if child.name == target else self._last_child(last, target) or last
+        return None
+
+    def parent(self, entity: Entity, pair: Pair) -> Entity | None:
+        """The one maker of a work of a family: the album of a track."""
+        if entity.parent is not None:
+            return entity.parent
+        if entity.base:
+            members = self._family_of(pair)
+            return members.get(entity.position)
+        if pair.nullable or entity.key[0] == "created" or entity.kind == pair.maker:
+            return None
+        if pair.maker in self.blueprint.singletons.values():
+            return self.dice(entity, pair.forth).choose(self.base(pair.maker))
+        parent = Entity(pair.maker, ("around", *entity.key))
+        parent.adopted.append(entity)
+        for forced, maker, role in entity.forced:
+            for other in self.blueprint.pairs:
+                if other.work == pair.maker and other.maker == maker.kind and other.forth == forced.forth:
+                    parent.forced.append((other, maker, role))
+        entity.parent = parent
+        return self._enlist(parent)
+
+    def _family(self, pair: Pair) -> dict[int, Entity]:
+        """Which base entity belongs to which: position of the work -> its maker."""
+        makers = self.base(pair.maker)
+        members: dict[int, Entity] = {}
+        special = 8 if pair.maker in self.blueprint.singletons.values() else 0
+        counter = 0
+        for work in self.base(pair.work):
+            if pair.nullable and work.position % 3:
+                continue
+            members[work.position] = makers[0] if counter < special else makers[counter % len(makers)]
+            counter += 1
+        return members
+
+    def children(self, parent: Entity, kind: str) -> list[Edge]:
+        """What exists within an entity: seasons of a show, tracks of an album, reviews of a movie; in order."""
+        memo = parent.memo.get(("children", kind))
+        if memo is not None:
+            return cast("list[Edge]", memo) + self._added(parent, kind)
+        known = self.blueprint.kinds[kind]
+        pair = next((p for p in self.blueprint.pairs if p.family and (p.maker, p.work) == (parent.kind, kind)), None)
+        found: list[Entity] = list(parent.adopted) if pair else []
+        if pair and parent.base:
+            found += [work for work in self.base(kind) if self._family_of(pair).get(work.position) is parent]
+        elif parent.key[0] != "created" or not pair:
+            low, high = (
+                (3, 6) if known.local and not self.kind(parent).local else (6, 10) if known.local or pair else (2, 5)
+            )
+            if parent.key[0] == "created":
+                low, high = 0, 0
+            for number in range(1, self.dice(parent, "children", kind).between(low, high) + 1 - len(found)):
+                child = Entity(
+                    kind, ("child", parent.kind, *parent.key, kind, str(number)), position=number, parent=parent
+                )
+                found.append(self._enlist(child))
+        edges = [Edge(self._entry(kind, parent, child, i), child) for i, child in enumerate(found)]
+        parent.memo[("children", kind)] = edges
+        return edges + self._added(parent, kind)
+
+    def _added(self, parent: Entity, kind: str) -> list[Edge]:
+        added = [entity for entity in self.created[kind] if entity.parent is parent]
+        return [Edge(self._entry(kind, parent, child), child) for child in added]
+
+    def _family_of(self, pair: Pair) -> dict[int, Entity]:
+        if pair not in self._families:
+            self._families[pair] = self._family(pair)
+        return self._families[pair]
+
+    def makers(self, work: Entity, pair: Pair) -> list[Edge]:
+        """Who made a work, with their roles."""
+        memo = work.memo.get(("makers", pair))
+        if memo is not None:
+            return cast("list[Edge]", memo)
+        label = pair.forth
+        if pair.through and not (work.forced and work.parent is None):
+            edges = self._parents_makers(work, pair)
+        elif work.key[0] == "created":
+            edges = []
+        else:
+            edges = self._cast(work, pair, label)
+        work.memo[("makers", pair)] = edges
+        return edges
+
+    def _parents_makers(self, work: Entity, pair: Pair) -> list[Edge]:
+        for family in self.blueprint.pairs:
+            if family.family and family.work == work.kind and family.forth == pair.through:
+                parent = self.parent(work, family)
+                for other in self.blueprint.pairs:
+                    if parent is not None and (other.work, other.maker, other.forth) == (
+                        parent.kind,
+                        pair.maker,
+                        pair.forth,
+                    ):
+                        made = self.makers(parent, other)
+                        return [Edge(self._entry(pair.forth, work, edge.target), edge.target) for edge in made]
+        return []
+
+    def _cast(self, work: Entity, pair: Pair, label: str) -> list[Edge]:
+        dice = self.dice(work, "makers", label)
+        population = self.base(pair.maker)
+        forced = [(maker, role) for wanted, maker, role in work.forced if wanted == pair]
+        roles = self.blueprint.roles.get(label, [])[:9]
+        if roles:
+            size = len(roles)
+        elif pair.summary:
+            size = dice.between(1, 2)
+        else:
+            size = dice.between(6, 11)
+        lead = [population[work.position % len(population)]] if work.base and not roles else []
+        others = [other for other in dice.some(population, size + 1) if other not in lead]
+        chosen = ([maker for maker, _ in forced] or lead) + others
+        if forced and pair.summary:
+            chosen = [maker for maker, _ in forced]
+        chosen = chosen[:size] if len(chosen) > size else chosen
+        if roles and forced:
+            maker, role = forced[0]
+            rest = [other for other in chosen if other is not maker]
+            rest.insert(role % len(roles), maker)
+            chosen = rest[:size]
+        edges = []
+        for i, maker in enumerate(chosen):
+            entry = self._entry(label, work, maker, i)
+            entry.values.update(self._donation(entry, label, i, roles))
+            edges.append(Edge(entry, maker))
+        return edges
+
+    def _donation(
+        self, entry: Entity, label: str, position: int, roles: Sequence[dict[str, object]]
+    ) -> dict[str, object]:
+        given: dict[str, object] = {}
+        donors = self.blueprint.edges.get(label, [])
+        dice = self.dice(entry, "donor")
+        if roles:
+            given.update(roles[position % len(roles)])
+        elif donors:
+            for name, value in dice.choose(donors).items():
+                if isinstance(value, str) and value and not (stem_of(name) and stem_of(name) != words(name)):
+                    given[name] = value
+        for name in {name for donor in donors[:10] for name in donor}:
+            if words(name)[-1:] and words(name)[-1] in {"order", "position", "index", "rank"}:
+                given[name] = position
+        return given
+
+    def works(self, maker: Entity, pair: Pair) -> list[Edge]:
+        """What somebody made, with the role in each; a maker who was asked for by name has works of their own."""
+        if pair.through:
+            return self._works_through(maker, pair)
+        if not maker.base and maker.key[0] != "created" and ("spawned", pair) not in maker.memo:
+            maker.memo[("spawned", pair)] = True
+            dice = self.dice(maker, "works", pair.back)
+            roles = bool(self.blueprint.roles.get(pair.forth))
+            for number in range(dice.between(4, 8)):
+                role = (0, 0, 1, 0, 5, 4)[number % 6] if roles else dice.below(2)
+                work = Entity(
+                    pair.work, ("work", maker.kind, *maker.key, pair.forth, str(number)), forced=[(pair, maker, role)]
+                )
+                self._enlist(work)
+        self.base(pair.work)
+        entities = self._all[pair.work]
+        index = self._index[pair]
+        while self._indexed[pair] < len(entities):
+            work = entities[self._indexed[pair]]
+            self._indexed[pair] += 1
+            for edge in self.makers(work, pair):
+                index[(edge.target.kind, *edge.target.key)].append(Edge(edge.own, work))
+        return list(index[(maker.kind, *maker.key)])
+
+    def _works_through(self, maker: Entity, pair: Pair) -> list[Edge]:
+        family = next(
+            (p for p in self.blueprint.pairs if p.family and p.work == pair.work and p.forth == pair.through), None
+        )
+        if family is None:
+            return []
+        found = []
+        for other in self.blueprint.pairs:
+            if (other.work, other.maker, other.forth) == (family.maker, maker.kind, pair.forth):
+                for edge in self.works(maker, other):
+                    for child in self.children(edge.target, pair.work):
+                        found.append(Edge(self._entry(pair.back, maker, child.target), child.target))
+        return found
+
+
+def _as_int(value: object) -> int | None:
+    try:
+        return int(float(cast("str", value)))
+    except (TypeError, ValueError):
+        return None
+
+
+def _as_float(value: object) -> float | None:
+    try:
+        return float(cast("str", value))
+    except (TypeError, ValueError):
+        return None
+
+
+def _parse(value: object) -> datetime | None:
+    text = str(value)
+    for form, size in (("%Y-%m-%dT%H:%M:%S", 19), ("%Y-%m-%d", 10), ("%Y-%m", 7), ("%Y", 4)):
+        try:
+            return datetime.strptime(text[:size], form)
+        except ValueError:
+            continue
+    return None
