@@ -304,9 +304,9 @@ def test_run_json_and_verbose(films: Path, tmp_path: Path) -> None:
     [
         ("x = 1\nprint({}['a'])\n", 1, "line 2: KeyError: 'a'"),
         ("import sys\nsys.exit(3)\n", 1, "exit status 3"),
-        ("import os\n", 3, "line 1"),
-        ("while True: pass\n", 4, "limit"),
-        ("for _ in range(3): GET_film_latest()\n", 4, "limit"),
+        ("import os\n", 3, "program.py, line 1: `import os` is not allowed"),
+        ("while True: pass\n", 4, "line 1: the program used more than the 1 s of CPU time"),
+        ("for _ in range(3): GET_film_latest()\n", 4, "line 1: the program made more than the 2 calls"),
         ("def broken(:\n", 1, "line 1: SyntaxError"),
     ],
 )
@@ -444,7 +444,7 @@ def test_unknown_command() -> None:
 
 def test_progress_does_not_need_a_terminal_nor_utf8(films: Path, endpoint: Callable[..., None]) -> None:
     """In a pipe with an ASCII locale, an answer with any letters still ends well."""
-    endpoint("```python\nGET_film_latest()\nprint('Amélie \\ud800 \\x1b[2J')\n```")
+    endpoint("```python\nGET_film_latest()\nprint('Amélie')\n```")
     done = subprocess.run(
         [ATC, "solve", "Which film?", "--api", str(films), "--simulate", "--model", "openai:scripted"],
         capture_output=True,
@@ -452,4 +452,4 @@ def test_progress_does_not_need_a_terminal_nor_utf8(films: Path, endpoint: Calla
     )
 
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(b"Am\\xe9lie")
+    assert done.stdout.decode() == "Amélie\n"

@@ -102,7 +102,7 @@ def run(
     if verbose:
         for warning in (*protocol.warnings, *result.warnings):
             say(f"warning: {warning}")
-    if message := _message(result, str(file)):
+    if message := _message(result, "stdin" if str(file) == "-" else str(file)):
         say(message)
     ctx.exit(_exit_code(result))
 
@@ -131,12 +131,15 @@ def _message(run: Run, name: str) -> str:
         return "interrupted"
     error = run.error
     if error is None:
-        if run.outcome == "limit":
-            return f"{name} was stopped at the limit of {run.limit}"
+        return f"{name} was stopped at the limit of {run.limit}"
+    if error.type == "SystemExit":
         return f"{name} left with exit status {run.exit_status}"
-    place = f"{name}, line {error.line}" if error.line else name
     snippet = f"\n{error.snippet.rstrip()}" if error.snippet else ""
-    return f"{place}: {error.type}: {error.message}{snippet}"
+    if run.outcome == "refused":
+        return f"{name}, {error.message}{snippet}"
+    place = f"{name}, line {error.line}" if error.line else name
+    kind = "" if run.outcome == "limit" else f"{error.type}: "
+    return f"{place}: {kind}{error.message}{snippet}"
 
 
 def _exit_code(run: Run) -> int:
