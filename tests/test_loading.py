@@ -1,0 +1,481 @@
+"""Documents of every dialect become protocols; what is wrong with them is repaired, left out, or said in one line."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from protocols import Protocol, ProtocolError, Tool, load
+from protocols.calling import signature
+from protocols.defects import example_agreement, repair
+from protocols.names import argument_name, fold, tool_name, unique
+
+SAMPLES = Path(__file__).parent / "samples"
+INFO = {"title": "t", "version": "1"}
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATC_HOME", str(tmp_path_factory.getbasetemp() / "atc-home"))
+
+
+@pytest.fixture
+def samples_url() -> Iterator[str]:
+    """The samples, served over HTTP."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(SAMPLES)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+def answer_schema(tool: Tool) -> dict[str, object]:
+    assert tool.success is not None
+    assert tool.success.schema is not None
+    return dict(tool.success.schema)
+
+
+def properties(schema: object) -> dict[str, dict[str, object]]:
+    assert isinstance(schema, dict)
+    found = schema["properties"]
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.parametrize(("name", "count"), [("tmdb", 54), ("spotify", 40)])
+def test_real_documents_keep_all_their_tools_under_the_papers_names(data: Path, name: str, count: int) -> None:
+    """Every gold path of RestBench names a tool, and nothing is left out."""
+    protocol = load(data / "restbench" / f"{name}_oas.json")
+
+    gold = {
+        line for task in json.loads((data / "restbench" / f"{name}.dev.json").read_text()) for line in task["solution"]
+    }
+    known = {tool_name(tool.method, tool.path) for tool in protocol.tools}
+
+    assert len(protocol.tools) == count
+    assert known == {tool.name for tool in protocol.tools}
+    assert {tool_name(*line.split()) for line in gold} - known <= {"GET_track_id"}  # the benchmark's own slip
+    assert not [warning for warning in protocol.warnings if "left out" in warning]
+
+
+def test_repair_makes_every_example_of_the_movie_document_agree_with_its_schema(data: Path) -> None:
+    raw = json.loads((data / "restbench" / "tmdb_oas.json").read_text())
+
+    repaired, warnings = repair(raw)
+
+    assert example_agreement(raw) == (50, 54)
+    assert example_agreement(repaired) == (54, 54)
+    assert any("4 `oneOf`" in warning for warning in warnings)
+    assert any("1 empty property names" in warning for warning in warnings)
+    trending = properties(answer_schema(load(raw).tool("GET_trending_media_type_time_window")))
+    assert list(trending) == ["page", "results", "total_pages", "total_results"]
+
+
+def test_strings_that_stand_for_numbers_and_switches_are_one_counted_warning(data: Path) -> None:
+    protocol = load(data / "restbench" / "spotify_oas.json")
+
+    search = protocol.tool("GET_search")
+    limit, kinds = search.argument("limit"), search.argument("type")
+    assert limit is not None
+    assert kinds is not None
+    assert (limit.schema["maximum"], limit.schema["default"], limit.required) == (50, 20, False)
+    assert (kinds.explode, kinds.required) == (False, True)
+    assert len([warning for warning in protocol.warnings if "written as strings" in warning]) == 1
+    playlist = protocol.tool("POST_users_user_id_playlists").body
+    assert playlist is not None
+    assert playlist.example == {"name": "New Playlist", "description": "New playlist description", "public": False}
+
+
+def test_yaml_of_openapi_3_1_with_relative_and_cyclic_references() -> None:
+    protocol = load(SAMPLES / "library.yaml")
+
+    assert protocol.title == "Town library"
+    assert protocol.version == "2024-06-01", "a date in YAML stays text"
+    assert [server.url for server in protocol.servers] == ["https://oslo.library.example:8443/v2"]
+    assert [tool.name for tool in protocol.tools] == [
+        "GET_books",
+        "POST_books",
+        "GET_books_bookId",
+        "PUT_books_bookId_cover_format",
+        "POST_loans",
+        "PUT_notes",
+        "POST_notes",
+        "GET_shelves_shelf",
+    ]
+    shelf = answer_schema(protocol.tool("GET_shelves_shelf"))
+    assert properties(shelf)["above"] == {"$ref": "#/$defs/Shelf"}
+    assert set(protocol.definitions) == {"Book", "Shelf"}
+    missing = protocol.tool("GET_books_bookId").responses[1]
+    assert (missing.status, missing.description) == ("404", "Nothing of that kind")
+
+
+def test_a_schema_that_contains_itself_can_be_validated_with_the_definitions() -> None:
+    protocol = load(SAMPLES / "library.yaml")
+    book = protocol.tool("GET_books_bookId")
+
+    validator = Draft202012Validator(dict(protocol.standalone(answer_schema(book))))
+
+    good = {"id": "1", "title": "Sult", "author": {"name": "Hamsun", "wrote": [{"id": "1", "title": "Sult"}]}}
+    assert validator.is_valid(good)
+    assert not validator.is_valid({**good, "author": {"wrote": [{"id": "1"}]}}), "the inner book has no title"
+
+
+def test_parts_of_all_of_are_one_object_and_shared_wherever_they_are_used() -> None:
+    protocol = load(SAMPLES / "library.yaml")
+
+    book = answer_schema(protocol.tool("GET_books_bookId"))
+    assert book["required"] == ["id", "title"]
+    assert list(properties(book)) == ["id", "added", "title", "author", "sequel", "rating"]
+    assert "allOf" not in book
+    assert properties(book)["author"]["description"] == "Who wrote it", "a key beside a $ref wins"
+    assert answer_schema(protocol.tool("GET_books"))["items"] is protocol.definitions["Book"]
+
+
+def test_an_operations_parameters_override_those_of_its_path_and_follow_signature_order() -> None:
+    books = load(SAMPLES / "library.yaml").tool("GET_books")
+
+    assert signature(books) == (
+        "GET_books(q, page=None, publishedAfter=None, genre=None, tag=None, area=None, sort=None, X_Trace_Id=None, "
+        "lang=None, class_=None)"
+    )
+    page = books.argument("page")
+    assert page is not None
+    assert (page.description, page.schema["maximum"]) == ("Overrides the shared one", 50)
+    genre = books.argument("genre")
+    assert genre is not None
+    assert genre.schema["items"] == {"enum": ["no", "yes", "crime"]}, "`no` is a word in YAML 1.2"
+
+
+def test_a_parameter_that_signs_the_request_in_is_no_argument_of_a_program() -> None:
+    books = load(SAMPLES / "library.yaml").tool("GET_books")
+
+    assert "api_key" not in {parameter.name for parameter in books.parameters}
+
+
+def test_bodies_give_their_properties_as_arguments() -> None:
+    protocol = load(SAMPLES / "library.yaml")
+
+    assert signature(protocol.tool("POST_books")) == "POST_books(title, page=None, pages=None, in_print=None)"
+    pages = protocol.tool("POST_books").argument("pages")
+    assert pages is not None
+    assert pages.schema == {"type": ["integer", "null"]}
+    assert signature(protocol.tool("POST_loans")) == "POST_loans(book, days, notes=None)"
+    assert signature(protocol.tool("POST_notes")) == "POST_notes(body)"
+    assert signature(protocol.tool("PUT_notes")) == "PUT_notes(body=None)"
+    cover = protocol.tool("PUT_books_bookId_cover_format")
+    assert signature(cover) == "PUT_books_bookId_cover_format(bookId, format, image, caption=None)"
+    image = cover.argument("image")
+    assert image is not None
+    assert image.location == "body"
+    assert next(p for p in cover.arguments if p.argument == "format").location == "path", "the parameter comes first"
+
+
+def test_every_kind_of_sign_in() -> None:
+    protocol = load(SAMPLES / "library.yaml")
+
+    kinds = {scheme.name: (scheme.kind, scheme.location, scheme.parameter) for scheme in protocol.security_schemes}
+    assert kinds == {
+        "key": ("apiKey", "query", "api_key"),
+        "signature": ("apiKey", "header", "X-Signature"),
+        "session": ("apiKey", "cookie", "SESSION"),
+        "login": ("basic", "header", "Authorization"),
+        "bearer": ("bearer", "header", "Authorization"),
+        "oauth": ("oauth2", "header", "Authorization"),
+        "id": ("oauth2", "header", "Authorization"),
+    }
+    assert protocol.tool("GET_books").security == (("key",), ("session", "signature"))
+    assert protocol.tool("POST_books").security == ()
+    assert protocol.tool("PUT_books_bookId_cover_format").security == (("login",), ("bearer",), ("oauth",), ())
+
+
+def test_swagger_2_is_read_like_the_newer_ones() -> None:
+    protocol = load(SAMPLES / "harbour.swagger.json")
+
+    assert [server.url for server in protocol.servers] == ["https://harbour.example/api", "http://harbour.example/api"]
+    assert [scheme.kind for scheme in protocol.security_schemes] == ["basic", "apiKey", "oauth2"]
+    assert [signature(tool) for tool in protocol.tools] == [
+        "GET_ships(flags=None, berth=None, port=None)",
+        "POST_ships(kind, name, draught=None, tugs=None)",
+        "GET_ships_shipId(shipId)",
+        "POST_ships_shipId_papers(shipId, scan, pages=None)",
+    ]
+    ships = protocol.tool("GET_ships")
+    assert [(p.style, p.explode) for p in ships.arguments] == [
+        ("pipeDelimited", False),
+        ("form", True),
+        ("form", False),
+    ]
+    assert ships.success is not None
+    assert ships.success.examples == ([{"kind": "schooner", "name": "Fram"}],)
+    assert ships.success.headers == {"X-Count": {"type": "integer"}}
+    ship = answer_schema(protocol.tool("GET_ships_shipId"))
+    assert properties(ship)["draught"] == {"type": ["number", "null"], "exclusiveMinimum": 0}
+    assert properties(ship)["name"] == {"type": "string", "examples": ["Fram"]}
+    papers = protocol.tool("POST_ships_shipId_papers").body
+    assert papers is not None
+    assert (papers.media_type, papers.required) == ("multipart/form-data", True)
+    assert protocol.tool("GET_ships_shipId").responses[1].description == "No such ship"
+    assert protocol.warnings == ()
+
+
+def test_known_defects_are_repaired_and_counted_and_the_rest_costs_one_operation() -> None:
+    protocol = load(SAMPLES / "broken.json")
+
+    assert [signature(tool) for tool in protocol.tools] == [
+        "GET_soups_id(id, size, hot=None, salt=None)",
+        "DELETE_salads()",
+    ]
+    warnings = "\n".join(protocol.warnings)
+    for kind in (
+        "6 booleans or numbers written as strings",
+        "2 types in another spelling",
+        "2 `oneOf` with overlapping primitive types",
+        "1 empty property names",
+        "1 keys beside a `$ref`",
+        "1 path parameters that are not declared",
+        "1 defaults that their own schema forbids",
+        "unknown keys were ignored",
+    ):
+        assert warnings.count(kind) == 1, kind
+    file = SAMPLES / "broken.json"
+    assert f"left out {file}#/paths/~1salads/get: parameter 'leaf': `in` must be" in warnings
+    assert f"left out {file}#/paths/~1salads/post: request body: #/components/schemas/Nowhere points to" in warnings
+    assert f"left out {file}#/paths/~1salads/put: request body: 'leafy' is no type" in warnings
+    soup = answer_schema(protocol.tool("GET_soups_id"))
+    assert properties(soup)["bowl"]["description"] == "What is in it"
+    assert properties(soup)["weight"] == {"type": ["number", "null"]}
+    assert soup["required"] == ["notes"]
+    salt = protocol.tool("GET_soups_id").argument("salt")
+    assert salt is not None
+    assert salt.schema["type"] == "number"
+
+
+def test_repair_leaves_a_sound_document_and_its_caller_alone() -> None:
+    """A dict is not changed, and what is called `required` or `type` as a property is no keyword."""
+    schema = {
+        "type": "object",
+        "properties": {"required": {"type": "string", "example": "true"}, "type": {"type": "string"}},
+    }
+    content = {"application/json": {"schema": schema, "example": {"required": "true", "type": "5"}}}
+    document = {
+        "openapi": "3.0.3",
+        "info": INFO,
+        "paths": {"/a": {"get": {"responses": {"200": {"description": "", "content": content}}}}},
+    }
+    before = copy.deepcopy(document)
+
+    protocol = load(document)
+
+    assert document == before
+    assert protocol.warnings == ()
+    assert protocol.tools[0].success is not None
+    assert protocol.tools[0].success.examples == ({"required": "true", "type": "5"},)
+
+
+def test_alternatives_are_written_short_only_where_they_mean_the_same() -> None:
+    alternatives = {
+        "number": {"anyOf": [{"type": "integer"}, {"type": "number"}]},
+        "word": {"oneOf": [{"const": "a", "title": "A"}, {"const": "b"}]},
+        "maybe": {"anyOf": [{"$ref": "#/components/schemas/Thing"}, {"type": "null"}], "description": "d"},
+        "either": {"oneOf": [{"type": "object", "required": ["x"]}, {"type": "object", "required": ["y"]}]},
+    }
+    content = {"application/json": {"schema": {"type": "object", "properties": alternatives}}}
+    thing = {"type": "object", "properties": {"x": {"type": "string"}}}
+    protocol = load(
+        {
+            "openapi": "3.1.0",
+            "info": INFO,
+            "paths": {"/a": {"get": {"responses": {"200": {"description": "", "content": content}}}}},
+            "components": {"schemas": {"Thing": thing}},
+        }
+    )
+
+    found = properties(answer_schema(protocol.tools[0]))
+    assert found["number"] == {"type": "number"}
+    assert found["word"] == {"enum": ["a", "b"]}
+    assert found["maybe"] == {**thing, "type": ["object", "null"], "description": "d"}
+    assert found["either"] == alternatives["either"]
+
+
+def test_a_document_from_the_web_with_what_it_points_to(samples_url: str) -> None:
+    protocol = load(f"{samples_url}/library.yaml")
+
+    assert len(protocol.tools) == 8
+    assert protocol.tools == load(SAMPLES / "library.yaml").tools
+
+
+def test_a_relative_server_belongs_to_where_the_document_came_from(tmp_path: Path, samples_url: str) -> None:
+    document = {"openapi": "3.0.3", "info": INFO, "servers": [{"url": "/v1"}]}
+    operation = {"responses": {"200": {"description": ""}}}
+    (tmp_path / "api.json").write_text(json.dumps({**document, "paths": {"/a": {"get": operation}}}))
+
+    assert load(tmp_path / "api.json").servers[0].url == "/v1"
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        base = f"http://127.0.0.1:{server.server_address[1]}"
+        assert load(f"{base}/api.json").servers[0].url == f"{base}/v1"
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"openapi": "3.0.0",\n "paths": }', "not valid JSON at line 2, column 11"),
+        ("openapi: 3.0.0\npaths:\n  - a\n b: c", "not valid YAML at line 4, column 2"),
+        ("<!DOCTYPE html><html></html>", "HTML"),
+        ("[]", "holds a list"),
+        ("", "holds nothing"),
+        ("{}", "neither `openapi`"),
+        ('{"openapi": "3.0.0", "paths": {}}', "there are no `paths`"),
+        ('{"openapi": "4.0", "paths": {"/a": {}}}', "version '4.0' is not supported"),
+        ('{"swagger": "1.2"}', "version '1.2' is not supported"),
+        ('{"openapi": "3.0.0", "paths": {"/a": {"get": 5}}}', "no operation in it can be used"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_a_wrong_document_is_one_clear_error(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / ("api.yaml" if text.startswith("openapi") else "api.json")
+    file.write_text(text)
+
+    with pytest.raises(ProtocolError) as caught:
+        load(file)
+
+    assert message in str(caught.value)
+    assert str(file) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("nowhere/api.json", "no such file"),
+        (str(SAMPLES), "a folder"),
+        ("http://127.0.0.1:1/api.json", "cannot be reached"),
+    ],
+)
+def test_a_document_that_is_not_there_is_one_clear_error(source: str, message: str) -> None:
+    with pytest.raises(ProtocolError, match=message):
+        load(source)
+
+
+def test_a_missing_page_is_one_clear_error(samples_url: str) -> None:
+    with pytest.raises(ProtocolError, match="404"):
+        load(f"{samples_url}/nothing.json")
+
+
+def test_a_document_from_the_web_may_not_read_local_files(samples_url: str, tmp_path: Path) -> None:
+    (tmp_path / "secret.yaml").write_text("type: string")
+    schema = {"$ref": (tmp_path / "secret.yaml").as_uri()}
+    content = {"application/json": {"schema": schema}}
+    operations = {
+        "get": {"responses": {"200": {"description": "", "content": content}}},
+        "put": {"responses": {"200": {"description": ""}}},
+    }
+    document = {"openapi": "3.0.3", "info": INFO, "paths": {"/a": operations}}
+    (tmp_path / "api.json").write_text(json.dumps(document))
+
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        protocol = load(f"http://127.0.0.1:{server.server_address[1]}/api.json")
+        server.shutdown()
+
+    assert [tool.name for tool in protocol.tools] == ["PUT_a"]
+    assert "may not point to a local file" in protocol.warnings[-1]
+
+
+CHECK = """
+import sys
+from protocols import load
+protocol = load(sys.argv[1])
+heavy = {"jsonschema", "openapi_spec_validator", "requests"} & set(sys.modules)
+print(len(protocol.tools), len(protocol.warnings), *sorted(heavy))
+"""
+
+
+def loaded_in_a_new_process(file: Path, home: Path) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", CHECK, str(file)],
+        env={**os.environ, "ATC_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.split()
+
+
+def test_the_second_load_remembers_the_verdict_and_imports_no_validator(tmp_path: Path) -> None:
+    file = tmp_path / "library.yaml"
+    text = (SAMPLES / "broken.json").read_text()
+    file.write_text(text)
+
+    first = loaded_in_a_new_process(file, tmp_path / "home")
+    second = loaded_in_a_new_process(file, tmp_path / "home")
+    file.write_text(text.replace("Kitchen", "Canteen"))
+    changed = loaded_in_a_new_process(file, tmp_path / "home")
+
+    assert "openapi_spec_validator" in first
+    assert second == first[:2], "the same tools and warnings, without the validator"
+    assert "openapi_spec_validator" in changed
+
+
+def test_a_changed_file_that_the_document_points_to_is_checked_again(tmp_path: Path) -> None:
+    for name in ("library.yaml", "shared/common.yaml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text((SAMPLES / name).read_text())
+
+    def validated() -> bool:
+        return "openapi_spec_validator" in loaded_in_a_new_process(tmp_path / "library.yaml", tmp_path / "home")
+
+    assert validated()
+    assert not validated()
+    common = tmp_path / "shared" / "common.yaml"
+    common.write_text(common.read_text().replace("Nothing of that kind", "Nothing"))
+    assert validated()
+
+
+def test_a_home_that_cannot_be_written_costs_only_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "home").write_text("a file, not a folder")
+    monkeypatch.setenv("ATC_HOME", str(tmp_path / "home"))
+
+    assert len(load(SAMPLES / "broken.json").tools) == 2
+
+
+def test_names_fold_as_the_papers_write_them() -> None:
+    assert tool_name("get", "/search/person") == "GET_search_person"
+    assert tool_name("GET", "/person/{person_id}/movie_credits") == "GET_person_person_id_movie_credits"
+    assert tool_name("post", "/me/player/queue") == "POST_me_player_queue"
+    assert tool_name("get", "/") == "GET"
+    assert argument_name("vote_average.gte") == "vote_average_gte"
+    assert argument_name("class") == "class_"
+    assert argument_name("X-RapidAPI-Host") == "X_RapidAPI_Host"
+    assert argument_name("_links") == "links"
+    assert argument_name("2fa") == "n2fa"
+    assert fold("größe²·日本") == "größe2_日本"
+    for odd in ("x²", "a\u2028b", "ﬁ-le", "", "$", "e\u0301"):
+        assert argument_name(odd).isidentifier()
+
+
+def test_equal_names_are_told_apart_and_stay_what_they_are() -> None:
+    assert unique(["a", "b", "a", "a_2", "a"]) == ["a", "b", "a_3", "a_2", "a_4"]
+    operation = {"responses": {"200": {"description": ""}}}
+    paths = {"/a/b": {"get": operation}, "/a-b": {"get": operation}}
+    protocol: Protocol = load({"openapi": "3.0.3", "info": INFO, "paths": paths})
+    assert [tool.name for tool in protocol.tools] == ["GET_a_b", "GET_a_b_2"]
