@@ -137,9 +137,14 @@ def test_narrow_terminal() -> None:
 
 def test_a_long_program_does_not_outgrow_the_terminal() -> None:
     """While a program runs, the moving part shows its beginning and how much more there is."""
-    program = "\n".join(f"a{number} = {number}" for number in range(200))
-    started: list[Event] = [SolveStarted("q", ()), ModelWaiting(1), ProgramWritten(1, program, Usage())]
-    console = Console(file=io.StringIO(), force_terminal=True, width=80, height=20)
+    program = "\n".join(f"a{number} = 'a line that is wider than the terminal'" for number in range(200))
+    started: list[Event] = [
+        SolveStarted("q", ()),
+        ModelWaiting(1),
+        ProgramWritten(1, program, Usage()),
+        CallMade(1, SEARCH),
+    ]
+    console = Console(file=io.StringIO(), force_terminal=True, width=40, height=20)
     view = LiveView(console)
     for event in started:
         view(event)
@@ -148,6 +153,7 @@ def test_a_long_program_does_not_outgrow_the_terminal() -> None:
 
     assert len(capture.get().splitlines()) <= 20
     assert "more lines" in capture.get()
+    assert "GET_search_film" in capture.get().splitlines()[-1]
 
 
 def test_nothing_from_outside_drives_the_terminal() -> None:

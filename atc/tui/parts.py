@@ -59,7 +59,7 @@ def call_row(call: CallRecord) -> Text:
 def program_code(program: str, failed: int | None = None, lines: tuple[int, int] | None = None) -> RenderableType:
     """The program with line numbers and colours; the failing line has a mark that is seen without colours too.
 
-    `lines` are the first and last line to show, from 1.
+    `lines` are the first and last line to show, from 1; each then takes one line of the terminal, cut at its edge.
     """
     code = Syntax(
         visible(program).rstrip("\n"),
@@ -69,7 +69,7 @@ def program_code(program: str, failed: int | None = None, lines: tuple[int, int]
         line_numbers=True,
         line_range=lines,
         highlight_lines={failed} if failed else set(),
-        word_wrap=True,
+        word_wrap=lines is None,
     )
     total = program.rstrip("\n").count("\n") + 1
     if lines and lines[1] < total:
