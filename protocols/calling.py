@@ -14,7 +14,7 @@ import math
 import operator
 import re
 import warnings
-from collections.abc import Iterable, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
@@ -547,8 +547,21 @@ class _ByIdentity:
 @lru_cache(maxsize=512)
 def _validator(key: _ByIdentity) -> Any:
     from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
 
-    return Draft202012Validator({**key.schema, "$defs": dict(key.definitions)} if key.definitions else dict(key.schema))
+    sending = extend(Draft202012Validator, {"required": _required})  # type: ignore[no-untyped-call]
+    return sending({**key.schema, "$defs": dict(key.definitions)} if key.definitions else dict(key.schema))
+
+
+def _required(_: Any, required: Sequence[str], value: Any, schema: Schema) -> Iterator[Any]:
+    """What must be there in a request: a property that only the server may set is none of it."""
+    from jsonschema import ValidationError
+
+    properties = schema.get("properties")
+    known = properties if isinstance(properties, Mapping) else {}
+    for name in required if isinstance(value, Mapping) else ():
+        if name not in value and not (isinstance(known.get(name), Mapping) and known[name].get("readOnly") is True):
+            yield ValidationError(f"{name!r} is a required property")
 
 
 def _deep_violation(value: Any, schema: Schema, definitions: Mapping[str, Schema]) -> str | None:

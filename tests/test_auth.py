@@ -1,0 +1,144 @@
+"""A user names where a secret is kept; it reaches the request and nothing else."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+
+from protocols import Protocol, UsageError, load
+from protocols.auth import Credential, credential, for_scheme, redact
+
+SAMPLES = Path(__file__).parent / "samples"
+SECRET = "s3cr/t value+ü"
+
+
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Protocol:
+    monkeypatch.setenv("ATC_HOME", str(tmp_path))
+    return load(SAMPLES / "library.yaml")
+
+
+@pytest.fixture(autouse=True)
+def _secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_TOKEN", SECRET)
+    monkeypatch.setenv("MY_LOGIN", "ann:pass:word")
+    monkeypatch.setenv("EMPTY", "  ")
+
+
+def applied(one: Credential) -> tuple[dict[str, str], list[tuple[str, str]], dict[str, str]]:
+    headers = {"authorization": "old", "Accept": "*/*"}
+    query = [("q", "a"), ("key", "old")]
+    cookies: dict[str, str] = {}
+    one.apply(headers, query, cookies)
+    return headers, query, cookies
+
+
+def test_a_token_from_the_environment_is_a_bearer_header() -> None:
+    headers, query, cookies = applied(credential("bearer:env:MY_TOKEN", None))
+
+    assert headers == {"Accept": "*/*", "Authorization": f"Bearer {SECRET}"}
+    assert (query, cookies) == ([("q", "a"), ("key", "old")], {})
+
+
+def test_user_and_password_from_a_file_are_a_basic_header(tmp_path: Path) -> None:
+    (tmp_path / "login: mine").write_text("ann:pass:word\n")
+
+    headers, _, _ = applied(credential(f"basic:file:{tmp_path}/login: mine", None))
+
+    assert headers["Authorization"] == "Basic " + base64.b64encode(b"ann:pass:word").decode()
+
+
+def test_keys_go_into_the_header_query_or_cookie_that_is_named() -> None:
+    assert applied(credential("header:X-Key:env:MY_TOKEN", None))[0]["X-Key"] == SECRET
+    assert applied(credential("query:key:env:MY_TOKEN", None))[1] == [("q", "a"), ("key", SECRET)]
+    assert applied(credential("cookie:SESSION:env:MY_TOKEN", None))[2] == {"SESSION": SECRET}
+
+
+def test_a_security_scheme_of_the_document_says_itself_where_the_key_goes(library: Protocol) -> None:
+    assert applied(credential("key:env:MY_TOKEN", library))[1][-1] == ("api_key", SECRET)
+    assert applied(credential("session:env:MY_TOKEN", library))[2] == {"SESSION": SECRET}
+    assert applied(credential("signature:env:MY_TOKEN", library))[0]["X-Signature"] == SECRET
+    assert applied(credential("oauth:env:MY_TOKEN", library))[0]["Authorization"] == f"Bearer {SECRET}"
+    assert applied(credential("login:env:MY_LOGIN", library))[0]["Authorization"].startswith("Basic ")
+    assert credential("key:env:MY_TOKEN", library).scheme == "key"
+
+
+def test_a_credential_can_be_made_for_any_scheme(library: Protocol) -> None:
+    for scheme in library.security_schemes:
+        headers, query, cookies = applied(for_scheme(scheme, "ann:1234"))
+        assert "ann:1234" in str([headers, query, cookies]) or "Basic YW5uOjEyMzQ=" in str(headers)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "hunter2hunter2",
+        "bearer:hunter2hunter2",
+        "bearer:env:hunter2-hunter2",
+        "hunter2hunter2:env:MY_TOKEN",
+        "header:hunter2hunter2",
+        "basic:ann:hunter2hunter2",
+        "",
+    ],
+)
+def test_a_secret_on_the_command_line_is_refused_and_not_repeated(spec: str, library: Protocol) -> None:
+    with pytest.raises(UsageError) as caught:
+        credential(spec, library)
+
+    assert "hunter2" not in str(caught.value)
+    assert "--auth" in str(caught.value)
+
+
+def test_a_source_that_holds_nothing_is_named(tmp_path: Path) -> None:
+    (tmp_path / "two lines").write_text("a\nb")
+    for spec, message in (
+        ("bearer:env:NOT_SET_AT_ALL", "NOT_SET_AT_ALL is not set"),
+        ("bearer:env:EMPTY", "EMPTY is empty"),
+        (f"bearer:file:{tmp_path}/none", "No such file"),
+        (f"bearer:file:{tmp_path}", "cannot be read"),
+        (f"bearer:file:{tmp_path}/two lines", "one line"),
+        ("basic:env:MY_TOKEN", "user:password"),
+    ):
+        with pytest.raises(UsageError, match=message) as caught:
+            credential(spec, None)
+        assert SECRET not in str(caught.value)
+
+
+def test_a_credential_never_shows_its_secret() -> None:
+    one = credential("bearer:env:MY_TOKEN", None)
+
+    assert SECRET not in repr(one)
+    assert SECRET not in f"{one}{[one]}"
+
+
+def test_the_secret_is_removed_in_every_form_it_may_come_back_in() -> None:
+    one = credential("header:X-Key:env:MY_TOKEN", None)
+    text = (
+        "plain s3cr/t value+ü; url s3cr%2Ft%20value%2B%C3%BC; path s3cr/t%20value%2B%C3%BC; form "
+        "s3cr%2Ft+value%2B%C3%BC; lower s3cr%2ft%20value%2b%c3%bc; json s3cr/t value+\\u00fc; hex "
+        + SECRET.encode().hex()
+        + "; HEX "
+        "" + SECRET.encode().hex().upper() + "; base64 " + base64.b64encode(SECRET.encode()).decode()
+    )
+
+    clean = redact(text, [one])
+
+    assert clean.count("[secret]") == 9
+    for part in ("s3cr", "733363", base64.b64encode(SECRET.encode()).decode()[:8]):
+        assert part not in clean
+
+
+def test_of_a_login_the_password_and_the_header_are_removed_too() -> None:
+    one = credential("basic:env:MY_LOGIN", None)
+    header = applied(one)[0]["Authorization"]
+
+    assert redact(f"{header} | ann:pass:word | pass:word | ann", [one]) == "Basic [secret] | [secret] | [secret] | ann"
+
+
+def test_text_without_a_secret_stays_as_it_is() -> None:
+    short = Credential("apiKey", "ab")
+
+    assert redact("nothing here", []) == "nothing here"
+    assert redact("6162 YWI= ab", [short]) == "6162 YWI= [secret]"
