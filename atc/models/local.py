@@ -146,9 +146,8 @@ class _Engine:
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
         """Cut a text into tokens; `special` also reads marks such as the end of a turn, and adds a beginning."""
-        tokens: list[int] = self.post("/tokenize", {"content": text, "add_special": special, "parse_special": special})[
-            "tokens"
-        ]
+        body = {"content": text, "add_special": special, "parse_special": special}
+        tokens: list[int] = self.post("/tokenize", body)["tokens"]
         return tokens
 
 
