@@ -39,6 +39,9 @@ BACKOFF = 0.5
 """Seconds before the second attempt when the service names no time; doubled each time."""
 
 MAX_REDIRECTS = 5
+PATIENCE = 0.05
+"""Seconds that a cancelled call has to come to its end."""
+
 RECORD_LIMIT = 1024 * 1024
 """Bytes of a body up to which a record keeps it whole."""
 
@@ -53,7 +56,7 @@ _DEFAULT_HEADERS = {"User-Agent": "python-requests/2", "Accept-Encoding": "gzip,
 
 
 class Exceeded(LimitReached):
-    """A limit that ends the run; `limit` names it: calls or response."""
+    """A limit that ends the run; `limit` names it: calls, response or wall."""
 
     def __init__(self, limit: str, message: str) -> None:
         super().__init__(message)
@@ -140,7 +143,9 @@ class Broker:
         if everything and not self._servers:
             raise UsageError("the document names no server with a host; give the base URL of the service (--base-url)")
         self._signing = any(tool.security for tool in everything)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._settled = threading.Condition(self._lock)
+        self._open: dict[int, _Begun] = {}
         self._over = threading.Event()
         self._started = 0
         self._calls: dict[int, CallRecord] = {}
@@ -159,10 +164,15 @@ class Broker:
         return tuple(self._warnings)
 
     def cancel(self) -> None:
-        """End every call that is under way."""
+        """End every call that is under way; when this returns, each has its record."""
         self._over.set()
         if self._transport is not None:
             self._transport.cancel()
+        with self._settled:
+            self._settled.wait_for(lambda: not self._open, PATIENCE)
+            left = list(self._open.values())
+        for begun in left:  # its thread hangs where nothing can be cancelled, as in the resolution of a host's name
+            self._finish(begun, error="the run ended before a reply came")
 
     def close(self) -> None:
         """Give back connections."""
@@ -194,23 +204,21 @@ class Broker:
         line: int | None = None,
     ) -> Reply:
         """Like `call`, with all that is known of the reply; a ToolError is its `problem`. Raises: Exceeded."""
-        begun = _Begun(self._begin(), line, "function", tool)
-        self._within_calls(begun)
+        begun = self._begin("function", line, tool)
+        known = self._tools.get(tool)
         try:
-            if tool not in self._tools:
+            if known is None:
                 raise ToolError(f"there is no tool {tool}", tool=tool)
-            definitions = self._protocol.definitions if self._protocol else {}
-            bound = bind(self._tools[tool], args, kwargs or {}, definitions)
+            begun.method, begun.url = known.method, f"{self._base_of(known)}{known.path}"
+            bound = bind(known, args, kwargs or {}, self._protocol.definitions if self._protocol else {})
         except ToolError as error:
-            known = self._tools.get(tool)
-            url = f"{self._base_of(known)}{known.path}" if known else ""
-            shown = {**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})}
+            begun.arguments = {**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})}
             problem = self._redacted(str(error))
-            record = self._finish(begun, known.method if known else "", url, shown, error=problem)
-            return Reply(record, url, problem=problem, failure="InvalidURL")
-        begun.tool = bound.tool.name
-        base = self._base_of(bound.tool)
-        return self._perform(begun, bound.tool, base, _plan(bound), bound.arguments, retry=True)
+            record = self._finish(begun, error=problem)
+            return Reply(record, begun.url, problem=problem, failure="InvalidURL")
+        begun.arguments = bound.arguments
+        place = _Place(known, self._base_of(known), bound.path, {})
+        return self._perform(begun, place, _plan(bound), retry=True)
 
     def request(
         self,
@@ -236,9 +244,9 @@ class Broker:
         """
         import requests
 
-        begun = _Begun(self._begin(), line, "requests", None)
-        self._within_calls(begun)
+        begun = self._begin("requests", line, None)
         method = method.upper()
+        begun.method, begun.url = method, url
         given = _defaults(headers or {}, {"Content-Type": "application/json"} if json_body is not None else {})
         try:
             prepared = requests.Request(
@@ -254,151 +262,133 @@ class Broker:
         except (requests.RequestException, _NotSentError, UnicodeError, ValueError) as error:
             kind = error.kind if isinstance(error, _NotSentError) else type(error).__name__
             message = self._redacted(str(error))
-            record = self._finish(begun, method, url, {}, error=message)
+            record = self._finish(begun, error=message)
             return Reply(record, self._redacted(url), failure=kind, problem=message)
-        begun.tool = place.tool.name
+        names = {n: str(v) for n, v in prepared.headers.items() if n.lower() not in (*_NOT_THE_PROGRAMS, "cookie")}
         plan = _Plan(
             method=method,
             path=place.path,
             query=parse_qsl(urlsplit(str(prepared.url)).query, keep_blank_values=True),
-            headers={n: str(v) for n, v in prepared.headers.items() if n.lower() not in (*_NOT_THE_PROGRAMS, "cookie")},
+            headers=names,
             cookies=dict(cookies or {}),
             body=prepared.body.encode() if isinstance(prepared.body, str) else prepared.body,
             timeout=timeout,
             redirects=redirects,
         )
-        arguments = _arguments(place, plan)
-        return self._perform(begun, place.tool, place.base, plan, arguments, retry=False, shown=str(prepared.url))
+        begun.tool, begun.arguments = place.tool.name, _arguments(place, plan)
+        return self._perform(begun, place, plan, retry=False, shown=str(prepared.url))
 
     # One call, step by step
 
-    def _begin(self) -> int:
+    def _begin(self, style: Literal["function", "requests"], line: int | None, tool: str | None) -> _Begun:
+        """Give a call its number. Raises: Exceeded: It is one too many."""
         with self._lock:
+            begun = _Begun(self._started, style, line, tool)
             self._started += 1
-            return self._started - 1
-
-    def _within_calls(self, begun: _Begun) -> None:
+            self._open[begun.index] = begun
         if begun.index >= self._limits.calls:
             text = f"the limit of {self._limits.calls} calls is reached"
-            self._finish(begun, "", "", {}, error=text)
+            self._finish(begun, error=text)
             raise Exceeded("calls", text)
+        return begun
 
-    def _perform(
+    def _perform(self, begun: _Begun, place: _Place, plan: _Plan, *, retry: bool, shown: str | None = None) -> Reply:
+        """Sign, send, perhaps again, clean and record. Raises: Exceeded."""
+        from sandbox.transport import NoAnswerError, TooLargeError
+
+        begun.url = _url(place.base + plan.path, plan.query)
+        visible = self._redacted(shown or begun.url)
+        sent = {name: self._redacted(value) for name, value in plan.headers.items()}
+        request = self._signed(place.tool, place.base, plan)
+        try:
+            while True:
+                begun.attempts += 1
+                answer = self._send(request, plan)
+                delay = self._delay(plan.method, answer, begun.attempts) if retry else None
+                if delay is None or self._over.wait(delay):
+                    break
+            answer, stopped = self._redirected(place, plan, request, answer)
+        except NoAnswerError as error:
+            message = self._redacted(str(error))
+            record = self._finish(begun, error=message)
+            problem = self._redacted(f"{place.tool.name}: no reply from {plan.method} {plan.path} — {message}")
+            return Reply(record, visible, sent=sent, failure=error.kind, problem=problem)
+        except TooLargeError as error:
+            text = f"the reply to {plan.method} {plan.path} is larger than the {self._limits.response} bytes allowed"
+            beginning = self._clean(error.beginning[:RECORD_LIMIT]).decode("utf-8", "replace")
+            self._finish(begun, status=error.status, body=beginning, error=text)
+            raise Exceeded("response", text) from None
+        except Exceeded as error:
+            self._finish(begun, error=str(error))
+            raise
+        return self._received(begun, place.tool, plan, answer, stopped, visible, sent)
+
+    def _received(
         self,
         begun: _Begun,
         tool: Tool,
-        base: str,
         plan: _Plan,
-        arguments: dict[str, object],
-        *,
-        retry: bool,
-        shown: str | None = None,
+        answer: Answer,
+        stopped: str | None,
+        visible: str,
+        sent: Mapping[str, str],
     ) -> Reply:
-        """Sign, send, perhaps again, clean and record."""
-        unsigned = _url(base + plan.path, plan.query)
-        request = self._signed(tool, base, plan)
-        visible = self._redacted(shown or unsigned)
-        sent = {n: self._redacted(v) for n, v in plan.headers.items()}
-        attempts = 0
-        from sandbox.transport import NoAnswerError, TooLargeError
-
-        try:
-            while True:
-                attempts += 1
-                answer = self._send(request, plan)
-                delay = self._delay(plan.method, answer, attempts) if retry else None
-                if delay is None or self._over.wait(delay):
-                    break
-            answer, stopped = self._redirected(tool, base, plan, request, answer)
-        except NoAnswerError as error:
-            message = self._redacted(str(error))
-            record = self._finish(begun, plan.method, unsigned, arguments, attempts=attempts, error=message)
-            said = f"{tool.name}: no reply from {plan.method} {plan.path} — {message}"
-            return Reply(record, visible, sent=sent, failure=error.kind, problem=self._redacted(said))
-        except TooLargeError as error:
-            limit = self._limits.response
-            text = f"the reply to {plan.method} {plan.path} is larger than the {limit} bytes allowed"
-            beginning = self._clean(error.beginning[:RECORD_LIMIT]).decode("utf-8", "replace")
-            self._finish(
-                begun,
-                plan.method,
-                unsigned,
-                arguments,
-                attempts=attempts,
-                status=error.status,
-                body=beginning,
-                error=text,
-            )
-            raise Exceeded("response", text) from None
+        """A reply as the program and the record get it. `stopped` says why a redirect was not followed."""
         body = self._clean(answer.body)
         headers = {name: self._redacted(value) for name, value in answer.headers.items()}
+        cookies = {name: self._redacted(value) for name, value in answer.cookies.items()}
         form, parsed, problem = _result(tool, answer, body)
         if answer.status >= 300:
-            problem = stopped or _service_message(parsed)
-            problem = f"{answer.status} {answer.reason}".strip() + (f" — {problem}" if problem else "")
+            said = stopped or _service_message(parsed)
+            problem = f"{answer.status} {answer.reason}".strip() + (f" — {said}" if said else "")
         if problem is not None:
             problem = self._redacted(f"{tool.name}: {problem} ({plan.method} {plan.path})")
-        record = self._finish(
-            begun,
-            plan.method,
-            unsigned,
-            arguments,
-            attempts=attempts,
-            status=answer.status,
-            body=parsed if len(body) <= RECORD_LIMIT else body[:RECORD_LIMIT].decode("utf-8", "replace"),
-            error=problem,
-        )
-        cookies = {name: self._redacted(value) for name, value in answer.cookies.items()}
+        kept = parsed if len(body) <= RECORD_LIMIT else body[:RECORD_LIMIT].decode("utf-8", "replace")
+        record = self._finish(begun, status=answer.status, body=kept, error=problem)
         return Reply(record, visible, answer.reason, headers, cookies, sent, body, answer.encoding, form, None, problem)
 
     def _finish(
-        self,
-        begun: _Begun,
-        method: str,
-        url: str,
-        arguments: Mapping[str, object],
-        *,
-        attempts: int = 0,
-        status: int | None = None,
-        body: object = None,
-        error: str | None = None,
+        self, begun: _Begun, *, status: int | None = None, body: object = None, error: str | None = None
     ) -> CallRecord:
         record = CallRecord(
             index=begun.index,
             tool=begun.tool,
-            method=method,
-            url=self._redacted(url),
-            arguments=dict(arguments),
+            method=begun.method,
+            url=self._redacted(begun.url),
+            arguments=begun.arguments,
             line=begun.line,
             status=status,
             ms=round((time.monotonic() - begun.at) * 1000, 3),
-            attempts=attempts,
+            attempts=begun.attempts,
             style=begun.style,
             response=body,
             error=error,
         )
-        with self._lock:
+        with self._settled:
+            if self._open.pop(record.index, None) is None:
+                return self._calls[record.index]
             self._calls[record.index] = record
+            self._settled.notify_all()
         if self._on_call is not None:
             self._on_call(record)
         return record
 
     def _send(self, request: requests.PreparedRequest, plan: _Plan) -> Answer:
-        from sandbox.transport import NoAnswerError, Transport
+        from sandbox.transport import OVER, NoAnswerError, Transport
 
         with self._lock:
             if self._transport is None:
                 self._transport = Transport()
         if self._over.is_set():
-            raise NoAnswerError("ConnectionError", "the run is over")
-        seconds = self._limits.request_timeout
-        if plan.timeout is not None:
-            seconds = min(seconds, plan.timeout)
-        if self._deadline is not None:
-            seconds = min(seconds, self._deadline - time.monotonic())
-        if seconds <= 0:
-            raise NoAnswerError("ReadTimeout", "no time is left")
-        return self._transport.send(request, seconds=seconds, limit=self._limits.response)
+            raise NoAnswerError("ConnectionError", OVER)
+        seconds = min(self._limits.request_timeout, plan.timeout or self._limits.request_timeout)
+        left = self._deadline - time.monotonic() if self._deadline is not None else seconds
+        try:
+            return self._transport.send(request, seconds=max(0.0, min(seconds, left)), limit=self._limits.response)
+        except NoAnswerError as error:
+            if left < seconds and error.kind == "ReadTimeout":
+                raise Exceeded("wall", f"no reply from {plan.method} {plan.path} before the end of the run") from None
+            raise
 
     def _delay(self, method: str, answer: Answer, attempts: int) -> float | None:
         """Seconds to wait before this call is sent again; None: it is not.
@@ -415,7 +405,7 @@ class Broker:
         return delay
 
     def _redirected(
-        self, tool: Tool, base: str, plan: _Plan, request: requests.PreparedRequest, answer: Answer
+        self, place: _Place, plan: _Plan, request: requests.PreparedRequest, answer: Answer
     ) -> tuple[Answer, str | None]:
         """Follow redirects of a read that stay within the same API; the text says why one was not followed."""
         for _ in range(MAX_REDIRECTS):
@@ -425,14 +415,14 @@ class Broker:
             if plan.method not in _READS or not plan.redirects:
                 return answer, "redirects of this call are not followed"
             url = urljoin(str(request.url), target)
-            here, there = urlsplit(base), urlsplit(url)
+            here, there = urlsplit(place.base), urlsplit(url)
             path = _within(there.path, here.path)
             found = match(self._protocol, plan.method, path) if path is not None and self._protocol else None
             if path is None or _origin(here) != _origin(there) or found is None:
                 return answer, f"it redirects to {url}, which is no operation of this API"
             query = parse_qsl(there.query, keep_blank_values=True)
             plan = _Plan(plan.method, path, query, plan.headers, plan.cookies, None, plan.timeout)
-            request = self._signed(found[0], base, plan)
+            request = self._signed(found[0], place.base, plan)
             answer = self._send(request, plan)
         return answer, "it redirects too many times"
 
@@ -533,9 +523,13 @@ class _Begun:
     """A call that has its number but not yet its record."""
 
     index: int
-    line: int | None
     style: Literal["function", "requests"]
+    line: int | None
     tool: str | None
+    method: str = ""
+    url: str = ""
+    arguments: dict[str, object] = field(default_factory=dict)
+    attempts: int = 0
     at: float = field(default_factory=time.monotonic)
 
 

@@ -56,13 +56,14 @@ _UNAVAILABLE = {
 }
 
 _NODES = {
-    "AsyncFor": "use a plain for loop",
-    "AsyncFunctionDef": "use a plain function, and ThreadPoolExecutor for calls side by side",
-    "AsyncWith": "use a plain with statement",
-    "Await": "call the function directly",
-    "TryStar": "use except instead of except*",
-    "TypeAlias": "assign the type to a name",
+    "AsyncFor": ("async for", "use a plain for loop"),
+    "AsyncFunctionDef": ("async def", "use a plain function, and ThreadPoolExecutor for calls side by side"),
+    "AsyncWith": ("async with", "use a plain with statement"),
+    "Await": ("await", "call the function directly"),
+    "TryStar": ("except*", "use except"),
+    "TypeAlias": ("type", "assign the type to a name"),
 }
+"""Kinds of node that are refused by design: how they are written, and what to write instead."""
 
 _warning_filters = threading.Lock()
 
@@ -140,7 +141,7 @@ class Policy(RestrictingNodeTransformer):
     def not_allowed(self, node: ast.AST) -> NoReturn:
         """A kind of statement or expression that is refused as such, known or unknown."""
         kind = type(node).__name__
-        self._refuse(node, kind, _NODES.get(kind, "write it with ordinary statements"))
+        self._refuse(node, *_NODES.get(kind, (kind, "write it with ordinary statements")))
 
     # Names
 

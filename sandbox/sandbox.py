@@ -186,7 +186,7 @@ class _Execution:
             if process is not None:
                 status, usage = _stop(process, wait=self._end is not None and not interrupted)
             self._broker.cancel()
-            calls.shutdown(wait=True, cancel_futures=True)
+            calls.shutdown(wait=False, cancel_futures=True)
             ours.close()
             shutil.rmtree(folder, ignore_errors=True)
         return self._result(status, usage, interrupted)
@@ -194,7 +194,7 @@ class _Execution:
     # The conversation with the child
 
     def _converse(self, ours: socket.socket, calls: ThreadPoolExecutor, code: bytes) -> None:
-        settings = {**self._settings, "wall": self._deadline - time.monotonic()}
+        settings = {**self._settings, "deadline": self._deadline}
         frames = channel.Frames(FRAME_LIMIT)
         poll = select.poll()
         poll.register(ours, select.POLLIN)
@@ -305,7 +305,7 @@ class _Execution:
         resources = Resources(
             wall=round(time.monotonic() - self._started, 4),
             cpu=round(usage.ru_utime + usage.ru_stime, 4) if usage else 0.0,
-            memory=round(usage.ru_maxrss / 1024, 1) if usage else 0.0,
+            memory=end.get("memory") or (round(usage.ru_maxrss / 1024, 1) if usage else 0.0),
             output=self._printed,
         )
         warnings = (*self._warnings, *self._broker.warnings)

@@ -21,9 +21,10 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-__all__ = ["Answer", "NoAnswerError", "TooLargeError", "Transport"]
+__all__ = ["OVER", "Answer", "NoAnswerError", "TooLargeError", "Transport"]
 
 CHUNK = 16 * 1024
+OVER = "the run ended before a reply came"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +92,20 @@ class Transport:
         watch.start()
         try:
             if self._cancelled:
-                raise NoAnswerError("ConnectionError", "the run is over")
+                raise NoAnswerError("ConnectionError", OVER)
             timeout = (max(seconds, 0.001), max(seconds, 0.001))
             response = self._session.send(request, stream=True, timeout=timeout, allow_redirects=False)
             with response:
                 body = self._read(response, limit)
         except requests.RequestException as error:
+            if self._cancelled:
+                raise NoAnswerError("ConnectionError", OVER) from None
             if expired.is_set() or isinstance(error, requests.Timeout):
                 raise NoAnswerError("ReadTimeout", f"no whole reply within {seconds:.3g} s") from None
             raise NoAnswerError(type(error).__name__, _said(error)) from None
         except (OSError, ValueError) as error:  # a socket that was shut under the library's hands
             kind = "ReadTimeout" if expired.is_set() else "ConnectionError"
-            raise NoAnswerError(kind, f"the connection broke: {error}") from None
+            raise NoAnswerError(kind, OVER if self._cancelled else f"the connection broke: {error}") from None
         finally:
             watch.cancel()
         if expired.is_set():

@@ -61,6 +61,10 @@ class Door:
         self._replies: dict[object, tuple[dict[str, Any], bytes]] = {}
         self._calls = 0
         self._room = output_limit
+        try:
+            self._status = os.open("/proc/self/status", os.O_RDONLY)
+        except OSError:
+            self._status = -1
 
     def send(self, kind: bytes, head: dict[str, Any], payload: bytes = b"") -> None:
         """Send one frame, whole, whichever thread asks."""
@@ -93,9 +97,19 @@ class Door:
 
     def leave(self, head: dict[str, Any]) -> NoReturn:
         """Report the end of the program and end this process."""
+        head["memory"] = self._peak_memory()
         if self._sending.acquire(timeout=1):  # a signal may have come in the middle of a frame; then say nothing
             channel.send(self._descriptor, channel.encode(channel.DONE, head))
         os._exit(0)
+
+    def _peak_memory(self) -> float:
+        """In MiB; what the kernel tells a parent counts the parent's own memory from before the start."""
+        if self._status < 0:
+            return 0.0
+        for line in os.pread(self._status, 4096, 0).splitlines():
+            if line.startswith(b"VmHWM:"):
+                return round(int(line.split()[1]) / 1024, 1)
+        return 0.0
 
 
 class Stream:
@@ -181,8 +195,8 @@ def main(descriptor: int) -> None:
 def serve(descriptor: int, settings: dict[str, Any], code: bytes) -> None:
     """Run one program. Never returns: the process ends with it.
 
-    `settings`: tools (names), modules (to load before files are closed off), wall and cpu (seconds), memory and output
-    (bytes), now (seconds since 1970 or None), seed, readable (folders).
+    `settings`: tools (names), modules (to load before files are closed off), deadline (by the monotonic clock), cpu
+    (seconds), memory and output (bytes), now (seconds since 1970 or None), seed, readable (folders).
     """
     given = _Settings(settings)
     door = Door(descriptor, given.output)
@@ -199,7 +213,7 @@ def serve(descriptor: int, settings: dict[str, Any], code: bytes) -> None:
     )
     walls = Walls(cpu=given.cpu, memory=given.memory, readable=given.readable)
     door.send(channel.READY, {"layers": isolate(walls)})
-    _watch_time(door, given.wall)
+    _watch_time(door, given.deadline)
     door.leave(_run(marshal.loads(code), namespace))
 
 
@@ -210,7 +224,7 @@ class _Settings:
         self.tools: list[str] = head["tools"]
         self.modules: list[str] = head["modules"]
         self.readable: list[str] = head["readable"]
-        self.wall: float = head["wall"]
+        self.deadline: float = head["deadline"]
         self.cpu: float = head["cpu"]
         self.memory: int = head["memory"]
         self.output: int = head["output"]
@@ -296,7 +310,7 @@ def _place(frame: FrameType | None) -> dict[str, Any]:
     return {"trace": lines[:TRACE_LIMIT][::-1]}
 
 
-def _watch_time(door: Door, wall: float) -> None:
+def _watch_time(door: Door, deadline: float) -> None:
     """Stop at a time limit from within, which tells the line; the parent stops a process that doesn't."""
 
     def stop(limit: str) -> Callable[[int, FrameType | None], None]:
@@ -304,7 +318,7 @@ def _watch_time(door: Door, wall: float) -> None:
 
     signal.signal(signal.SIGXCPU, stop("cpu"))
     signal.signal(signal.SIGALRM, stop("wall"))
-    signal.setitimer(signal.ITIMER_REAL, max(wall, 0.001))
+    signal.setitimer(signal.ITIMER_REAL, max(deadline - time.monotonic(), 0.001))
 
 
 # What the program calls

@@ -45,6 +45,9 @@ class Library:
         level: int = 0,
     ) -> ModuleType:
         """What an import statement calls. Raises: ImportError, ModuleNotFoundError."""
+        if name in _INTERNAL:
+            importlib.import_module(name)
+            return ModuleType(name)  # C code takes the real one from sys.modules, a program gets this empty one
         if level or name not in MODULES:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         module = self._facade(name)
@@ -79,6 +82,9 @@ class Library:
         """`urllib` and `concurrent`: nothing but a place for their submodules."""
         return self._facades.setdefault(name, ModuleType(name))
 
+
+_INTERNAL = frozenset({"_strptime", "copyreg", "warnings"})
+"""Modules that C code of the interpreter imports in the program's name, as `datetime.strptime` does."""
 
 _PACKAGES = {"collections.", "requests."}
 """Listed modules that hold others: importing one brings the others along, as in Python."""
