@@ -509,6 +509,29 @@ def test_a_damaged_model_file_is_one_message(tmp_path: Path, monkeypatch: pytest
     assert done.stdout.count("\n") == 1
 
 
+def test_a_system_library_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a bare machine the engine may lack libgomp: the message names the package that brings it; exit 5."""
+    monkeypatch.setenv("ATC_HOME", str(tmp_path))
+    file = tmp_path / "models" / files.CATALOGUE[0].file
+    file.parent.mkdir()
+    file.write_bytes(b"GGUF")
+    shadow = tmp_path / "shadow"
+    shadow.mkdir()
+    (shadow / "xllamacpp.py").write_text("raise ImportError('libgomp.so.1: cannot open shared object file')\n")
+    monkeypatch.setenv("PYTHONPATH", f"{shadow}:{os.environ.get('PYTHONPATH', '')}")
+    program = (
+        "from atc.models import Message, open_model\n"
+        "from protocols.errors import ModelError\n"
+        "try:\n    open_model().complete([Message('user', 'Hello')])\n"
+        "except ModelError as error:\n    print(error)\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+
+    assert "libgomp.so.1: cannot open shared object file" in done.stdout
+    assert "apt install libgomp1" in done.stdout
+
+
 @pytest.fixture(scope="module")
 def local() -> Iterator[Model]:
     """The small local model, where it was pulled."""

@@ -116,8 +116,13 @@ class _Engine:
         # The engine's threads would spin while they wait for each other, and take the processor from whoever they
         # wait for: beside another busy process that costs five sixths of the writing speed. OpenMP reads this once.
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-        import xllamacpp
-
+        try:
+            import xllamacpp
+        except ImportError as error:
+            raise ModelError(
+                f"the local engine cannot be loaded: {error}. If libgomp.so.1 is missing: apt install libgomp1 "
+                "(Debian, Ubuntu) or dnf install libgomp (Fedora); else reinstall xllamacpp"
+            ) from error
         key = secrets.token_urlsafe(32)
         try:
             server = xllamacpp.Server(_parameters(xllamacpp, file, context, key))
