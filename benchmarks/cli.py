@@ -127,7 +127,8 @@ def bench(
     if as_json:
         click.echo(to_json(summary), nl=False)
     else:
-        Console().print(table(summary, f"{name} · {settings.model} · {mode} · seed {seed}"))
+        click.echo(f"{name} · {settings.model} · mode {mode} · seed {seed}")
+        Console().print(table(summary))
 
 
 def _watch(results: Iterable[Result], total: int) -> list[Result]:

@@ -34,9 +34,9 @@ def summarize(results: Sequence[Result], settings: Settings) -> dict[str, object
     }
 
 
-def table(summary: Mapping[str, object], title: str) -> Table:
-    """The summary for people."""
-    shown = Table(title=title, title_justify="left", show_header=False)
+def table(summary: Mapping[str, object]) -> Table:
+    """The figures for people."""
+    shown = Table(show_header=False)
     shown.add_column("measure")
     shown.add_column("value", justify="right")
     rows = (
