@@ -12,11 +12,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from protocols.documents import METHODS, pointer
+
 __all__ = ["example_agreement", "repair"]
 
 Node = dict[str, Any]
 
-_METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _SCHEMAS = ("items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else")
 _GRAMMAR: dict[str, dict[str, tuple[str, str]]] = {
     # kind of node: key -> (how the value holds further nodes, their kind)
@@ -28,7 +29,7 @@ _GRAMMAR: dict[str, dict[str, tuple[str, str]]] = {
         "requestBodies": ("map", "body"),
         "headers": ("map", "header"),
     },
-    "path": {"parameters": ("list", "parameter"), **dict.fromkeys(_METHODS, ("one", "operation"))},
+    "path": {"parameters": ("list", "parameter"), **dict.fromkeys(METHODS, ("one", "operation"))},
     "operation": {
         "parameters": ("list", "parameter"),
         "requestBody": ("one", "body"),
@@ -100,7 +101,7 @@ class _Repairs:
 
     def note(self, kind: str, place: tuple[str, ...], count: int = 1) -> None:
         before, first = self.found.get(kind, (0, ""))
-        self.found[kind] = (before + count, first or _pointer(place))
+        self.found[kind] = (before + count, first or pointer(*place))
 
     def warnings(self) -> tuple[str, ...]:
         return tuple(f"repaired {count} {kind}, first at {first}" for kind, (count, first) in self.found.items())
@@ -174,7 +175,7 @@ def _kind_of(document: Mapping[str, Any]) -> str:
         return "parameter"
     if document.keys() & {"responses", "requestBody"}:
         return "operation"
-    if any(isinstance(document.get(method), Mapping) and "responses" in document[method] for method in _METHODS):
+    if any(isinstance(document.get(method), Mapping) and "responses" in document[method] for method in METHODS):
         return "path"
     if "content" in document:
         return "response"
@@ -251,10 +252,6 @@ class _Resolver:
         if isinstance(holder, dict):
             for name, inner in list(holder.items()):
                 yield holder, name, inner
-
-
-def _pointer(place: tuple[str, ...]) -> str:
-    return "#" + "".join("/" + key.replace("~", "~0").replace("/", "~1") for key in place)
 
 
 def _boolean(value: Any) -> Any:
@@ -393,7 +390,7 @@ def _disjoint(first: Any, second: Any) -> bool:
 def _repair_path(node: Node, place: tuple[str, ...], repairs: _Repairs, resolve: _Resolver) -> None:
     """Path parameters are declared, and required."""
     shared = [resolve(raw) for raw in node.get("parameters") or ()]
-    for method in _METHODS:
+    for method in METHODS:
         operation = node.get(method)
         if not isinstance(operation, dict) or not isinstance(operation.get("parameters", []), list):
             continue

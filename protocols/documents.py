@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     import yaml
     from referencing import Registry, Resource
 
-__all__ = ["Library", "parse", "read"]
+__all__ = ["METHODS", "Library", "parse", "pointer", "read"]
+
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+"""What an OpenAPI path may hold operations for."""
 
 _TIMEOUT = (5.0, 20.0)  # seconds to connect, to wait for data
 _LARGEST = 64 * 1024 * 1024  # bytes
@@ -128,6 +131,11 @@ def _yaml_loader() -> type[yaml.CSafeLoader]:
     return Loader
 
 
+def pointer(*keys: object) -> str:
+    """A JSON pointer (RFC 6901) written as a URI fragment: `#/paths/~1movie~1{id}/get`."""
+    return "#" + "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
+
+
 class Library:
     """The document and those it points to, each read once.
 
@@ -172,6 +180,11 @@ class Library:
             self._digests[uri] = hashlib.sha256(data).hexdigest()
             self._others[uri] = self._prepare(parse(data, uri))
         return self._others[uri]
+
+    @property
+    def has_others(self) -> bool:
+        """Whether a further document was read."""
+        return bool(self._others)
 
     def gather(self, text: str) -> str:
         """Read the documents that `text` (this document, as written) points to; one digest over all of them.

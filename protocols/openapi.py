@@ -13,23 +13,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 from urllib.parse import urljoin, urlsplit
 
-from protocols.documents import Library
+from protocols.documents import METHODS, Library, pointer
 from protocols.errors import ProtocolError
 from protocols.model import Body, Location, Parameter, Protocol, Response, Schema, SecurityScheme, Server, Tool
 from protocols.names import argument_name, tool_name, unique
 from protocols.schemas import SchemaReader
-from protocols.toolfile import FIXED, METHODS, NAME
+from protocols.toolfile import FIXED, NAME
 
-__all__ = ["METHODS", "Builder", "operations", "pointer", "protocol"]
+__all__ = ["Builder", "operations", "protocol"]
 
 _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
 _UNSENT = {"accept", "content-type", "authorization"}  # OpenAPI: such header parameters are to be ignored
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
-
-
-def pointer(*keys: object) -> str:
-    """A JSON pointer (RFC 6901) written as a URI fragment: `#/paths/~1movie~1{id}/get`."""
-    return "#" + "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
 
 
 def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any], Any]]:

@@ -2,8 +2,8 @@
 
 What reads a schema later (prompts, hints, checks, the simulator) wants to see `type` and `properties` at once. So
 `$ref` is replaced by its target, the same Python object wherever it is used; `allOf` is merged into one object; and
-alternatives that say less than they seem to are simplified. Only where a schema contains itself a `$ref` to
-`#/$defs/NAME` remains.
+alternatives that say less than they seem to are simplified. Only where a schema contains itself, or references lead
+more than 24 deep, a `$ref` to `#/$defs/NAME` remains.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from protocols.errors import ProtocolError
 from protocols.model import Schema
 from protocols.names import fold
 
-__all__ = ["SchemaReader", "merge"]
+__all__ = ["SchemaReader", "apart", "merge"]
 
 _MAPS = frozenset({"properties", "patternProperties", "dependentSchemas"})
 _LISTS = frozenset({"oneOf", "anyOf", "prefixItems"})
@@ -28,6 +28,7 @@ _LOWER = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "min
 _UPPER = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
 _CONJOINED = frozenset({"oneOf", "anyOf", "not", "pattern", "if"})
 _TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+_DEEPEST = 24
 _NULL = {"type": "null"}
 
 
@@ -38,11 +39,24 @@ class SchemaReader:
         self._library = library
         self._done: dict[str, Schema] = {}
         self._open: set[str] = set()
+        self._later: list[tuple[str, str]] = []
         self._names: dict[str, str] = {}
         self.definitions: dict[str, Schema] = {}
 
     def read(self, raw: object, base: str) -> Schema:
         """The schema `raw`, found in the document at `base`. Raises: ProtocolError: it cannot be understood."""
+        done = dict(self._done)
+        try:
+            schema = self._read(raw, base)
+            while self._later:
+                self._referenced(*self._later.pop())
+        except (ProtocolError, RecursionError):
+            self._done = done  # what was read since may point to a schema that will not come to be
+            self._later.clear()
+            raise
+        return schema
+
+    def _read(self, raw: object, base: str) -> Schema:
         if raw is True:
             return {}
         if raw is False:
@@ -57,9 +71,9 @@ class SchemaReader:
         own: Schema = self._own(raw, base)
         parts = raw.get("allOf")
         if isinstance(parts, list) and parts:
-            merged = self.read(parts[0], base)
+            merged = self._read(parts[0], base)
             for part in parts[1:]:
-                merged = merge(merged, self.read(part, base))
+                merged = merge(merged, self._read(part, base))
             own = merge(merged, own) if own else merged
         return self._finish(own, raw)
 
@@ -69,14 +83,12 @@ class SchemaReader:
             return self._done[key]
         if key in self._open:
             return {"$ref": f"#/$defs/{self._name(key)}"}
+        if len(self._open) >= _DEEPEST:
+            self._later.append((ref, base))
+            return {"$ref": f"#/$defs/{self._name(key)}"}
         self._open.add(key)
-        before = set(self._done)
         try:
-            schema = self.read(content, uri)
-        except ProtocolError:
-            for inner in self._done.keys() - before:  # may point back to this one, which will not come to be
-                del self._done[inner]
-            raise
+            schema = self._read(content, uri)
         finally:
             self._open.discard(key)
         if key in self._names:
@@ -104,15 +116,15 @@ class SchemaReader:
             if key in _MAPS:
                 if not isinstance(value, Mapping):
                     raise ProtocolError(f"`{key}` must be an object, not {str(value)[:60]!r}")
-                out[key] = {name: self.read(part, base) for name, part in value.items()}
+                out[key] = {name: self._read(part, base) for name, part in value.items()}
             elif key == "items" and isinstance(value, list):
-                out["prefixItems"] = [self.read(part, base) for part in value]
+                out["prefixItems"] = [self._read(part, base) for part in value]
             elif key in _LISTS:
                 if not isinstance(value, list):
                     raise ProtocolError(f"`{key}` must be a list, not {str(value)[:60]!r}")
-                out[key] = [self.read(part, base) for part in value]
+                out[key] = [self._read(part, base) for part in value]
             elif key in _SINGLE:
-                out[key] = value if isinstance(value, bool) else self.read(value, base)
+                out[key] = value if isinstance(value, bool) else self._read(value, base)
             elif key == "discriminator":
                 if isinstance(value, Mapping) and "propertyName" in value:
                     out[key] = {"propertyName": value["propertyName"]}
@@ -145,6 +157,25 @@ class SchemaReader:
         if raw.get("nullable") is True or raw.get("x-nullable") is True:
             out = _nullable(out)
         return out
+
+
+def apart(schema: Schema) -> tuple[dict[str, object], list[object]]:
+    """The schema with nothing demanded of what is inside it, and the schemas inside."""
+    outside: dict[str, object] = {}
+    inside: list[object] = []
+    for key, value in schema.items():
+        if key in _MAPS and isinstance(value, Mapping):
+            inside += value.values()
+            outside[key] = dict.fromkeys(value, True)
+        elif key in (*_LISTS, "allOf") and isinstance(value, list):
+            inside += value
+            outside[key] = [True] * len(value)
+        elif key in _SINGLE and isinstance(value, Mapping):
+            inside.append(value)
+            outside[key] = True
+        else:
+            outside[key] = value
+    return outside, inside
 
 
 def _types(schema: Schema) -> list[str]:

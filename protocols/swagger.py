@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from protocols.documents import METHODS
+
 __all__ = ["upgrade"]
 
-_METHODS = ("get", "put", "post", "delete", "options", "head", "patch")
 _MOVED = {"#/definitions/": "#/components/schemas/", "#/responses/": "#/components/responses/"}
 _OUTER = frozenset(
     {"name", "in", "required", "description", "collectionFormat", "allowEmptyValue", "schema", "x-example"}
@@ -97,7 +98,7 @@ def _path(document: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any
     new: dict[str, Any] = {"$ref": item["$ref"]} if "$ref" in item else {}
     shared = [_resolved(document, raw) for raw in item.get("parameters") or ()]
     for method, operation in item.items():
-        if method in _METHODS:
+        if method in METHODS:
             new[method] = _operation(document, operation, shared) if isinstance(operation, Mapping) else operation
     return new
 

@@ -14,17 +14,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from protocols.documents import METHODS, pointer
 from protocols.names import fold
 
-__all__ = ["FIXED", "METHODS", "NAME", "upgrade"]
+__all__ = ["FIXED", "NAME", "upgrade"]
 
 NAME = "x-tool-name"
 """Key of an operation that says what its tool is called."""
 
 FIXED = "x-fixed"
 """Key of a parameter with the one value that is always sent; OpenAPI 3.0 has no `const`."""
-
-METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 
 _SECRET = re.compile(r"authorization|api[-_]?key|token|secret|password|[-_]key$", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"<.*>|\{.*\}|your\b.*|.*\byour[-_ ].*|x{3,}|\.{3}|", re.IGNORECASE | re.DOTALL)
@@ -53,8 +52,7 @@ def upgrade(content: Mapping[str, Any], title: str) -> tuple[dict[str, Any], dic
         while method in paths.get(key, ()):  # OpenAPI has one operation per path and method, a tool file may have more
             key += "#"
         paths.setdefault(key, {})[method] = operation
-        pointer = key.replace("~", "~0").replace("/", "~1")
-        places[f"#/paths/{pointer}/{method}"] = f"#/endpoints/{index}"
+        places[pointer("paths", key, method)] = pointer("endpoints", index)
     host = urlsplit(bases[0]).netloc if bases else ""
     document = {
         "openapi": "3.0.3",

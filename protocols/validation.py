@@ -17,8 +17,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from protocols.documents import Library
-from protocols.openapi import METHODS, operations, pointer
+from protocols.documents import METHODS, Library, pointer
+from protocols.errors import ProtocolError
+from protocols.model import Schema
+from protocols.openapi import Builder, operations
+from protocols.schemas import apart
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -81,11 +84,9 @@ def _check(document: Mapping[str, Any], library: Library) -> Findings:
     skipped: dict[str, str] = {}
     notes: Counter[str] = Counter()
     users: dict[str, set[str]] | None = None
-    for error in _errors(document, library):
+    for error in _errors(document):
         path = tuple(str(key) for key in error.absolute_path)
         reason = f"{error.message[:200]} (at {pointer(*path)})"
-        if path and path[0] not in document:  # of a schema alone; the same error has come with its full place
-            continue
         if not _matters(path, error):
             notes[_note(error)] += 1
         elif path[:1] == ("paths",) and len(path) > 2 and path[2] in METHODS:
@@ -102,24 +103,61 @@ def _check(document: Mapping[str, Any], library: Library) -> Findings:
                 notes["an unused component breaks the OpenAPI rules"] += 1
         else:
             notes[f"breaks the OpenAPI rules: {reason}"] += 1
+    if library.has_others or str(document.get("openapi")).startswith("3.1"):
+        for place, reason in _bad_schemas(document, library):
+            skipped.setdefault(place, reason)
     return Findings(skipped, tuple(f"{text} ({count} times)" if count > 1 else text for text, count in notes.items()))
 
 
-def _errors(document: Mapping[str, Any], library: Library) -> Iterator[ValidationError]:
-    """The validator's errors, each at the place it is really about."""
-    from jsonschema.exceptions import ValidationError
-    from jsonschema_path import SchemaPath
+def _errors(document: Mapping[str, Any]) -> Iterator[ValidationError]:
+    """The validator's errors, each at the place it is really about.
+
+    The document is held against the schema of OpenAPI. The validator's further walk, which takes as long again, looks
+    for what repair and reading deal with themselves.
+    """
     from openapi_spec_validator import OpenAPIV30SpecValidator, OpenAPIV31SpecValidator
 
     new = str(document.get("openapi")).startswith("3.1")
-    handlers = dict.fromkeys(("", "file", "http", "https"), library.other)
-    path = SchemaPath.from_dict(dict(document), base_uri=library.uri, handlers=handlers)
-    validator = (OpenAPIV31SpecValidator if new else OpenAPIV30SpecValidator)(path)
-    try:
-        for error in validator.iter_errors():
-            yield from _leaves(error)
-    except Exception as error:  # the validator gives up at a reference to nothing; reading finds and names it
-        yield ValidationError(f"the validator stopped: {type(error).__name__}: {error}")
+    rules = OpenAPIV31SpecValidator if new else OpenAPIV30SpecValidator
+    for error in rules.schema_validator.iter_errors(document):
+        yield from _leaves(error)
+
+
+def _bad_schemas(document: Mapping[str, Any], library: Library) -> Iterator[tuple[str, str]]:
+    """Operations, by JSON pointer, with a schema that JSON Schema forbids, and the reason.
+
+    The rules of OpenAPI 3.1 leave schemas to JSON Schema, and what stands in other files nobody has looked at.
+    """
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    rules = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+    builder = Builder(document, library)
+    verdicts: dict[int, str | None] = {}
+    kept: list[Schema] = []  # so that no other schema gets the id of one that was seen
+    for path, method, item, operation, base in builder.operations():
+        try:
+            tool = builder.tool("", method, path, operation, base, item)
+        except (ProtocolError, RecursionError):
+            continue  # reading it comes to the same end, and says why
+        waiting: list[object] = [parameter.schema for parameter in tool.parameters]
+        waiting += [tool.body.schema] if tool.body else []
+        waiting += [response.schema for response in tool.responses if response.schema]
+        seen: set[int] = set()
+        while waiting:
+            schema = waiting.pop()
+            if not isinstance(schema, Mapping) or id(schema) in seen:
+                continue
+            seen.add(id(schema))
+            outside, inside = apart(schema)
+            waiting += inside
+            if id(schema) not in verdicts:
+                error = best_match(rules.iter_errors(outside))
+                kept.append(schema)
+                verdicts[id(schema)] = error.message[:200] if error else None
+            reason = verdicts[id(schema)]
+            if reason is not None:
+                yield pointer("paths", path, method), f"a schema that cannot be used: {reason}"
 
 
 def _leaves(error: ValidationError) -> Iterator[ValidationError]:
@@ -146,8 +184,6 @@ def _is_reference(error: ValidationError) -> bool:
 def _matters(path: tuple[str, ...], error: ValidationError) -> bool:
     """Whether an error makes what it is in unusable, rather than untidy."""
     if error.validator in ("additionalProperties", "unevaluatedProperties", "uniqueItems"):
-        return False
-    if error.validator is None:  # found by the validator's own code: names, templates, defaults; reading deals with it
         return False
     if error.validator == "required" and any(f"'{key}'" in error.message for key in ("description", "responses")):
         return False

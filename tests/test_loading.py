@@ -313,6 +313,48 @@ def test_alternatives_are_written_short_only_where_they_mean_the_same() -> None:
     assert found["either"] == alternatives["either"]
 
 
+def test_many_schemas_that_lead_to_one_another_stay_readable() -> None:
+    """Reading does not nest as deep as the document does, and values are still checked all the way down."""
+    count = 300
+    schemas = {
+        f"S{index}": {
+            "type": "object",
+            "required": ["v"],
+            "properties": {"v": {"type": "integer"}, "next": {"$ref": f"#/components/schemas/S{(index + 1) % count}"}},
+        }
+        for index in range(count)
+    }
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/S0"}}}
+    paths = {"/s": {"get": {"responses": {"200": {"description": "", "content": content}}}}}
+    protocol = load({"openapi": "3.0.3", "info": INFO, "paths": paths, "components": {"schemas": schemas}})
+
+    validator = Draft202012Validator(dict(protocol.standalone(answer_schema(protocol.tools[0]))))
+    for bottom, valid in ((1, True), ("one", False)):
+        value: dict[str, object] = {"v": bottom}
+        for _ in range(60):
+            value = {"v": 1, "next": value}
+        assert validator.is_valid(value) is valid
+
+
+def test_a_schema_that_json_schema_forbids_costs_its_operation_in_3_1_and_in_other_files(tmp_path: Path) -> None:
+    (tmp_path / "other.yaml").write_text("minimum: lots")
+    answer = {"responses": {"200": {"description": ""}}}
+    paths = {
+        "/inner": {"get": {"parameters": [{"name": "x", "in": "query", "schema": {"minLength": {}}}], **answer}},
+        "/outer": {"get": {"parameters": [{"name": "x", "in": "query", "schema": {"$ref": "other.yaml"}}], **answer}},
+        "/good": {"get": answer},
+    }
+    (tmp_path / "api.json").write_text(json.dumps({"openapi": "3.1.0", "info": INFO, "paths": paths}))
+
+    protocol = load(tmp_path / "api.json")
+
+    assert [tool.name for tool in protocol.tools] == ["GET_good"]
+    assert [warning.partition("#")[2].partition(":")[0] for warning in protocol.warnings] == [
+        "/paths/~1inner/get",
+        "/paths/~1outer/get",
+    ]
+
+
 def test_a_document_from_the_web_with_what_it_points_to(samples_url: str) -> None:
     protocol = load(f"{samples_url}/library.yaml")
 
