@@ -67,7 +67,7 @@ class LazyGroup(click.Group):
         except ATCError as error:
             say(str(error))
             ctx.exit(error.exit_code)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, click.Abort):
             say("interrupted")
             ctx.exit(130)
         finally:

@@ -97,7 +97,7 @@ def solve(
             of_document = agent.protocol.warnings
             solution = agent.solve(query)
             exit_code = solution.exit_code
-    except (ATCError, KeyboardInterrupt) as error:
+    except (ATCError, KeyboardInterrupt, click.Abort) as error:
         exit_code = error.exit_code if isinstance(error, ATCError) else 130
         # A second ctrl-C, while things are closed, must not lose what the first one left.
         solution = solution or _unsolved(query, name, exit_code, str(error) or "interrupted")
