@@ -6,7 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -91,11 +91,12 @@ def _serving(reply: Callable[[bytes], tuple[int, str, str]]) -> Iterator[str]:
         def do_GET(self) -> None:
             status, kind, body = reply(self.rfile.read(int(self.headers.get("Content-Length", 0))))
             data = body.encode()
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+            with suppress(ConnectionError):  # who asked may have been interrupted meanwhile
+                self.send_response(status)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
 
         do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815
 
