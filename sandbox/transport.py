@@ -1,8 +1,8 @@
 """Sends one HTTP request and reads its reply, within a time and a size that hold whatever the server does.
 
 `requests` bounds the time between two bytes; a server that drips one byte a second is never stopped by that. Here
-every connection is known, so that a request can be ended from outside by shutting its socket. Proxies, `.netrc`,
-certificates and cookies of the environment play no part.
+every connection is known, so that a request can be ended from outside by shutting its socket. There is no Session:
+proxies, `.netrc` and cookies play no part, and no redirect is followed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import threading
 import time
 import weakref
 from dataclasses import dataclass
-from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
 import requests
@@ -64,13 +63,7 @@ class Transport:
         self._owners: weakref.WeakKeyDictionary[socket.socket, int] = weakref.WeakKeyDictionary()
         self._lock = threading.Lock()
         self._cancelled = False
-        self._session = requests.Session()
-        self._session.trust_env = False
-        self._session.headers.clear()
-        self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=()))
-        adapter = _Adapter(self._own)
-        self._session.mount("http://", adapter)
-        self._session.mount("https://", adapter)
+        self._adapter = _Adapter(self._own)
 
     def send(self, request: requests.PreparedRequest, *, seconds: float, limit: int) -> Answer:
         """Send once and read the whole reply.
@@ -94,7 +87,7 @@ class Transport:
             if self._cancelled:
                 raise NoAnswerError("ConnectionError", OVER)
             timeout = (max(seconds, 0.001), max(seconds, 0.001))
-            response = self._session.send(request, stream=True, timeout=timeout, allow_redirects=False)
+            response = self._adapter.send(request, stream=True, timeout=timeout)
             with response:
                 body = self._read(response, limit)
         except requests.RequestException as error:
@@ -127,7 +120,7 @@ class Transport:
 
     def close(self) -> None:
         """Give all connections back."""
-        self._session.close()
+        self._adapter.close()
 
     def _read(self, response: requests.Response, limit: int) -> bytes:
         parts = []

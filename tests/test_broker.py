@@ -1,0 +1,450 @@
+"""The only door to the network: what it sends, what it refuses, what it keeps to itself."""
+
+from __future__ import annotations
+
+import base64
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from protocols.auth import Credential
+from protocols.errors import ToolError, UsageError
+from sandbox import Broker, CallRecord, Limits
+from sandbox.broker import Exceeded
+from tests.local_api import DOCUMENTED, Answer, LocalAPI, document
+
+SECRET = "tok/en+4711=="
+OSLO = {"id": "oslo", "name": "Oslo", "population": 700_000}
+
+
+@pytest.fixture
+def api() -> Iterator[LocalAPI]:
+    with LocalAPI() as api:
+        api.answer("GET", "/cities", {"results": [OSLO]})
+        api.answer("GET", "/cities/oslo", OSLO)
+        api.answer("POST", "/alerts", {"text": "Storm", "level": 3})
+        yield api
+
+
+@pytest.fixture
+def broker(api: LocalAPI) -> Iterator[Broker]:
+    broker = Broker(api.documented, base_url=api.url, credentials=[Credential("bearer", SECRET)])
+    yield broker
+    broker.cancel()
+    broker.close()
+
+
+def test_a_call_gives_the_parsed_reply_and_a_record(api: LocalAPI, broker: Broker) -> None:
+    """Everything that is known of a call is in its record, in the words that the program used."""
+    assert broker.call("GET_cities", (), {"query": "Oslo", "page": "2"}, line=7) == {"results": [OSLO]}
+
+    (record,) = broker.calls
+    assert record == CallRecord(
+        index=0,
+        tool="GET_cities",
+        method="GET",
+        url=f"{api.url}/cities?query=Oslo&page=2",
+        arguments={"query": "Oslo", "page": 2},
+        line=7,
+        status=200,
+        ms=record.ms,
+        attempts=1,
+        style="function",
+        response={"results": [OSLO]},
+    )
+    assert api.requests[0].query == (("query", "Oslo"), ("page", "2"))
+    assert api.requests[0].headers["authorization"] == f"Bearer {SECRET}"
+
+
+def test_path_arguments_stay_one_segment(api: LocalAPI, broker: Broker) -> None:
+    """No value of an argument leads to another operation."""
+    with pytest.raises(ToolError, match="404"):
+        broker.call("GET_cities_city_id", ["oslo/weather?x=1#y"])
+    with pytest.raises(ToolError, match=r"must not be '\.' or '\.\.'"):
+        broker.call("GET_cities_city_id", [".."])
+
+    assert [request.path for request in api.requests] == ["/v1/cities/oslo%2Fweather%3Fx%3D1%23y"]
+
+
+def test_wrong_arguments_are_never_sent(api: LocalAPI, broker: Broker) -> None:
+    """The program is told the nearest valid argument; the record shows that nothing left."""
+    with pytest.raises(ToolError, match="has no argument 'qery'; did you mean 'query'"):
+        broker.call("GET_cities", (), {"qery": "Oslo"})
+
+    assert api.requests == []
+    assert [(call.status, call.attempts) for call in broker.calls] == [(None, 0)]
+    assert "did you mean 'query'" in (broker.calls[0].error or "")
+    assert broker.calls[0].arguments == {"qery": "Oslo"}
+
+
+def test_a_body_is_sent_as_json(api: LocalAPI, broker: Broker) -> None:
+    """Properties of a JSON body are arguments like any other."""
+    assert broker.call("POST_alerts", (), {"text": "Storm", "level": 3}) == {"text": "Storm", "level": 3}
+
+    assert api.requests[0].json() == {"text": "Storm", "level": 3}
+    assert api.requests[0].headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (Answer(404, {"message": "No such city"}), "404 Not Found — No such city"),
+        (Answer(422, {"errors": [{"detail": "page is too high"}]}), "422 Unprocessable Entity — page is too high"),
+        (Answer(400, {"success": False, "status_message": "Invalid id"}), "400 Bad Request — Invalid id"),
+        (Answer(401, {"error": {"status": 401, "message": "No token provided"}}), "— No token provided"),
+        (Answer(500, "boom"), "500 Internal Server Error — boom"),
+        (Answer(409, None), "409 Conflict (GET /cities/oslo)"),
+    ],
+)
+def test_an_error_of_the_service_is_one_short_line(api: LocalAPI, broker: Broker, answer: Answer, message: str) -> None:
+    """Name of the tool, status, and what the service says, wherever in its reply it says it."""
+    api.script("GET", "/cities/oslo", answer)
+
+    with pytest.raises(ToolError) as caught:
+        broker.call("GET_cities_city_id", ["oslo"])
+
+    assert str(caught.value).startswith("GET_cities_city_id: ")
+    assert message in str(caught.value)
+    assert caught.value.status == answer.status
+    assert broker.calls[0].status == answer.status
+
+
+def test_forms_of_a_reply(api: LocalAPI, broker: Broker) -> None:
+    """JSON is parsed, other text comes as text, an empty body is None; a web page in place of JSON is an error."""
+    api.answer("GET", "/cities/a", "plain words")
+    api.answer("DELETE", "/cities/a", None, 204)
+    api.answer("GET", "/cities/b", "<html>Please sign in</html>", headers={"Content-Type": "text/html"})
+    api.answer("GET", "/cities/c", "{not json", headers={"Content-Type": "application/json"})
+
+    assert broker.call("GET_cities_city_id", ["a"]) == "plain words"
+    assert broker.call("DELETE_cities_city_id", ["a"]) is None
+    with pytest.raises(ToolError, match="a web page instead of JSON: <html>Please sign in"):
+        broker.call("GET_cities_city_id", ["b"])
+    with pytest.raises(ToolError, match=r"not JSON: \{not json"):
+        broker.call("GET_cities_city_id", ["c"])
+
+
+# Sending again
+
+
+def test_a_read_is_sent_again_after_429_and_503(api: LocalAPI, broker: Broker) -> None:
+    """A busy service is asked again, when it says so; the record counts the attempts."""
+    soon = {"Retry-After": "0"}
+    api.script("GET", "/cities/oslo", Answer(429, headers=soon), Answer(503, headers=soon), Answer(200, OSLO))
+
+    assert broker.call("GET_cities_city_id", ["oslo"]) == OSLO
+    assert [(call.status, call.attempts) for call in broker.calls] == [(200, 3)]
+
+
+def test_retry_after_is_kept(api: LocalAPI, broker: Broker) -> None:
+    """The pause is the service's, in seconds or as a date."""
+    api.script("GET", "/cities/oslo", Answer(429, headers={"Retry-After": "0.3"}), Answer(200, OSLO))
+
+    broker.call("GET_cities_city_id", ["oslo"])
+
+    assert 0.3 <= api.requests[1].at - api.requests[0].at < 0.6
+
+
+def test_a_service_that_stays_busy_is_left_alone(api: LocalAPI, broker: Broker) -> None:
+    """After four attempts the program gets the error."""
+    api.answer("GET", "/cities/oslo", {"message": "slow down"}, 429, headers={"Retry-After": "0"})
+
+    with pytest.raises(ToolError, match="429 Too Many Requests — slow down"):
+        broker.call("GET_cities_city_id", ["oslo"])
+
+    assert len(api.requests) == 4
+
+
+def test_no_retry_waits_beyond_the_end_of_the_run(api: LocalAPI) -> None:
+    """A pause that the run has no time for is not begun."""
+    api.answer("GET", "/cities/oslo", None, 429, headers={"Retry-After": "60"})
+    broker = Broker(api.protocol, deadline=time.monotonic() + 5)
+
+    started = time.monotonic()
+    with pytest.raises(ToolError, match="429"):
+        broker.call("GET_cities_city_id", ["oslo"])
+
+    assert time.monotonic() - started < 1
+    assert len(api.requests) == 1
+
+
+def test_a_write_goes_again_only_after_429(api: LocalAPI, broker: Broker) -> None:
+    """After a 429 the service has done nothing; that is the only case in which a write may be sent again."""
+    api.script("POST", "/alerts", Answer(429, headers={"Retry-After": "0"}), Answer(200, {"text": "x"}))
+
+    assert broker.call("POST_alerts", (), {"text": "x"}) == {"text": "x"}
+    assert len(api.requests) == 2
+
+
+@pytest.mark.parametrize("answer", [Answer(503, headers={"Retry-After": "0"}), Answer(500), Answer(cut=True)])
+def test_a_write_that_may_have_happened_is_not_repeated(api: LocalAPI, broker: Broker, answer: Answer) -> None:
+    """5xx and broken connections leave open whether the write was done: it is never sent twice."""
+    api.script("POST", "/alerts", answer, Answer(200, {"text": "x"}))
+
+    with pytest.raises(ToolError):
+        broker.call("POST_alerts", (), {"text": "x"})
+
+    assert len(api.requests) == 1
+
+
+def test_a_write_that_times_out_is_not_repeated(api: LocalAPI) -> None:
+    """Nor is one without a reply."""
+    api.script("POST", "/alerts", Answer(200, {"text": "x"}, wait=2))
+    broker = Broker(api.protocol, limits=Limits(request_timeout=0.2))
+
+    with pytest.raises(ToolError, match=r"no reply from POST /alerts — no whole reply within 0\.2 s"):
+        broker.call("POST_alerts", (), {"text": "x"})
+
+    assert len(api.requests) == 1
+    assert broker.calls[0].status is None
+
+
+def test_requests_style_is_never_repeated(api: LocalAPI, broker: Broker) -> None:
+    """A program that uses `requests` sees each status itself, as the real library would show it."""
+    api.script("GET", "/cities/oslo", Answer(429, headers={"Retry-After": "0"}), Answer(200, OSLO))
+
+    reply = broker.request("GET", f"{DOCUMENTED}/cities/oslo")
+
+    assert reply.record.status == 429
+    assert len(api.requests) == 1
+
+
+# Where it goes
+
+
+def test_documented_addresses_lead_to_the_base_url(api: LocalAPI, broker: Broker) -> None:
+    """A program writes the documented server; the broker knows where the API really is."""
+    reply = broker.request("get", f"{DOCUMENTED}/cities?query=Oslo", params=[("page", "2")], line=3)
+
+    assert reply.record.status == 200
+    assert reply.url == f"{DOCUMENTED}/cities?query=Oslo&page=2"
+    assert reply.record.url == f"{api.url}/cities?query=Oslo&page=2"
+    assert reply.record.tool == "GET_cities"
+    assert reply.record.arguments == {"query": "Oslo", "page": "2"}
+    assert reply.record.style == "requests"
+
+
+@pytest.mark.parametrize(
+    ("url", "failure"),
+    [
+        ("https://evil.example/v1/cities/oslo", "InvalidURL"),
+        ("https://weather.example.evil.example/v1/cities/oslo", "InvalidURL"),
+        ("https://weather.example@evil.example/v1/cities/oslo", "InvalidURL"),
+        ("https://evil.example@weather.example/v1/cities/oslo", "InvalidURL"),
+        ("https://weather.example:8443/v1/cities/oslo", "InvalidURL"),
+        ("http://weather.example/v1/cities/oslo", "InvalidURL"),
+        ("https://weather.example/v1evil/cities/oslo", "InvalidURL"),
+        ("https://weather.example/v2/cities/oslo", "InvalidURL"),
+        ("https://weather.example/v1/../admin", "InvalidURL"),
+        ("https://weather.example/v1/cities/%2e%2e/admin", "InvalidURL"),
+        ("https://weather.example/v1/cities/../../admin", "InvalidURL"),
+        ("https://weather.example/v1/cities\\..\\admin", "InvalidURL"),
+        ("https://weather.example/v1/nothing/here", "InvalidURL"),
+        ("file:///etc/passwd", "InvalidSchema"),
+        ("ftp://weather.example/v1/cities", "InvalidSchema"),
+        ("weather.example/v1/cities", "MissingSchema"),
+        ("http://169.254.169.254/latest/meta-data", "InvalidURL"),
+        ("http://[::1]:80/", "InvalidURL"),
+        ("https://", "InvalidURL"),
+    ],
+)
+def test_no_other_address_is_reached(api: LocalAPI, broker: Broker, url: str, failure: str) -> None:
+    """Scheme, host, port and path are compared as parts, never as text."""
+    reply = broker.request("GET", url)
+
+    assert reply.failure == failure
+    assert api.requests == []
+    assert broker.calls[0].attempts == 0
+    assert broker.calls[0].error
+
+
+def test_a_refusal_names_what_can_be_reached(broker: Broker) -> None:
+    """The model learns the right address, or the nearest operation, from the error."""
+    host = broker.request("GET", "https://evil.example/cities").problem or ""
+    path = broker.request("GET", f"{DOCUMENTED}/city/oslo").problem or ""
+    method = broker.request("PATCH", f"{DOCUMENTED}/cities/oslo").problem or ""
+
+    assert host == "https://evil.example can't be reached: this program may reach only https://weather.example/v1"
+    assert "did you mean GET /cities" in path
+    assert "PATCH /v1/cities/oslo is no operation of this API" in method
+
+
+def test_redirects_within_the_api_are_followed(api: LocalAPI, broker: Broker) -> None:
+    """A read goes on to another operation of the same API."""
+    api.answer("GET", "/cities/old", None, 301, headers={"Location": "/v1/cities/oslo"})
+
+    assert broker.call("GET_cities_city_id", ["old"]) == OSLO
+
+
+@pytest.mark.parametrize("target", ["http://localhost:1/v1/cities/oslo", "/admin", "//evil.example/v1/cities/oslo"])
+def test_redirects_out_of_the_api_are_not(api: LocalAPI, broker: Broker, target: str) -> None:
+    """The credential would go along."""
+    api.answer("GET", "/cities/old", None, 302, headers={"Location": target})
+
+    with pytest.raises(ToolError, match=r"302 Found — it redirects to .*, which is no operation of this API"):
+        broker.call("GET_cities_city_id", ["old"])
+    assert len(api.requests) == 1
+
+
+def test_headers_of_the_connection_are_not_the_programs(api: LocalAPI, broker: Broker) -> None:
+    """Other headers pass."""
+    headers = {"Host": "evil.example", "Connection": "upgrade", "Proxy-Authorization": "x", "X-Trace": "1"}
+    broker.request("GET", f"{DOCUMENTED}/cities/oslo", headers=headers)
+
+    (request,) = api.requests
+    assert request.headers["host"] == api.url.removeprefix("http://").removesuffix("/v1")
+    assert request.headers["x-trace"] == "1"
+    assert "proxy-authorization" not in request.headers
+    assert request.headers.get("connection") != "upgrade"
+
+
+# Secrets
+
+
+@pytest.mark.parametrize(
+    ("credential", "place"),
+    [
+        (Credential("bearer", SECRET), "Authorization"),
+        (Credential("apiKey", SECRET, "header", "X-Key"), "x-key"),
+        (Credential("basic", f"me:{SECRET}"), "authorization"),
+    ],
+)
+def test_the_configured_credential_wins(api: LocalAPI, credential: Credential, place: str) -> None:
+    """A placeholder in the program is replaced, whatever its case, and the user is told."""
+    broker = Broker(api.documented, base_url=api.url, credentials=[credential])
+    broker.request("GET", f"{DOCUMENTED}/cities/oslo", headers={place: "YOUR_KEY_HERE"})
+
+    sent: dict[str, str] = {}
+    credential.apply(sent, [], {})
+    assert api.requests[0].headers[place.lower()] == next(iter(sent.values()))
+    assert broker.warnings == (f"the program's own header {place} was replaced by the configured credential",)
+
+
+def test_a_key_in_the_query_is_replaced(api: LocalAPI) -> None:
+    """As models write it: `params={"api_key": "…"}`."""
+    broker = Broker(api.documented, base_url=api.url, credentials=[Credential("apiKey", SECRET, "query", "api_key")])
+    reply = broker.request("GET", f"{DOCUMENTED}/cities", params=[("api_key", "YOUR_KEY"), ("query", "Oslo")])
+
+    assert api.requests[0].query == (("query", "Oslo"), ("api_key", SECRET))
+    assert SECRET not in repr(reply)
+    assert len(broker.warnings) == 1
+
+
+def test_secrets_do_not_come_back(api: LocalAPI) -> None:
+    """A server that echoes what it got can't tell the program the secret: plain, encoded, in hex or in base64."""
+    basic = Credential("basic", f"me:{SECRET}")
+    header: dict[str, str] = {}
+    basic.apply(header, [], {})
+    coded = header["Authorization"].removeprefix("Basic ")
+    body = {"plain": SECRET, "hex": SECRET.encode().hex(), "b64": base64.b64encode(SECRET.encode()).decode()}
+    body |= {"basic": coded, "percent": "tok%2Fen%2B4711%3D%3D"}
+    api.answer("GET", "/cities/oslo", body, headers={"X-Echo": coded})
+    api.answer("GET", "/cities/bad", {"message": f"bad token {SECRET}"}, 401)
+    broker = Broker(api.protocol, credentials=[basic])
+
+    reply = broker.request("GET", f"{api.url}/cities/oslo")
+    value = broker.call("GET_cities_city_id", ["oslo"])
+    with pytest.raises(ToolError) as caught:
+        broker.call("GET_cities_city_id", ["bad"])
+
+    assert value == dict.fromkeys(body, "[secret]")
+    for shown in (reply.body.decode(), str(reply.headers), str(caught.value), repr(broker.calls), repr(broker)):
+        for form in (SECRET, *list(body.values())):
+            assert form not in shown
+
+
+# Limits
+
+
+def test_calls_are_counted(api: LocalAPI) -> None:
+    """The call beyond the limit is not sent, and is on record."""
+    broker = Broker(api.protocol, limits=Limits(calls=2))
+    broker.call("GET_cities_city_id", ["oslo"])
+    broker.call("GET_cities_city_id", ["oslo"])
+
+    with pytest.raises(Exceeded) as caught:
+        broker.call("GET_cities_city_id", ["oslo"])
+
+    assert caught.value.limit == "calls"
+    assert len(api.requests) == 2
+    assert [call.attempts for call in broker.calls] == [1, 1, 0]
+
+
+def test_the_size_of_a_reply_is_bounded(api: LocalAPI) -> None:
+    """Also of one that is packed; the record keeps its beginning."""
+    import gzip
+
+    packed = gzip.compress(b"x" * 50_000_000)
+    api.answer("GET", "/cities/oslo", packed, headers={"Content-Encoding": "gzip"})
+    broker = Broker(api.protocol, limits=Limits(response=1_000_000))
+
+    with pytest.raises(Exceeded) as caught:
+        broker.call("GET_cities_city_id", ["oslo"])
+
+    assert caught.value.limit == "response"
+    assert broker.calls[0].status == 200
+    assert str(broker.calls[0].response).startswith("xxx")
+
+
+def test_a_dripping_server_cannot_hold_a_call(api: LocalAPI) -> None:
+    """The time of a request is for all of it, not between two bytes."""
+    api.answer("GET", "/cities/oslo", "x" * 1000, drip=0.05)
+    broker = Broker(api.protocol, limits=Limits(request_timeout=0.3))
+
+    started = time.monotonic()
+    with pytest.raises(ToolError, match="no whole reply within"):
+        broker.call("GET_cities_city_id", ["oslo"])
+
+    assert time.monotonic() - started < 0.6
+
+
+def test_cancel_ends_calls_at_once_and_records_them(api: LocalAPI) -> None:
+    """Whoever waits for a silent server gets on; nothing is left open."""
+    api.answer("GET", "/cities/oslo", OSLO, wait=30)
+    broker = Broker(api.protocol)
+    ended = threading.Event()
+
+    def wait() -> None:
+        with pytest.raises(ToolError, match="the run ended before a reply came"):
+            broker.call("GET_cities_city_id", ["oslo"])
+        ended.set()
+
+    threading.Thread(target=wait).start()
+    while not api.requests:
+        time.sleep(0.005)
+    broker.cancel()
+
+    assert [call.error for call in broker.calls] == ["the run ended before a reply came"]
+    assert ended.wait(0.5)
+
+
+def test_an_api_that_is_down_says_so(api: LocalAPI) -> None:
+    """Refused connections and unknown hosts are told in words."""
+    broker = Broker(api.documented, base_url="http://127.0.0.1:1")
+
+    with pytest.raises(ToolError, match="GET_cities: no reply from GET /cities — connection refused"):
+        broker.call("GET_cities", (), {"query": "x"})
+
+
+def test_a_document_without_a_server_needs_a_base_url() -> None:
+    """It is told when the broker is made, with the option to use."""
+    from protocols import load
+
+    protocol = load(document("/v1"))
+
+    with pytest.raises(UsageError, match="--base-url"):
+        Broker(protocol)
+
+
+def test_calls_are_reported_as_they_end(api: LocalAPI) -> None:
+    """Whoever watches sees each record once."""
+    seen: list[CallRecord] = []
+    broker = Broker(api.protocol, on_call=seen.append)
+    broker.call("GET_cities_city_id", ["oslo"])
+    with pytest.raises(ToolError):
+        broker.call("GET_cities", (), {})
+
+    assert tuple(seen) == broker.calls
+    assert [call.index for call in seen] == [0, 1]

@@ -1,0 +1,104 @@
+"""What a program may say: ordinary Python runs as in CPython, and no way leads out of the sandbox."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from protocols.errors import ProgramRefused
+from sandbox import Limits, Sandbox
+from sandbox.policy import compile_program
+from tests.programs import programs
+
+ORDINARY = programs("ordinary")
+ESCAPES = programs("escapes")
+
+PREVENTED = re.compile(
+    "is not allowed|is private to|cannot change|read-only|has no attribute|cannot import name|No module named|"
+    "metaclass|takes 1 argument here|there are no files|unexpected keyword|of the program's own|"
+    "must refer to subdirectories|Field names cannot start"
+)
+"""How the sandbox says no. An escape that fails for any other reason may only be written badly."""
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_ordinary_python_prints_what_cpython_prints(name: str) -> None:
+    """A program that does nothing unusual needs no change to run here."""
+    python = subprocess.run(
+        [sys.executable, "-I", "-W", "ignore", "-c", ORDINARY[name]], capture_output=True, text=True, check=False
+    )
+
+    run = Sandbox(None).run(ORDINARY[name])
+
+    assert run.stdout == python.stdout
+    assert run.exit_status == python.returncode, run.error
+    assert run.outcome == ("ok" if python.returncode == 0 else "error")
+
+
+@pytest.mark.parametrize("name", ESCAPES)
+def test_no_way_leads_out(name: str) -> None:
+    """What reaches for the interpreter is refused, before or at that line, in one clear line."""
+    run = Sandbox(None).run(ESCAPES[name])
+
+    assert run.outcome in {"refused", "error"}, run.stdout
+    assert run.stdout == ""
+    assert run.error is not None
+    assert PREVENTED.search(run.error.message), run.error.message
+    assert "\n" not in run.error.message
+
+
+def test_a_refusal_names_line_and_remedy() -> None:
+    """The model gets the line, what was found there, and what to write instead; nothing was executed."""
+    run = Sandbox(None).run("print('before')\n\nimport subprocess\n")
+
+    assert run.outcome == "refused"
+    assert run.stdout == ""
+    assert run.error is not None
+    assert run.error.type == "ProgramRefused"
+    assert run.error.message == (
+        "line 3: `import subprocess` is not allowed; no other program can be started; do it in Python"
+    )
+    assert run.error.snippet == "    1 print('before')\n    2\n--> 3 import subprocess"
+
+
+def test_a_misspelt_module_is_named() -> None:
+    """The nearest module that is there is offered."""
+    with pytest.raises(ProgramRefused, match="did you mean datetime"):
+        compile_program("import datetim")
+
+
+@pytest.mark.parametrize("statement", ["async def f(): pass", "type X = int", "def f[T](x: T): pass"])
+def test_what_is_refused_by_design_says_so(statement: str) -> None:
+    """Newer and asynchronous constructs are refused (or not yet Python) instead of running half."""
+    with pytest.raises((ProgramRefused, SyntaxError)):
+        compile_program(statement)
+
+
+@pytest.mark.parametrize("source", ["x = (", "def f(:\n  pass", "print('\0')", "x = '\ud800", "return 1 +"])
+def test_what_is_not_python_is_a_syntax_error(source: str) -> None:
+    """It ends as an error of the program with its line, not as a crash of ours."""
+    run = Sandbox(None).run(source)
+
+    assert run.outcome == "error"
+    assert run.error is not None
+    assert run.error.type == "SyntaxError"
+
+
+@pytest.mark.parametrize(
+    "source", ["x = " + "(" * 5000 + ")" * 5000, "x = " + "-" * 100_000 + "1", "f" + ".a" * 90_000]
+)
+def test_absurd_nesting_cannot_hurt_the_host(source: str) -> None:
+    """A program that would exhaust the compiler ends as a Run like any other."""
+    assert Sandbox(None).run(source).outcome in {"refused", "error"}
+
+
+def test_a_changed_module_is_whole_again_in_the_next_run() -> None:
+    """What a program does to objects it can reach ends with its process."""
+    sandbox = Sandbox(None, limits=Limits(wall=10))
+
+    sandbox.run("import string, html\nhtml.escape.evil = 1\n")
+
+    assert sandbox.run("import html\nprint(hasattr(html.escape, 'evil'))").stdout == "False\n"
