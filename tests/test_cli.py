@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 import requests
 from click.testing import CliRunner, Result
@@ -436,6 +438,21 @@ def test_readme_and_help_agree_on_exit_codes() -> None:
 
     assert set(documented) == {"2", *(str(code) for code in EXIT_CODES.values())}
     assert all(f"  {code:<5}{meaning}" in shown for code, meaning in documented.items())
+
+
+def test_readme_uses_options_that_exist() -> None:
+    """Every `atc …` line in the README names commands and options that there are."""
+    readme = (Path(__file__).resolve().parent.parent / "README.md").read_text("utf-8")
+    lines = [line.strip("`") for line in re.findall(r"^atc .*|`atc [^`]*`", readme, re.M)]
+    context = click.Context(main)
+    for line in lines:
+        name, *words = line.split()[1:]
+        command = main.get_command(context, name)
+        assert command is not None or name == "COMMAND", line
+        known = {option for one in command.params for option in one.opts} if command else {"--help"}
+        assert {word for word in words if word.startswith("--")} <= known, line
+
+    assert len(lines) > 8
 
 
 def test_unknown_command() -> None:
