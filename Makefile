@@ -24,7 +24,9 @@ model: env
 	@$(BIN)/atc model pull $(MODEL) || test -z "$$ATC_NO_SKIP"
 
 demo: model
-	$(ASK) "Which films did Ada Moreau direct?"
+	$(ASK) "Who directed the top rated film?"
+	$(ASK) "Where was the director of The Silent Harbor born?"
+	$(ASK) "Put the top rated film on my watchlist, then tell me the titles on it."
 
 test: lint types unit
 
