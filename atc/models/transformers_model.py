@@ -46,8 +46,8 @@ class TransformersModel:
             tokenizer, model = self._load()
             prompt = _render(tokenizer, messages)
             # A chat template writes the beginning of a text itself.
-            inputs = tokenizer(prompt, return_tensors="pt", add_special_tokens=tokenizer.chat_template is None)
-            inputs = inputs.to(model.device)
+            read = tokenizer(prompt, return_tensors="pt", add_special_tokens=tokenizer.chat_template is None)
+            inputs = {name: read[name].to(model.device) for name in ("input_ids", "attention_mask")}
             length = inputs["input_ids"].shape[1]
             context = getattr(model.config, "max_position_embeddings", None)
             if context is not None and length + max_tokens > context:
@@ -90,7 +90,7 @@ class TransformersModel:
             self._loaded = tokenizer, model
         return self._loaded
 
-    def _write(self, inputs: Any, stop: Sequence[str], max_tokens: int) -> Any:
+    def _write(self, inputs: dict[str, Any], stop: Sequence[str], max_tokens: int) -> Any:
         """Prompt and answer as a vector of tokens."""
         import torch
         import transformers
