@@ -88,6 +88,21 @@ def test_nothing_knows_an_api_by_name(package: str) -> None:
     assert not found
 
 
+def test_few_modules_can_open_a_connection() -> None:
+    """A document is fetched, a program's calls are made, a model is asked or fetched: nothing else has a client."""
+    clients = {"requests", "urllib.request", "http.client", "openai", "httpx", "aiohttp"}
+    doors = {
+        str(file.relative_to(ROOT))
+        for package in ORDER
+        for file in modules(package)
+        if clients & {name for _, name in imported(file)}
+    }
+
+    assert doors - {"protocols/documents.py", "sandbox/broker.py", "sandbox/transport.py"} <= {
+        str(file.relative_to(ROOT)) for file in (ROOT / "atc" / "models").iterdir()
+    }
+
+
 def test_importing_atc_is_light() -> None:
     """`import atc` loads no model engine, nor any library that a first use can load as well."""
     code = f"import sys, atc; print(*[name for name in {HEAVY!r} if name in sys.modules])"
