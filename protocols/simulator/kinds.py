@@ -36,11 +36,12 @@ def label_of(name: str) -> str:
 
 
 def stem_of(name: str) -> tuple[str, ...]:
-    """The words of an identifier's name without what says that it is one: `film_ids` -> (film,)."""
+    """What an identifier's name identifies: `film_ids` -> (film,); empty for plain `id` and for other names."""
     parts = words(name)
-    while parts and (singular(parts[-1]) in ID_WORDS or parts[-1] == "ids"):
-        parts = parts[:-1]
-    return tuple(singular(part) if index == len(parts) - 1 else part for index, part in enumerate(parts))
+    end = len(parts)
+    while end and (singular(parts[end - 1]) in ID_WORDS or parts[end - 1] == "ids"):
+        end -= 1
+    return (*parts[: end - 1], singular(parts[end - 1])) if 0 < end < len(parts) else ()
 
 
 @dataclass(slots=True)
@@ -56,8 +57,8 @@ class FieldInfo:
 class Kind:
     """A kind of entity. `parent` and `ordinal` are set where it is known by its number within another entity.
 
-    `fields` are its own fields, seen where it stands for itself; `records` are entities that the document shows,
-    joined by identifier. `by_name` says that the API calls it by its name.
+    `fields` are its own fields, seen where it stands for itself; `shown` those that examples have, if there are
+    enough of them to tell; `records` are entities that the document shows, joined by identifier. `by_name` says that the API calls it by its name.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Kind:
     summary: dict[str, Shape] = field(default_factory=dict)
     records: list[dict[str, object]] = field(default_factory=list)
     ids: list[object] = field(default_factory=list)
+    shown: frozenset[str] = frozenset()
     title: str = ""
     date: str = ""
 
@@ -274,7 +276,7 @@ class _Survey:
         for tool in self.protocol.tools:
             for parameter in tool.arguments:
                 stem = stem_of(parameter.name)
-                if stem and stem != words(parameter.name) and not _enumerated(parameter):
+                if stem and not _enumerated(parameter):
                     self.referenced.add("_".join(stem))
 
     referenced: set[str] = set()
@@ -283,9 +285,10 @@ class _Survey:
         if _enumerated(parameter):
             return Step("choice", name)
         parts, stem = words(name), stem_of(name)
+        is_id = bool(stem) or bool(parts) and singular(parts[-1]) in ID_WORDS
+        stem = stem if is_id else parts
         segment = words(before)
         thing = "_".join([*segment[:-1], singular(segment[-1])]) if segment else ""
-        is_id = stem != parts or not stem
         if not is_id and stem and thing and singular(stem[-1]) != thing.rpartition("_")[2]:
             kind = self.kind("_".join(stem))
             kind.by_name = kind.addressed = True
@@ -348,14 +351,17 @@ class _Survey:
             if shape.kind or not shape.properties:
                 continue
             root = not shape.path and not item
-            if root and plan.detail and self._stands_for(shape, plan.subject):
+            if own := self._called(plan, shape, item):
+                self._set(shape, own)
+            elif root and plan.detail and self._stands_for(shape, plan.subject):
                 self._set(shape, plan.subject)
             elif (kind := self._discriminated(shape)) or (kind := self._by_key(plan, shape, item)):
                 self._set(shape, kind)
         self._likeness(final=False)
         for plan, shape, around, item in self.nodes():
             if not shape.kind and (not shape.path and not item) and "/" + plan.tool.path.strip("/") in self.singletons:
-                kind = self._alike(shape) or self.kind(singular(words(plan.tool.path)[-1])).name
+                stem = stem_of(_identity(shape.properties))
+                kind = self._alike(shape) or self.kind("_".join(stem) or singular(words(plan.tool.path)[-1])).name
                 self._set(shape, kind)
             elif not shape.kind and (shape.path or item) and _identity(shape.properties):
                 own = set(shape.properties)
@@ -378,8 +384,16 @@ class _Survey:
             if shape.kind and len(shape.properties) > len(looks.get(shape.kind, ())):
                 looks[shape.kind] = shape.properties
         used = set(looks)
+        items: dict[tuple[str, str], Shape] = {}
+        for _, shape, _, _ in self.nodes():
+            for part in shape.properties.values():
+                if part.item is not None and not _bare(part.item):
+                    items.setdefault((shape.kind, part.name), part.item)
+                    items.setdefault(("", part.name), part.item)
         for _, shape, _, _ in list(self.nodes()):
             for part in shape.properties.values():
+                if part.is_array and (part.item is None or _bare(part.item)):
+                    part.item = items.get((shape.kind, part.name)) or items.get(("", part.name)) or part.item
                 if (
                     shape.kind
                     and "object" in part.types
@@ -397,6 +411,27 @@ class _Survey:
 
     def _set(self, shape: Shape, kind: str) -> None:
         shape.kind = kind
+
+    def _called(self, plan: Plan, shape: Shape, item: bool) -> str:
+        """The kind of an object that has no plain `id` but one with the name of its list: reviewId in reviews."""
+        if set(_IDENTITIES) & set(shape.properties):
+            return ""
+        key = (
+            shape.name
+            if shape.name and singular(label_of(shape.name)) not in _GENERIC
+            else ""
+            if shape.path
+            else plan.label
+        )
+        if not key and item:
+            key = plan.label or next((s.name for s in reversed(plan.steps) if s.what == "literal"), "")
+        noun = singular(words(key)[-1]) if words(key) else ""
+        for name in shape.properties:
+            stem = stem_of(name)
+            if noun and stem and stem[-1] == noun and (item or not plan.detail):
+                named = _named("_".join(stem), self.kinds)
+                return named.name if named else self.kind("_".join(stem), noun).name
+        return ""
 
     def _stands_for(self, shape: Shape, kind: str) -> bool:
         """Whether the root of a detail path is the entity itself, not an envelope around it."""
@@ -649,6 +684,7 @@ class _Survey:
                         if name in kind.fields and not isinstance(entry, (dict, list)) and entry not in (None, ""):
                             record.setdefault(name, entry)
         for kind in self.kinds.values():
+            kind.shown = self._shown(kind)
             titled = [r for r in merged[kind.name].values() if not kind.title or r.get(kind.title)]
             kind.records = titled
             kind.date = self._main_date(kind)
@@ -685,13 +721,26 @@ class _Survey:
                 beside[shape.kind].update(shape.properties)
         return {name for kind, names in beside.items() if pure[kind] for name in names - pure[kind]}
 
+    def _shown(self, kind: Kind) -> frozenset[str]:
+        """The fields that whole examples of a kind have; empty where there are too few examples to tell."""
+        names: set[str] = set()
+        total = 0
+        for _, shape, _, _ in self.nodes():
+            bodies = [value for value in shape.examples if isinstance(value, dict)] if shape.kind == kind.name else []
+            counts = Counter(name for body in bodies for name in body)
+            names.update(name for name, count in counts.items() if 2 * count >= len(bodies))
+            total += len(bodies)
+        if total < 5:
+            return frozenset()
+        for name in [name for name in kind.fields if name not in names]:
+            del kind.fields[name]
+        return frozenset(names)
+
     def _title(self, kind: Kind) -> str:
         named = [name for name in _NAMES if name in kind.fields]
         if not named:
             named = [
-                n
-                for n in kind.fields
-                if stem_of(n)[:1] and words(n)[0] in kind.aliases and words(n)[-1] in {"name", "title"}
+                n for n in kind.fields if words(n) and words(n)[0] in kind.aliases and words(n)[-1] in {"name", "title"}
             ]
         return max(named, key=lambda name: (len(kind.fields[name].shapes), -named.index(name)), default="")
 
@@ -783,9 +832,7 @@ class _Survey:
         self.shapes()
         for name in sorted(self.referenced):
             fields = {key for plan in self.plans if plan.shape for s in plan.shape.walk() for key in s.properties}
-            if not _named(name, self.kinds) and {
-                f for f in fields if stem_of(f) == tuple(name.split("_")) and stem_of(f) != words(f)
-            }:
+            if not _named(name, self.kinds) and {f for f in fields if stem_of(f) == tuple(name.split("_"))}:
                 self.kind(name)
         self.typing()
         self.relate()
@@ -830,6 +877,7 @@ class _Survey:
     def _edges(self) -> tuple[dict[str, list[dict[str, object]]], dict[str, list[dict[str, object]]], dict[str, str]]:
         """What stands in a list beside the fields of its members, by label: all of it, and the roles among it."""
         donors: dict[str, list[dict[str, object]]] = defaultdict(list)
+        listed: dict[str, list[dict[str, object]]] = {}
         lists: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
         edge_kinds: dict[str, str] = {}
         for plan in self.plans:
@@ -845,16 +893,23 @@ class _Survey:
                 extra = [name for name in shape.item.properties if name not in own]
                 for name in extra:
                     stem = stem_of(name)
-                    if stem and stem != words(name) and (kind := _named("_".join(stem), self.kinds)):
+                    if stem and (kind := _named("_".join(stem), self.kinds)):
                         edge_kinds[label] = kind.name
                 if not extra:
                     continue
+                for name in extra:
+                    enumerated = [
+                        v for c in shape.item.properties[name].checks for v in cast("list[object]", c.get("enum") or [])
+                    ]
+                    if len(enumerated) > 1 and all(isinstance(value, str) for value in enumerated):
+                        listed.setdefault(label, [{name: value} for value in enumerated])
                 for value in shape.item.examples:
                     if isinstance(value, dict):
                         entry = {n: value[n] for n in extra if n in value and not isinstance(value[n], (dict, list))}
                         if entry and entry not in donors[label]:
                             donors[label].append(entry)
-        return dict(donors), {label: _roles(entries, lists[label]) for label, entries in donors.items()}, edge_kinds
+        roles = {label: _roles(entries, lists[label]) for label, entries in donors.items()}
+        return dict(donors), {**roles, **listed}, edge_kinds
 
 
 def _count_lists(value: object, label: str, lists: dict[str, Counter[tuple[str, str]]]) -> None:
@@ -912,7 +967,7 @@ def _identity(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
     own = {tuple(alias.split("_")) for alias in aliases}
     for name in names:
         stem = stem_of(name)
-        if own and stem in own and stem != words(name):
+        if own and stem in own:
             return name
     if not own:
         for position, name in enumerate(names[:2]):
@@ -945,6 +1000,17 @@ def _descend(
                 yield from _descend(plan, variant, inner, False)
 
 
+def _bare(shape: Shape) -> bool:
+    """Whether nothing is known but perhaps that an object stands here."""
+    return (
+        not shape.properties
+        and not shape.options
+        and shape.item is None
+        and shape.types <= {"object"}
+        and not shape.closed
+    )
+
+
 def _inside(key: str, text: str) -> bool:
     return len(key) > 2 and key != text and bool(re.search(rf"(?<![A-Za-z0-9]){re.escape(key)}(?![A-Za-z0-9])", text))
 
@@ -956,21 +1022,19 @@ def _templates(survey: _Survey) -> dict[str, list[tuple[str, str, str]]]:
         if not shape.kind:
             continue
         identity = survey.kinds[shape.kind].identity
+        bodies = [value for value in shape.examples if isinstance(value, dict)][:5]
+        shown = [(str(body.get(identity)), list(body.items())) for body in bodies]
         own = shape.properties.get(identity)
-        known = {str(value) for value in own.examples} if own else set()
-        for value in shape.examples:
-            if isinstance(value, dict):
-                known.add(str(value.get(identity)))
-        for name, part in shape.properties.items():
-            for text in part.examples:
-                if name == identity or not isinstance(text, str):
+        if own is not None and len(own.examples) <= 3:
+            texts = [(name, text) for name, part in shape.properties.items() for text in part.examples[:3]]
+            shown += [(str(key), texts) for key in own.examples]
+        for key, entries in shown:
+            for name, text in entries:
+                if name == identity or not isinstance(text, str) or key not in text or not _inside(key, text):
                     continue
-                key = next((key for key in known if _inside(key, text)), None)
-                if key:
-                    before, _, after = text.partition(key)
-                    if (shape.kind, before, after) not in found[name]:
-                        found[name].append((shape.kind, before, after))
-                    break
+                before, _, after = text.partition(key)
+                if (shape.kind, before, after) not in found[name]:
+                    found[name].append((shape.kind, before, after))
     return dict(found)
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote, urlencode
 
 from protocols.calling import match
@@ -22,6 +22,9 @@ from protocols.simulator.values import is_date
 from protocols.simulator.world import Edge, Entity, World
 from protocols.simulator.writing import Writer
 from protocols.words import singular, words
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
 
 __all__ = ["Responder"]
 
@@ -233,7 +236,7 @@ class Responder:
         from jsonschema import Draft202012Validator
 
         validator = Draft202012Validator(self.protocol.standalone(tool.body.schema))
-        error = next(iter(validator.iter_errors(body.get("", body))), None)
+        error = next((e for e in validator.iter_errors(body.get("", body)) if not _unknown_required(e)), None)
         if error is not None:
             place = ".".join(map(str, error.absolute_path))
             raise Problem(self._bad_body(tool), f"{place + ': ' if place else ''}{error.message}")
@@ -372,6 +375,8 @@ class Responder:
                 body[name] = self._container(part, owner, inner_label, frame)
             elif part.kind or any(option.kind for option in part.options):
                 body[name] = self._linked(part, owner if state is None else state, name, frame)
+            elif state is not None and part.properties and {"uri", "href"} <= set(part.properties):
+                body[name] = self._surroundings(part, state, name, shape, frame)
             else:
                 rest.append(name)
         for name in rest:
@@ -383,8 +388,20 @@ class Responder:
                 elif name in shape.required | shape.expected:
                     body[name] = "" if "string" in part.types else self.world.value(self._thing(frame), name, part)
                 continue
+            if state is not None and words(name)[-1:] == ("type",) and (kind := self._linked_kind(state, shape, part)):
+                body[name] = kind
+                continue
             body[name] = self._plain(state or owner or self._thing(frame), name, part, frame)
         return {name: body[name] for name in shape.properties if name in body}
+
+    def _linked_kind(self, state: Entity, shape: Shape, part: Shape) -> str:
+        """The kind of what a state shows under several possible kinds: the type of the currently playing item."""
+        for name, inner in shape.properties.items():
+            kinds = [option.kind for option in inner.variants() if option.kind]
+            linked = state.memo.get(("link", label_of(name)))
+            if len(kinds) > 1 and fits(kinds[0], part):
+                return linked.kind if isinstance(linked, Entity) else kinds[0]
+        return ""
 
     def _label(self, owner: Entity | None, part: Shape, label: str, frame: _Frame, top: bool) -> str:
         if owner is None:
@@ -788,6 +805,20 @@ class Responder:
                 around = self.world.parent(edge.target, pair) or around
         return {name: self._property(around, None, name, inner, frame) for name, inner in part.properties.items()}
 
+    def _surroundings(self, part: Shape, state: Entity, name: str, shape: Shape, frame: _Frame) -> object:
+        """What a state is within: what a write named, else the parent of what it links to (an album for a track)."""
+        around = state.memo.get(("link", label_of(name)))
+        if not isinstance(around, Entity):
+            linked = [
+                found
+                for key, inner in shape.properties.items()
+                for option in inner.variants()
+                if option.kind and (found := self._writer.state_link(state, label_of(key), option.kind, frame.subject))
+            ]
+            families = [(f, p) for f in linked for p in self.blueprint.pairs if p.family and p.work == f.kind]
+            around = next((e for f, p in families if (e := self.world.parent(f, p))), linked[0] if linked else state)
+        return {key: self._property(around, None, key, inner, frame) for key, inner in part.properties.items()}
+
     def _variant(self, shape: Shape, entity: Entity) -> Shape:
         if not shape.options:
             return shape
@@ -797,7 +828,11 @@ class Responder:
     def _entity(self, shape: Shape, entity: Entity, own: Entity | None, frame: _Frame) -> object:
         shape = self._variant(shape, entity)
         body: dict[str, object] = {}
+        known = self.blueprint.kinds.get(entity.kind)
+        shown = known.shown if known else frozenset()
         for name, part in shape.properties.items():
+            if shown and name not in shown and name not in shape.required | shape.expected:
+                continue
             body[name] = self._property(entity, own, name, part, frame)
         if (
             entity.kind in self.blueprint.kinds
@@ -879,7 +914,7 @@ class Responder:
             kept = entity.values.get(name)
             if kept is not None and isinstance(kept, list):
                 return kept
-            if stem_of(last) and stem_of(last) != words(last) and part.item is not None:
+            if stem_of(last) and part.item is not None:
                 kind = self.blueprint.kind_named("_".join(stem_of(last)))
                 if kind is not None:
                     ids = [self.world.identity(edge.target) for edge in self.world.about(entity, kind.name)]
@@ -1013,6 +1048,12 @@ _GENERIC_KEYS = frozenset(
     "item result data datum entry list object value content record row hit node element response body payload all".split()
 )
 _AFFIXES = frozenset("with without exclude not gte lte gt lt min max from to after before since until id ids".split())
+
+
+def _unknown_required(error: ValidationError) -> bool:
+    """Whether a body lacks only what its schema requires but never describes; nobody could know to send that."""
+    described = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
+    return error.validator == "required" and not any(f"'{name}' is" in error.message for name in described)
 
 
 def _shifted(value: object, days: int) -> object:

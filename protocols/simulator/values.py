@@ -15,9 +15,9 @@ from protocols.model import Schema
 from protocols.simulator import vocabulary
 from protocols.simulator.dice import Dice
 from protocols.simulator.shape import Shape, fits, type_name
-from protocols.words import words
+from protocols.words import singular, words
 
-__all__ = ["is_date", "make", "mimic", "slug"]
+__all__ = ["is_date", "make", "mimic", "plausible_number", "slug"]
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:?\d{2})?")
@@ -164,6 +164,11 @@ def _number(name: str, shape: Shape, shown: list[float], dice: Dice, now: dateti
     return round(value) if decimals == 0 else round(value, decimals)
 
 
+def plausible_number(name: str) -> bool:
+    """Whether a name alone says in which range a number lies."""
+    return _range(set(words(name)), datetime(2024, 1, 1)) != (1, 100)
+
+
 def _range(parts: set[str], now: datetime) -> tuple[float, float]:
     if parts & {"percent", "percentage", "popularity", "score", "volume", "progress"} and "ms" not in parts:
         return 5, 95
@@ -236,7 +241,8 @@ def _text(name: str, shape: Shape, shown: list[str], dice: Dice, now: datetime) 
         example = dice.choose(shown)
         if re.fullmatch(r"\d{4}(-\d{2})?", example) and last in {"date", "year"}:
             return str(dice.between(now.year - 40, now.year)) + example[4:]
-        if _FILE.match(example) or (_TOKEN.match(example) and len(set(shown)) == len(shown)):
+        coded = last in {"id", "key", "code", "path", "hash", "token"}
+        if _FILE.match(example) or (_TOKEN.match(example) and (coded or len(set(shown)) == len(shown))):
             return mimic(example, dice)
         return example
     return _named(name, parts, last, form, dice, now)
@@ -244,6 +250,7 @@ def _text(name: str, shape: Shape, shown: list[str], dice: Dice, now: datetime) 
 
 def _named(name: str, parts: tuple[str, ...], last: str, form: str, dice: Dice, now: datetime) -> str:
     have = set(parts)
+    last = singular(last)
     if form == "uuid" or last in {"uuid", "guid"}:
         return mimic("4f1c9a7e-8b2d-4c3e-9f60-1a2b3c4d5e6f", dice)
     if form == "email" or last == "email":

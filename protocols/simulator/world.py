@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import cast
+from urllib.parse import quote
 
 from protocols.simulator import vocabulary
 from protocols.simulator.dice import Dice
 from protocols.simulator.kinds import Blueprint, FieldInfo, Kind, Pair, Relation, label_of, stem_of
 from protocols.simulator.shape import Shape, fits
-from protocols.simulator.values import is_date, make, mimic, slug
+from protocols.simulator.values import is_date, make, mimic, plausible_number, slug
 from protocols.words import singular, words
 
 __all__ = ["Edge", "Entity", "World"]
@@ -80,6 +81,7 @@ class World:
         self._index: dict[Pair, dict[tuple[str, ...], list[Edge]]] = defaultdict(lambda: defaultdict(list))
         self._indexed: dict[Pair, int] = defaultdict(int)
         self._things: dict[tuple[str, ...], Entity] = {}
+        self._recorded: dict[str, int] = defaultdict(int)
         self._families: dict[Pair, dict[int, Entity]] = {}
         self.baseless = {kind for kind in blueprint.edge_kinds.values()} | {
             kind.name for kind in blueprint.kinds.values() if kind.local or self._owned_by(kind)
@@ -104,26 +106,32 @@ class World:
 
     def _owned_by(self, kind: Kind) -> list[Relation]:
         """The relations that alone show a kind that has an address of its own: its entities exist within those."""
-        if not kind.addressed or kind.global_lists or kind.by_name:
+        if kind.global_lists or kind.by_name:
             return []
         if any(pair.work == kind.name or pair.maker == kind.name for pair in self.blueprint.pairs):
             return []
         if kind.name in self.blueprint.singletons.values():
             return []
         owners = [r for r in self.blueprint.relations.values() if r.target == kind.name and r.owner != kind.name]
-        return owners if owners and all(relation.own_path for relation in owners) else []
+        back = {named.name for name in kind.all_fields if (named := self.blueprint.kind_named("_".join(stem_of(name))))}
+        tied = kind.addressed or any(relation.owner in back for relation in owners)
+        return owners if owners and tied and all(relation.own_path for relation in owners) else []
 
     def _populate(self, kind: Kind) -> list[Entity]:
         if kind.name in self.baseless:
             return []
         start = Dice(self.blueprint.protocol.digest, self.seed, "population", kind.name)
         records = start.some(kind.records, _MOST_RECORDS)
+        self._recorded[kind.name] = sum(1 for record in records if kind.title in record)
+        records.sort(key=lambda record: kind.title not in record)
         size = max(_BASE, len(records) + 24)
         if len(kind.all_fields) <= 3 and len(records) >= 4 and not kind.addressed:
             size = len(records)
         for pair in self.blueprint.pairs:
             if pair.family and pair.work == kind.name and not pair.nullable:
-                size = max(size, 8 * _BASE if pair.maker not in self.blueprint.singletons.values() else _BASE)
+                size = max(
+                    size, _BASE if pair.maker in self.blueprint.singletons.values() else 7 * len(self.base(pair.maker))
+                )
             elif not pair.family and not pair.through and pair.work == kind.name:
                 size = max(size, 2 * _BASE)
         return [
@@ -324,14 +332,20 @@ class World:
             return known
         info = self._info(entity, name)
         where = shape or next(iter(info.shapes), _ANY)
+        own = kind.all_fields.get(name)
         pool: Sequence[object] = info.examples
-        if "." in name and where.examples:
+        if "." in name or "[" in name:
             pool = where.examples
+        elif own is not None and where.types <= {"integer", "number", "null"}:
+            pool = own.examples if own.examples or not plausible_number(name) else ()
         elif entity.kind not in self.blueprint.kinds and where.examples and entity.key[:1] == ("state",):
             pool = where.examples
         if name == kind.date:
             return self._new_date(entity, kind, [v for v in pool if isinstance(v, str)], where)
-        return make(name.rpartition(".")[2], where, pool, dice, self.now)
+        last = re.sub(r"\[\d+\]", "", name).rpartition(".")[2]
+        if "." in name and where.nullable and not pool and set(words(last)) & {"href", "url", "link"}:
+            return None
+        return make(last, where, pool, dice, self.now)
 
     def _new_name(self, entity: Entity, kind: Kind, dice: Dice) -> object:
         examples = [str(v) for v in kind.fields[kind.title].examples if v] if kind.title in kind.fields else []
@@ -339,6 +353,9 @@ class World:
             word = f"{kind.name.replace('_', ' ').title()} {entity.position}"
             numbered = any(re.fullmatch(rf"{kind.name.split('_')[-1]} \d+", text.lower()) for text in examples)
             return word if numbered or not examples else vocabulary.title(dice)
+        shown = [name for name in dict.fromkeys(examples) if not any(r.get(kind.title) == name for r in kind.records)]
+        if entity.base and entity.position - self._recorded[kind.name] < len(shown):
+            return shown[max(entity.position - self._recorded[kind.name], 0)]
         taken = self._names[entity.kind]
         for _ in range(6):
             made = vocabulary.made_up_name(kind.name, dice)
@@ -399,19 +416,15 @@ class World:
                 return about.kind
         for before, after in self._template(name, kind):
             return f"{before}{self.identity(entity)}{after}"
-        if kind.detail and parts[-1] in {"href", "self"} and len(parts) == 1:
-            return self.link(entity)
+        if entity.kind in self.blueprint.kinds and (link := self._address(entity, name, info, shape)) is not None:
+            return link
         if (count := self._count(entity, kind, name)) is not None:
             return count
         if (ordinal := self._ordinal(entity, kind, name)) is not None:
             return ordinal
         if (reference := self._reference(entity, kind, name)) is not None:
             return reference
-        if (
-            kind.title
-            and set(words(kind.title)) & set(parts)
-            and parts[0] in {"original", "localized", "full", "display"}
-        ):
+        if kind.title and parts[-1] in {"name", "title"} and parts[0] in {"original", "localized", "full", "display"}:
             return self.title(entity)
         if (
             name not in kind.fields
@@ -428,6 +441,33 @@ class World:
             return {4: "year", 7: "month"}.get(len(str(self.value(entity, kind.date))), "day")
         if kind.date and name not in kind.fields and parts[-1] == "date":
             return self.value(entity, kind.date)
+        return None
+
+    def _address(self, entity: Entity, name: str, info: FieldInfo | None, shape: Shape | None) -> str | None:
+        """What a link of an entity says: its own address, that of one of its lists, or a page about it."""
+        around, _, last = re.sub(r"\[\d+\]", "", name).rpartition(".")
+        parts = words(last)
+        if shape is not None and "string" not in shape.types:
+            return None
+        if last in {"href", "self"}:
+            if not around:
+                return self.link(entity)
+            known = any(
+                r.owner == entity.kind and r.label == label_of(around) for r in self.blueprint.relations.values()
+            )
+            return f"{self.link(entity)}/{around}" if known else None
+        linking = words(around)[-1:] and singular(words(around)[-1]) in {"url", "link"}
+        if linking or (parts[-1] in {"url", "permalink"} and len(parts) <= 2 and not (info and any(info.examples))):
+            if shape is not None and (any(shape.examples) or shape.nullable and not linking):
+                return None
+            servers = self.blueprint.protocol.servers
+            host = re.sub(r"^https?://(api\.|www\.)?([^/]+).*$", r"\2", servers[0].url) if servers else "example.com"
+            host = host if "." in host else "example.com"
+            return (
+                f"https://www.{host}/{entity.kind}/{self.identity(entity)}"
+                if parts[-1] not in {"image", "preview"}
+                else None
+            )
         return None
 
     def _template(self, name: str, kind: Kind) -> list[tuple[str, str]]:
@@ -447,13 +487,20 @@ class World:
         servers = self.blueprint.protocol.servers
         root = servers[0].url if servers else ""
         if kind.detail is None:
-            return f"{root}/{kind.name}s/{self.identity(entity)}"
+            for plan in self.blueprint.plans:
+                place = next(
+                    (i for i, step in enumerate(plan.steps) if step.what == "entity" and step.kind == kind.name), 0
+                )
+                if place and all(step.what == "literal" for step in plan.steps[:place]):
+                    start = "/".join(step.name for step in plan.steps[:place])
+                    return f"{root}/{start}/{quote(str(self.identity(entity)), safe='')}"
+            return f"{root}/{kind.name}s/{quote(str(self.identity(entity)), safe='')}"
         path = kind.detail.tool.path
         chain = entity
         for step in reversed(kind.detail.steps):
             if step.what == "entity":
                 value = chain.position if self.kind(chain).local else self.identity(chain)
-                path = path.replace(f"{{{step.name}}}", str(value))
+                path = path.replace(f"{{{step.name}}}", quote(str(value), safe=""))
                 chain = chain.parent or chain
         return root + path
 
@@ -492,7 +539,7 @@ class World:
 
     def _reference(self, entity: Entity, kind: Kind, name: str) -> object:
         parts, stem = words(name), stem_of(name)
-        if stem == parts or not stem:
+        if not stem:
             if entity.parent is not None and not kind.local and len(parts) == 2 and parts[1] in {"title", "name"}:
                 return self.title(entity.parent) if parts[0] not in kind.aliases else None
             return None
@@ -572,7 +619,11 @@ class World:
         """The members before any write, and whether they stay so (works of a maker may grow)."""
         kinds = self.blueprint.kinds
         if kinds[target].parent == entity.kind:
-            return self.children(entity, target), True
+            return self.children(entity, target), False
+        middle = kinds[target].parent
+        if middle and kinds[middle].parent == entity.kind:
+            parts = [edge.target for edge in self.children(entity, middle)]
+            return [edge for part in parts for edge in self.children(part, target)], True
         if found := self.blueprint.pair_for(entity.kind, label, target):
             pair, is_work = found
             if pair.family:
@@ -582,10 +633,12 @@ class World:
                 ) if is_work else self.children(entity, target), False
             return (self.makers(entity, pair), True) if is_work else (self.works(entity, pair), False)
         kind = self.kind(entity)
+        if entity.key[0] == "created":
+            return [], True
         if kind.local and entity.parent is not None and (edges := self._inherited(entity, label, target)):
             return edges, True
         if self._owned_by(kinds[target]):
-            return self.children(entity, target), True
+            return self.children(entity, target), False
         relation = self.blueprint.relations.get((entity.kind, label, target))
         count = relation.count if relation else 0
         if target != entity.kind and (edges := self._through_pairs(entity, target)):
@@ -856,7 +909,7 @@ class World:
             given.update(roles[position % len(roles)])
         elif donors:
             for name, value in dice.choose(donors).items():
-                if isinstance(value, str) and value and not (stem_of(name) and stem_of(name) != words(name)):
+                if isinstance(value, str) and value and not stem_of(name):
                     given[name] = value
         for name in {name for donor in donors[:10] for name in donor}:
             if words(name)[-1:] and words(name)[-1] in {"order", "position", "index", "rank"}:

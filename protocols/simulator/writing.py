@@ -141,7 +141,7 @@ class Writer:
 
     def _kind_of_reference(self, name: str) -> Kind | None:
         stem = stem_of(name)
-        return self.blueprint.kind_named("_".join(stem)) if stem and stem != words(name) else None
+        return self.blueprint.kind_named("_".join(stem)) if stem else None
 
     def _touch(self, plan: Plan, subject: Entity) -> None:
         """Whatever the answer shows of the entity is a new version of it: a changed snapshot or revision."""
@@ -298,6 +298,7 @@ class Writer:
             if link is not None and index == 0:
                 self.world.relink(state, label_of(link), entity)
             elif link is None and index == 0:
+                self.world.relink(state, "context", entity)
                 self._open(state, shown.shape, entity)
             for relation in self.blueprint.relations.values() if index else ():
                 if relation.owner == subject.kind and relation.target == kind and "queue" in relation.label:

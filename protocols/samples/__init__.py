@@ -1,0 +1,20 @@
+"""Protocols of the project's own writing, for demos and first steps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["sample"]
+
+
+def sample(name: str) -> Path:
+    """The file of a sample protocol: `sample("cinema")`.
+
+    Raises: FileNotFoundError: There is no sample of that name; the message lists those there are.
+    """
+    folder = Path(__file__).parent
+    found = folder / f"{name}.yaml"
+    if not found.is_file():
+        known = ", ".join(sorted(path.stem for path in folder.glob("*.yaml")))
+        raise FileNotFoundError(f"no sample is called {name!r}; there are: {known}")
+    return found
