@@ -93,7 +93,7 @@ def test_solve_that_fails(films: Path, endpoint: Callable[..., None], tmp_path: 
 
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert result.stderr.splitlines()[-1].startswith("atc: KeyError")
+    assert result.stderr.splitlines()[-1].startswith("atc: not solved in 2 attempts: KeyError")
     assert len(json.loads((tmp_path / "s.json").read_text())["attempts"]) == 2
 
 

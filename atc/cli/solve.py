@@ -111,7 +111,8 @@ def solve(
         if verbose or warning not in of_document:
             say(f"warning: {warning}")
     if solution.message:
-        say(solution.message)
+        tried = len(solution.attempts)
+        say(f"not solved in {tried} attempts: {solution.message}" if tried > 1 else solution.message)
     ctx.exit(exit_code)
 
 
