@@ -691,7 +691,12 @@ def _body(
         return _encodable(tool, body), True
     if not inside and not tool.body.required:
         return None, False
-    return _encodable(tool, {**_shared(tool, values), **inside}), True
+    body = {**_shared(tool, values), **inside}
+    if tool.body.schema.keys() & {"oneOf", "anyOf", "allOf", "not", "if", "minProperties", "dependentRequired"}:
+        problem = _violation(body, tool.body.schema, definitions)
+        if problem is not None:
+            raise ToolError(f"{tool.name}(): the body {problem}", tool=tool.name)
+    return _encodable(tool, body), True
 
 
 def _shared(tool: Tool, values: Mapping[str, object]) -> dict[str, object]:

@@ -28,6 +28,7 @@ _GRAMMAR: dict[str, dict[str, tuple[str, str]]] = {
         "responses": ("map", "response"),
         "requestBodies": ("map", "body"),
         "headers": ("map", "header"),
+        "examples": ("map", "example"),
     },
     "path": {"parameters": ("list", "parameter"), **dict.fromkeys(METHODS, ("one", "operation"))},
     "operation": {
@@ -35,11 +36,12 @@ _GRAMMAR: dict[str, dict[str, tuple[str, str]]] = {
         "requestBody": ("one", "body"),
         "responses": ("map", "response"),
     },
-    "parameter": {"schema": ("one", "schema"), "content": ("map", "media")},
+    "parameter": {"schema": ("one", "schema"), "content": ("map", "media"), "examples": ("map", "example")},
     "header": {"schema": ("one", "schema"), "content": ("map", "media")},
     "body": {"content": ("map", "media")},
     "response": {"content": ("map", "media"), "headers": ("map", "header")},
-    "media": {"schema": ("one", "schema")},
+    "media": {"schema": ("one", "schema"), "examples": ("map", "example")},
+    "example": {},
     "schema": {
         **dict.fromkeys(("properties", "patternProperties", "$defs", "definitions"), ("map", "schema")),
         **dict.fromkeys(("allOf", "oneOf", "anyOf", "prefixItems"), ("list", "schema")),
@@ -77,6 +79,8 @@ _SPELLINGS: dict[str, dict[str, str]] = {
     for spelling in spellings.split()
 }
 _SPELLINGS[""] = {}
+_OUTSIDE = frozenset({"name", "in", "required", "description", "deprecated", "allowEmptyValue", "style", "explode"})
+_OUTSIDE |= {"allowReserved", "example", "examples", "content"}
 _STRINGS = "booleans or numbers written as strings"
 _SPELLING = "types in another spelling"
 _BESIDE = "keys beside a `$ref` (merged with its target)"
@@ -88,6 +92,7 @@ _ITEMS = "arrays without `items` (read as arrays of anything)"
 _DEFAULT = "defaults that their own schema forbids (dropped)"
 _ABSENT = "path parameters that are not declared (read as strings)"
 _OPTIONAL = "path parameters not marked as required"
+_INLINE = "parameters with a type and no schema"
 _UNANSWERED = "operations without responses"
 _NOTHING = "empty `required` lists (dropped)"
 _UNTOLD = "responses without a description"
@@ -125,6 +130,9 @@ def repair(document: Mapping[str, Any], kind: str = "") -> tuple[Node, tuple[str
         elif part == "response" and "$ref" not in node and not isinstance(node.get("description"), str):
             node["description"] = ""
             repairs.note(_UNTOLD, place)
+        elif part == "parameter" and "type" in node and "schema" not in node and "in" in node:
+            node["schema"] = {key: node.pop(key) for key in list(node) if key not in _OUTSIDE}
+            repairs.note(_INLINE, place)
         elif part == "operation" and not node.get("responses"):
             node["responses"] = {"default": {"description": ""}}
             repairs.note(_UNANSWERED, place)
@@ -135,7 +143,7 @@ def repair(document: Mapping[str, Any], kind: str = "") -> tuple[Node, tuple[str
             _repair_overlap(node, place, repairs, resolve)
             properties = node.get("properties")
             nameless |= isinstance(properties, dict) and "" in properties
-        if part == "path":
+        elif part == "path":
             _repair_path(node, place, repairs, resolve)
     if nameless:
         _repair_names(copy, kind, repairs, resolve)
@@ -389,45 +397,45 @@ def _disjoint(first: Any, second: Any) -> bool:
 
 def _repair_path(node: Node, place: tuple[str, ...], repairs: _Repairs, resolve: _Resolver) -> None:
     """Path parameters are declared, and required."""
-    shared = [resolve(raw) for raw in node.get("parameters") or ()]
+    common = node.get("parameters")
+    common = common if isinstance(common, list) else []
     for method in METHODS:
         operation = node.get(method)
-        if not isinstance(operation, dict) or not isinstance(operation.get("parameters", []), list):
+        own = operation.get("parameters") or [] if isinstance(operation, dict) else None
+        if not isinstance(operation, dict) or not isinstance(own, list):
             continue
-        declared = [*shared, *(resolve(raw) for raw in operation.get("parameters") or ())]
-        outside = any(
-            isinstance(raw, dict) and not str(raw.get("$ref", "#")).startswith("#")
-            for raw in [*(node.get("parameters") or ()), *(operation.get("parameters") or ())]
-        )
+        raws = [raw for raw in (*common, *own) if isinstance(raw, dict)]
+        declared = [resolve(raw) for raw in raws]
+        outside = any(not str(raw.get("$ref", "#")).startswith("#") for raw in raws)
         in_path = [parameter for parameter in declared if parameter.get("in") == "path"]
         for parameter in in_path:
             if parameter.get("required") is not True:
                 parameter["required"] = True
                 repairs.note(_OPTIONAL, (*place, method, "parameters", str(parameter.get("name"))))
-        names = {parameter.get("name") for parameter in in_path}
-        for name in dict.fromkeys(re.findall(r"\{([^{}]+)\}", place[-1])):
-            if name not in names and not outside:
+        names = {str(parameter.get("name")) for parameter in in_path}
+        path = place[-1] if place and not outside else ""  # what stands in other files is not seen from here
+        for name in dict.fromkeys(re.findall(r"\{([^{}]+)\}", path)):
+            if name not in names:
                 missing = {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-                operation["parameters"] = [*(operation.get("parameters") or ()), missing]
+                own = [*own, missing]
+                operation["parameters"] = own
                 repairs.note(_ABSENT, (*place, method))
 
 
-def _holders(part: str, node: Node) -> Iterator[tuple[Node, str]]:
+def _holders(part: str, node: Node, resolve: _Resolver) -> Iterator[tuple[Node, str]]:
     """Where the examples of a schema, media type or parameter are kept."""
     if "example" in node:
         yield node, "example"
     if part != "schema" and isinstance(node.get("examples"), dict):
-        for one in node["examples"].values():
-            if isinstance(one, dict) and "value" in one:
+        for one in map(resolve, node["examples"].values()):
+            if "value" in one:
                 yield one, "value"
 
 
 def _repair_examples(part: str, node: Node, place: tuple[str, ...], repairs: _Repairs, resolve: _Resolver) -> None:
     """Where strings stand for other values, they do so in examples too."""
     schema = node if part == "schema" else node.get("schema")
-    if part != "schema" and isinstance(node.get("examples"), dict):
-        node["examples"] = {k: dict(v) if isinstance(v, dict) else v for k, v in node["examples"].items()}
-    for holder, key in _holders(part, node):
+    for holder, key in _holders(part, node, resolve):
         value, count = _retyped(holder[key], schema, resolve)
         if count:
             holder[key] = value
@@ -454,7 +462,7 @@ def _repair_names(document: Node, kind: str, repairs: _Repairs, resolve: _Resolv
     for part, node, place in _nodes(document, kind):
         if part in ("media", "schema"):
             schema = node if part == "schema" else node.get("schema")
-            for holder, key in _holders(part, node):
+            for holder, key in _holders(part, node, resolve):
                 _rename(schema, holder[key], place, repairs, resolve)
     for part, node, place in _nodes(document, kind):
         properties = node.get("properties")

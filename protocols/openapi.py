@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 from urllib.parse import urljoin, urlsplit
@@ -17,7 +18,7 @@ from protocols.documents import METHODS, Library, pointer
 from protocols.errors import ProtocolError
 from protocols.model import Body, Location, Parameter, Protocol, Response, Schema, SecurityScheme, Server, Tool
 from protocols.names import argument_name, tool_name, unique
-from protocols.schemas import SchemaReader
+from protocols.schemas import SchemaReader, visible
 from protocols.toolfile import FIXED, NAME
 
 __all__ = ["Builder", "operations", "protocol"]
@@ -173,7 +174,10 @@ class Builder:
                 return str(variable.get("default", next(iter(variable.get("enum") or ()), match[0])))
 
             url = _VARIABLE.sub(value, server["url"])
-            found.append(Server(self._absolute(url), str(server.get("description") or "").strip()))
+            try:
+                found.append(Server(self._absolute(url), str(server.get("description") or "").strip()))
+            except ValueError:
+                self.warnings.append(f"the server {url[:100]!r} has no usable address")
         if not found and self.library.uri.startswith("http"):
             found = [Server(self._absolute("/"))]
         return tuple(found)
@@ -241,7 +245,7 @@ class Builder:
         name, location = raw.get("name"), raw.get("in")
         if not isinstance(name, str) or not name:
             raise ProtocolError("a parameter has no name")
-        if location not in _STYLES:
+        if not isinstance(location, str) or location not in _STYLES:
             raise ProtocolError(f"parameter {name!r}: `in` must be path, query, header or cookie, not {location!r}")
         style = str(raw.get("style") or _STYLES[location])
         content = raw.get("content")
@@ -252,7 +256,7 @@ class Builder:
             schema = self.schemas.read(described["schema"], base) if described.get("schema") is not None else {}
         except ProtocolError as error:
             raise ProtocolError(f"parameter {name!r}: {error}") from None
-        examples = _examples(described)
+        examples = self._examples(described, base)
         if examples and "examples" not in schema:
             schema = {**schema, "examples": list(examples)}
         if FIXED in raw:
@@ -269,6 +273,15 @@ class Builder:
             explode=bool(raw["explode"]) if "explode" in raw else style == "form",
         )
 
+    def _examples(self, holder: Mapping[str, Any], base: str) -> tuple[object, ...]:
+        """The examples of a media type or parameter, `example` first; those kept on the web are not fetched."""
+        found: list[object] = [holder["example"]] if "example" in holder else []
+        for raw in self._mapping(holder.get("examples")).values():
+            with suppress(ProtocolError):  # an example more or less does not matter
+                one, _ = self._resolved(raw, base)
+                found += [one["value"]] if "value" in one else []
+        return tuple(found)
+
     def _body(self, raw: object, base: str) -> Body | None:
         if not raw:
             return None
@@ -282,7 +295,7 @@ class Builder:
                 schema = self.schemas.read(media["schema"], base)
             except ProtocolError as error:
                 raise ProtocolError(f"request body: {error}") from None
-        examples = _examples(media) or _listed(schema.get("examples"))
+        examples = self._examples(media, base) or _listed(schema.get("examples"))
         return Body(
             media_type=media_type,
             schema=schema,
@@ -304,7 +317,7 @@ class Builder:
                 headers = dict(self._headers(response.get("headers"), where))
             except ProtocolError as error:
                 raise ProtocolError(f"response {status}: {error}") from None
-            examples = _examples(media) if media_type is not None else ()
+            examples = self._examples(media, where) if media_type is not None else ()
             yield Response(
                 status=status.upper() if status != "default" else status,
                 description=str(response.get("description") or "").strip(),
@@ -323,15 +336,6 @@ class Builder:
 
 def _listed(value: object) -> tuple[object, ...]:
     return tuple(value) if isinstance(value, list) else ()
-
-
-def _examples(holder: Mapping[str, Any]) -> tuple[object, ...]:
-    """The examples of a media type or parameter, `example` first; those kept elsewhere are not fetched."""
-    found: list[object] = [holder["example"]] if "example" in holder else []
-    named = holder.get("examples")
-    if isinstance(named, Mapping):
-        found += [one["value"] for one in named.values() if isinstance(one, Mapping) and "value" in one]
-    return tuple(found)
 
 
 def _chosen(content: object) -> tuple[str | None, Mapping[str, Any]]:
@@ -375,12 +379,10 @@ def _body_arguments(body: Body | None) -> list[Parameter]:
     """Properties of an object body, else the whole body as one argument `body` with an empty name."""
     if body is None:
         return []
-    properties = body.schema.get("properties")
-    if not isinstance(properties, Mapping) or not properties or body.schema.get("type") not in (None, "object"):
+    properties, needed = visible(body.schema)
+    if not properties:
         text = body.description or str(body.schema.get("description") or "")
         return [Parameter("", "body", "body", body.required, body.schema, text.strip())]
-    required = body.schema.get("required")
-    needed = set(required) if isinstance(required, list) else set()
     return [
         Parameter(
             name=name,

@@ -16,7 +16,7 @@ from protocols.errors import ProtocolError
 from protocols.model import Schema
 from protocols.names import fold
 
-__all__ = ["SchemaReader", "apart", "merge"]
+__all__ = ["SchemaReader", "apart", "merge", "visible"]
 
 _MAPS = frozenset({"properties", "patternProperties", "dependentSchemas"})
 _LISTS = frozenset({"oneOf", "anyOf", "prefixItems"})
@@ -128,9 +128,10 @@ class SchemaReader:
             elif key == "discriminator":
                 if isinstance(value, Mapping) and "propertyName" in value:
                     out[key] = {"propertyName": value["propertyName"]}
-            elif key == "required" and not isinstance(value, list):
-                continue
-            elif key == "type" and not _TYPES.issuperset(value if isinstance(value, list) else [value]):
+            elif key == "required":
+                if isinstance(value, list):
+                    out[key] = [name for name in value if isinstance(name, str)]
+            elif key == "type" and not _TYPES.issuperset(map(str, value if isinstance(value, list) else [value])):
                 raise ProtocolError(f"{str(value)[:60]!r} is no type of JSON Schema")
             else:
                 out[key] = value
@@ -176,6 +177,41 @@ def apart(schema: Schema) -> tuple[dict[str, object], list[object]]:
         else:
             outside[key] = value
     return outside, inside
+
+
+def visible(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
+    """The properties that an object of this schema may have, and those it must have.
+
+    Properties of alternatives are there too, required only if all alternatives require them. Empty if it may be
+    something else than an object.
+    """
+    if not {"object", "null"}.issuperset(_types(schema)) or schema.keys() & {"$ref"}:
+        return {}, frozenset()
+    own, listed = schema.get("properties"), schema.get("required")
+    properties: dict[str, Schema] = dict(own) if isinstance(own, Mapping) else {}
+    required = frozenset(listed if isinstance(listed, list) else ())
+    for part in _parts(schema, "allOf"):
+        inner, needed = visible(part)
+        properties = {**inner, **properties}
+        required |= needed
+    for key in ("oneOf", "anyOf"):
+        branches = [visible(branch) for branch in _parts(schema, key) if _types(branch) != ["null"]]
+        if not branches:
+            continue
+        if not all(inner for inner, _ in branches) and not properties:
+            return {}, frozenset()
+        for inner, _ in branches:
+            for name, one in inner.items():
+                known = properties.setdefault(name, one)
+                if known is not one and known != one:
+                    properties[name] = {"anyOf": [known, one]}
+        required |= frozenset.intersection(*(needed for _, needed in branches))
+    return properties, required
+
+
+def _parts(schema: Schema, key: str) -> list[Schema]:
+    parts = schema.get(key)
+    return [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
 
 
 def _types(schema: Schema) -> list[str]:

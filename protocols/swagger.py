@@ -53,6 +53,10 @@ def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _moved(node: Any) -> Any:
     """A copy in which references and discriminators are written as in OpenAPI 3."""
     if isinstance(node, list):
@@ -74,7 +78,7 @@ def _moved(node: Any) -> Any:
 
 def _servers(document: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     host, base = document.get("host"), str(document.get("basePath") or "")
-    schemes = [scheme for scheme in document.get("schemes") or () if scheme in ("https", "http")] or ["https"]
+    schemes = [scheme for scheme in _list(document.get("schemes")) if scheme in ("https", "http")] or ["https"]
     if host:
         for scheme in sorted(schemes, key=("https", "http").index):
             yield {"url": f"{scheme}://{host}{base}"}
@@ -96,7 +100,7 @@ def _scheme(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 def _path(document: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any]:
     new: dict[str, Any] = {"$ref": item["$ref"]} if "$ref" in item else {}
-    shared = [_resolved(document, raw) for raw in item.get("parameters") or ()]
+    shared = [_resolved(document, raw) for raw in _list(item.get("parameters"))]
     for method, operation in item.items():
         if method in METHODS:
             new[method] = _operation(document, operation, shared) if isinstance(operation, Mapping) else operation
@@ -114,9 +118,9 @@ def _resolved(document: Mapping[str, Any], raw: Any) -> Mapping[str, Any]:
 def _operation(
     document: Mapping[str, Any], operation: Mapping[str, Any], shared: list[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    merged: dict[tuple[object, object], Mapping[str, Any]] = {}
-    for raw in [*shared, *(_resolved(document, raw) for raw in operation.get("parameters") or ())]:
-        merged[raw.get("in"), raw.get("name", raw.get("$ref"))] = raw
+    merged: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for raw in [*shared, *(_resolved(document, raw) for raw in _list(operation.get("parameters")))]:
+        merged[str(raw.get("in")), str(raw.get("name", raw.get("$ref")))] = raw
     kept = ("summary", "description", "deprecated", "security")
     new = {key: operation[key] for key in kept if key in operation}
     new["parameters"] = [_parameter(raw) for raw in merged.values() if raw.get("in") not in ("body", "formData")]
@@ -137,7 +141,7 @@ def _parameter(raw: Mapping[str, Any]) -> dict[str, Any]:
     if "x-example" in raw:
         new["example"] = raw["x-example"]
     if raw.get("type") == "array":
-        form = raw.get("collectionFormat")
+        form = str(raw.get("collectionFormat"))
         new["explode"] = form == "multi"
         if form in _STYLES and raw.get("in") == "query":
             new["style"] = _STYLES[form]
@@ -152,7 +156,7 @@ def _schema(raw: Mapping[str, Any]) -> Any:
 def _body(
     document: Mapping[str, Any], operation: Mapping[str, Any], parameters: list[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    consumes = [str(kind) for kind in operation.get("consumes", document.get("consumes")) or ()]
+    consumes = [str(kind) for kind in _list(operation.get("consumes", document.get("consumes")))]
     for raw in parameters:
         if raw.get("in") == "body":
             kinds = consumes or ["application/json"]
@@ -167,11 +171,11 @@ def _body(
         return None
     files = any(raw.get("type") == "file" for raw in fields)
     kind = next((kind for kind in consumes if kind in _FORMS), _FORMS[files])
-    required = [raw["name"] for raw in fields if raw.get("required") in (True, "true")]
+    required = [str(raw["name"]) for raw in fields if raw.get("required") in (True, "true")]
     schema = {
         "type": "object",
         "properties": {
-            raw["name"]: {**_schema(raw), **({"description": raw["description"]} if "description" in raw else {})}
+            str(raw["name"]): {**_schema(raw), **({"description": raw["description"]} if "description" in raw else {})}
             for raw in fields
         },
         **({"required": required} if required else {}),
@@ -189,9 +193,9 @@ def _response(document: Mapping[str, Any], operation: Mapping[str, Any], raw: An
         new["headers"] = {name: {"schema": _schema(_mapping(one))} for name, one in raw["headers"].items()}
     examples = _mapping(raw.get("examples"))
     if "schema" in raw or examples:
-        kinds = operation.get("produces", document.get("produces")) or list(examples) or ["application/json"]
+        kinds = _list(operation.get("produces", document.get("produces"))) or list(examples) or ["application/json"]
         media = {"schema": _moved(raw.get("schema") or {})}
         new["content"] = {
-            str(kind): {**media, "example": examples[kind]} if kind in examples else dict(media) for kind in kinds
+            kind: {**media, "example": examples[kind]} if kind in examples else dict(media) for kind in map(str, kinds)
         }
     return new

@@ -37,7 +37,9 @@ def upgrade(content: Mapping[str, Any], title: str) -> tuple[dict[str, Any], dic
     Args:
         title: Used where the file names neither a title nor a server.
     """
-    servers = [server for server in content.get("servers") or () if isinstance(server, Mapping) and server.get("url")]
+    listed = content.get("servers")
+    listed = listed if isinstance(listed, list) else []
+    servers = [server for server in listed if isinstance(server, Mapping) and server.get("url")]
     bases = [str(server["url"]).rstrip("/") for server in servers]
     schemes, fixed = _headers(content.get("headers"))
     paths: dict[str, dict[str, Any]] = {}

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from protocols import Protocol, ProtocolError, Tool, load
-from protocols.calling import signature
+from protocols import Protocol, ProtocolError, Tool, ToolError, load
+from protocols.calling import bind, signature
 from protocols.defects import example_agreement, repair
 from protocols.names import argument_name, fold, tool_name, unique
 
@@ -311,6 +311,72 @@ def test_alternatives_are_written_short_only_where_they_mean_the_same() -> None:
     assert found["word"] == {"enum": ["a", "b"]}
     assert found["maybe"] == {**thing, "type": ["object", "null"], "description": "d"}
     assert found["either"] == alternatives["either"]
+
+
+def test_a_body_of_several_shapes_gives_all_their_properties_as_arguments() -> None:
+    """Required is what every shape requires; a mixture that fits none of them is refused."""
+    card = {"type": "object", "required": ["amount", "card"], "properties": {"card": {"type": "string"}}}
+    cash = {"type": "object", "required": ["amount", "coins"], "properties": {"coins": {"type": "boolean"}}}
+    schema = {"properties": {"amount": {"type": "number"}}, "oneOf": [card, cash]}
+    body = {"required": True, "content": {"application/json": {"schema": schema}}}
+    paths = {"/pay": {"post": {"requestBody": body, "responses": {"204": {"description": ""}}}}}
+    pay = load({"openapi": "3.0.3", "info": INFO, "paths": paths}).tools[0]
+
+    assert signature(pay) == "POST_pay(amount, card=None, coins=None)"
+    assert bind(pay, (), {"amount": 3, "coins": "true"}).body == {"amount": 3, "coins": True}
+    with pytest.raises(ToolError, match="the body is not what the schema asks for"):
+        bind(pay, (), {"amount": 3})
+
+
+def test_examples_may_be_kept_elsewhere() -> None:
+    properties = {"n": {"type": "integer", "minimum": "1"}}
+    media = {
+        "schema": {"type": "object", "properties": properties},
+        "examples": {"one": {"$ref": "#/components/examples/One"}, "gone": {"$ref": "#/components/examples/Gone"}},
+    }
+    document = {
+        "openapi": "3.0.3",
+        "info": INFO,
+        "paths": {"/a": {"get": {"responses": {"200": {"description": "", "content": {"application/json": media}}}}}},
+        "components": {"examples": {"One": {"value": {"n": "7"}}}},
+    }
+    before = copy.deepcopy(document)
+
+    success = load(document).tools[0].success
+
+    assert success is not None
+    assert success.examples == ({"n": 7},), "a document that writes numbers as strings does so in examples too"
+    assert document == before
+
+
+def test_a_path_may_be_kept_in_another_file(tmp_path: Path) -> None:
+    (tmp_path / "soup.yaml").write_text(
+        """
+parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+get: {responses: {200: {description: A soup, content: {application/json: {schema: {$ref: "./bowl.yaml"}}}}}}
+"""
+    )
+    (tmp_path / "bowl.yaml").write_text("type: object\nproperties: {litres: {type: float}}")
+    (tmp_path / "api.yaml").write_text(
+        "openapi: 3.0.3\ninfo: {title: t, version: 1}\npaths: {'/soups/{id}': {$ref: soup.yaml}}"
+    )
+
+    protocol = load(tmp_path / "api.yaml")
+
+    assert signature(protocol.tool("GET_soups_id")) == "GET_soups_id(id)"
+    assert properties(answer_schema(protocol.tools[0])) == {"litres": {"type": "number"}}
+
+
+def test_a_parameter_with_a_type_of_its_own_gets_a_schema() -> None:
+    parameters = [{"name": "n", "in": "query", "type": "integer", "maximum": 5}]
+    paths = {"/a": {"get": {"parameters": parameters, "responses": {"200": {"description": ""}}}}}
+
+    protocol = load({"openapi": "3.0.3", "info": INFO, "paths": paths})
+
+    assert protocol.tools[0].arguments[0].schema == {"type": "integer", "maximum": 5}
+    assert protocol.warnings == (
+        "repaired 1 parameters with a type and no schema, first at #/paths/~1a/get/parameters/0",
+    )
 
 
 def test_many_schemas_that_lead_to_one_another_stay_readable() -> None:
