@@ -17,12 +17,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["program_builtins", "read", "type_of", "writable"]
+__all__ = ["private", "program_builtins", "read", "type_of", "writable"]
 
 OWN = "__main__"
 """`__module__` of everything that a program defines; nothing of ours has it."""
 
 _nothing = object()
+_own_classes: set[type] = set()
+"""Classes whose instances were found to be the program's own."""
+
+_checked: set[str] = set()
+"""Format strings that were found harmless, so that a loop does not parse the same one again."""
 
 
 # Reading attributes
@@ -30,6 +35,8 @@ _nothing = object()
 
 def read(target: object, name: str, default: object = _nothing) -> object:
     """`target.name` where it depends on the target whether that is harmless. Raises: AttributeError."""
+    if name == "format" and type(target) is str and type(name) is str:
+        return _bound_format(target, name)  # by far the most frequent
     if type(name) is not str:
         if not isinstance(name, str):
             raise TypeError("attribute name must be string, not '" + type(name).__name__ + "'")
@@ -46,6 +53,13 @@ def read(target: object, name: str, default: object = _nothing) -> object:
     return getattr(target, name) if default is _nothing else getattr(target, name, default)
 
 
+def private(target: object, name: str) -> object:
+    """`target._name`, for what the program defined itself. Raises: AttributeError."""
+    if type(target) in _own_classes or _private_is_open(target, name):
+        return getattr(target, name)
+    raise AttributeError(f"'{name}' is private to {type(target).__name__}")
+
+
 def _private_is_open(target: object, name: str) -> bool:
     return name in NAMEDTUPLE or _is_own(target)
 
@@ -56,7 +70,10 @@ def _is_own(target: object) -> bool:
         return target.__module__ == OWN
     if type(target) is super:
         return bool(target.__thisclass__.__module__ == OWN)  # type: ignore[attr-defined]
-    return type(target).__module__ == OWN
+    if type(target).__module__ != OWN:
+        return False
+    _own_classes.add(type(target))
+    return True
 
 
 def _careful(target: object, name: str) -> object:
@@ -106,7 +123,10 @@ def _bound_format(template: object, method: str) -> Callable[..., str]:
             f"descriptor '{method}' for 'str' objects doesn't apply to a '{type(template).__name__}' object"
         )
     text = str.__str__(template)
-    _check_template(text, 2)
+    if text not in _checked:
+        _check_template(text, 2)
+        if len(_checked) < 1000:
+            _checked.add(text)
     return getattr(text, method)  # type: ignore[no-any-return]
 
 
@@ -126,6 +146,8 @@ def _check_template(template: str, depth: int) -> None:
 
 def writable(target: object, private: str | None = None) -> object:
     """The target of an assignment or deletion of an attribute, if the program may change it. Raises: TypeError."""
+    if type(target) in _own_classes:
+        return target
     if isinstance(target, (type, ModuleType)) and not _is_own(target):
         what = "module" if isinstance(target, ModuleType) else "class"
         raise TypeError(f"cannot change {what} '{target.__name__}': it is not the program's own")
@@ -242,6 +264,7 @@ def program_builtins(
         "__debug__": True,
         "__import__": importer,
         "_getattr_": read,
+        "_private_": private,
         "_type_": type_of,
         "_write_": writable,
         "delattr": _delattr,

@@ -19,7 +19,7 @@ __all__ = [
     "refusal",
 ]
 
-GUARDS = frozenset({"_getattr_", "_write_", "_type_"})
+GUARDS = frozenset({"_getattr_", "_private_", "_type_", "_write_"})
 """Names that the compiled program uses for our guards; a program may neither read nor bind them."""
 
 _OPERATORS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or".split()

@@ -9,8 +9,9 @@ process of its own that reaches neither files nor network, so this policy keeps 
 * only curated modules are imported.
 
 Everything else compiles to the very byte code that CPython would run. An attribute name is a literal in the source,
-so nearly all of them are decided here and cost nothing at run time; the rest go through three guards
-(`_getattr_`, `_write_`, `_type_`, see guards.py).
+so nearly all of them are decided here and cost nothing at run time; the rest go through four guards
+(`_getattr_`, `_private_`, `_type_`, `_write_`, see guards.py). In a method that uses `self` as everybody does, `self`
+is looked at once when it begins and then left alone.
 """
 
 # ruff: noqa: N802, N815 - ast.NodeVisitor finds its methods by the names of the nodes
@@ -21,6 +22,8 @@ import ast
 import difflib
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import CodeType
 from typing import NoReturn
@@ -128,6 +131,7 @@ class Policy(RestrictingNodeTransformer):
         self._classes: list[str] = []
         self._scopes: list[type[ast.AST]] = [ast.Module]
         self._optional_imports = 0
+        self._receivers: list[_Receiver] = []
 
     # What is said when something is refused
 
@@ -195,15 +199,25 @@ class Policy(RestrictingNodeTransformer):
             self._refuse(node, f"{node.attr} = …", "special attributes are read-only here")
         self.node_contents_visit(node)
         private = node.attr.startswith("_") and not is_dunder(node.attr)
+        if (private or not reading) and self._is_receiver(node.value):
+            self._receivers[-1].private = self._receivers[-1].private or private
+            self._receivers[-1].used = True
+            return node
         name = ast.Constant(self._mangled(node.attr))
         if not reading:
             node.value = self._guard("_write_", node.value, *([name] if private else []))
             return node
         if node.attr == "__class__":
             return self._guard("_type_", node.value, at=node)
-        if private or node.attr in CAREFUL:
+        if private:
+            return self._guard("_private_", node.value, name, at=node)
+        if node.attr in CAREFUL:
             return self._guard("_getattr_", node.value, name, at=node)
         return node
+
+    def _is_receiver(self, node: ast.expr) -> bool:
+        """Whether this is the `self` of the method that the statement stands in, and nothing else can be."""
+        return isinstance(node, ast.Name) and bool(self._receivers) and node.id == self._receivers[-1].name
 
     def _guard(self, guard: str, *arguments: ast.expr, at: ast.AST | None = None) -> ast.Call:
         call = ast.Call(func=ast.Name(guard, ast.Load()), args=list(arguments), keywords=[])
@@ -303,7 +317,20 @@ class Policy(RestrictingNodeTransformer):
         """Functions and methods; special methods only inside a class, and only the ordinary ones."""
         self._bind(node, node.name)
         self._no_type_parameters(node)
-        return self._scoped(node)
+        receiver = _Receiver(_receiver(node) if self._scopes[-1] is ast.ClassDef else None)
+        with self._scope(node, _Receiver(None)):  # defaults, decorators and annotations mean the names outside
+            node.args = self.visit(node.args)
+            node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+            node.returns = self.visit(node.returns) if node.returns is not None else None
+        with self._scope(node, receiver):
+            node.body = [self.visit(statement) for statement in node.body]
+        if receiver.used:
+            look = self._guard("_write_", ast.Name(str(receiver.name), ast.Load()), at=node)
+            if receiver.private:
+                look.args.append(ast.copy_location(ast.Constant("_"), look))
+            start = 1 if ast.get_docstring(node, clean=False) is not None else 0
+            node.body.insert(start, ast.copy_location(ast.Expr(look), node))
+        return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         """Lambdas."""
@@ -330,11 +357,17 @@ class Policy(RestrictingNodeTransformer):
         if getattr(node, "type_params", None):
             self._refuse(node, f"{node.name}[…]", "leave the type parameters out")
 
-    def _scoped(self, node: ast.FunctionDef | ast.Lambda | ast.ClassDef) -> ast.AST:
+    @contextmanager
+    def _scope(self, node: ast.AST, receiver: _Receiver) -> Iterator[None]:
         self._scopes.append(type(node))
-        self.node_contents_visit(node)
+        self._receivers.append(receiver)
+        yield
+        self._receivers.pop()
         self._scopes.pop()
-        return node
+
+    def _scoped(self, node: ast.Lambda | ast.ClassDef) -> ast.AST:
+        with self._scope(node, _Receiver(None)):
+            return self.node_contents_visit(node)
 
     # Imports
 
@@ -368,6 +401,34 @@ class Policy(RestrictingNodeTransformer):
             close = difflib.get_close_matches(name, MODULES, 1, 0.8)
             instead = INSTEAD.get(name) or INSTEAD.get(root) or (f"did you mean {close[0]}?" if close else None)
             self._refuse(node, f"import {name}", instead or "use one of " + ", ".join(sorted(MODULES)))
+
+
+@dataclass(slots=True)
+class _Receiver:
+    """The `self` of a method: its name if nothing in the method can change what it means, and how it is used there."""
+
+    name: str | None
+    used: bool = False
+    private: bool = False
+
+
+def _receiver(method: ast.FunctionDef) -> str | None:
+    """The name of a method's first argument, unless the method or something inside it binds that name again."""
+    arguments = [*method.args.posonlyargs, *method.args.args]
+    static = any(
+        isinstance(decorator, ast.Name) and decorator.id == "staticmethod" for decorator in method.decorator_list
+    )
+    if not arguments or static:
+        return None
+    name = arguments[0].arg
+    within = ast.Module(method.body, [])
+    bound = _bound_names(within) | {
+        name
+        for node in ast.walk(within)
+        for name in (getattr(node, "name", None), getattr(node, "rest", None), *getattr(node, "names", ()))
+        if isinstance(name, str)
+    }
+    return None if name in bound else name
 
 
 def _catches_import_error(handler: ast.ExceptHandler) -> bool:
