@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -44,6 +46,21 @@ def start(*arguments: str | Path) -> subprocess.Popen[str]:
     """Start the command as a process of its own."""
     command = [ATC, *(str(argument) for argument in arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def on_terminal(command: list[str]) -> str:
+    """Run a command on a terminal of 80 columns; all that it sends there."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "30"}
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        sent = b""
+        with suppress(OSError):  # how Linux says that nobody holds the other end any more
+            while chunk := os.read(ours, 65536):
+                sent += chunk
+        os.close(ours)
+    assert process.returncode == 0, sent
+    return sent.decode()
 
 
 # --- atc solve
@@ -193,6 +210,19 @@ def test_solve_with_an_api_that_will_not(
 
     assert result.exit_code == 6
     assert hint in result.stderr.splitlines()[-1]
+
+
+def test_solve_on_a_terminal(films: Path, endpoint: Callable[..., None]) -> None:
+    """On a terminal the view is live and holds the answer, once; what a program prints cannot drive the terminal."""
+    endpoint(WRONG, RIGHT.replace("print(", 'print("\\x1b]0;owned\\x07", '))
+    arguments = ["solve", QUESTION, "--api", str(films), "--simulate", "--model", "openai:scripted"]
+    seen = on_terminal([ATC, *arguments])
+
+    assert "program 2" in seen
+    assert "❱" in seen
+    assert seen.count("␛]0;owned␇") >= 1
+    assert "\x1b]0;owned" not in seen
+    assert seen.rsplit("answer ", 1)[1].count("␛]0;owned␇") == 1
 
 
 def test_recorded_answers_play_back(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
