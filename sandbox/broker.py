@@ -211,7 +211,7 @@ class Broker:
                 raise ToolError(f"there is no tool {tool}", tool=tool)
             begun.method, begun.url = known.method, f"{self._base_of(known)}{known.path}"
             bound = bind(known, args, kwargs or {}, self._protocol.definitions if self._protocol else {})
-        except ToolError as error:
+        except (ToolError, ValueError, TypeError, RecursionError) as error:  # the last three: values no schema foresees
             begun.arguments = {**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})}
             problem = self._redacted(str(error))
             record = self._finish(begun, error=problem)

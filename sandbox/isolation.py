@@ -23,6 +23,7 @@ PR_SET_DUMPABLE = 4
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
 CLONE_NEWIPC = 0x08000000
+M_ARENA_MAX = -8
 LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
 LANDLOCK_VERSION = 1
 LANDLOCK_PATH_BENEATH = 1
@@ -69,6 +70,7 @@ def _no_new_privileges(walls: Walls) -> None:
 
 
 def _limits(walls: Walls) -> None:
+    _libc.mallopt(M_ARENA_MAX, 1)  # else each thread would reserve 64 MiB of the address space
     seconds = max(1, int(walls.cpu + 0.999))
     wanted = {
         resource.RLIMIT_AS: (walls.memory, walls.memory),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 import marshal
 import os
 import select
@@ -166,7 +167,7 @@ class _Execution:
         self._end: dict[str, Any] | None = None
         self._limit: str | None = None
         self._limit_line: int | None = None
-        self._decoders: dict[bytes, Any] = {}
+        self._broken: BaseException | None = None
 
     def run(self, code: bytes) -> Run:
         """Start, watch, clean up, tell."""
@@ -189,6 +190,8 @@ class _Execution:
             calls.shutdown(wait=False, cancel_futures=True)
             ours.close()
             shutil.rmtree(folder, ignore_errors=True)
+        if self._broken is not None:
+            raise self._broken
         return self._result(status, usage, interrupted)
 
     # The conversation with the child
@@ -223,10 +226,9 @@ class _Execution:
             return
         if kind in self._texts:
             self._print(kind, payload)
-        elif kind == channel.CALL:
-            calls.submit(self._call, ours, head)
-        elif kind == channel.REQUEST:
-            calls.submit(self._request, ours, head, payload)
+        elif kind in (channel.CALL, channel.REQUEST):
+            send = self._asked(kind, head, payload)
+            calls.submit(self._answer, ours, int(head["id"]), kind == channel.CALL, send, head["line"])
         elif kind == channel.READY:
             self._warnings += [f"{name} is not active: {why}" for name, active, why in head["layers"] if not active]
         elif kind == channel.DONE:
@@ -243,40 +245,45 @@ class _Execution:
 
     # Calls, each in a thread of its own
 
-    def _call(self, ours: socket.socket, head: dict[str, Any]) -> None:
-        self._answer(ours, head, lambda: self._broker.fetch(head["tool"], head["args"], head["kwargs"], head["line"]))
+    def _asked(self, kind: bytes, head: dict[str, Any], payload: bytes) -> Callable[[], Reply]:
+        """The call that a message asks for. Raises: ValueError, KeyError, TypeError: It is not one of ours."""
+        line = head["line"] if head["line"] is None else int(head["line"])
+        if kind == channel.CALL:
+            tool, args, kwargs = str(head["tool"]), list(head["args"]), dict(head["kwargs"])
+            return lambda: self._broker.fetch(tool, args, kwargs, line)
+        timeouts = [float(part) for part in head.get("timeout", ()) if part is not None]
+        auth = tuple(map(str, head["auth"])) if "auth" in head else None
+        if auth is not None and len(auth) != 2:
+            raise ValueError("a sign-in is a name and a password")
+        return functools.partial(
+            self._broker.request,
+            str(head["method"]),
+            str(head["url"]),
+            params=_pairs(head["params"]),
+            headers=_texts(head["headers"]),
+            cookies=_texts(head["cookies"]),
+            data=payload if head.get("raw") else _pairs(head["form"]) if "form" in head else None,
+            json_body=payload if head.get("json") else None,
+            auth=auth,
+            timeout=max(timeouts) if timeouts else None,
+            redirects=bool(head["redirects"]),
+            line=line,
+        )
 
-    def _request(self, ours: socket.socket, head: dict[str, Any], payload: bytes) -> None:
-        timeout = [part for part in head.get("timeout", ()) if part is not None]
-
-        def send() -> Reply:
-            return self._broker.request(
-                head["method"],
-                head["url"],
-                params=head["params"],
-                headers=head["headers"],
-                cookies=head["cookies"],
-                data=payload if head.get("raw") else head.get("form"),
-                json_body=payload if head.get("json") else None,
-                auth=tuple(head["auth"]) if "auth" in head else None,
-                timeout=max(timeout) if timeout else None,
-                redirects=head["redirects"],
-                line=head["line"],
-            )
-
-        self._answer(ours, head, send)
-
-    def _answer(self, ours: socket.socket, head: dict[str, Any], send: Callable[[], Reply]) -> None:
+    def _answer(self, ours: socket.socket, number: int, function: bool, send: Callable[[], Reply], line: Any) -> None:
         try:
             reply = send()
         except Exceeded as error:
-            self._limit_line = head["line"]
+            self._limit_line = line
             self._limit = error.limit
-            ours.shutdown(socket.SHUT_RDWR)  # wakes the loop, which then ends the run
+        except BaseException as error:  # of whoever is told of calls, or a mistake of ours: `run` raises it
+            self._broken = error
+        else:
+            with contextlib.suppress(OSError):  # the child may be gone; the record stays
+                ours.sendall(channel.encode(channel.REPLY, _described(reply, number, function), reply.body))
             return
-        described = _described(reply, head)
-        with contextlib.suppress(OSError):  # the child is gone; the record stays
-            ours.sendall(channel.encode(channel.REPLY, described, reply.body))
+        with contextlib.suppress(OSError):
+            ours.shutdown(socket.SHUT_RDWR)  # wakes the loop, which then ends the run
 
     # The result
 
@@ -377,10 +384,18 @@ def _unstarted(outcome: Literal["refused", "error"], fault: ProgramError, starte
     return Run(outcome, "", "", fault, (), Resources(wall, 0.0, 0.0, 0), exit_status=1)
 
 
-def _described(reply: Reply, head: Mapping[str, Any]) -> dict[str, object]:
+def _pairs(items: Any) -> list[tuple[str, str]]:
+    return [(str(name), str(value)) for name, value in items]
+
+
+def _texts(items: Any) -> dict[str, str]:
+    return {str(name): str(value) for name, value in dict(items).items()}
+
+
+def _described(reply: Reply, number: int, function: bool) -> dict[str, object]:
     """A reply as the child needs it, for a tool's result or for a Response."""
-    described: dict[str, object] = {"id": head["id"], "index": reply.record.index, "status": reply.record.status}
-    if "tool" in head:
+    described: dict[str, object] = {"id": number, "index": reply.record.index, "status": reply.record.status}
+    if function:
         described["form"] = reply.form
         if reply.problem is not None:
             described["error"] = reply.problem

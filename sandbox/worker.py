@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import time
-from _thread import allocate_lock
+from _thread import allocate_lock, get_ident
 from types import CodeType, FrameType, TracebackType
 
 from sandbox import channel, guards
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["main", "serve"]
 
 FILENAME = "<program>"
+_MAIN_THREAD = get_ident()
 TRACE_LIMIT = 50
 """Lines of a traceback that are reported, counted from the failure outwards."""
 
@@ -87,7 +88,7 @@ class Door:
         with self._sending:
             self._calls += 1
             number = self._calls
-        self.send(kind, {**head, "id": number, "line": _line(sys._getframe())}, payload)
+        self.send(kind, {**head, "id": number, "line": _calling_line()}, payload)
         while True:
             with self._receiving:
                 if number in self._replies:
@@ -291,13 +292,11 @@ def _lines(trace: TracebackType | None) -> list[int]:
     return lines[-TRACE_LIMIT:]
 
 
-def _line(frame: FrameType | None) -> int | None:
-    """The program line that is being executed, seen from one of our own frames."""
-    while frame is not None:
-        if frame.f_code.co_filename == FILENAME:
-            return frame.f_lineno
-        frame = frame.f_back
-    return None
+def _calling_line() -> int | None:
+    """The program line behind a call; for a tool that a pool calls by itself, the line that waits for the pool."""
+    frames = (sys._getframe(), sys._current_frames().get(_MAIN_THREAD))
+    lines = [line for frame in frames for line in _place(frame)["trace"][-1:]]
+    return lines[0] if lines else None
 
 
 def _place(frame: FrameType | None) -> dict[str, Any]:

@@ -142,8 +142,10 @@ def _future() -> dict[str, object]:
 
 def _futures() -> dict[str, object]:
     import concurrent.futures as futures
+    import threading
     from concurrent.futures.thread import ThreadPoolExecutor
 
+    threading.stack_size(1024 * 1024)  # of the address space that a program may use
     names = "ALL_COMPLETED FIRST_COMPLETED FIRST_EXCEPTION CancelledError Future TimeoutError as_completed wait".split()
     return {**{name: getattr(futures, name) for name in names}, "ThreadPoolExecutor": ThreadPoolExecutor}
 
