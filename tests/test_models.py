@@ -631,3 +631,40 @@ def test_the_local_model_can_be_interrupted(local: Model) -> None:
         assert process.stdout.read() == "interrupted\n"
         assert process.wait(timeout=60) == 0
         assert time.monotonic() - started < 30
+
+
+@pytest.mark.model
+def test_a_process_ends_though_a_thread_still_asks(local: Model) -> None:
+    """The answer that nobody waits for any more does not hold the process back."""
+    program = (
+        "import threading, time\n"
+        "from atc.models import Message, open_model\n"
+        "model = open_model()\n"
+        "model.count_tokens('')\n"
+        "question = [Message('user', 'Count from one to a thousand.')]\n"
+        "threading.Thread(target=model.complete, args=[question], kwargs={'max_tokens': 4000}, daemon=True).start()\n"
+        "time.sleep(2)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
+    assert done.returncode == 0
+
+
+@pytest.mark.model
+def test_closing_ends_an_answer_and_asking_opens_again(local: Model) -> None:
+    """Whoever waits gets a ModelError; the next question starts the engine anew."""
+    caught: list[ModelError] = []
+
+    def ask() -> None:
+        try:
+            local.complete([Message("user", "Count from one to a thousand.")], max_tokens=4000)
+        except ModelError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    time.sleep(3)
+    local.close()
+    thread.join(timeout=30)
+
+    assert str(caught[0]) == "the local engine was stopped while it answered"
+    assert local.complete(QUESTION, max_tokens=3).usage.completion_tokens == 3

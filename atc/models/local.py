@@ -12,13 +12,17 @@ differs.
 
 from __future__ import annotations
 
+import http.client
 import importlib.util
+import json
 import os
 import secrets
+import socket
 import threading
 import time
 import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -95,11 +99,10 @@ class LocalEngine:
             return len(self._engine().tokenize(text, special=False))
 
     def close(self) -> None:
-        """Stop the engine and give its memory back."""
-        with self._lock:
-            if self._running is not None:
-                self._running.stop()
-                self._running = None
+        """Stop the engine and give its memory back; who is still waiting for an answer gets a ModelError."""
+        engine, self._running = self._running, None
+        if engine is not None:
+            engine.stop()
 
     def _engine(self) -> _Engine:
         if self._running is None:
@@ -111,8 +114,6 @@ class _Engine:
     """A running llama.cpp server; it ends with `stop`, with the object, or with the process."""
 
     def __init__(self, file: Path, context: int) -> None:
-        import requests
-
         # The engine's threads would spin while they wait for each other, and take the processor from whoever they
         # wait for: beside another busy process that costs five sixths of the writing speed. OpenMP reads this once.
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -131,25 +132,28 @@ class _Engine:
                 f"the local engine could not load {file} ({file.stat().st_size:,} bytes); if the file is damaged, "
                 "remove it and pull the model again"
             ) from error
-        self.url = server.listening_address
-        self._session = requests.Session()
-        self._session.trust_env = False  # a proxy from the environment must not see loopback requests
-        self._session.headers["Authorization"] = f"Bearer {key}"
-        # Dropping the last reference stops the engine's threads. This has to happen before the interpreter goes.
-        self.stop = weakref.finalize(self, [server].clear)
+        self.url: str = server.listening_address
+        self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        self._asking: set[http.client.HTTPConnection] = set()
+        # The engine's threads have to end before the interpreter does.
+        self.stop = weakref.finalize(self, _stop, [server], self._asking)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Ask the server. Raises: ModelError."""
-        import requests
-
+        connection = http.client.HTTPConnection(self.url.removeprefix("http://"), timeout=TIMEOUT)
+        self._asking.add(connection)
         try:
-            with self._session.post(self.url + path, json=body, timeout=TIMEOUT) as reply:
-                answer: dict[str, Any] = reply.json()
-        except requests.Timeout as error:
+            connection.request("POST", path, json.dumps(body), self._headers)
+            reply = connection.getresponse()
+            answer: dict[str, Any] = json.loads(reply.read())
+        except TimeoutError as error:
             raise ModelError(f"the local engine gave no answer within {TIMEOUT:.0f} seconds") from error
-        except requests.RequestException as error:
-            raise ModelError(f"the local engine broke off: {error}") from error
-        if reply.status_code != requests.codes.ok:
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise ModelError("the local engine was stopped while it answered") from error
+        finally:
+            self._asking.discard(connection)
+            connection.close()
+        if reply.status != http.HTTPStatus.OK:
             raise ModelError(f"the local engine refused: {answer['error']['message']}")
         return answer
 
@@ -158,6 +162,15 @@ class _Engine:
         body = {"content": text, "add_special": special, "parse_special": special}
         tokens: list[int] = self.post("/tokenize", body)["tokens"]
         return tokens
+
+
+def _stop(server: list[Any], asking: set[http.client.HTTPConnection]) -> None:
+    """Hang up, since the engine waits for whoever still asks it; then drop the last reference, which ends it."""
+    for connection in tuple(asking):
+        if connection.sock is not None:
+            with suppress(OSError):
+                connection.sock.shutdown(socket.SHUT_RDWR)
+    server.clear()
 
 
 def _parameters(xllamacpp: Any, file: Path, context: int, key: str) -> Any:
