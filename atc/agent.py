@@ -20,7 +20,7 @@ from typing import Literal, Self
 
 from atc import prompts
 from atc.attribution import attribute
-from atc.candidates import choose
+from atc.candidates import choose, rank
 from atc.events import (
     CallMade,
     EventSink,
@@ -32,9 +32,11 @@ from atc.events import (
     SolveEnded,
     SolveStarted,
 )
-from atc.faults import Attribution, Fault, Stage
+from atc.faults import Attribution, Fault
 from atc.models import Message, Model, Usage, open_model
+from atc.remedy import remedy
 from atc.solution import Attempt, Solution, Status
+from atc.verify import doubt, judge
 from protocols import load
 from protocols.errors import ModelError, UsageError
 from protocols.graph import ProtocolGraph
@@ -52,6 +54,8 @@ SIMULATED_NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 _PREFILL = "```python\n"
 _FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _PROMPT_TOKENS = 6000
+_DETAILED = 8
+"""Tools that the prompt describes; of the other candidates it shows the signature alone."""
 _SHORT = 600
 
 
@@ -211,6 +215,7 @@ class _Solve:
         self.run_seconds = 0.0
         self.started = time.perf_counter()
         self.messages: list[Message] = []
+        self.doubted = False
 
     @property
     def number(self) -> int:
@@ -252,6 +257,9 @@ class _Solve:
                 self.attempts.append(Attempt(program, "run", run, None, None))
                 return "interrupted", "interrupted"
             fault = judge(program, run)
+            if fault is None and run is not None and self.may_doubt():
+                fault = doubt(run)
+                self.doubted = fault is not None
             if fault is None:
                 self.attempts.append(Attempt(program, "done", run, None, None))
                 return "answered", ""
@@ -263,12 +271,17 @@ class _Solve:
                 return "api_error", hopeless
             if len(self.attempts) > self.agent.max_reflections:
                 return _status(run), f"{fault.type}: {fault.message}" if fault.message else fault.type
-            self.reflect(program, fault, attribution)
+            self.reflect(run, fault, attribution)
+
+    def may_doubt(self) -> bool:
+        """Whether there is a turn left to look again at an answer; once is enough, and the paper's modes never do."""
+        return self.agent.mode == "attribute" and not self.doubted and self.number <= self.agent.max_reflections
 
     def opening(self) -> list[Message]:
         """The prompt of Eq. 1: instruction and examples first, so that they are read only once, the question last."""
         graph = self.agent.graph
-        shown = render(map(self.agent.protocol.tool, self.tools), graph, budget=_PROMPT_TOKENS)
+        details = graph.closure([name for name in rank(self.query, graph) if name in self.tools][:_DETAILED])
+        shown = render(map(self.agent.protocol.tool, self.tools), graph, details=details, budget=_PROMPT_TOKENS)
         today = (self.agent.now or datetime.now(UTC)).date().isoformat()
         return [
             Message("system", prompts.render("solve", today=today)),
@@ -309,7 +322,7 @@ class _Solve:
 
         return choose_one
 
-    def reflect(self, program: str, fault: Fault, attribution: Attribution) -> None:
+    def reflect(self, run: Run | None, fault: Fault, attribution: Attribution) -> None:
         """Add what went wrong to the conversation (Eq. 2), and shorten its oldest parts when it grows too long."""
         error = _error_text(fault)
         if self.agent.mode == "naive":
@@ -317,7 +330,10 @@ class _Solve:
         elif attribution.tool:
             graph = self.agent.graph
             documentation = render([self.agent.protocol.tool(attribution.tool)], graph, budget=800)
-            text = prompts.render("reflect", error=error, tool=attribution.tool, documentation=documentation)
+            known = remedy(fault, attribution, run, self.query, graph, self.tools)
+            text = prompts.render(
+                "reflect", error=error, tool=attribution.tool, documentation=documentation, remedy=known
+            )
         else:
             text = prompts.render("reflect_program", error=error)
         self.messages.append(Message("user", text))
@@ -382,21 +398,6 @@ def extract(text: str) -> str:
         if not any(isinstance(node, ast.Call) for node in ast.walk(tree)):
             return ""
     return program
-
-
-def judge(program: str, run: Run | None) -> Fault | None:
-    """Whether a run is an answer, and if not, why."""
-    if run is None or not program:
-        return Fault("write", "NoProgram", "the answer held no Python program; write one in a code block")
-    if run.outcome == "ok":
-        if run.stdout.strip():
-            return None
-        return Fault("answer", "NoOutput", "the program ended without printing an answer; print() it")
-    error = run.error
-    kind = error.type if error else "Limit"
-    message = error.message if error else f"stopped at the limit of {run.limit}"
-    stage: Stage = "policy" if run.outcome == "refused" else "run"
-    return Fault(stage, kind, message, error.line if error else None, error.snippet if error else "")
 
 
 def _status(run: Run | None) -> Status:

@@ -5,29 +5,41 @@ A tool that wins on words alone is of no use without the tools that yield its id
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from protocols.graph import ProtocolGraph
 from protocols.words import singular, words
 
-__all__ = ["choose"]
+__all__ = ["choose", "rank"]
+
+_SAYS_NOTHING = frozenset(
+    words(
+        "a an and any are as at be by can could did do does for from get give had has have how i in is it its list many"
+        " me more much my number of on one or our please several show some tell than that the their them then there"
+        " these they this to us want was we were what when where which who whose why will with would you your"
+    )
+)
+
+
+def rank(query: str, graph: ProtocolGraph) -> tuple[str, ...]:
+    """The names of all tools, those whose path and description share the most telling words with a query first (BM25).
+
+    Equal ones keep the order of the document.
+    """
+    from rank_bm25 import BM25Plus
+
+    tools = graph.protocol.tools
+    asked = [singular(word) for word in words(query) if word not in _SAYS_NOTHING]
+    # The path says what a tool is about in the fewest words, so it counts twice.
+    texts = [f"{tool.path} {tool.path} {tool.summary} {tool.description}" for tool in tools]
+    scores = BM25Plus([[singular(word) for word in words(text)] for text in texts]).get_scores(asked)
+    return tuple(tools[place].name for place in sorted(range(len(tools)), key=lambda place: (-scores[place], place)))
 
 
 def choose(query: str, graph: ProtocolGraph, most: int) -> tuple[str, ...]:
-    """The names of the `most` best tools for a query (BM25), then the producers of their required identifiers.
+    """The names of the `most` best tools for a query, then the producers of their required identifiers.
 
     With no more than `most` tools in the protocol it is all of them, in document order.
     """
     tools = graph.protocol.tools
     if len(tools) <= most:
         return tuple(tool.name for tool in tools)
-    from rank_bm25 import BM25Okapi
-
-    index = BM25Okapi([_terms(f"{tool.name} {tool.path} {tool.summary} {tool.description}") for tool in tools])
-    scores: Sequence[float] = index.get_scores(_terms(query))
-    ranked = sorted(range(len(tools)), key=lambda place: (-scores[place], place))
-    return graph.closure(tools[place].name for place in ranked[:most])
-
-
-def _terms(text: str) -> list[str]:
-    return [singular(word) for word in words(text)]
+    return graph.closure(rank(query, graph)[:most])

@@ -120,12 +120,12 @@ class ProtocolGraph:
         return tuple(name for name in self._tools if not self.needs(name))
 
     @cached_property
-    def graph(self) -> nx.MultiDiGraph:
+    def graph(self) -> nx.MultiDiGraph[str]:
         """Tools as nodes (attribute `root`), and an edge for each source of each argument, best first.
 
         Edge attributes: `argument`, `path`, `rank` (from 0), `score`.
         """
-        graph = nx.MultiDiGraph()
+        graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
         for name in sorted(self._tools, key=lambda name: name not in self.roots):
             graph.add_node(name, root=name in self.roots)
         for tool, argument in self._wants:
@@ -136,9 +136,12 @@ class ProtocolGraph:
     def hint(self, tool: str, argument: str, among: Collection[str] | None = None, most: int = 1) -> str:
         """One line that says where an argument comes from; empty when that is plain or unknown.
 
+        Up to `most` sources are named: the best, then such as need an identifier themselves, for longer chains.
+
         Example: `person_id: int — from GET_search_person(query=…)["results"][0]["id"]`.
         """
-        sources = self.producers(tool, argument, among)[:most]
+        found = self.producers(tool, argument, among)
+        sources = [*found[:1], *(source for source in found[1:] if self.needs(source.tool))][:most]
         parameter = self._tools[tool].argument(argument)
         if not sources or parameter is None:
             return ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import cast
 
 from protocols.graph import ProtocolGraph
@@ -36,6 +36,7 @@ def render(
     tools: Iterable[Tool],
     graph: ProtocolGraph,
     *,
+    details: Collection[str] | None = None,
     budget: int | None = None,
     count: Callable[[str], int] = estimate,
 ) -> str:
@@ -44,6 +45,7 @@ def render(
     Args:
         tools: What to write, in this order. Hints name only tools that are among them.
         graph: The data flow of the whole protocol.
+        details: The names of the tools to describe; of the others only the signature is written. All by default.
         budget: The most tokens that the text may have; deep fields, optional arguments and then descriptions go first.
             Signatures stay, so a budget that is too small even for them is exceeded.
         count: Counts the tokens of a text.
@@ -51,7 +53,7 @@ def render(
     shown = list(tools)
     text = ""
     for depth, optional, described in ((_NESTED, True, True), (1, True, True), (1, False, True), (0, False, False)):
-        text = _Writer(shown, graph, depth, optional, described).text()
+        text = _Writer(shown, graph, details, depth, optional, described).text()
         if budget is None or count(text) <= budget:
             break
     return text
@@ -65,9 +67,16 @@ class _Writer:
     """
 
     def __init__(
-        self, tools: Sequence[Tool], graph: ProtocolGraph, depth: int, optional: bool, described: bool
+        self,
+        tools: Sequence[Tool],
+        graph: ProtocolGraph,
+        details: Collection[str] | None,
+        depth: int,
+        optional: bool,
+        described: bool,
     ) -> None:
-        self.tools = tools
+        self.brief = [tool for tool in tools if details is not None and tool.name not in details]
+        self.tools = [tool for tool in tools if details is None or tool.name in details]
         self.graph = graph
         self.protocol: Protocol = graph.protocol
         self.among = {tool.name for tool in tools}
@@ -88,7 +97,8 @@ class _Writer:
             number = next(n for n in range(1, len(repeated) + 2) if (f"{name}{n}" if n > 1 else name) not in taken)
             self.names[shape] = f"{name}{number}" if number > 1 else name
         types = [f"{self.names[shape]} = {self._fields(schema, 0)}" for shape, (_, schema) in repeated.items()]
-        return "\n".join([*types, *map(self._tool, self.tools)])
+        brief = [f"{tool.name}({', '.join(_argument(p) for p in tool.arguments if p.required)})" for tool in self.brief]
+        return "\n".join([*brief, *types, *map(self._tool, self.tools)])
 
     def _count(
         self,
@@ -132,7 +142,7 @@ class _Writer:
         lines = [f"{tool.name}({signature})"]
         if self.described and (text := _sentence(tool.description or tool.summary)):
             lines[0] += f" — {text}"
-        hints = (self.graph.hint(tool.name, p.argument, self.among) for p in arguments if p.required)
+        hints = (self.graph.hint(tool.name, p.argument, self.among, most=2) for p in arguments if p.required)
         lines.extend(f"  {hint}" for hint in hints if hint)
         if (schema := _body(tool)) is not None:
             lines.append("  -> " + self._shape(schema, 0))

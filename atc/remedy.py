@@ -1,0 +1,138 @@
+"""Say what would have been right, where the protocol and the run's own records know it.
+
+An error text names what failed. That an identifier was made up or belongs to another kind of thing, which call yields
+the right one, and what a response really held, are facts; a small model should not have to guess them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+
+from atc.faults import Attribution, Fault
+from protocols.graph import ProtocolGraph, Source
+from protocols.shapes import Step, fields
+from sandbox.records import CallRecord, Run
+
+__all__ = ["outline", "remedy"]
+
+
+def remedy(
+    fault: Fault, attribution: Attribution, run: Run | None, query: str, graph: ProtocolGraph, shown: Collection[str]
+) -> str:
+    """Lines for the reflection prompt, each one fact; empty when nothing is known beyond the error.
+
+    Args:
+        fault: What went wrong.
+        attribution: Whose fault it was.
+        run: The run, with its calls.
+        query: The question: what it says need not come from a call.
+        graph: The data flow of the protocol.
+        shown: Names of the tools that the program may use.
+    """
+    if run is None or attribution.call is None:
+        return ""
+    call = run.calls[attribution.call]
+    if call.tool is None:
+        return ""
+    lines: list[str] = []
+    if call.status is None or call.status >= 400:
+        lines.extend(_identifiers(call, run.calls[: call.index], query, graph, shown))
+    else:
+        lines.append(f"{call.tool} returned {outline(call.response)}")
+        if fault.type == "KeyError":
+            lines.extend(_holders(fault.message.strip("'\""), call.tool, graph, shown))
+    return "\n".join(lines)
+
+
+def outline(value: object, most: int = 400) -> str:
+    """A response by its keys: `{page, results: [{id, name}, … 20 items]}`; cut to about `most` characters."""
+    text = _outline(value, 0)
+    return text if len(text) <= most else text[:most].rsplit(",", 1)[0] + ", …"
+
+
+def _outline(value: object, depth: int) -> str:
+    if isinstance(value, Mapping):
+        if depth > 2:
+            return "{…}"
+        parts = []
+        for key, part in value.items():
+            inner = _outline(part, depth + 1) if isinstance(part, (Mapping, list)) or part is None else ""
+            parts.append(f"{key}: {inner}" if inner else str(key))
+        return "{" + ", ".join(parts) + "}"
+    if isinstance(value, list):
+        if not value:
+            return "[] (empty)"
+        return (
+            f"[{_outline(value[0], depth + 1)}, … {len(value)} items]"
+            if len(value) > 1
+            else f"[{_outline(value[0], depth + 1)}]"
+        )
+    return "None" if value is None else json.dumps(value, ensure_ascii=False)[:40]
+
+
+def _identifiers(
+    call: CallRecord, earlier: Collection[CallRecord], query: str, graph: ProtocolGraph, shown: Collection[str]
+) -> Iterator[str]:
+    """For each identifier that a rejected call was given: where it came from, and where it should have come from."""
+    tool = call.tool or ""
+    for argument, value in call.arguments.items():
+        want = graph.want(tool, argument)
+        if want is None or str(value) in query:
+            continue
+        sources = graph.producers(tool, argument, shown)
+        if not sources:
+            continue
+        origin = next(((c, path) for c in reversed(list(earlier)) for path in _find(c.response, value)), None)
+        if origin is None:
+            told = f"{argument}={value!r} was made up."
+            wanted = sources[0]
+        else:
+            giver, path = origin
+            general = tuple(0 if isinstance(step, int) else step for step in path)
+            if any(s.tool == giver.tool and s.path == general for s in sources):
+                continue
+            told = (
+                f"{argument}={value!r} came from {giver.tool}{_steps(path)}, which is no {want.noun} {want.attribute}."
+            )
+            wanted = _onwards(giver.tool or "", sources, graph)
+        yield f"{told} Take {argument} from {graph.expression(wanted)}"
+
+
+def _onwards(giver: str, sources: tuple[Source, ...], graph: ProtocolGraph) -> Source:
+    """The source that can be reached with what the program already has, else the best."""
+    for source in sources:
+        feeds = (graph.producers(source.tool, argument) for argument in graph.needs(source.tool))
+        if any(feeder.tool == giver for producers in feeds for feeder in producers[:1]):
+            return source
+    return sources[0]
+
+
+def _find(value: object, wanted: object, path: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:
+    """Where a value stands in a response, each path from the root."""
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _find(part, wanted, (*path, str(key)))
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield from _find(part, wanted, (*path, index))
+    elif value is not None and not isinstance(value, bool) and str(value) == str(wanted):
+        yield path
+
+
+def _steps(path: tuple[Step, ...]) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in path)
+
+
+def _holders(key: str, tool: str, graph: ProtocolGraph, shown: Collection[str]) -> Iterator[str]:
+    """Which other tools document a field that a response turned out not to have."""
+    names = []
+    for other in graph.protocol.tools:
+        if other.name == tool or other.name not in shown or (response := other.success) is None or not response.schema:
+            continue
+        if any(field.name == key and len(field.container) <= 1 for field in fields(response.schema, graph.protocol)):
+            names.append(other.name)
+    # A tool that continues from what the failing one returned is the likelier one.
+    names.sort(key=lambda name: not any(tool in {s.tool for s in graph.producers(name, a)} for a in graph.needs(name)))
+    if names:
+        yield f"{key!r} is a field of what {' and '.join(names[:2])} return{'s' if len(names) == 1 else ''}"

@@ -1,0 +1,54 @@
+"""Decide whether a run is an answer.
+
+A program that ends well may still have answered nothing: it printed no word, no reply of the API stands behind what it
+printed, or it found an empty list where the question names something that exists. The paper's loop takes all of these
+for success (its section A.4 names it as a limitation).
+"""
+
+from __future__ import annotations
+
+import re
+
+from atc.faults import Fault, Stage
+from sandbox.records import Run
+
+__all__ = ["doubt", "judge"]
+
+_NOTHING = re.compile(
+    r"^(\W*|none|null|n/?a|nan"
+    r"|(sorry|unfortunately)\b.*"
+    r"|(there (is|are|was|were) )?(no|none|nothing)\b.*"
+    r"|.*\b(not found|not available|could not find|couldn't find|no results?|unknown|: *(none|\[\]|\{\})?))\.?$",
+    re.IGNORECASE,
+)
+
+
+def judge(program: str, run: Run | None) -> Fault | None:
+    """Why a run is no answer; None when it is one."""
+    if run is None or not program:
+        return Fault("write", "NoProgram", "the answer held no Python program; write one in a code block")
+    if run.outcome == "ok":
+        if run.stdout.strip():
+            return None
+        return Fault("answer", "NoOutput", "the program ended without printing an answer; print() it")
+    error = run.error
+    kind = error.type if error else "Limit"
+    message = error.message if error else f"stopped at the limit of {run.limit}"
+    stage: Stage = "policy" if run.outcome == "refused" else "run"
+    return Fault(stage, kind, message, error.line if error else None, error.snippet if error else "")
+
+
+def doubt(run: Run) -> Fault | None:
+    """Why a printed answer deserves a second look; None when it does not.
+
+    The answer may be right nevertheless: who asks twice and gets the same has to take it.
+    """
+    if not any(call.status is not None and call.status < 300 for call in run.calls):
+        return Fault(
+            "answer", "NoEvidence", "the program printed an answer without any reply of the API; call the functions"
+        )
+    lines = [line.strip() for line in run.stdout.strip().splitlines() if line.strip()]
+    if all(_NOTHING.match(line) for line in lines):
+        shown = lines[0][:80]
+        return Fault("answer", "NothingFound", f"the program printed {shown!r}, but what is asked for exists")
+    return None
