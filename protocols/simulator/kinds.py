@@ -5,6 +5,8 @@ So they are asked in that order, and what no name explains is compared with what
 here knows any API.
 """
 
+# ruff: noqa: SIM905 - word lists are read, and split once
+
 from __future__ import annotations
 
 import re
@@ -58,7 +60,8 @@ class Kind:
     """A kind of entity. `parent` and `ordinal` are set where it is known by its number within another entity.
 
     `fields` are its own fields, seen where it stands for itself; `shown` those that examples have, if there are
-    enough of them to tell; `records` are entities that the document shows, joined by identifier. `by_name` says that the API calls it by its name.
+    enough of them to tell; `records` are entities that the document shows, joined by identifier. `by_name` says that
+    the API calls it by its name.
     """
 
     name: str
@@ -196,7 +199,7 @@ class Blueprint:
 
 
 def _named(text: str, kinds: dict[str, Kind], loose: bool = False) -> Kind | None:
-    parts = [part for part in words(text)]
+    parts = list(words(text))
     if not parts:
         return None
     whole = "_".join([*parts[:-1], singular(parts[-1])])
@@ -231,6 +234,7 @@ class _Survey:
         self.plans: list[Plan] = []
         self.relations: dict[tuple[str, str, str], Relation] = {}
         self.singletons: dict[str, str] = {}
+        self.referenced: set[str] = set()
 
     # -- kinds from paths ------------------------------------------------------------------------------------------
 
@@ -243,9 +247,7 @@ class _Survey:
         return kind
 
     def paths(self) -> None:
-        split = []
-        for tool in self.protocol.tools:
-            split.append((tool, [part for part in tool.path.split("/") if part]))
+        split = [(tool, [part for part in tool.path.split("/") if part]) for tool in self.protocol.tools]
         # Names of identifiers first: `{person_id}` says what it is, `{id}` needs the literal before it.
         for tool, parts in split:
             steps: list[Step] = []
@@ -279,13 +281,11 @@ class _Survey:
                 if stem and not _enumerated(parameter):
                     self.referenced.add("_".join(stem))
 
-    referenced: set[str] = set()
-
     def _step(self, name: str, parameter: Parameter | None, before: str, holder: str) -> Step:
         if _enumerated(parameter):
             return Step("choice", name)
         parts, stem = words(name), stem_of(name)
-        is_id = bool(stem) or bool(parts) and singular(parts[-1]) in ID_WORDS
+        is_id = bool(stem) or (bool(parts) and singular(parts[-1]) in ID_WORDS)
         stem = stem if is_id else parts
         segment = words(before)
         thing = "_".join([*segment[:-1], singular(segment[-1])]) if segment else ""
@@ -355,22 +355,35 @@ class _Survey:
                 self._set(shape, own)
             elif root and plan.detail and self._stands_for(shape, plan.subject):
                 self._set(shape, plan.subject)
-            elif (kind := self._discriminated(shape)) or (kind := self._by_key(plan, shape, item)):
+            elif (
+                (kind := self._discriminated(shape))
+                or (kind := self._by_key(plan, shape, item))
+                or (item and (kind := self._by_identity(shape)))
+            ):
                 self._set(shape, kind)
         self._likeness(final=False)
         for plan, shape, around, item in self.nodes():
             if not shape.kind and (not shape.path and not item) and "/" + plan.tool.path.strip("/") in self.singletons:
                 stem = stem_of(_identity(shape.properties))
-                kind = self._alike(shape) or self.kind("_".join(stem) or singular(words(plan.tool.path)[-1])).name
+                kind = (
+                    self._alike(shape, self._looks())
+                    or self.kind("_".join(stem) or singular(words(plan.tool.path)[-1])).name
+                )
                 self._set(shape, kind)
             elif not shape.kind and (shape.path or item) and _identity(shape.properties):
-                own = set(shape.properties)
-                if around is not None and around.kind and not item and len(own) >= 3 and own <= set(around.properties):
+                mine = set(shape.properties)
+                if (
+                    around is not None
+                    and around.kind
+                    and not item
+                    and len(mine) >= 3
+                    and mine <= set(around.properties)
+                ):
                     self._set(shape, around.kind)
         self._likeness(final=True)
-        for root in self.singletons:
-            plan = next(plan for plan in self.plans if plan.tool.path == root and plan.tool.method == "GET")
-            self.singletons[root] = plan.shape.kind if plan.shape else ""
+        for path in self.singletons:
+            plan = next(plan for plan in self.plans if plan.tool.path == path and plan.tool.method == "GET")
+            self.singletons[path] = plan.shape.kind if plan.shape else ""
         for plan in self.plans:
             if plan.root and not plan.subject:
                 plan.subject = self.singletons[plan.root]
@@ -433,6 +446,14 @@ class _Survey:
                 return named.name if named else self.kind("_".join(stem), noun).name
         return ""
 
+    def _by_identity(self, shape: Shape) -> str:
+        """The kind that the only identifier of an object names: `{place_id, name, country}` is a place."""
+        stems = [stem for name in shape.properties if (stem := stem_of(name))]
+        if set(_IDENTITIES) & set(shape.properties) or len(stems) != 1 or len(shape.properties) < 2:
+            return ""
+        kind = _named("_".join(stems[0]), self.kinds)
+        return kind.name if kind and next(iter(shape.properties)) and "_".join(stems[0]) in kind.aliases else ""
+
     def _stands_for(self, shape: Shape, kind: str) -> bool:
         """Whether the root of a detail path is the entity itself, not an envelope around it."""
         if _identity(shape.properties) or self.kinds[kind].ordinal in shape.properties:
@@ -456,8 +477,8 @@ class _Survey:
                     return "" if value.lower() in _GENERIC else self.kind(value.lower()).name
         for name in ("uri", "urn"):
             part = shape.properties.get(name)
-            for value in part.examples if part else ():
-                pieces = str(value).split(":")
+            for text in part.examples if part else ():
+                pieces = str(text).split(":")
                 if len(pieces) >= 3 and (kind := _named(pieces[-2], self.kinds)):
                     return kind.name
         return ""
@@ -499,11 +520,13 @@ class _Survey:
         return bool(names) and not lists and kind.addressed is False
 
     def _likeness(self, final: bool) -> None:
+        known = self._looks()
         for _, shape, _, item in self.nodes():
             if shape.kind or not shape.properties or not (shape.path or item) or not _identity(shape.properties):
                 continue
-            if kind := self._alike(shape):
+            if kind := self._alike(shape, known):
                 self._set(shape, kind)
+                known[kind].update(shape.properties)
             elif final:
                 key = next((k for k in reversed(shape.path) if singular(label_of(k)) not in _GENERIC), "")
                 name = "_".join([*words(key)[:-1], singular(words(key)[-1])]) if words(key) else ""
@@ -513,12 +536,16 @@ class _Survey:
                     name = "_".join([*words(tail[-1])[:-1], singular(words(tail[-1])[-1])]) if tail else "thing"
                 self._set(shape, self.kind(name or "thing", (name or "thing").rpartition("_")[2]).name)
 
-    def _alike(self, shape: Shape) -> str:
-        """The kind with which an object shares its rare fields; empty when none stands out."""
+    def _looks(self) -> dict[str, set[str]]:
+        """The fields seen so far of each kind."""
         known: dict[str, set[str]] = defaultdict(set)
-        for _, other, _, _ in self.nodes():
-            if other.kind:
-                known[other.kind].update(other.properties)
+        for _, shape, _, _ in self.nodes():
+            if shape.kind:
+                known[shape.kind].update(shape.properties)
+        return known
+
+    def _alike(self, shape: Shape, known: dict[str, set[str]]) -> str:
+        """The kind with which an object shares its rare fields; empty when none stands out."""
         spread = Counter(name for names in known.values() for name in names)
         total = max(len(known), 1)
         own = set(shape.properties)
@@ -529,6 +556,10 @@ class _Survey:
             rare = [name for name in common if spread[name] <= max(2, total // 4) and name not in _IDENTITIES]
             if rare and weight > score:
                 best, score = kind, weight
+        if not best:
+            alike = [(len(own & names) / len(own | names), kind) for kind, names in known.items()]
+            closeness, nearest = max(alike, default=(0.0, ""))
+            best = nearest if closeness > 0.7 and len(own) > 3 else ""
         return best
 
     def _wrappers(self) -> None:
@@ -633,7 +664,7 @@ class _Survey:
         known = self.relations.get(relation.key)
         if known is None:
             self.relations[relation.key] = relation
-        elif relation.own_path and not known.own_path or relation.nullable and not known.nullable:
+        elif (relation.own_path and not known.own_path) or (relation.nullable and not known.nullable):
             self.relations[relation.key] = Relation(
                 *relation.key,
                 known.many or relation.many,
@@ -688,8 +719,8 @@ class _Survey:
             titled = [r for r in merged[kind.name].values() if not kind.title or r.get(kind.title)]
             kind.records = titled
             kind.date = self._main_date(kind)
-            info = kind.all_fields.get(kind.identity)
-            kind.ids = [value for value in info.examples if value is not None] if info else []
+            known = kind.all_fields.get(kind.identity)
+            kind.ids = [value for value in known.examples if value is not None] if known else []
         for plan in self.plans:
             for step in plan.steps:
                 if step.what == "entity":
@@ -705,8 +736,8 @@ class _Survey:
                     for value in shown:
                         if value is not None and not isinstance(value, (dict, list)) and not kind.local:
                             kind.ids.append(value)
-                            known = {str(record.get(kind.identity)) for record in kind.records}
-                            if str(value) not in known:
+                            recorded = {str(record.get(kind.identity)) for record in kind.records}
+                            if str(value) not in recorded:
                                 kind.records.append({kind.identity: value})
         return everything
 
@@ -757,7 +788,7 @@ class _Survey:
         for name, info in kind.fields.items():
             shown = [value for value in info.examples if isinstance(value, str)]
             formats = {check.get("format") for shape in info.shapes for check in shape.checks}
-            if shown and all(_DATE.fullmatch(value) for value in shown) or formats & {"date", "date-time"}:
+            if (shown and all(_DATE.fullmatch(value) for value in shown)) or formats & {"date", "date-time"}:
                 dated.append(name)
         in_summary = [name for name in dated if name in kind.summary]
         return (in_summary or [""])[0] if not kind.local else (dated or [""])[0]
@@ -827,7 +858,6 @@ class _Survey:
         return pair
 
     def run(self) -> Blueprint:
-        self.referenced = set()
         self.paths()
         self.shapes()
         for name in sorted(self.referenced):
@@ -994,7 +1024,7 @@ def _descend(
         return
     if shape.properties:
         yield plan, shape, around, item
-        inner = shape if shape.kind or _identity(shape.properties) and (shape.path or item) else around
+        inner = shape if shape.kind or (_identity(shape.properties) and (shape.path or item)) else around
         for part in shape.properties.values():
             for variant in part.variants():
                 yield from _descend(plan, variant, inner, False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["Problem", "Reply", "Request"]
+__all__ = ["Reply", "Request", "RequestError"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class Problem(Exception):
+class RequestError(Exception):
     """A request that is answered with an error status."""
 
     def __init__(self, status: int, message: str) -> None:

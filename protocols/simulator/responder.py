@@ -3,6 +3,8 @@
 Every answer is a walk over the response's shape with the entities that the request is about in hand.
 """
 
+# ruff: noqa: SIM905 - word lists are read, and split once
+
 from __future__ import annotations
 
 import json
@@ -15,8 +17,8 @@ from urllib.parse import unquote, urlencode
 
 from protocols.calling import match
 from protocols.model import Parameter, Protocol, Response, Schema, Tool
-from protocols.simulator.messages import Problem, Reply, Request
 from protocols.simulator.kinds import Blueprint, Plan, label_of, stem_of
+from protocols.simulator.messages import Reply, Request, RequestError
 from protocols.simulator.shape import Shape, build, conforms, fits
 from protocols.simulator.values import is_date
 from protocols.simulator.world import Edge, Entity, World
@@ -73,13 +75,13 @@ class Responder:
         if found is None:
             allowed = sorted({t.method for t in self.protocol.tools if match(self.protocol, t.method, request.path)})
             if allowed:
-                reply = self.problem(None, Problem(405, f"{request.method} is not allowed here"))
+                reply = self.problem(None, RequestError(405, f"{request.method} is not allowed here"))
                 return Reply(reply.status, reply.body, reply.media_type, {"Allow": ", ".join(allowed)})
-            return self.problem(None, Problem(404, f"there is nothing at {request.path}"))
+            return self.problem(None, RequestError(404, f"there is nothing at {request.path}"))
         tool, path_values = found
         try:
             return self._answer(request, self._plans[tool.name], path_values)
-        except Problem as problem:
+        except RequestError as problem:
             return self.problem(tool, problem)
 
     def tool_for(self, request: Request) -> Tool | None:
@@ -124,7 +126,7 @@ class Responder:
             else:
                 found = self.world.find(step.kind, value)
             if found is None:
-                raise Problem(404, f"{step.name}: there is no {kind.name.replace('_', ' ')} {value!r}")
+                raise RequestError(404, f"{step.name}: there is no {kind.name.replace('_', ' ')} {value!r}")
             current = found
         if current is None and plan.root:
             current = self.world.thing(plan.subject, "singleton", plan.root)
@@ -151,7 +153,7 @@ class Responder:
                 continue
             if texts is None:
                 if parameter.required and parameter.name not in sent and not self._secret(parameter):
-                    raise Problem(self._invalid(tool, parameter), f"{parameter.name}: this parameter is required")
+                    raise RequestError(self._invalid(tool, parameter), f"{parameter.name}: this parameter is required")
                 continue
             values[parameter.name] = self._coerce(tool, parameter, texts)
         return values
@@ -202,7 +204,7 @@ class Responder:
                 if "enum" in schema
                 else f"is not a valid {' or '.join(kinds) or 'value'}"
             )
-            raise Problem(self._invalid(tool, parameter), f"{parameter.name}: {text!r} {says}")
+            raise RequestError(self._invalid(tool, parameter), f"{parameter.name}: {text!r} {says}")
         return value
 
     def _fields(self, request: Request, tool: Tool) -> dict[str, object]:
@@ -214,7 +216,7 @@ class Responder:
             try:
                 sent = json.loads(request.body)
             except ValueError:
-                raise Problem(self._bad_body(tool), "the body is not valid JSON") from None
+                raise RequestError(self._bad_body(tool), "the body is not valid JSON") from None
             return sent if isinstance(sent, dict) else {"": sent}
         if "urlencoded" in kind:
             pairs = (part.partition("=") for part in request.body.decode(errors="replace").split("&") if part)
@@ -230,7 +232,7 @@ class Responder:
         if tool.body is None:
             return body
         if tool.body.required and not request.body:
-            raise Problem(self._bad_body(tool), "a body is required")
+            raise RequestError(self._bad_body(tool), "a body is required")
         if not body or "json" not in tool.body.media_type:
             return body
         from jsonschema import Draft202012Validator
@@ -239,12 +241,12 @@ class Responder:
         error = next((e for e in validator.iter_errors(body.get("", body)) if not _unknown_required(e)), None)
         if error is not None:
             place = ".".join(map(str, error.absolute_path))
-            raise Problem(self._bad_body(tool), f"{place + ': ' if place else ''}{error.message}")
+            raise RequestError(self._bad_body(tool), f"{place + ': ' if place else ''}{error.message}")
         return body
 
     # -- errors ----------------------------------------------------------------------------------------------------
 
-    def problem(self, tool: Tool | None, problem: Problem) -> Reply:
+    def problem(self, tool: Tool | None, problem: RequestError) -> Reply:
         """An error in the shape that the document gives errors of that status, else of any, else in a plain one."""
         message = str(problem)
         found = self._error_shape(tool, problem.status)
@@ -311,7 +313,7 @@ class Responder:
                 return self._writer.contains(frame.plan, subject, frame.values)
             edges = self._members(shape, subject, frame.plan.label, frame, top=True)
             if edges is not None:
-                self._paginate(frame, edges, whole=False)
+                self._paginate(frame, edges)
                 return [self._item(cast("Shape", shape.item), edge, frame) for edge in frame.edges]
             return self._plain_list(shape, self._thing(frame), "", frame)
         if not shape.properties:
@@ -330,7 +332,7 @@ class Responder:
                     return self._entity(shape, subject, None, frame)
                 chosen = self._global(shape.kind, frame)
                 if not chosen:
-                    raise Problem(404, f"there is no such {shape.kind}")
+                    raise RequestError(404, f"there is no such {shape.kind}")
                 return self._entity(shape, chosen[0], None, frame)
             return self._entity(shape, subject, None, frame)
         if created and subject is not None and frame.plan.detail:
@@ -342,10 +344,24 @@ class Responder:
         plan = frame.plan
         if frame.subject is not None:
             return frame.subject
+        if (about := self._about(frame)) is not None:
+            return about
         steady = any(other.tool.writes and other.tool.path.startswith(plan.tool.path) for other in self.blueprint.plans)
         asked = "" if steady else json.dumps({k: v for k, v in frame.values.items() if not _paging(k)}, sort_keys=True)
-        entity = self.world.thing("~state", "state", plan.tool.path, asked)
-        return entity
+        return self.world.thing("~state", "state", plan.tool.path, asked)
+
+    def _about(self, frame: _Frame) -> Entity | None:
+        """The entity that the query names by its identifier: the place of `/current?place_id=london`."""
+        for name, value in frame.values.items():
+            stem = stem_of(name)
+            kind = self.blueprint.kind_named("_".join(stem)) if stem else None
+            if kind is None or kind.local or words(name)[-1] not in {"id", "uuid", "guid", "ref", "slug"}:
+                continue
+            found = self.world.find(kind.name, str(value))
+            if found is None:
+                raise RequestError(404, f"{name}: there is no {kind.name.replace('_', ' ')} {value!r}")
+            return found
+        return None
 
     def _state(self, frame: _Frame) -> Entity | None:
         """The state that an answer below a singleton shows: that of the nearest path around it that has one."""
@@ -368,9 +384,8 @@ class Responder:
             if part.is_array and part.item is not None and _entity_item(part):
                 relation_label = self._label(owner, part, inner_label, frame, top)
                 edges = self._members(part, owner, relation_label, frame, top=top or not owner)
-                inner = frame if top else frame
-                self._paginate(inner, edges or [], whole=not (top or owner is None) and False)
-                body[name] = [self._item(part.item, edge, frame) for edge in inner.edges]
+                self._paginate(frame, edges or [])
+                body[name] = [self._item(part.item, edge, frame) for edge in frame.edges]
             elif part.properties and not part.kind and _lists(part):
                 body[name] = self._container(part, owner, inner_label, frame)
             elif part.kind or any(option.kind for option in part.options):
@@ -406,7 +421,7 @@ class Responder:
     def _label(self, owner: Entity | None, part: Shape, label: str, frame: _Frame, top: bool) -> str:
         if owner is None:
             return label
-        targets = _targets(cast("Shape", part.item))
+        targets = _targets(part.item) if part.item else []
         known = self.blueprint.relations
         for candidate in (
             label if not top else "",
@@ -433,12 +448,12 @@ class Responder:
 
     def _members(self, part: Shape, owner: Entity | None, label: str, frame: _Frame, top: bool) -> list[Edge] | None:
         """What a list holds, sorted and filtered; None when it holds no entities."""
-        targets = _targets(cast("Shape", part.item)) if part.item else []
+        targets = _targets(part.item) if part.item else []
         if not targets:
             return None
-        if frame.choice and (kind := self.blueprint.kind_named(frame.choice)):
-            if len(targets) == 1 or kind.name in targets:
-                targets = [kind.name]
+        kind = self.blueprint.kind_named(frame.choice) if frame.choice else None
+        if kind is not None and (len(targets) == 1 or kind.name in targets):
+            targets = [kind.name]
         asked = self._asked_kinds(frame)
         if len(targets) > 1 and asked & set(targets):
             targets = [target for target in targets if target in asked]
@@ -552,7 +567,7 @@ class Responder:
             return self._by_field(edges, self._field(kind.fields, _RATED), True)
         if plan_words & {"popular", "trending", "hot", "top", "featured"} and "top" not in kind.fields:
             return self._by_field(edges, self._field(kind.fields, _POPULAR), True)
-        if not kind.date or frame.subject is not None and not plan_words & {"latest", "recent", "newest"}:
+        if not kind.date or (frame.subject is not None and not plan_words & {"latest", "recent", "newest"}):
             return edges
         if plan_words & {"upcoming", "scheduled", "soon"}:
             ahead = [e for e in edges if str(self.world.value(e.target, kind.date)) > today]
@@ -609,20 +624,14 @@ class Responder:
         core = [p for p in parts if p not in _AFFIXES]
         if not core:
             return True
+        joined = "_".join(core)
+        asks_members = parts[0] in {"with", "without"} or parts[-1] in {"id", "ids"}
         for relation in self.blueprint.relations.values():
-            if relation.owner == kind.name and relation.many and not least and not most:
-                if {"_".join(core), singular("_".join(core))} & {
-                    relation.label,
-                    relation.target,
-                    singular(relation.label),
-                }:
-                    if (
-                        parts[0] in {"with", "without"}
-                        or parts[-1] in {"id", "ids"}
-                        or relation.label == "_".join(core)
-                    ):
-                        has = self._holds(entity, relation.label, relation.target, str(value))
-                        return has != without if has is not None else True
+            if relation.owner != kind.name or not relation.many or least or most:
+                continue
+            names = {relation.label, relation.target, singular(relation.label)}
+            if {joined, singular(joined)} & names and (asks_members or relation.label == joined):
+                return self._holds(entity, relation.label, relation.target, str(value)) != without
         if (
             core[-1] == "year"
             and kind.date
@@ -650,7 +659,7 @@ class Responder:
         wanted = {text.strip().casefold() for text in re.split(r"[,|]", str(value))}
         return str(have).casefold() in wanted
 
-    def _holds(self, entity: Entity, label: str, target: str, value: str) -> bool | None:
+    def _holds(self, entity: Entity, label: str, target: str, value: str) -> bool:
         """Whether a relation holds entities by identifier or name: all of `1,2`, any of `1|2`."""
         edges = self.world.related(entity, label, target)
         have = {str(self.world.identity(e.target)) for e in edges} | {
@@ -660,7 +669,7 @@ class Responder:
         hits = [text in have or text.casefold() in have for text in wanted]
         return any(hits) if "|" in value else all(hits)
 
-    def _paginate(self, frame: _Frame, edges: list[Edge], whole: bool) -> None:
+    def _paginate(self, frame: _Frame, edges: list[Edge]) -> None:
         limit = offset = page = None
         default = 20
         for parameter in frame.plan.tool.parameters:
@@ -717,7 +726,7 @@ class Responder:
             "num_results",
             "total_hits",
             "total_elements",
-        }:
+        } or (parts[0] == "total" and len(parts) > 1 and self._names_list(parts[-1], frame)):
             number = frame.total
         elif joined in _LIMITS:
             number = frame.limit
@@ -748,6 +757,16 @@ class Responder:
         if joined == "dates" and {"maximum", "minimum"} & set(part.properties):
             return True, self._dates(part, frame)
         return False, None
+
+    def _names_list(self, word: str, frame: _Frame) -> bool:
+        """Whether a word stands for what a list holds: total_films beside films, total_found."""
+        noun = singular(word)
+        held = {
+            noun.rpartition("_")[2]
+            for edge in frame.edges[:1]
+            for noun in (edge.target.kind, label_of(edge.target.kind))
+        }
+        return noun in held | {"found", "match", "matches", "entries", "record"} and bool(frame.edges)
 
     def _cursors(self, part: Shape, frame: _Frame) -> object:
         ids = [str(self.world.identity(edge.target)) for edge in frame.edges] or [""]
@@ -1011,7 +1030,7 @@ class Responder:
             if given is None and len(donors) > size:
                 begin = dice.below(len(donors) - size + 1)
                 donors = donors[begin : begin + size]
-            donors = self._to_today(donors, entity)
+            donors = self._to_today(donors, entity, frame)
             items: list[object] = []
             for i in range(max(size, 1) if not usual else size):
                 donor = donors[i % len(donors)] if donors else None
@@ -1029,9 +1048,9 @@ class Responder:
         made = [self.world.value(entity, f"{name}[{i}]", part.item) for i in range(max(size, part.min_items))]
         return list(dict.fromkeys(made)) if part.min_items == 0 else made
 
-    def _to_today(self, donors: list[dict[str, object]], entity: Entity) -> list[dict[str, object]]:
-        """Series of dated entries (a forecast) begin today; dates of things with a life of their own stay."""
-        if entity.kind in self.blueprint.kinds or not donors:
+    def _to_today(self, donors: list[dict[str, object]], entity: Entity, frame: _Frame) -> list[dict[str, object]]:
+        """Series of dated entries (a forecast) begin today or on the day asked for; dates of what exists stay."""
+        if entity is frame.subject or not donors:
             return donors
         names = [name for name, value in donors[0].items() if is_date(value)]
         if not names:
@@ -1040,12 +1059,14 @@ class Responder:
             first = datetime.fromisoformat(str(donors[0][names[0]])[:10])
         except ValueError:
             return donors
-        shift = (self.world.now.replace(tzinfo=None) - first).days
+        asked = next((str(v) for n, v in frame.values.items() if words(n)[-1:] == ("date",) and is_date(v)), "")
+        begin = datetime.fromisoformat(asked[:10]) if asked else self.world.now.replace(tzinfo=None)
+        shift = (begin - first).days
         return [{n: _shifted(v, shift) for n, v in donor.items()} for donor in donors]
 
 
 _GENERIC_KEYS = frozenset(
-    "item result data datum entry list object value content record row hit node element response body payload all".split()
+    "item result data datum entry list object value content record row hit node element response body payload".split()
 )
 _AFFIXES = frozenset("with without exclude not gte lte gt lt min max from to after before since until id ids".split())
 

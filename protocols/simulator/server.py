@@ -20,7 +20,7 @@ from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
 from protocols.simulator.dice import Dice
 from protocols.simulator.kinds import Blueprint, survey
-from protocols.simulator.messages import Problem, Reply, Request
+from protocols.simulator.messages import Reply, Request, RequestError
 from protocols.simulator.responder import Responder
 from protocols.simulator.world import World
 
@@ -121,7 +121,7 @@ class Simulator:
             responder = self._responder
             tool = responder.tool_for(request)
             if self._demands(tool) and not self._signed_in(request):
-                problem = Problem(401, "the credential is missing or wrong")
+                problem = RequestError(401, "the credential is missing or wrong")
                 return _encoded(responder.problem(tool, problem))
             request = self._without_secret(request)
             reads = method in {"GET", "HEAD"}

@@ -237,10 +237,10 @@ def build(
 
     Returns: None where a schema contains itself once more: the data ends there.
     """
-    flat = _flat(schema, protocol, stack)
-    if flat is None or len(path) > _MAX_DEPTH:
+    resolved = _flat(schema, protocol, stack)
+    if resolved is None or len(path) > _MAX_DEPTH:
         return None
-    schema, stack = flat
+    schema, stack = resolved
     shown = [*examples, *_own_examples(schema)][:_MAX_EXAMPLES]
     types = _types(schema)
     checks: tuple[Schema, ...] = (schema,)
@@ -252,11 +252,11 @@ def build(
     ]
     structured = [part for part in alternatives if _types(part[0]) & {"object", "array"} or "properties" in part[0]]
     plain = [part[0] for part in alternatives if part not in structured]
-    for part in plain:
-        types |= _types(part)
-        shown += [] if examples else _own_examples(part)
+    for bare in plain:
+        types |= _types(bare)
+        shown += [] if examples else _own_examples(bare)
     if plain and not structured:
-        checks = tuple(_merge(schema, part) for part in plain)
+        checks = tuple(_merge(schema, bare) for bare in plain)
     if len(structured) == 1 and "properties" not in schema:
         schema, stack = _merge(structured[0][0], schema), structured[0][1]
         types |= _types(schema)
@@ -271,8 +271,8 @@ def build(
             return kept[0]
         return None
     elif structured:
-        for part, _ in structured:
-            schema = _merge(part, schema)
+        for inner, _ in structured:
+            schema = _merge(inner, schema)
     if not types:
         types = {type_name(value) for value in shown if value is not None} or set()
     shape = Shape(

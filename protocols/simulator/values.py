@@ -86,6 +86,8 @@ def make(name: str, shape: Shape, pool: Sequence[object], dice: Dice, now: datet
         return dice.choose(choices)
     good = [value for value in pool if fits(value, shape)]
     shown = [value for value in good if value not in (None, "")]
+    if not shown and shape.types and shape.types <= {"string", "null"}:
+        shown = [str(value) for value in pool if isinstance(value, (int, float)) and not isinstance(value, bool)]
     if not shown and good and (None in good or "" in good) and not shape.types - {"null"}:
         return None
     kinds = [type_name(value) for value in shown] or [kind for kind in _ORDER if kind in shape.types] or ["string"]
@@ -149,16 +151,20 @@ def _number(name: str, shape: Shape, shown: list[float], dice: Dice, now: dateti
     if positive:
         floor, ceiling = min(positive), max(positive)
         if floor == ceiling:
-            floor, ceiling = (0.5 * floor, 1.5 * floor) if floor > 0 else (floor, floor)
-            if parts & {"rating", "average", "score", "vote", "stars"}:
+            floor, ceiling = (0.6 * floor, 1.4 * floor) if floor > 0 else (floor, floor)
+            if parts & {"rating", "average", "score", "vote", "stars"} and positive[0] <= 10:
                 ceiling = min(ceiling, 10 if positive[0] > 5 else 5)
+            elif parts & {"percent", "percentage", "humidity", "probability", "cover", "popularity"}:
+                ceiling = min(ceiling, 100)
+            elif parts & {"angle", "direction", "degrees", "bearing"}:
+                ceiling = min(ceiling, 359)
     else:
         floor, ceiling = _range(parts, now)
     floor = max(floor, low) if low is not None else floor
     ceiling = min(ceiling, high) if high is not None else ceiling
-    spread = dice.part()
+    spread, value = dice.part(), 0.0
     if floor >= 0 and ceiling > 1000 * max(floor, 1):
-        value = max(floor, 1) * (ceiling / max(floor, 1)) ** spread
+        value = max(floor, 1.0) * float((ceiling / max(floor, 1.0)) ** spread)
     else:
         value = floor + (ceiling - floor) * spread
     return round(value) if decimals == 0 else round(value, decimals)
@@ -282,11 +288,14 @@ def _named(name: str, parts: tuple[str, ...], last: str, form: str, dice: Dice, 
         return vocabulary.city(dice)
     if last == "genre":
         return dice.choose(("drama", "comedy", "documentary", "thriller", "family", "adventure"))
-    if (
-        last in {"name", "title"}
-        and len(parts) > 1
-        or last in {"author", "director", "artist", "owner", "actor", "character"}
-    ):
+    if (last in {"name", "title"} and len(parts) > 1) or last in {
+        "author",
+        "director",
+        "artist",
+        "owner",
+        "actor",
+        "character",
+    }:
         return vocabulary.made_up_name(parts[0], dice)
     if last in {"name", "title", "label"}:
         return vocabulary.title(dice)

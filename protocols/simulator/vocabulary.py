@@ -3,6 +3,8 @@
 All of it is made up or common property; which list serves a name is decided by what the name's words mean.
 """
 
+# ruff: noqa: SIM905 - word lists are read, and split once
+
 from __future__ import annotations
 
 from protocols.simulator.dice import Dice

@@ -5,6 +5,8 @@ There is a base population; a search for an unknown name adds an entity of that 
 (a person's works, an album's tracks), and writes change what they say they change.
 """
 
+# ruff: noqa: SIM905 - word lists are read, and split once
+
 from __future__ import annotations
 
 import re
@@ -83,7 +85,7 @@ class World:
         self._things: dict[tuple[str, ...], Entity] = {}
         self._recorded: dict[str, int] = defaultdict(int)
         self._families: dict[Pair, dict[int, Entity]] = {}
-        self.baseless = {kind for kind in blueprint.edge_kinds.values()} | {
+        self.baseless = set(blueprint.edge_kinds.values()) | {
             kind.name for kind in blueprint.kinds.values() if kind.local or self._owned_by(kind)
         }
 
@@ -383,17 +385,17 @@ class World:
             moment.strftime("%Y-%m"),
             moment.strftime("%Y"),
         ):
-            if (not example and len(text) <= 10 or len(text) == len(example)) and fits(text, shape):
+            if ((not example and len(text) <= 10) or len(text) == len(example)) and fits(text, shape):
                 return text
         return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if "T" in example else moment.strftime("%Y-%m-%d")
 
     def _derived(self, entity: Entity, kind: Kind, name: str, shape: Shape | None) -> object:
         """What a field must be because of what else is known; None where nothing says."""
         parts = words(name)
-        if not parts or "." in name and not shape:
+        if not parts or ("." in name and not shape):
             return None
         info = kind.all_fields.get(name)
-        pool = {str(v).casefold(): v for v in (info.examples if info else ()) if isinstance(v, str)}
+        pool: dict[str, object] = {v.casefold(): v for v in (info.examples if info else ()) if isinstance(v, str)}
         if info:
             for part in info.shapes:
                 for check in part.checks:
@@ -458,7 +460,7 @@ class World:
             return f"{self.link(entity)}/{around}" if known else None
         linking = words(around)[-1:] and singular(words(around)[-1]) in {"url", "link"}
         if linking or (parts[-1] in {"url", "permalink"} and len(parts) <= 2 and not (info and any(info.examples))):
-            if shape is not None and (any(shape.examples) or shape.nullable and not linking):
+            if shape is not None and (any(shape.examples) or (shape.nullable and not linking)):
                 return None
             servers = self.blueprint.protocol.servers
             host = re.sub(r"^https?://(api\.|www\.)?([^/]+).*$", r"\2", servers[0].url) if servers else "example.com"
@@ -513,8 +515,11 @@ class World:
         if not rest and not holder:
             return None
         noun = singular(rest[-1]) if rest else singular(holder.rpartition("_")[2])
-        for relation in self.blueprint.relations.values():
-            if relation.owner == kind.name and relation.many and noun in {relation.target, singular(relation.label)}:
+        mine = [r for r in self.blueprint.relations.values() if r.owner == kind.name and r.many]
+        exact = "_".join([*rest[:-1], noun])
+        mine.sort(key=lambda r: "_".join([*r.label.split("_")[:-1], singular(r.label.rpartition("_")[2])]) != exact)
+        for relation in mine:
+            if noun in {relation.target, singular(relation.label), singular(relation.label.rpartition("_")[2])}:
                 return len(self.related(entity, relation.label, relation.target))
         for child in self.blueprint.kinds.values():
             if child.parent == kind.name:
@@ -553,7 +558,7 @@ class World:
                 level = level.parent
             return (
                 self.identity(level)
-                if level is not None and name not in kind.fields or level and self._numeric(name, kind)
+                if (level is not None and name not in kind.fields) or (level and self._numbered(name, kind))
                 else None
             )
         if target.name in entity.ends:
@@ -570,14 +575,11 @@ class World:
         one = self.one(entity, "_".join(stem), target.name)
         return self.identity(one) if one else None
 
-    def _numeric(self, name: str, kind: Kind) -> bool:
+    def _numbered(self, name: str, kind: Kind) -> bool:
+        """Whether a field of something that exists within another holds whole numbers, as identifiers of that are."""
         info = kind.all_fields.get(name)
-        return (
-            bool(info)
-            and not kind.identity == name
-            and name != "imdb_id"
-            and bool(kind.local or kind.name in self.baseless)
-        )
+        whole = bool(info) and all(isinstance(value, int) for value in (info.examples if info else ()))
+        return whole and name != kind.identity and (kind.local or kind.name in self.baseless)
 
     # -- relations -------------------------------------------------------------------------------------------------
 
@@ -910,7 +912,7 @@ class World:
         elif donors:
             for name, value in dice.choose(donors).items():
                 if isinstance(value, str) and value and not stem_of(name):
-                    given[name] = value
+                    given.setdefault(name, value)
         for name in {name for donor in donors[:10] for name in donor}:
             if words(name)[-1:] and words(name)[-1] in {"order", "position", "index", "rank"}:
                 given[name] = position
@@ -946,12 +948,12 @@ class World:
         )
         if family is None:
             return []
-        found = []
+        found: list[Edge] = []
         for other in self.blueprint.pairs:
             if (other.work, other.maker, other.forth) == (family.maker, maker.kind, pair.forth):
                 for edge in self.works(maker, other):
-                    for child in self.children(edge.target, pair.work):
-                        found.append(Edge(self._entry(pair.back, maker, child.target), child.target))
+                    children = [child.target for child in self.children(edge.target, pair.work)]
+                    found += [Edge(self._entry(pair.back, maker, child), child) for child in children]
         return found
 
 

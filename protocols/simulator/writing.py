@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from protocols.simulator.kinds import Kind, Plan, label_of, stem_of
-from protocols.simulator.messages import Problem
+from protocols.simulator.messages import RequestError
 from protocols.simulator.shape import Shape
 from protocols.simulator.world import Edge, Entity, World
 from protocols.words import singular, words
@@ -203,7 +203,7 @@ class Writer:
         for kind, identity in references:
             entity = self.world.find(kind, identity)
             if entity is None:
-                raise Problem(404, f"there is no {kind} {identity!r}")
+                raise RequestError(404, f"there is no {kind} {identity!r}")
             found.append(entity)
         replaces = plan.tool.method == "PUT" and any(
             other.tool.path == plan.tool.path and other.tool.method == "POST" for other in self.blueprint.plans
@@ -313,10 +313,11 @@ class Writer:
         for name, part in shape.properties.items():
             for option in part.variants():
                 for relation in self.blueprint.relations.values():
-                    if (relation.owner, relation.target) == (around.kind, option.kind) and relation.many:
-                        if edges := self.world.related(around, relation.label, option.kind):
-                            self.world.relink(state, label_of(name), edges[0].target)
-                            return
+                    if (relation.owner, relation.target) != (around.kind, option.kind) or not relation.many:
+                        continue
+                    if edges := self.world.related(around, relation.label, option.kind):
+                        self.world.relink(state, label_of(name), edges[0].target)
+                        return
 
     def _set_field(
         self, state: Entity, shape: Shape, name: str, action: tuple[str, ...], value: object, subject: Entity
@@ -363,7 +364,9 @@ def _is_list(shape: Shape) -> bool:
 
 def _refers(name: str) -> bool:
     parts = words(name)
-    return bool(parts) and singular(parts[-1]) in {"id", "uri", "uuid", "guid", "ref", "urn"} or parts[-1:] == ("ids",)
+    return (bool(parts) and singular(parts[-1]) in {"id", "uri", "uuid", "guid", "ref", "urn"}) or parts[-1:] == (
+        "ids",
+    )
 
 
 def _listed(value: object) -> list[str]:
