@@ -7,6 +7,7 @@ from a command line, where every process list and shell history would show it.
 from __future__ import annotations
 
 import base64
+import html
 import json
 import os
 import re
@@ -135,8 +136,8 @@ def _secret(source: str, place: str) -> str:
 def redact(text: str, credentials: Iterable[Credential]) -> str:
     """The text with every secret replaced by `[secret]`.
 
-    Found are the secret itself (of basic also the password alone), percent-encoded, JSON-escaped, in base64 and in
-    hex. Of secrets under four characters only the plain form is sought, or ordinary text would be torn up.
+    Found are the secret itself (of basic also the password alone), percent-encoded, escaped for JSON or HTML, in
+    base64 and in hex. Of secrets under four characters only the plain form is sought, or ordinary text would be torn.
     """
     pattern = _pattern(tuple(credentials))
     return pattern.sub(_HIDDEN, text) if pattern is not None else text
@@ -168,5 +169,6 @@ def _forms(credential: Credential) -> Iterator[str]:
             yield quote(coded, safe="")
         yield data.hex()
         yield data.hex().upper()
-        yield json.dumps(secret)[1:-1]
-        yield json.dumps(secret, ensure_ascii=False)[1:-1]
+        for escaped in (json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], html.escape(secret)):
+            yield escaped
+            yield escaped.replace("/", "\\/")

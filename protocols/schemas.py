@@ -63,19 +63,18 @@ class SchemaReader:
             return {"not": {}}
         if not isinstance(raw, Mapping):
             raise ProtocolError(f"a schema must be an object, not {str(raw)[:60]!r}")
-        if "$ref" in raw and not isinstance(raw.get("properties"), Mapping):
-            target = self._referenced(str(raw["$ref"]), base)
-            if all(key == "$ref" or key.startswith("x-") for key in raw):
-                return target
-            return self._finish(merge(target, self._own(raw, base)), raw)
-        own: Schema = self._own(raw, base)
-        parts = raw.get("allOf")
-        if isinstance(parts, list) and parts:
-            merged = self._read(parts[0], base)
-            for part in parts[1:]:
-                merged = merge(merged, self._read(part, base))
-            own = merge(merged, own) if own else merged
-        return self._finish(own, raw)
+        if "$ref" in raw and all(key == "$ref" or key.startswith("x-") for key in raw):
+            return self._referenced(str(raw["$ref"]), base)
+        all_of = raw.get("allOf")
+        parts = [self._referenced(str(raw["$ref"]), base)] if "$ref" in raw else []
+        parts += [self._read(part, base) for part in all_of] if isinstance(all_of, list) else []
+        own = self._own(raw, base)
+        if len(parts) + bool(own.get("properties")) > 1:  # the example of a part is no example of the whole
+            parts = [{key: value for key, value in part.items() if key != "examples"} for part in parts]
+        merged: Schema = {}
+        for part in (*parts, own):
+            merged = merge(merged, part)
+        return self._finish(merged, raw)
 
     def _referenced(self, ref: str, base: str) -> Schema:
         content, uri, key = self._library.lookup(ref, base)
@@ -233,10 +232,7 @@ def _nullable(schema: Schema) -> dict[str, object]:
     out = dict(schema)
     if "type" in out:
         out["type"] = _typed([*_types(out), "null"])
-        enum = out.get("enum")
-        if isinstance(enum, list) and None not in enum:
-            out["enum"] = [*enum, None]
-        return out
+        return _with_null(out)
     for key in ("anyOf", "oneOf"):
         branches = out.get(key)
         if isinstance(branches, list):
@@ -244,9 +240,14 @@ def _nullable(schema: Schema) -> dict[str, object]:
             return out
     if "$ref" in out or "allOf" in out:
         return {"anyOf": [out, _NULL]}
-    enum = out.get("enum")
-    if isinstance(enum, list) and None not in enum:
-        out["enum"] = [*enum, None]
+    return _with_null(out)
+
+
+def _with_null(out: dict[str, object]) -> dict[str, object]:
+    """Adds null to the values that are listed, if any are."""
+    enum = out.get("enum", [out.pop("const")] if "const" in out else None)
+    if isinstance(enum, list):
+        out["enum"] = enum if None in enum else [*enum, None]
     return out
 
 
@@ -293,7 +294,9 @@ def merge(first: Schema, second: Schema) -> Schema:
     if not first:
         return second
     if "$ref" in first or "$ref" in second:
-        return {"allOf": [*_conjuncts(first), *_conjuncts(second)]}
+        if ("$ref" in first and "$ref" in second) or "properties" in first or "properties" in second:
+            return {"allOf": [*_conjuncts(first), *_conjuncts(second)]}
+        return {**first, **second}
     out: dict[str, object] = dict(first)
     extra: list[object] = []
     for key, new in second.items():

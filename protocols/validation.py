@@ -69,8 +69,11 @@ def _home() -> Path:
 def _rules() -> str:
     """Digest of the code that decides, so that a changed rule forgets old verdicts."""
     folder = Path(__file__).parent
-    code = [(folder / name).read_bytes() for name in ("validation.py", "defects.py", "swagger.py", "toolfile.py")]
-    return hashlib.sha256(b"".join(code)).hexdigest()
+    code = hashlib.sha256()
+    for name in ("validation.py", "defects.py", "swagger.py", "toolfile.py", "openapi.py", "schemas.py"):
+        with suppress(OSError):  # an installation without sources
+            code.update((folder / name).read_bytes())
+    return code.hexdigest()
 
 
 def _write(place: Path, data: bytes) -> None:
@@ -133,31 +136,38 @@ def _bad_schemas(document: Mapping[str, Any], library: Library) -> Iterator[tupl
 
     rules = Draft202012Validator(Draft202012Validator.META_SCHEMA)
     builder = Builder(document, library)
-    verdicts: dict[int, str | None] = {}
-    kept: list[Schema] = []  # so that no other schema gets the id of one that was seen
+    roots: dict[str, list[object]] = {}
     for path, method, item, operation, base in builder.operations():
-        try:
+        with suppress(ProtocolError, RecursionError):  # reading it comes to the same end, and says why
             tool = builder.tool("", method, path, operation, base, item)
-        except (ProtocolError, RecursionError):
-            continue  # reading it comes to the same end, and says why
-        waiting: list[object] = [parameter.schema for parameter in tool.parameters]
-        waiting += [tool.body.schema] if tool.body else []
-        waiting += [response.schema for response in tool.responses if response.schema]
-        seen: set[int] = set()
-        while waiting:
-            schema = waiting.pop()
-            if not isinstance(schema, Mapping) or id(schema) in seen:
-                continue
+            roots[pointer("paths", path, method)] = [
+                *(parameter.schema for parameter in tool.parameters),
+                *([tool.body.schema] if tool.body else []),
+                *(response.schema for response in tool.responses if response.schema),
+            ]
+    inside: dict[int, list[object]] = {}
+    reasons: dict[int, str] = {}
+    for schema in _reached([root for several in roots.values() for root in several], inside):
+        error = best_match(rules.iter_errors(apart(schema)[0]))
+        if error is not None:
+            reasons[id(schema)] = error.message[:200]
+    for place, several in roots.items() if reasons else ():
+        for schema in _reached(several, inside):
+            if id(schema) in reasons:
+                yield place, f"a schema that cannot be used: {reasons[id(schema)]}"
+
+
+def _reached(roots: list[object], inside: dict[int, list[object]]) -> Iterator[Schema]:
+    """Each schema that these hold, once; `inside` remembers what is in which."""
+    waiting, seen = list(roots), set()
+    while waiting:
+        schema = waiting.pop()
+        if isinstance(schema, Mapping) and id(schema) not in seen:
             seen.add(id(schema))
-            outside, inside = apart(schema)
-            waiting += inside
-            if id(schema) not in verdicts:
-                error = best_match(rules.iter_errors(outside))
-                kept.append(schema)
-                verdicts[id(schema)] = error.message[:200] if error else None
-            reason = verdicts[id(schema)]
-            if reason is not None:
-                yield pointer("paths", path, method), f"a schema that cannot be used: {reason}"
+            if id(schema) not in inside:
+                inside[id(schema)] = apart(schema)[1]
+            waiting += inside[id(schema)]
+            yield schema
 
 
 def _leaves(error: ValidationError) -> Iterator[ValidationError]:

@@ -328,6 +328,37 @@ def test_a_body_of_several_shapes_gives_all_their_properties_as_arguments() -> N
         bind(pay, (), {"amount": 3})
 
 
+def test_what_stands_beside_a_reference_counts_too() -> None:
+    """`$ref`, `allOf` and properties together are one object; the example of a part is no example of the whole."""
+    base = {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}, "example": {"id": 1}}
+    closed = {"type": "object", "additionalProperties": False, "properties": {"tag": {"type": "string"}}}
+    schema = {
+        "$ref": "#/components/schemas/Base",
+        "allOf": [{"$ref": "#/components/schemas/Closed"}],
+        "properties": {"id": {"minimum": 1}, "name": {"type": "string"}},
+        "required": ["name"],
+        "examples": [{"id": 1, "name": "a"}],
+    }
+    content = {"application/json": {"schema": schema}}
+    document = {
+        "openapi": "3.1.0",
+        "info": INFO,
+        "paths": {"/a": {"get": {"responses": {"200": {"description": "", "content": content}}}}},
+        "components": {"schemas": {"Base": base, "Closed": closed}},
+    }
+
+    assert answer_schema(load(document).tools[0]) == {
+        "type": "object",
+        "properties": {
+            "id": {"type": "integer", "minimum": 1},
+            "tag": {"type": "string"},
+            "name": {"type": "string"},
+        },
+        "required": ["id", "name"],
+        "examples": [{"id": 1, "name": "a"}],
+    }
+
+
 def test_examples_may_be_kept_elsewhere() -> None:
     properties = {"n": {"type": "integer", "minimum": "1"}}
     media = {
