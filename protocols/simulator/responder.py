@@ -885,6 +885,8 @@ class Responder:
             inner.plan = frame.plan
             return self._container(part, entity, label_of(name), inner)
         holder = entity if own is None or name in fields or name in entity.values else own
+        if holder is not entity and (count := self.world.count(entity, name)) is not None and fits(count, part):
+            return count
         return self._plain(holder, name, part, frame)
 
     def _capped(self, edges: list[Edge], part: Shape) -> list[Edge]:
@@ -944,7 +946,8 @@ class Responder:
                 return entity.values[name]
             return self._plain_object(part, entity, name, frame)
         if part.is_object:
-            return entity.values.get(name) if isinstance(entity.values.get(name), dict) else {}
+            kept = entity.values.get(name)
+            return kept if isinstance(kept, dict) else None if part.nullable else {}
         if (
             name not in entity.values
             and last in frame.values
@@ -998,10 +1001,8 @@ class Responder:
             moment = datetime.strptime(first[:10], "%Y-%m-%d")
         except ValueError:
             return self.world.value(entity, path, inner)
-        if not path.startswith(date_name):
-            moment += timedelta(
-                days=self.world.dice(entity, path).below(40) if "[0]" not in path.rpartition(".")[0] else 0
-            )
+        dice = self.world.dice(entity, path)
+        moment += timedelta(days=dice.below(60) if dice.below(3) else 0)
         return moment.strftime("%Y-%m-%d") + given[10:]
 
     def _plain_list(

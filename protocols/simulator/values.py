@@ -23,6 +23,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:?\d{2})?")
 _TOKEN = re.compile(r"^(?=.*\d)[A-Za-z0-9_\-]{8,}$")
 _FILE = re.compile(r"^/?[A-Za-z0-9_\-]{12,}\.[a-z]{3,4}$")
+_PLACES = frozenset("headquarters headquarter birthplace birth hometown location".split())
 _LANGUAGES = ("en", "fr", "de", "es", "ja", "it", "pt")
 _ALPHABETS = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
 
@@ -39,6 +40,8 @@ def is_date(value: object) -> bool:
 
 def mimic(text: str, dice: Dice) -> str:
     """Another text of the same build: digits for digits, letters for letters; hexadecimal stays hexadecimal."""
+    if numbered := re.fullmatch(r"([A-Za-z]{1,5}[-_]?)(\d+)", text):
+        return numbered[1] + "".join(dice.choose(string.digits) for _ in numbered[2])
     stem, dot, ending = text.rpartition(".") if _FILE.match(text) else (text, "", "")
     if re.fullmatch(r"[0-9a-f]+", stem):
         made = "".join(dice.choose("0123456789abcdef") for _ in stem)
@@ -243,6 +246,13 @@ def _text(name: str, shape: Shape, shown: list[str], dice: Dice, now: datetime) 
             return _moment(example, _days(dated, dice, now))
         back = timedelta(days=dice.below(400), minutes=dice.below(1440))
         return _moment(example, now.replace(tzinfo=None, microsecond=0) - back)
+    distinct = set(shown)
+    if shown and len(distinct) < 4:
+        if set(parts) & _PLACES:
+            place = vocabulary.place(dice)
+            shown = [*sorted(distinct), place] if dice.below(3) == 0 else [place]
+        elif min(len(text) for text in distinct) > 120:
+            return vocabulary.sentence(dice, 2)
     if shown:
         example = dice.choose(shown)
         if re.fullmatch(r"\d{4}(-\d{2})?", example) and last in {"date", "year"}:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from protocols.simulator.dice import Dice
 from protocols.words import singular, words
 
-__all__ = ["city", "country", "made_up_name", "organisation", "person", "sentence", "title"]
+__all__ = ["city", "country", "made_up_name", "organisation", "person", "place", "sentence", "title"]
 
 _FIRST = (
     "Ada Aino Amara Anders Beatriz Boris Camille Carmen Chen Clara Dario Dilek Edith Elena Emeka Farid Fiona Greta "
@@ -37,9 +37,13 @@ _NOUNS = (
 ).split()
 _FIRMS = "Pictures Studios Media Works Group Partners Labs House Industries Collective Productions Company".split()
 _CITIES = (
-    "Aarhus Bergen Bilbao Bologna Bristol Cork Denver Ghent Graz Halifax Kyoto Leipzig Lisbon Lyon Malmo Mombasa "
-    "Montreal Nagoya Oslo Porto Quito Riga Rosario Salvador Seville Tallinn Tampere Trieste Utrecht Valparaiso"
-).split()
+    ("Aarhus", "Denmark"), ("Bergen", "Norway"), ("Bilbao", "Spain"), ("Bologna", "Italy"), ("Bristol", "United Kingdom"),
+    ("Cork", "Ireland"), ("Denver", "United States"), ("Ghent", "Belgium"), ("Graz", "Austria"), ("Halifax", "Canada"),
+    ("Kyoto", "Japan"), ("Leipzig", "Germany"), ("Lisbon", "Portugal"), ("Lyon", "France"), ("Malmo", "Sweden"),
+    ("Mombasa", "Kenya"), ("Montreal", "Canada"), ("Nagoya", "Japan"), ("Oslo", "Norway"), ("Porto", "Portugal"),
+    ("Quito", "Ecuador"), ("Riga", "Latvia"), ("Rosario", "Argentina"), ("Salvador", "Brazil"), ("Seville", "Spain"),
+    ("Tallinn", "Estonia"), ("Tampere", "Finland"), ("Trieste", "Italy"), ("Utrecht", "Netherlands"),
+)  # fmt: skip
 _COUNTRIES = (
     ("US", "United States"), ("GB", "United Kingdom"), ("DE", "Germany"), ("FR", "France"), ("ES", "Spain"),
     ("IT", "Italy"), ("JP", "Japan"), ("BR", "Brazil"), ("CA", "Canada"), ("SE", "Sweden"), ("NO", "Norway"),
@@ -91,7 +95,12 @@ def title(dice: Dice) -> str:
 
 def city(dice: Dice) -> str:
     """A real city."""
-    return dice.choose(_CITIES)
+    return dice.choose(_CITIES)[0]
+
+
+def place(dice: Dice) -> str:
+    """A real city with its country."""
+    return ", ".join(dice.choose(_CITIES))
 
 
 def country(dice: Dice) -> tuple[str, str]:

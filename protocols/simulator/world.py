@@ -316,7 +316,7 @@ class World:
 
     def _info(self, entity: Entity, name: str) -> FieldInfo:
         kind = self.kind(entity)
-        info = kind.fields.get(name) or kind.all_fields.get(name)
+        info = kind.all_fields.get(name)
         last = name.rpartition(".")[2]
         if info is None or not any(value not in (None, "") for value in info.examples):
             return self.blueprint.fields.get(last) or info or FieldInfo(last)
@@ -418,6 +418,8 @@ class World:
                 return about.kind
         for before, after in self._template(name, kind):
             return f"{before}{self.identity(entity)}{after}"
+        if parts[-1] in {"homepage", "website"} and kind.title and len({*(info.examples if info else ())}) < 8:
+            return f"https://www.{slug(self.title(entity)) or 'home'}.example"
         if entity.kind in self.blueprint.kinds and (link := self._address(entity, name, info, shape)) is not None:
             return link
         if (count := self._count(entity, kind, name)) is not None:
@@ -505,6 +507,10 @@ class World:
                 path = path.replace(f"{{{step.name}}}", quote(str(value), safe=""))
                 chain = chain.parent or chain
         return root + path
+
+    def count(self, entity: Entity, name: str) -> int | None:
+        """The number that a field such as episode_count must tell; None for other fields."""
+        return self._count(entity, self.kind(entity), name)
 
     def _count(self, entity: Entity, kind: Kind, name: str) -> int | None:
         parts = words(name.rpartition(".")[2])
