@@ -15,7 +15,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit
 
@@ -76,11 +76,12 @@ class Reply:
     """How one call went. No secret is in it.
 
     `failure` is the class of `requests.exceptions` for a call without a reply, `problem` what is wrong with the call
-    in the words of a ToolError; both are None when all is well. `url` is the one that the program addressed.
+    in the words of a ToolError; both are None when all is well. `url` is the one that the program addressed, or was
+    redirected to; `history` has the status and next URL of each redirect.
     """
 
     record: CallRecord
-    url: str
+    url: str = ""
     reason: str = ""
     headers: Mapping[str, str] = field(default_factory=dict)
     cookies: Mapping[str, str] = field(default_factory=dict)
@@ -88,6 +89,7 @@ class Reply:
     body: bytes = b""
     encoding: str | None = None
     form: Literal["json", "text", "none"] = "none"
+    history: tuple[tuple[int, str], ...] = ()
     failure: str | None = None
     problem: str | None = None
 
@@ -101,10 +103,12 @@ class Reply:
 
 
 class _Place(NamedTuple):
-    """Where a request of the program leads: the tool, its base URL in force, the rest of the path, its variables."""
+    """Where a request leads: the tool, its base URL in force, the server as the program wrote it, the rest of the
+    path, and its variables."""
 
     tool: Tool
     base: str
+    server: str
     path: str
     arguments: dict[str, str]
 
@@ -217,7 +221,7 @@ class Broker:
             record = self._finish(begun, error=problem)
             return Reply(record, begun.url, problem=problem, failure="InvalidURL")
         begun.arguments = bound.arguments
-        place = _Place(known, self._base_of(known), bound.path, {})
+        place = _Place(known, self._base_of(known), self._base_of(known), bound.path, {})
         return self._perform(begun, place, _plan(bound), retry=True)
 
     def request(
@@ -307,7 +311,7 @@ class Broker:
                 delay = self._delay(plan.method, answer, begun.attempts) if retry else None
                 if delay is None or self._over.wait(delay):
                     break
-            answer, stopped = self._redirected(place, plan, request, answer)
+            answer, stopped, history = self._redirected(place, plan, request, answer)
         except NoAnswerError as error:
             message = self._redacted(str(error))
             record = self._finish(begun, error=message)
@@ -321,18 +325,10 @@ class Broker:
         except Exceeded as error:
             self._finish(begun, error=str(error))
             raise
-        return self._received(begun, place.tool, plan, answer, stopped, visible, sent)
+        reply = self._received(begun, place.tool, plan, answer, stopped)
+        return replace(reply, url=history[-1][1] if history else visible, sent=sent, history=history)
 
-    def _received(
-        self,
-        begun: _Begun,
-        tool: Tool,
-        plan: _Plan,
-        answer: Answer,
-        stopped: str | None,
-        visible: str,
-        sent: Mapping[str, str],
-    ) -> Reply:
+    def _received(self, begun: _Begun, tool: Tool, plan: _Plan, answer: Answer, stopped: str | None) -> Reply:
         """A reply as the program and the record get it. `stopped` says why a redirect was not followed."""
         body = self._clean(answer.body)
         headers = {name: self._redacted(value) for name, value in answer.headers.items()}
@@ -345,7 +341,16 @@ class Broker:
             problem = self._redacted(f"{tool.name}: {problem} ({plan.method} {plan.path})")
         kept = parsed if len(body) <= RECORD_LIMIT else body[:RECORD_LIMIT].decode("utf-8", "replace")
         record = self._finish(begun, status=answer.status, body=kept, error=problem)
-        return Reply(record, visible, answer.reason, headers, cookies, sent, body, answer.encoding, form, None, problem)
+        return Reply(
+            record,
+            reason=answer.reason,
+            headers=headers,
+            cookies=cookies,
+            body=body,
+            encoding=answer.encoding,
+            form=form,
+            problem=problem,
+        )
 
     def _finish(
         self, begun: _Begun, *, status: int | None = None, body: object = None, error: str | None = None
@@ -406,25 +411,31 @@ class Broker:
 
     def _redirected(
         self, place: _Place, plan: _Plan, request: requests.PreparedRequest, answer: Answer
-    ) -> tuple[Answer, str | None]:
-        """Follow redirects of a read that stay within the same API; the text says why one was not followed."""
-        for _ in range(MAX_REDIRECTS):
+    ) -> tuple[Answer, str | None, tuple[tuple[int, str], ...]]:
+        """Follow redirects of a read that stay within the same API.
+
+        Gives the last answer, why a redirect was not followed, and status and next URL of those that were.
+        """
+        hops: list[tuple[int, str]] = []
+        while True:
             target = next((value for name, value in answer.headers.items() if name.lower() == "location"), None)
             if not 300 <= answer.status < 400 or target is None:
-                return answer, None
+                return answer, None, tuple(hops)
             if plan.method not in _READS or not plan.redirects:
-                return answer, "redirects of this call are not followed"
+                return answer, "redirects of this call are not followed", tuple(hops)
+            if len(hops) == MAX_REDIRECTS:
+                return answer, "it redirects too many times", tuple(hops)
             url = urljoin(str(request.url), target)
             here, there = urlsplit(place.base), urlsplit(url)
             path = _within(there.path, here.path)
             found = match(self._protocol, plan.method, path) if path is not None and self._protocol else None
             if path is None or _origin(here) != _origin(there) or found is None:
-                return answer, f"it redirects to {url}, which is no operation of this API"
+                return answer, f"it redirects to {url}, which is no operation of this API", tuple(hops)
             query = parse_qsl(there.query, keep_blank_values=True)
             plan = _Plan(plan.method, path, query, plan.headers, plan.cookies, None, plan.timeout)
             request = self._signed(found[0], place.base, plan)
+            hops.append((answer.status, self._redacted(_url(place.server + path, query))))
             answer = self._send(request, plan)
-        return answer, "it redirects too many times"
 
     # Credentials
 
@@ -510,7 +521,7 @@ class Broker:
             if found is not None:
                 tool, arguments = found
                 base = self._base or (server if server in [s.url for s in tool.servers] else self._base_of(tool))
-                return _Place(tool, base.rstrip("/"), path, arguments)
+                return _Place(tool, base.rstrip("/"), server, path, arguments)
         if not known:
             origin = f"{parts.scheme}://{parts.netloc}"
             raise _NotSentError("InvalidURL", f"{origin} can't be reached: this program may reach only {reachable}")

@@ -410,6 +410,7 @@ def _described(reply: Reply, number: int, function: bool) -> dict[str, object]:
         "cookies": dict(reply.cookies),
         "sent": dict(reply.sent),
         "encoding": reply.encoding,
+        "history": reply.history,
         "seconds": reply.record.ms / 1000,
     }
 

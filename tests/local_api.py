@@ -13,7 +13,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -111,6 +111,7 @@ class LocalAPI:
     def __init__(self) -> None:
         self.requests: list[Received] = []
         self._script: dict[tuple[str, str], list[Answer]] = {}
+        self._makers: dict[tuple[str, str], Callable[[Received], Answer]] = {}
         self._over = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
@@ -138,6 +139,10 @@ class LocalAPI:
         """Answer so in turn; the last one stays."""
         self._script[method, path] = list(answers)
 
+    def respond(self, method: str, path: str, make: Callable[[Received], Answer]) -> None:
+        """Answer this path with what `make` makes of the request."""
+        self._makers[method, path] = make
+
     def __enter__(self) -> LocalAPI:
         self._thread.start()
         return self
@@ -151,7 +156,10 @@ class LocalAPI:
     def next(self, received: Received) -> Answer:
         """What this request is answered."""
         self.requests.append(received)
-        answers = self._script.get((received.method, received.path.removeprefix(PREFIX)))
+        place = received.method, received.path.removeprefix(PREFIX)
+        if place in self._makers:
+            return self._makers[place](received)
+        answers = self._script.get(place)
         if answers is None:
             return Answer(404, {"message": "The resource could not be found"})
         return answers.pop(0) if len(answers) > 1 else answers[0]

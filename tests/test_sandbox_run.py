@@ -15,11 +15,14 @@ from pathlib import Path
 
 import pytest
 
+from protocols import Protocol
 from protocols.auth import Credential
 from sandbox import Limits, Run, Sandbox
-from tests.local_api import DOCUMENTED, Answer, LocalAPI
+from tests.local_api import DOCUMENTED, Answer, LocalAPI, Received
+from tests.programs import programs
 
 OSLO = {"id": "oslo", "name": "Oslo", "population": 700_000}
+REQUESTS = programs("requests")
 NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)
 
 
@@ -567,3 +570,47 @@ def _children() -> set[str]:
     """Processes whose parent we are."""
     tasks = Path("/proc/self/task").iterdir()
     return {child for task in tasks for child in (task / "children").read_text().split()}
+
+
+# The face of requests
+
+
+@pytest.fixture
+def echoing(api: LocalAPI) -> LocalAPI:
+    """An API that answers a write with what it got."""
+
+    def echo(request: Received) -> Answer:
+        shown = {"x-trace", "x-more", "content-type", "content-length", "cookie", "authorization"}
+        headers = {name: value for name, value in sorted(request.headers.items()) if name in shown}
+        body = request.body.decode("latin-1")
+        return Answer(200, {"body": body, "query": request.query, "headers": headers})
+
+    api.respond("POST", "/alerts", echo)
+    api.respond("GET", "/cities", lambda request: Answer(200, {"query": request.query}))
+    api.answer("DELETE", "/cities/oslo", None, 204)
+    api.answer("HEAD", "/cities/oslo", None)
+    api.answer("GET", "/cities/plain", "Öl & co")
+    api.answer("GET", "/cities/latin", "Öl".encode("latin-1"), headers={"Content-Type": "text/html"})
+    api.answer("GET", "/cities/empty", None)
+    api.answer("GET", "/cities/list", [1, "ø"])
+    api.answer("GET", "/cities/broken", {"message": "boom"}, 503)
+    api.answer("GET", "/cities/cookie", {}, headers={"Set-Cookie": "seen=yes; Path=/"})
+    api.answer("GET", "/cities/old", None, 302, headers={"Location": "/v1/cities/oslo"})
+    return api
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_requests_prints_what_the_real_library_prints(echoing: LocalAPI, name: str) -> None:
+    """A program written for `requests` can't tell the broker from the library."""
+    program = f"BASE = {echoing.url!r}\n" + REQUESTS[name]
+    python = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    result = run_with(echoing.protocol, program)
+
+    assert result.stdout == python.stdout, python.stderr
+    assert result.outcome == "ok", result.error
+
+
+def run_with(protocol: Protocol, program: str) -> Run:
+    """Run at the documented address itself."""
+    return Sandbox(protocol, limits=Limits(wall=10)).run(program)

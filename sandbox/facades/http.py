@@ -322,7 +322,13 @@ def facade(exchange: Exchange) -> dict[str, dict[str, object]]:
             error = _ERRORS.get(str(reply["error"]), RequestException)(reply["message"], request=request)
             error._call = reply["index"]
             raise error
-        return Response(reply, content, request)
+        response = Response(reply, content, request)
+        came_from = str(url)
+        for status, next_url in reply["history"]:  # type: ignore[attr-defined]
+            head = {**reply, "status": status, "url": came_from, "headers": {"location": next_url}, "cookies": {}}
+            response.history.append(Response(head, b"", request))
+            came_from = next_url
+        return response
 
     class Session:
         """Keeps headers, parameters, cookies and a sign-in from call to call."""
@@ -349,7 +355,9 @@ def facade(exchange: Exchange) -> dict[str, dict[str, object]]:
 
         def request(self, method: str, url: str, **options: object) -> Response:
             """Send a request."""
-            options["headers"] = {**self.headers, **dict(options.get("headers") or {})}  # type: ignore[call-overload]
+            headers = CaseInsensitiveDict(self.headers)
+            headers.update(options.get("headers") or {})
+            options["headers"] = headers  # a header that is None is left out
             options["cookies"] = {**self.cookies, **dict(options.get("cookies") or {})}  # type: ignore[call-overload]
             options["params"] = [*_pairs(self.params), *_pairs(options.get("params"))]
             if options.get("auth") is None:
