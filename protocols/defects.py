@@ -93,6 +93,8 @@ _DEFAULT = "defaults that their own schema forbids (dropped)"
 _ABSENT = "path parameters that are not declared (read as strings)"
 _OPTIONAL = "path parameters not marked as required"
 _INLINE = "parameters with a type and no schema"
+_PLAIN = "parameters or headers without a schema (read as strings)"
+_NEWER = "keywords of OpenAPI 3.1 in a 3.0 document (lists of types, null, exclusive limits)"
 _UNANSWERED = "operations without responses"
 _NOTHING = "empty `required` lists (dropped)"
 _UNTOLD = "responses without a description"
@@ -133,6 +135,9 @@ def repair(document: Mapping[str, Any], kind: str = "") -> tuple[Node, tuple[str
         elif part == "parameter" and "type" in node and "schema" not in node and "in" in node:
             node["schema"] = {key: node.pop(key) for key in list(node) if key not in _OUTSIDE}
             repairs.note(_INLINE, place)
+        elif part in ("parameter", "header") and not node.keys() & {"schema", "content", "$ref"}:
+            node["schema"] = {"type": "string"}
+            repairs.note(_PLAIN, place)
         elif part == "operation" and not node.get("responses"):
             node["responses"] = {"default": {"description": ""}}
             repairs.note(_UNANSWERED, place)
@@ -311,6 +316,8 @@ def _repair_schema(node: Node, place: tuple[str, ...], repairs: _Repairs, old: b
             del node["type"]
             node.update({key: value for key, value in replacement.items() if key == "type" or key not in node})
             repairs.note(_SPELLING, place)
+    if old:
+        _repair_newer(node, place, repairs)
     declared = node.get("type")
     if declared == "array" and "items" not in node and "prefixItems" not in node and old:
         node["items"] = {}
@@ -334,6 +341,29 @@ def _repair_schema(node: Node, place: tuple[str, ...], repairs: _Repairs, old: b
     if "default" in node and not _allows(node, node["default"]):
         del node["default"]
         repairs.note(_DEFAULT, place)
+
+
+def _repair_newer(node: Node, place: tuple[str, ...], repairs: _Repairs) -> None:
+    """What JSON Schema writes shorter than OpenAPI 3.0 allows."""
+    declared = node.get("type")
+    if isinstance(declared, list) or declared == "null":
+        names = declared if isinstance(declared, list) else ["null"]
+        others = [name for name in names if name != "null"]
+        del node["type"]
+        if len(others) == 1:
+            node["type"] = others[0]
+        elif others and "anyOf" not in node:
+            node["anyOf"] = [{"type": name} for name in others]
+        elif not others:
+            node["enum"] = [None]
+        if "null" in names:
+            node["nullable"] = True
+        repairs.note(_NEWER, place)
+    for exclusive, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        value = node.get(exclusive)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            node[limit], node[exclusive] = value, True
+            repairs.note(_NEWER, place)
 
 
 def _lift_required(node: Node, place: tuple[str, ...], repairs: _Repairs) -> None:

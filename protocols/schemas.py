@@ -194,7 +194,7 @@ def visible(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
         properties = {**inner, **properties}
         required |= needed
     for key in ("oneOf", "anyOf"):
-        branches = [visible(branch) for branch in _parts(schema, key) if _types(branch) != ["null"]]
+        branches = [visible(branch) for branch in _parts(schema, key) if not _is_null(branch)]
         if not branches:
             continue
         if not all(inner for inner, _ in branches) and not properties:
@@ -218,6 +218,10 @@ def _types(schema: Schema) -> list[str]:
     if isinstance(declared, list):
         return [str(name) for name in declared]
     return [str(declared)] if declared is not None else []
+
+
+def _is_null(schema: Schema) -> bool:
+    return _types(schema) == ["null"] or schema.get("enum") == [None]
 
 
 def _typed(names: list[str]) -> object:
@@ -258,7 +262,7 @@ def _simplified(schema: dict[str, object]) -> dict[str, object]:
         if not isinstance(branches, list) or not branches:
             continue
         rest = {name: value for name, value in schema.items() if name not in (key, "discriminator")}
-        others = [branch for branch in branches if _types(branch) != ["null"]]
+        others = [branch for branch in branches if not _is_null(branch)]
         if len(others) == 1 and not {"$ref", "allOf"} & others[0].keys():
             if rest.get("type") == "object" and "null" in _types(others[0]):
                 del rest["type"]

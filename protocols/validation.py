@@ -28,10 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Findings", "verdict"]
 
-_DOCUMENTARY = frozenset(
-    {"summary", "description", "operationId", "tags", "externalDocs", "example", "examples", "title"}
-)
-_DOCUMENTARY |= {"contact", "license", "xml", "callbacks", "links", "deprecated", "discriminator", "termsOfService"}
+_TOLD = frozenset({"summary", "description", "operationId", "tags", "title", "deprecated", "termsOfService", "version"})
+_BESIDE = frozenset({"externalDocs", "example", "examples", "contact", "license", "xml", "callbacks", "links"})
+_NAMED = frozenset({"properties", "patternProperties", "schemas", "responses", "parameters", "headers", "content"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +198,8 @@ def _matters(path: tuple[str, ...], error: ValidationError) -> bool:
         return False
     if error.validator == "format":
         return False
-    return not _DOCUMENTARY.intersection(path[-2:])
+    keys = [key for before, key in zip(("", *path), path, strict=False) if before not in _NAMED]
+    return not (_TOLD.intersection(keys[-1:]) or _BESIDE.intersection(keys))
 
 
 def _note(error: ValidationError) -> str:

@@ -398,6 +398,42 @@ get: {responses: {200: {description: A soup, content: {application/json: {schema
     assert properties(answer_schema(protocol.tools[0])) == {"litres": {"type": "number"}}
 
 
+def test_newer_keywords_in_an_older_document_mean_what_they_say() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": {"type": ["string", "null"]},
+            "b": {"type": ["string", "integer"]},
+            "c": {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "null"}]},
+            "title": {"type": "integer", "minimum": "1"},
+        },
+    }
+    answer = {"description": "", "headers": {"X-A": {}}, "content": {"application/json": {"schema": schema}}}
+    paths = {"/a": {"get": {"parameters": [{"name": "q", "in": "query"}], "responses": {"200": answer}}}}
+
+    protocol = load({"openapi": "3.0.3", "info": INFO, "paths": paths})
+
+    assert properties(answer_schema(protocol.tools[0])) == {
+        "a": {"type": ["string", "null"]},
+        "b": {"type": ["string", "integer"]},
+        "c": {"type": ["number", "null"], "exclusiveMinimum": 0},
+        "title": {"type": "integer", "minimum": 1},
+    }
+    assert protocol.tools[0].arguments[0].schema == {"type": "string"}
+    assert sorted(warning.split(maxsplit=2)[1] for warning in protocol.warnings) == ["1", "2", "4"]
+
+
+def test_a_wrong_keyword_costs_its_operation_even_in_a_property_called_title() -> None:
+    content = {"application/json": {"schema": {"properties": {"title": {"type": "integer", "minimum": "low"}}}}}
+    answer = {"200": {"description": "", "content": content}}
+    paths = {"/a": {"get": {"responses": answer}, "put": {"summary": 7, "responses": {"200": {"description": ""}}}}}
+
+    protocol = load({"openapi": "3.0.3", "info": INFO, "paths": paths})
+
+    assert [tool.name for tool in protocol.tools] == ["PUT_a"]
+    assert "properties/title/minimum" in protocol.warnings[-1]
+
+
 def test_a_parameter_with_a_type_of_its_own_gets_a_schema() -> None:
     parameters = [{"name": "n", "in": "query", "type": "integer", "maximum": 5}]
     paths = {"/a": {"get": {"parameters": parameters, "responses": {"200": {"description": ""}}}}}
