@@ -56,6 +56,8 @@ _FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _PROMPT_TOKENS = 6000
 _DETAILED = 8
 """Tools that the prompt describes; of the other candidates it shows the signature alone."""
+_PROGRAM_TOKENS = 512
+"""Room for one program; a small model that has not ended by then is going round in circles."""
 _SHORT = 600
 
 
@@ -257,13 +259,14 @@ class _Solve:
                 self.attempts.append(Attempt(program, "run", run, None, None))
                 return "interrupted", "interrupted"
             fault = judge(program, run)
+            hopeless = _api_trouble(self.agent.protocol, run, failed=fault is not None) if run else ""
             if fault is None and run is not None and self.may_doubt():
                 fault = doubt(run)
                 self.doubted = fault is not None
-            if fault is None:
+            if fault is None and not hopeless:
                 self.attempts.append(Attempt(program, "done", run, None, None))
                 return "answered", ""
-            hopeless = _api_trouble(self.agent.protocol, run) if run else ""
+            fault = fault or Fault("run", "APIError", hopeless)
             attribution = attribute(fault, program, run, self.ask(program, fault))
             self.attempts.append(Attempt(program, fault.stage, run, fault, attribution))
             self.agent.on_event(FaultFound(len(self.attempts), fault, attribution))
@@ -292,7 +295,7 @@ class _Solve:
         """Ask for the next program; empty when the model's answer holds none."""
         self.agent.on_event(ModelWaiting(self.number))
         completion = self.agent.model.complete(
-            [*self.messages, Message("assistant", _PREFILL)], stop=("\n```",), max_tokens=1024
+            [*self.messages, Message("assistant", _PREFILL)], stop=("\n```",), max_tokens=_PROGRAM_TOKENS
         )
         self.usage += completion.usage
         program = extract(completion.text)
@@ -395,7 +398,10 @@ def extract(text: str) -> str:
         except SyntaxError:
             # Prose is no program; code with a slip is one, and the policy says where the slip is.
             return program if re.search(r"^\s*(\w+\s*=|print\(|for |import |from |def )", program, re.M) else ""
-        if not any(isinstance(node, ast.Call) for node in ast.walk(tree)):
+        # A sentence of one word is an expression too, but no program.
+        if not any(
+            isinstance(node, (ast.Call, ast.stmt)) and not isinstance(node, ast.Expr) for node in ast.walk(tree)
+        ):
             return ""
     return program
 
@@ -411,16 +417,17 @@ def _error_text(fault: Fault) -> str:
     return f"{fault.snippet.rstrip()}\n{text}" if fault.snippet else text
 
 
-def _api_trouble(protocol: Protocol, run: Run) -> str:
+def _api_trouble(protocol: Protocol, run: Run, failed: bool) -> str:
     """Why no program could get further with this API; empty when the API is well."""
     for call in run.calls:
+        if _is_page(protocol, call):
+            return f"{call.method} {call.url} answered a web page, not JSON: check the base URL (--base-url)"
+    for call in run.calls if failed else ():
         where = f"{call.method} {call.url}"
         if call.status is None and call.attempts:
             return f"{where} could not be reached: {call.error}"
         if call.status == 401:
             return f"{where} was refused with 401: check the credentials (--auth KIND:SOURCE)"
-        if _is_page(protocol, call):
-            return f"{where} answered a web page where the protocol promises JSON: check the base URL (--base-url)"
     return ""
 
 

@@ -82,6 +82,9 @@ class LocalEngine:
                     "temperature": 0,
                     "seed": self._seed,
                     "cache_prompt": True,
+                    # A small model may fall into writing the same few tokens for ever (an endless number, say).
+                    "dry_multiplier": 0.8,
+                    "dry_allowed_length": 24,
                 },
             )
         usage = Usage(

@@ -1,0 +1,271 @@
+"""From a question to an answer over real HTTP; the only thing replaced is the model, by scripted answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from atc import Agent
+from atc.events import CallMade, Event, FaultFound, SolveEnded, SolveStarted
+from atc.models import Completion, Message, Usage
+from protocols import load
+from protocols.errors import ModelError, UsageError
+from protocols.samples import sample
+from sandbox import Limits
+from tests.local_api import LocalAPI
+
+
+class ScriptedModel:
+    """Writes the given answers in turn, and remembers what it was asked."""
+
+    name = "scripted"
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+        self.asked: list[Sequence[Message]] = []
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        self.asked.append(messages)
+        if not self.answers:
+            raise ModelError("no answer left")
+        return Completion(self.answers.pop(0), Usage(100, 20, 50, 1, 0.01), "stop")
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+@pytest.fixture
+def weather() -> Iterator[LocalAPI]:
+    with LocalAPI() as api:
+        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo", "population": 717710}]})
+        api.answer("GET", "/cities/osl/weather", {"now": {"rain": True, "degrees": 7}})
+        yield api
+
+
+def test_a_question_is_answered_by_one_program(weather: LocalAPI) -> None:
+    """The program's output is the answer; calls, usage and seconds are all in the solution."""
+    model = ScriptedModel('city = GET_cities(query="Oslo")["results"][0]\nprint(city["population"])')
+
+    with Agent(weather.protocol, model=model) as agent:
+        solution = agent.solve("How many people live in Oslo?")
+
+    assert (solution.status, solution.answer, solution.exit_code) == ("answered", "717710", 0)
+    assert [(call.tool, call.status) for call in solution.calls] == [("GET_cities", 200)]
+    assert (solution.usage.prompt_tokens, solution.usage.model_calls, solution.reflections) == (100, 1, 0)
+    assert json.loads(json.dumps(solution.to_json()))["attempts"][0]["stage"] == "done"
+
+
+def test_a_failure_is_attributed_and_repaired(weather: LocalAPI) -> None:
+    """The first program trips over a field far from the call; told which tool it came from, the second one answers."""
+    model = ScriptedModel(
+        'city = GET_cities(query="Oslo")["results"][0]\n'
+        'weather = GET_cities_city_id_weather(city_id=city["id"])\n'
+        "days = weather\n"
+        'print("rain" if days["forecast"]["rain"] else "dry")',
+        'city = GET_cities(query="Oslo")["results"][0]\n'
+        'weather = GET_cities_city_id_weather(city_id=city["id"])\n'
+        'print("rain" if weather["now"]["rain"] else "dry")',
+    )
+
+    solution = Agent(weather.protocol, model=model).solve("Does it rain in Oslo?")
+
+    assert (solution.answer, solution.reflections) == ("rain", 1)
+    attribution = solution.attempts[0].attribution
+    assert attribution is not None
+    assert (attribution.tool, attribution.call, attribution.how) == ("GET_cities_city_id_weather", 1, "data")
+    reflection = model.asked[1][-2].content
+    assert "KeyError: forecast" in reflection.replace("'", "")
+    assert "--> 4" in reflection
+    assert "GET_cities_city_id_weather(city_id: str" in reflection
+    assert "{now: {rain, degrees}}" in reflection
+    assert len(model.asked) == 2, "the tool was found without asking the model"
+
+
+def test_an_invented_identifier_is_answered_with_the_call_that_yields_it() -> None:
+    """A made-up id is rejected by the service; the model is told so, and where the id comes from."""
+    protocol = load(sample("cinema"))
+    model = ScriptedModel(
+        'print(GET_people_personId(personId=99999999)["birthday"])',
+        'person = GET_people(query="Ana Bell")["people"][0]\n'
+        'print(GET_people_personId(personId=person["personId"])["birthday"])',
+    )
+
+    with Agent(protocol, model=model, simulate=True) as agent:
+        solution = agent.solve("When was Ana Bell born?")
+
+    assert solution.status == "answered"
+    assert [call.status for attempt in solution.attempts for call in attempt.calls] == [404, 200, 200]
+    reflection = model.asked[1][-2].content
+    assert "personId=99999999 was made up" in reflection
+    assert 'Take personId from GET_people(query=…)["people"][0]["personId"]' in reflection
+
+
+def test_an_identifier_of_another_kind_is_named_as_such() -> None:
+    """A person's id given to a film tool: the reflection says whose id it was and names a call that goes on from it."""
+    protocol = load(sample("cinema"))
+    wrong = 'person = GET_people(query="Ana Bell")["people"][0]\nprint(GET_films_filmId(filmId=person["personId"]))'
+    model = ScriptedModel(wrong, 'print("done", GET_me()["displayName"])')
+
+    with Agent(protocol, model=model, simulate=True) as agent:
+        agent.solve("Which film did Ana Bell make?")
+
+    reflection = model.asked[1][-2].content
+    assert 'came from GET_people["people"][0]["personId"], which is no film filmId' in reflection or (
+        'came from GET_people["people"][0]["personId"], which is no film id' in reflection
+    )
+    assert "Take filmId from GET_people_personId_credits(personId=…)" in reflection
+
+
+@pytest.mark.parametrize(("mode", "hint"), [("attribute", True), ("naive", False)])
+def test_the_modes_differ_in_what_the_model_is_shown(weather: LocalAPI, mode: str, hint: bool) -> None:
+    """The naive mode shows the error alone, as the paper ablates it."""
+    model = ScriptedModel('print(GET_cities(query="Oslo")["towns"])', 'print("ok", GET_cities(query="Oslo"))')
+
+    solution = Agent(weather.protocol, model=model, mode=mode).solve("Which towns?")  # type: ignore[arg-type]
+
+    assert solution.status == "answered"
+    reflection = model.asked[1][-2].content
+    assert "KeyError" in reflection
+    assert ("The fault comes from the call of GET_cities" in reflection) is hint
+
+
+def test_without_reflection_one_program_is_all(weather: LocalAPI) -> None:
+    model = ScriptedModel("print(1 / 0)", 'print("never asked")')
+
+    solution = Agent(weather.protocol, model=model, mode="none").solve("What is one by zero?")
+
+    assert (solution.status, len(solution.attempts), solution.exit_code) == ("failed", 1, 1)
+    assert "ZeroDivisionError" in solution.message
+
+
+def test_a_program_that_prints_nothing_is_no_answer(weather: LocalAPI) -> None:
+    """Silence is a fault: the model is asked to print, and only then is there an answer."""
+    model = ScriptedModel('x = GET_cities(query="Oslo")', 'print(GET_cities(query="Oslo")["results"][0]["name"])')
+
+    solution = Agent(weather.protocol, model=model).solve("Which city?")
+
+    assert [attempt.stage for attempt in solution.attempts] == ["answer", "done"]
+    assert solution.answer == "Oslo"
+
+
+def test_an_answer_that_found_nothing_is_looked_at_again_but_only_once(weather: LocalAPI) -> None:
+    """Nothing found may be true: said twice, it is the answer."""
+    nothing = 'print([c for c in GET_cities(query="Oslo")["results"] if c["name"] == "Bergen"])'
+    model = ScriptedModel(nothing, nothing)
+
+    solution = Agent(weather.protocol, model=model).solve("Is Bergen there?")
+
+    assert (solution.status, solution.answer, solution.reflections) == ("answered", "[]", 1)
+
+
+def test_the_loop_ends_after_the_last_reflection(weather: LocalAPI) -> None:
+    """Three reflections allow four programs."""
+    model = ScriptedModel(*["print(undefined)"] * 5)
+
+    solution = Agent(weather.protocol, model=model).solve("What?")
+
+    assert (solution.status, len(solution.attempts), solution.reflections) == ("failed", 4, 3)
+    assert solution.answer is None
+
+
+def test_prose_is_no_program(weather: LocalAPI) -> None:
+    model = ScriptedModel(*["I am sorry, I cannot help with that."] * 2)
+
+    solution = Agent(weather.protocol, model=model, max_reflections=1).solve("What?")
+
+    assert (solution.status, solution.exit_code) == ("failed", 1)
+    assert [attempt.fault.type for attempt in solution.attempts if attempt.fault] == ["NoProgram", "NoProgram"]
+
+
+def test_a_refused_program_ends_with_its_own_status(weather: LocalAPI) -> None:
+    model = ScriptedModel("import os\nprint(os.listdir('/'))")
+
+    solution = Agent(weather.protocol, model=model, max_reflections=0).solve("What files?")
+
+    assert (solution.status, solution.exit_code) == ("refused", 3)
+    assert "os" in solution.message
+
+
+def test_an_endless_program_ends_at_its_limit(weather: LocalAPI) -> None:
+    model = ScriptedModel("while True:\n    pass")
+
+    agent = Agent(weather.protocol, model=model, max_reflections=0, limits=Limits(wall=0.5))
+    solution = agent.solve("What?")
+
+    assert (solution.status, solution.exit_code) == ("limit", 4)
+    assert solution.seconds["run"] < 2
+
+
+@pytest.mark.parametrize("status", [401])
+def test_an_api_that_refuses_our_credentials_ends_the_solve(weather: LocalAPI, status: int) -> None:
+    """No program could do better, so the model is not asked again."""
+    weather.answer("GET", "/cities", {"message": "no"}, status=status)
+    model = ScriptedModel('print(GET_cities(query="Oslo"))', 'print("never")')
+
+    solution = Agent(weather.protocol, model=model).solve("Which city?")
+
+    assert (solution.status, solution.exit_code, len(model.asked)) == ("api_error", 6, 1)
+    assert "401" in solution.message
+
+
+def test_an_api_that_answers_a_web_page_ends_the_solve(weather: LocalAPI) -> None:
+    weather.answer("GET", "/cities", "<!DOCTYPE html><html><body>Welcome</body></html>")
+    model = ScriptedModel('print(GET_cities(query="Oslo"))')
+
+    solution = Agent(weather.protocol, model=model).solve("Which city?")
+
+    assert (solution.status, solution.exit_code) == ("api_error", 6)
+    assert "web page" in solution.message
+
+
+def test_an_api_that_is_down_ends_the_solve() -> None:
+    with LocalAPI() as api:
+        protocol = api.protocol
+    model = ScriptedModel('print(GET_cities(query="Oslo"))', 'print("never")')
+
+    solution = Agent(protocol, model=model).solve("Which city?")
+
+    assert (solution.status, solution.exit_code, len(model.asked)) == ("api_error", 6, 1)
+
+
+def test_a_model_that_fails_keeps_what_was_tried(weather: LocalAPI) -> None:
+    solution = Agent(weather.protocol, model=ScriptedModel("print(undefined)")).solve("What?")
+
+    assert (solution.status, solution.exit_code, len(solution.attempts)) == ("model_error", 5, 1)
+    assert solution.message == "no answer left"
+
+
+def test_events_tell_the_story_in_order(weather: LocalAPI) -> None:
+    """The stream begins with the question and ends with the solution, which is the one that is returned."""
+    events: list[Event] = []
+    model = ScriptedModel("print(undefined)", 'print(GET_cities(query="Oslo")["results"][0]["name"])')
+
+    solution = Agent(weather.protocol, model=model, on_event=events.append).solve("Which city?")
+
+    assert isinstance(events[0], SolveStarted)
+    assert events[-1] == SolveEnded(solution)
+    kinds = [type(event) for event in events]
+    assert kinds.index(FaultFound) < kinds.index(CallMade)
+
+
+def test_the_older_turns_are_shortened_when_the_conversation_grows(weather: LocalAPI) -> None:
+    """All earlier programs stay in the context, but not whole when they are long."""
+    long = "\n".join(f"x{n} = 'some text that takes a lot of room number {n}'" for n in range(400)) + "\nprint(undefined)"
+    model = ScriptedModel(long, long, 'print(GET_cities(query="Oslo"))')
+
+    solution = Agent(weather.protocol, model=model).solve("Which city?")
+
+    assert solution.status == "answered"
+    assert len(model.asked[2][2].content) < 700
+    assert model.asked[2][2].content.startswith("```python\nx0 = ")
+
+
+def test_wrong_use_is_told_at_once(weather: LocalAPI) -> None:
+    with pytest.raises(UsageError, match="unknown mode"):
+        Agent(weather.protocol, mode="magic")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="question is empty"):
+        Agent(weather.protocol, model=ScriptedModel()).solve("  ")
+    with pytest.raises(UsageError, match="no tool GET_nothing"):
+        Agent(weather.protocol, model=ScriptedModel()).solve("What?", tools=["GET_nothing"])
