@@ -23,8 +23,8 @@ OWN = "__main__"
 """`__module__` of everything that a program defines; nothing of ours has it."""
 
 _nothing = object()
-_own_classes: set[type] = set()
-"""Classes whose instances were found to be the program's own."""
+_open_classes: set[type] = {type(None), bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset}
+"""Classes whose instances have nothing private to hide: these, and the program's own as they are met."""
 
 _checked: set[str] = set()
 """Format strings that were found harmless, so that a loop does not parse the same one again."""
@@ -55,7 +55,7 @@ def read(target: object, name: str, default: object = _nothing) -> object:
 
 def private(target: object, name: str) -> object:
     """`target._name`, for what the program defined itself. Raises: AttributeError."""
-    if type(target) in _own_classes or _private_is_open(target, name):
+    if type(target) in _open_classes or _private_is_open(target, name):
         return getattr(target, name)
     raise AttributeError(f"'{name}' is private to {type(target).__name__}")
 
@@ -72,7 +72,7 @@ def _is_own(target: object) -> bool:
         return bool(target.__thisclass__.__module__ == OWN)  # type: ignore[attr-defined]
     if type(target).__module__ != OWN:
         return False
-    _own_classes.add(type(target))
+    _open_classes.add(type(target))
     return True
 
 
@@ -146,7 +146,7 @@ def _check_template(template: str, depth: int) -> None:
 
 def writable(target: object, private: str | None = None) -> object:
     """The target of an assignment or deletion of an attribute, if the program may change it. Raises: TypeError."""
-    if type(target) in _own_classes:
+    if type(target) in _open_classes:
         return target
     if isinstance(target, (type, ModuleType)) and not _is_own(target):
         what = "module" if isinstance(target, ModuleType) else "class"

@@ -423,13 +423,14 @@ def _stop(process: subprocess.Popen[bytes], *, wait: bool) -> tuple[int, Any]:
     """
     deadline = time.monotonic() + 0.2
     gone, status, usage = 0, 0, None
-    while wait and not gone and time.monotonic() < deadline:
-        gone, status, usage = os.wait4(process.pid, os.WNOHANG)
+    with contextlib.suppress(ChildProcessError):  # someone else in this process waits for all children
+        while wait and not gone and time.monotonic() < deadline:
+            gone, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if not gone:
+                time.sleep(0.0005)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
         if not gone:
-            time.sleep(0.0005)
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    if not gone:
-        _, status, usage = os.wait4(process.pid, 0)
+            _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)  # so that subprocess does not wait for it again
     return process.returncode, usage

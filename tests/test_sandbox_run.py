@@ -9,7 +9,7 @@ import tempfile
 import textwrap
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import pytest
 
 from protocols import Protocol
 from protocols.auth import Credential
-from sandbox import Limits, Run, Sandbox
+from sandbox import CallRecord, Limits, Run, Sandbox, channel
 from tests.local_api import DOCUMENTED, Answer, LocalAPI, Received
 from tests.programs import programs
 
@@ -264,7 +264,7 @@ def test_the_program_never_sees_the_credential(api: LocalAPI) -> None:
 def test_calls_side_by_side(api: LocalAPI) -> None:
     """A thread pool over calls works, is faster than one after the other, and keeps the replies apart."""
     for name in "abcdefgh":
-        api.answer("GET", f"/cities/{name}", {"name": name}, wait=0.1)
+        api.answer("GET", f"/cities/{name}", {"name": name}, wait=0.3)
     result = run(
         api,
         """\
@@ -277,7 +277,7 @@ def test_calls_side_by_side(api: LocalAPI) -> None:
     assert result.stdout == f"{list('abcdefgh')}\n"
     assert len(result.calls) == 8
     assert {call.line for call in result.calls} <= {2, 3}
-    assert result.resources.wall < 0.7
+    assert result.resources.wall < 1.8
 
 
 def test_many_threads_fit_into_the_memory(api: LocalAPI) -> None:
@@ -305,6 +305,16 @@ def test_output_and_calls_are_told_as_they_come(api: LocalAPI) -> None:
     sandbox.run("import sys\nprint('one')\nGET_cities_city_id('oslo')\nprint('two', file=sys.stderr)\nprint(3, end='')")
 
     assert events == ["stdout 'one\\n'", "call 200", "stderr 'two\\n'", "stdout '3'"]
+
+
+def test_a_mistake_of_who_is_told_is_not_hidden(api: LocalAPI) -> None:
+    """What `on_call` raises comes out of `run`; the program does not hang meanwhile."""
+
+    def fail(call: CallRecord) -> None:
+        raise RuntimeError("no room on the screen")
+
+    with pytest.raises(RuntimeError, match="no room on the screen"):
+        Sandbox(api.protocol, on_call=fail).run("GET_cities_city_id('oslo')")
 
 
 # How it ends
@@ -381,21 +391,24 @@ def test_the_wall_limit_holds_whatever_happens(api: LocalAPI, program: str) -> N
     """Endless loops, sleep, C code, silent and dripping servers: a program is gone 100 ms after its time."""
     api.answer("GET", "/cities/drip", "x" * 1000, drip=0.02)
 
+    pace = max(_timed(lambda: run(api, "GET_cities_city_id('oslo')")) for _ in range(3))  # of this machine, just now
+    wall = round(0.5 + 4 * pace, 1)
+
     started = time.monotonic()
-    result = run(api, "print('begun')\n" + program, wall=0.6)
+    result = run(api, "print('begun')\n" + program, wall=wall)
     took = time.monotonic() - started
 
     assert (result.outcome, result.limit) == ("limit", "wall")
     assert result.stdout == "begun\n"
-    assert 0.55 < took < 0.85
+    assert wall - 0.05 < took < wall + 0.1 + 4 * pace
     assert all(call.status is None for call in result.calls)
     assert result.error is not None
-    assert result.error.message == "the program ran longer than the 0.6 s allowed"
+    assert result.error.message == f"the program ran longer than the {wall:g} s allowed"
 
 
 def test_a_limit_tells_the_line() -> None:
     """The model learns where the program was."""
-    result = run(None, "def spin():\n    while True:\n        pass\n\nspin()", wall=0.4)
+    result = run(None, "def spin():\n    while True:\n        pass\n\nspin()", wall=1)
 
     assert result.error is not None
     assert result.error.trace[0] == 5
@@ -467,25 +480,38 @@ def test_an_interrupt_ends_the_child_and_keeps_the_calls(api: LocalAPI, tmp_path
 # Containment
 
 
-def test_nothing_is_left_behind(api: LocalAPI) -> None:
-    """No process, descriptor, thread or folder stays, however the program ended."""
+def test_nothing_is_left_behind(api: LocalAPI, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No process, thread or folder stays, however the program ended."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     programs = ["print(1)", "1/0", "while True: pass", "import os", "GET_cities_city_id('hang')"]
     run(api, "GET_cities_city_id('oslo')")
     before = _children()
-    folders = set(Path(tempfile.gettempdir()).glob("atc-*"))
 
     for program in programs:
         run(api, program, wall=0.3)
     time.sleep(0.1)
 
     assert _children() == before
-    assert set(Path(tempfile.gettempdir()).glob("atc-*")) <= folders
+    assert list(tmp_path.iterdir()) == []
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("broker")]
 
 
 def test_the_child_is_walled_in() -> None:
     """Every layer is up on a kernel that has it; otherwise the run says which is not, and still runs."""
     assert run(None, "print(1)").warnings == ()
+
+
+def test_the_parent_does_not_trust_the_size_of_a_message() -> None:
+    """A child that was taken over can't make the host read or keep what it likes."""
+    frames = channel.Frames(1000)
+    whole = channel.encode(channel.STDOUT, {}, b"x" * 100)
+
+    assert frames.feed(whole[:50]) == []
+    assert frames.feed(whole[50:] + whole) == [(channel.STDOUT, {}, b"x" * 100)] * 2
+    with pytest.raises(ValueError, match="larger than the 1000 allowed"):
+        frames.feed(b"O" + (0).to_bytes(4, "big") + (4_000_000_000).to_bytes(4, "big"))
+    with pytest.raises(ValueError, match="without a JSON object"):
+        channel.Frames(1000).feed(b"D" + (2).to_bytes(4, "big") + (0).to_bytes(4, "big") + b"[]")
 
 
 def test_ten_programs_at_once_stay_apart(api: LocalAPI) -> None:
@@ -554,16 +580,17 @@ def test_a_seed_of_the_programs_own_is_kept() -> None:
 
 
 def test_a_trivial_program_starts_fast() -> None:
-    """60 ms from start to finish; measured as the best of several, since tests share the machine."""
+    """60 ms from start to finish, where a bare interpreter takes 15; in proportion on a slower or busy machine."""
     sandbox = Sandbox(None)
-    sandbox.run("print(1)")
-    times = []
-    for _ in range(10):
-        started = time.perf_counter()
-        sandbox.run("print(1)")
-        times.append(time.perf_counter() - started)
+    bare = min(_timed(lambda: subprocess.run([sys.executable, "-S", "-c", ""], check=True)) for _ in range(10))
 
-    assert min(times) < 0.06
+    assert min(_timed(lambda: sandbox.run("print(1)")) for _ in range(10)) < 0.06 * max(1, bare / 0.015)
+
+
+def _timed(action: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    action()
+    return time.perf_counter() - started
 
 
 def _children() -> set[str]:
