@@ -26,6 +26,7 @@ _GENERIC = frozenset(
     "item items result results data datum entry list object value content record row hit node element response body "
     "payload collection_of all total page meta".split()
 )
+_MOST_VALUES = 150
 _IDENTITIES = ("id", "uuid", "guid", "_id", "uid")
 _NAMES = ("name", "title", "display_name", "displayName", "full_name", "fullName", "label", "username", "headline")
 _DATE = re.compile(r"\d{4}(-\d{2}(-\d{2}(T.*)?)?)?")
@@ -48,11 +49,23 @@ def stem_of(name: str) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class FieldInfo:
-    """What the document shows of one field of one kind: its values, repeated as often as they occur."""
+    """What the document shows of one field of one kind: its shapes, and a fair choice of its values.
+
+    `filled` tells whether any value is more than null or an empty text.
+    """
 
     name: str
     shapes: list[Shape] = field(default_factory=list)
     examples: list[object] = field(default_factory=list)
+    filled: bool = False
+
+    def settle(self) -> None:
+        """Thin the values out, once all are there: different ones for texts and numbers, a sample of truth values."""
+        if all(isinstance(value, bool) for value in self.examples):
+            self.examples = self.examples[:: max(len(self.examples) // 40, 1)]
+        else:
+            self.examples = list(dict.fromkeys(self.examples))[:_MOST_VALUES]
+        self.filled = any(value not in (None, "") for value in self.examples)
 
 
 @dataclass(slots=True, eq=False)
@@ -739,6 +752,12 @@ class _Survey:
                             recorded = {str(record.get(kind.identity)) for record in kind.records}
                             if str(value) not in recorded:
                                 kind.records.append({kind.identity: value})
+        infos = [
+            *everything.values(),
+            *(i for k in self.kinds.values() for i in (*k.all_fields.values(), *k.fields.values())),
+        ]
+        for info in infos:
+            info.settle()
         return everything
 
     def _beside(self) -> set[str]:

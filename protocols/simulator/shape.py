@@ -28,7 +28,8 @@ class Shape:
     `types` are the JSON types allowed here, `properties` and `item` what an object or array holds, `options` the
     alternatives where objects of several kinds may stand. `checks` are the schemas of which a scalar must meet one.
     `examples` are all values that the document shows here, `lengths` the lengths of the arrays among them.
-    `kind`, `main` and `role` are filled in by `kinds`: which entity stands here, and how it got here.
+    `kind` and `main` are filled in by `kinds`: which entity stands here, and which property of a wrapper holds it.
+    `fitting` and `sifted` remember which values of a pool may stand here, and what those are like.
     """
 
     path: tuple[str, ...]
@@ -46,6 +47,8 @@ class Shape:
     closed: bool = False
     kind: str = ""
     main: str = ""
+    fitting: dict[int, list[object]] = field(default_factory=dict)
+    sifted: dict[int, object] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -56,6 +59,12 @@ class Shape:
     def nullable(self) -> bool:
         """Whether null may stand here."""
         return "null" in self.types
+
+    def those_that_fit(self, pool: Sequence[object]) -> list[object]:
+        """The values of a pool that may stand here; remembered, for the pools live as long as the shape."""
+        if id(pool) not in self.fitting:
+            self.fitting[id(pool)] = [value for value in pool if fits(value, self)]
+        return self.fitting[id(pool)]
 
     @property
     def is_object(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import cast
 
@@ -23,7 +24,7 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:?\d{2})?")
 _TOKEN = re.compile(r"^(?=.*\d)[A-Za-z0-9_\-]{8,}$")
 _FILE = re.compile(r"^/?[A-Za-z0-9_\-]{12,}\.[a-z]{3,4}$")
-_PLACES = frozenset("headquarters headquarter birthplace birth hometown location".split())
+_PLACES = frozenset(["headquarters", "headquarter", "birthplace", "birth", "hometown", "location"])
 _LANGUAGES = ("en", "fr", "de", "es", "ja", "it", "pt")
 _ALPHABETS = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
 
@@ -44,7 +45,7 @@ def mimic(text: str, dice: Dice) -> str:
         return numbered[1] + "".join(dice.choose(string.digits) for _ in numbered[2])
     stem, dot, ending = text.rpartition(".") if _FILE.match(text) else (text, "", "")
     if re.fullmatch(r"[0-9a-f]+", stem):
-        made = "".join(dice.choose("0123456789abcdef") for _ in stem)
+        made = "".join(f"{dice.below(1 << 32):08x}" for _ in range(-(-len(stem) // 8)))[: len(stem)]
     else:
         made = ""
         for character in stem:
@@ -77,6 +78,49 @@ def _bound(checks: Sequence[Schema], word: str) -> float | None:
     return float(cast("float", found[0])) if found else None
 
 
+@dataclass(slots=True)
+class _Sifted:
+    """What of a pool may stand at a place: all but null and empty texts, of which kind, and within which range."""
+
+    shown: list[object]
+    kind: str
+    texts: list[str]
+    codes: list[int]
+    positive: tuple[float, float] | None
+    decimals: int
+
+
+def _sift(shape: Shape, pool: Sequence[object]) -> _Sifted:
+    known = shape.sifted.get(id(pool))
+    if known is None:
+        known = shape.sifted[id(pool)] = _sifted(shape, pool)
+    return cast("_Sifted", known)
+
+
+def _sifted(shape: Shape, pool: Sequence[object]) -> _Sifted:
+    good = shape.those_that_fit(pool)
+    shown = [value for value in good if value not in (None, "")]
+    if not shown and shape.types and shape.types <= {"string", "null"}:
+        shown = [str(value) for value in pool if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    kinds = [type_name(value) for value in shown] or [kind for kind in _ORDER if kind in shape.types] or ["string"]
+    kind = "number" if kinds[0] == "integer" and "number" in kinds else kinds[0]
+    if not shown and good and good[0] is None:
+        kind = "null"
+    numbers = [float(v) for v in shown if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    different = {int(number) for number in numbers if number.is_integer()}
+    coded = 3 < len(different) <= 8 and len(set(numbers)) == len(different) and max(numbers) <= 10
+    tails = [len(str(v).rpartition(".")[2]) if "." in str(v) else 0 for v in shown if isinstance(v, float)]
+    positive = [number for number in numbers if number] or numbers
+    return _Sifted(
+        shown=shown,
+        kind=kind,
+        texts=[value for value in shown if isinstance(value, str)],
+        codes=sorted(different) if coded else [],
+        positive=(min(positive), max(positive)) if positive else None,
+        decimals=0 if kind == "integer" else min(max(tails, default=1) or 1, 3),
+    )
+
+
 def make(name: str, shape: Shape, pool: Sequence[object], dice: Dice, now: datetime) -> object:
     """A value for a field that may stand at `shape`.
 
@@ -87,27 +131,17 @@ def make(name: str, shape: Shape, pool: Sequence[object], dice: Dice, now: datet
     """
     if choices := _enumeration(shape):
         return dice.choose(choices)
-    good = [value for value in pool if fits(value, shape)]
-    shown = [value for value in good if value not in (None, "")]
-    if not shown and shape.types and shape.types <= {"string", "null"}:
-        shown = [str(value) for value in pool if isinstance(value, (int, float)) and not isinstance(value, bool)]
-    if not shown and good and (None in good or "" in good) and not shape.types - {"null"}:
-        return None
-    kinds = [type_name(value) for value in shown] or [kind for kind in _ORDER if kind in shape.types] or ["string"]
-    kind = kinds[0]
-    if kind == "integer" and "number" in kinds:
-        kind = "number"
-    if kind == "null" or (not shown and good and good[0] is None):
+    sifted = _sift(shape, pool)
+    shown, kind = sifted.shown, sifted.kind
+    if kind == "null":
         return None
     value: object
     if kind == "boolean":
         value = dice.choose(shown) if shown else _truth(name, dice)
     elif kind in {"integer", "number"}:
-        value = _number(
-            name, shape, cast("list[float]", [v for v in shown if isinstance(v, (int, float))]), dice, now, kind
-        )
+        value = _number(name, shape, sifted, dice, now)
     else:
-        value = _text(name, shape, [v for v in shown if isinstance(v, str)], dice, now)
+        value = _text(name, shape, sifted.texts, dice, now)
     if fits(value, shape):
         return value
     return next((v for v in (*shown, *_fallbacks(shape, dice)) if fits(v, shape)), None if shape.nullable else value)
@@ -142,21 +176,18 @@ def _truth(name: str, dice: Dice) -> bool:
     return dice.below(2) == 1
 
 
-def _number(name: str, shape: Shape, shown: list[float], dice: Dice, now: datetime, kind: str) -> float | int:
+def _number(name: str, shape: Shape, sifted: _Sifted, dice: Dice, now: datetime) -> float | int:
+    if sifted.codes:
+        return dice.choose(sifted.codes)
     low, high = _bound(shape.checks, "minimum"), _bound(shape.checks, "maximum")
     parts = set(words(name))
-    positive = [value for value in shown if value] or shown
-    decimals = 0 if kind == "integer" else 1
-    if shown and kind != "integer":
-        decimals = min(max(len(str(value).rpartition(".")[2]) if "." in str(value) else 0 for value in shown) or 1, 3)
-    if len(set(shown)) > 3 and len(set(shown)) <= 8 and max(shown) <= 10 and all(float(v).is_integer() for v in shown):
-        return dice.choose([int(value) for value in shown])
+    positive, decimals = sifted.positive, sifted.decimals
     if positive:
-        floor, ceiling = min(positive), max(positive)
+        floor, ceiling = positive
         if floor == ceiling:
             floor, ceiling = (0.6 * floor, 1.4 * floor) if floor > 0 else (floor, floor)
-            if parts & {"rating", "average", "score", "vote", "stars"} and positive[0] <= 10:
-                ceiling = min(ceiling, 10 if positive[0] > 5 else 5)
+            if parts & {"rating", "average", "score", "vote", "stars"} and ceiling <= 14:
+                ceiling = min(ceiling, 10 if floor > 3 else 5)
             elif parts & {"percent", "percentage", "humidity", "probability", "cover", "popularity"}:
                 ceiling = min(ceiling, 100)
             elif parts & {"angle", "direction", "degrees", "bearing"}:

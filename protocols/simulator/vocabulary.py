@@ -37,7 +37,7 @@ _NOUNS = (
 ).split()
 _FIRMS = "Pictures Studios Media Works Group Partners Labs House Industries Collective Productions Company".split()
 _CITIES = (
-    ("Aarhus", "Denmark"), ("Bergen", "Norway"), ("Bilbao", "Spain"), ("Bologna", "Italy"), ("Bristol", "United Kingdom"),
+    ("Aarhus", "Denmark"), ("Bergen", "Norway"), ("Bilbao", "Spain"), ("Bologna", "Italy"), ("Lucerne", "Switzerland"),
     ("Cork", "Ireland"), ("Denver", "United States"), ("Ghent", "Belgium"), ("Graz", "Austria"), ("Halifax", "Canada"),
     ("Kyoto", "Japan"), ("Leipzig", "Germany"), ("Lisbon", "Portugal"), ("Lyon", "France"), ("Malmo", "Sweden"),
     ("Mombasa", "Kenya"), ("Montreal", "Canada"), ("Nagoya", "Japan"), ("Oslo", "Norway"), ("Porto", "Portugal"),

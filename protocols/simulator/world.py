@@ -83,7 +83,8 @@ class World:
         self._index: dict[Pair, dict[tuple[str, ...], list[Edge]]] = defaultdict(lambda: defaultdict(list))
         self._indexed: dict[Pair, int] = defaultdict(int)
         self._things: dict[tuple[str, ...], Entity] = {}
-        self._recorded: dict[str, int] = defaultdict(int)
+        self._named_base: dict[str, list[str]] = {}
+        self._slugged: dict[str, bool] = {}
         self._families: dict[Pair, dict[int, Entity]] = {}
         self.baseless = set(blueprint.edge_kinds.values()) | {
             kind.name for kind in blueprint.kinds.values() if kind.local or self._owned_by(kind)
@@ -104,6 +105,8 @@ class World:
         if kind not in self._base:
             self._base[kind] = self._populate(self.blueprint.kinds[kind])
             self._all[kind] = [*self._base[kind], *self._all.get(kind, [])]
+            for entity in self._base[kind]:  # all at once, so that who gets a number first is always the same
+                self.identity(entity)
         return self._base[kind]
 
     def _owned_by(self, kind: Kind) -> list[Relation]:
@@ -124,7 +127,6 @@ class World:
             return []
         start = Dice(self.blueprint.protocol.digest, self.seed, "population", kind.name)
         records = start.some(kind.records, _MOST_RECORDS)
-        self._recorded[kind.name] = sum(1 for record in records if kind.title in record)
         records.sort(key=lambda record: kind.title not in record)
         size = max(_BASE, len(records) + 24)
         if len(kind.all_fields) <= 3 and len(records) >= 4 and not kind.addressed:
@@ -266,13 +268,12 @@ class World:
         dice = self.dice(entity, "identity", attempt)
         info = kind.all_fields.get(kind.identity) or FieldInfo(kind.identity)
         shape = next((shape for shape in info.shapes if shape.types), _ANY)
-        shown = [value for value in kind.ids if fits(value, shape)]
+        shown = shape.those_that_fit(kind.ids)
         numbers = [value for value in shown if isinstance(value, int)]
         if numbers or (not shown and "integer" in shape.types):
-            return dice.between(1_000, max([9_999_999 if attempt > 3 else 999_999, *(n + 1 for n in numbers)]))
+            return dice.between(1_000, max([9_999_999, *(n + 1 for n in numbers)]))
         texts = [value for value in shown if isinstance(value, str)]
-        names = {slug(str(value)) for value in (kind.fields[kind.title].examples if kind.title else ())}
-        if texts and kind.title and any(text in names for text in texts):
+        if texts and self._slugs(kind, texts):
             made = slug(self.title(entity)) or "x"
             return made if attempt == 0 else f"{made}-{attempt + 1}"
         if not texts and not any("format" in check for check in shape.checks):
@@ -282,6 +283,13 @@ class World:
         if texts:
             return mimic(texts[0] if len(texts[0]) > 5 else texts[0] + "00000", dice)
         return make(kind.identity, shape, (), dice, self.now)
+
+    def _slugs(self, kind: Kind, texts: Sequence[str]) -> bool:
+        """Whether a kind's identifiers are its names as they stand in links."""
+        if kind.name not in self._slugged:
+            names = {slug(str(value)) for value in (kind.fields[kind.title].examples if kind.title else ())}
+            self._slugged[kind.name] = any(text in names for text in texts)
+        return self._slugged[kind.name]
 
     def title(self, entity: Entity) -> str:
         """What an entity is called; its identifier where the API gives it no name."""
@@ -295,6 +303,8 @@ class World:
             name: The field; a path with dots for what lies within a plain object of the entity.
             shape: Where it will stand; a value that may not stand there is replaced by one that may.
         """
+        if (donation := entity.memo.pop("donation", None)) is not None:
+            entity.values.update(self._donation(entity, *cast("tuple[str, int, list[dict[str, object]]]", donation)))
         if name not in entity.values:
             entity.values[name] = self._compute(entity, name, shape)
         value = entity.values[name]
@@ -318,7 +328,7 @@ class World:
         kind = self.kind(entity)
         info = kind.all_fields.get(name)
         last = name.rpartition(".")[2]
-        if info is None or not any(value not in (None, "") for value in info.examples):
+        if info is None or not info.filled:
             return self.blueprint.fields.get(last) or info or FieldInfo(last)
         return info
 
@@ -355,15 +365,30 @@ class World:
             word = f"{kind.name.replace('_', ' ').title()} {entity.position}"
             numbered = any(re.fullmatch(rf"{kind.name.split('_')[-1]} \d+", text.lower()) for text in examples)
             return word if numbered or not examples else vocabulary.title(dice)
-        shown = [name for name in dict.fromkeys(examples) if not any(r.get(kind.title) == name for r in kind.records)]
-        if entity.base and entity.position - self._recorded[kind.name] < len(shown):
-            return shown[max(entity.position - self._recorded[kind.name], 0)]
-        taken = self._names[entity.kind]
-        for _ in range(6):
-            made = vocabulary.made_up_name(kind.name, dice)
-            if made.casefold() not in taken:
-                break
-        return made
+        if entity.base:
+            return self._base_names(kind, examples)[entity.position]
+        return vocabulary.made_up_name(kind.name, dice)
+
+    def _base_names(self, kind: Kind, examples: Sequence[str]) -> list[str]:
+        """A name of its own for each of the base population: first those that the document shows elsewhere."""
+        if kind.name not in self._named_base:
+            given = [str(entity.values.get(kind.title) or "") for entity in self.base(kind.name)]
+            recorded = {record.get(kind.title) for record in kind.records}
+            unused = [name for name in dict.fromkeys(examples) if name not in recorded]
+            taken = {*given, *unused}
+            for position in range(len(given)):
+                attempt = 0
+                while not given[position] and unused:
+                    given[position] = unused.pop(0)
+                while not given[position]:
+                    dice = Dice(self.blueprint.protocol.digest, self.seed, "name", kind.name, position, attempt)
+                    made = vocabulary.made_up_name(kind.name, dice)
+                    attempt += 1
+                    if made not in taken or attempt > 8:
+                        given[position] = made
+                        taken.add(made)
+            self._named_base[kind.name] = given
+        return self._named_base[kind.name]
 
     def _new_date(self, entity: Entity, kind: Kind, shown: list[str], shape: Shape) -> object:
         dice = self.dice(entity, "date")
@@ -395,12 +420,11 @@ class World:
         if not parts or ("." in name and not shape):
             return None
         info = kind.all_fields.get(name)
-        pool: dict[str, object] = {v.casefold(): v for v in (info.examples if info else ()) if isinstance(v, str)}
-        if info:
-            for part in info.shapes:
+        if parts[-1] in {"type", "kind", "object"}:
+            pool: dict[str, object] = {v.casefold(): v for v in (info.examples if info else ()) if isinstance(v, str)}
+            for part in info.shapes if info else ():
                 for check in part.checks:
                     pool.update({str(v).casefold(): v for v in cast("list[object]", check.get("enum") or [])})
-        if parts[-1] in {"type", "kind", "object"}:
             about = (
                 entity
                 if parts == (parts[-1],) or entity.kind in pool
@@ -903,7 +927,7 @@ class World:
         edges = []
         for i, maker in enumerate(chosen):
             entry = self._entry(label, work, maker, i)
-            entry.values.update(self._donation(entry, label, i, roles))
+            entry.memo["donation"] = (label, i, roles)
             edges.append(Edge(entry, maker))
         return edges
 
