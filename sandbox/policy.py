@@ -31,7 +31,7 @@ from typing import NoReturn
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
 from protocols.errors import ProgramRefused
-from sandbox.facades.catalogue import INSTEAD, MODULES
+from sandbox.facades.catalogue import INSTEAD, MODULES, PACKAGES
 from sandbox.names import CAREFUL, GUARDS, METHOD_DUNDERS, WRITABLE_DUNDERS, is_dunder, refusal
 
 __all__ = ["FILENAME", "Compiled", "compile_program"]
@@ -394,7 +394,7 @@ class Policy(RestrictingNodeTransformer):
         return node
 
     def _module(self, node: ast.AST, name: str) -> None:
-        if name in MODULES:
+        if name in MODULES or name in PACKAGES:
             self.modules.add(name)
         elif not self._optional_imports:
             root = name.partition(".")[0]

@@ -2,12 +2,15 @@
 
 `requests` bounds the time between two bytes; a server that drips one byte a second is never stopped by that. Here
 every connection is known, so that a request can be ended from outside by shutting its socket. There is no Session:
-proxies, `.netrc` and cookies play no part, and no redirect is followed.
+proxies, `.netrc` and cookies play no part, and no redirect is followed. Of the environment only `REQUESTS_CA_BUNDLE`
+counts, which names the certificates to trust.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
+import re
 import socket
 import threading
 import time
@@ -64,6 +67,7 @@ class Transport:
         self._lock = threading.Lock()
         self._cancelled = False
         self._adapter = _Adapter(self._own)
+        self._authorities: str | bool = os.environ.get("REQUESTS_CA_BUNDLE") or True
 
     def send(self, request: requests.PreparedRequest, *, seconds: float, limit: int) -> Answer:
         """Send once and read the whole reply.
@@ -87,7 +91,7 @@ class Transport:
             if self._cancelled:
                 raise NoAnswerError("ConnectionError", OVER)
             timeout = (max(seconds, 0.001), max(seconds, 0.001))
-            response = self._adapter.send(request, stream=True, timeout=timeout)
+            response = self._adapter.send(request, stream=True, timeout=timeout, verify=self._authorities)
             with response:
                 body = self._read(response, limit)
         except requests.RequestException as error:
@@ -192,7 +196,8 @@ def _said(error: requests.RequestException) -> str:
     """The innermost reason, without the names of objects that the library wraps around it."""
     text = str(error)
     if isinstance(error, requests.exceptions.SSLError):
-        return f"the certificate is not accepted: {text.rpartition('(')[2].rstrip(')')}"
+        reason = re.search(r"\] (.+?) \(_ssl", text)
+        return f"no secure connection: {reason[1] if reason else text}"
     for sign, meaning in _MEANINGS.items():
         if sign in text:
             return meaning

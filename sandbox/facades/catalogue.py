@@ -8,7 +8,7 @@ evaluates text stays out, and so do single functions of listed modules that woul
 
 from __future__ import annotations
 
-__all__ = ["INSTEAD", "MODULES", "WITHOUT"]
+__all__ = ["INSTEAD", "MODULES", "PACKAGES", "WITHOUT"]
 
 MODULES = frozenset(
     """
@@ -18,6 +18,9 @@ MODULES = frozenset(
     typing urllib.parse uuid zoneinfo
     """.split()
 )
+
+PACKAGES = frozenset(name.rpartition(".")[0] for name in MODULES if "." in name)
+"""What holds listed modules and brings them along when it is imported, whether or not it is listed itself."""
 
 WITHOUT = {
     "base64": {"main", "test", "encode", "decode"},  # these two work on files

@@ -14,7 +14,7 @@ from types import ModuleType
 
 from sandbox import guards
 from sandbox.facades import clock
-from sandbox.facades.catalogue import MODULES, WITHOUT
+from sandbox.facades.catalogue import MODULES, PACKAGES, WITHOUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,14 +48,12 @@ class Library:
         if name in _INTERNAL:
             importlib.import_module(name)
             return ModuleType(name)  # C code takes the real one from sys.modules, a program gets this empty one
-        if level or name not in MODULES:
+        if level or (name not in MODULES and name not in PACKAGES):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         module = self._facade(name)
         if not fromlist:
             return self._facades[name.partition(".")[0]]
         for wanted in fromlist:
-            if f"{name}.{wanted}" in MODULES:
-                self._facade(f"{name}.{wanted}")
             if wanted not in vars(module):  # without this, Python would look into sys.modules
                 raise ImportError(f"cannot import name {wanted!r} from {name!r}", name=name)
         return module
@@ -63,31 +61,23 @@ class Library:
     def _facade(self, name: str) -> ModuleType:
         if name not in self._facades:
             facade = self._facades[name] = ModuleType(name)
-            source = self._sources.get(name)
-            vars(facade).update(source() if source else _public(name))
+            if name in MODULES:
+                vars(facade).update(self._sources[name]() if name in self._sources else _public(name))
             if name in _REPLACED:
                 vars(facade).update(_REPLACED[name](importlib.import_module(name)))
             if self._dial is not None:
                 vars(facade).update(clock.replacements(name, self._dial))
-            parent, _, child = name.rpartition(".")
-            if parent:
-                vars(self._facade(parent) if parent in MODULES else self._package(parent))[child] = facade
-            elif f"{name}." in _PACKAGES:
-                for part in MODULES:
-                    if part.startswith(f"{name}."):
-                        self._facade(part)
+            for part in sorted(MODULES):
+                if name in PACKAGES and part.startswith(f"{name}."):
+                    self._facade(part)
+            package, _, last = name.rpartition(".")
+            if package:
+                vars(self._facade(package))[last] = facade
         return self._facades[name]
-
-    def _package(self, name: str) -> ModuleType:
-        """`urllib` and `concurrent`: nothing but a place for their submodules."""
-        return self._facades.setdefault(name, ModuleType(name))
 
 
 _INTERNAL = frozenset({"_strptime", "copyreg", "warnings"})
 """Modules that C code of the interpreter imports in the program's name, as `datetime.strptime` does."""
-
-_PACKAGES = {"collections.", "requests."}
-"""Listed modules that hold others: importing one brings the others along, as in Python."""
 
 
 def _public(name: str) -> dict[str, object]:
