@@ -24,6 +24,9 @@ CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
 CLONE_NEWIPC = 0x08000000
 M_ARENA_MAX = -8
+STACK = 96 * 1024 * 1024
+"""Bytes of stack: room for the deepest recursion that a program may ask for, also where it goes through C."""
+
 LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
 LANDLOCK_VERSION = 1
 LANDLOCK_PATH_BENEATH = 1
@@ -78,6 +81,7 @@ def _limits(walls: Walls) -> None:
         resource.RLIMIT_CORE: (0, 0),
         resource.RLIMIT_FSIZE: (0, 0),
         resource.RLIMIT_NOFILE: (32, 32),
+        resource.RLIMIT_STACK: (STACK, STACK),
     }
     for kind, (soft, hard) in wanted.items():
         ceiling = resource.getrlimit(kind)[1]

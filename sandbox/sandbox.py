@@ -290,7 +290,7 @@ class _Execution:
     def _result(self, status: int, usage: Any, interrupted: bool) -> Run:
         end = self._end or {}
         stdout, stderr = (b"".join(self._texts[kind]).decode("utf-8", "replace") for kind in self._texts)
-        limit = self._limit or end.get("limit") or (None if self._end is not None else self._limit_of(status))
+        limit = self._limit or end.get("limit") or (None if self._end is not None else self._limit_of(status, usage))
         fault: ProgramError | None = None
         outcome: Literal["ok", "error", "limit", "interrupted"] = "ok"
         exit_status = 0
@@ -318,9 +318,10 @@ class _Execution:
         warnings = (*self._warnings, *self._broker.warnings)
         return Run(outcome, stdout, stderr, fault, self._broker.calls, resources, limit, exit_status, warnings)
 
-    def _limit_of(self, status: int) -> str | None:
+    def _limit_of(self, status: int, usage: Any) -> str | None:
         """Which limit a process hit that could not say so."""
-        if status == -signal.SIGXCPU:
+        used = usage.ru_utime + usage.ru_stime if usage else 0.0
+        if status == -signal.SIGXCPU or (status == -signal.SIGKILL and used >= self._limits.cpu):
             return "cpu"
         if status == -signal.SIGALRM or time.monotonic() >= self._deadline:
             return "wall"

@@ -448,6 +448,23 @@ def test_a_program_may_catch_a_memory_error() -> None:
     assert (result.outcome, result.stdout) == ("ok", "too much\n")
 
 
+@pytest.mark.parametrize(
+    "recursive",
+    [
+        "def f(n): return f(n + 1)",
+        "def f(n): return sorted([n], key=lambda x: f(n + 1))",
+        "class A:\n    def __repr__(self): return repr([self])\ndef f(n): return repr(A())",
+    ],
+)
+def test_endless_recursion_is_an_error_of_the_program(recursive: str) -> None:
+    """However high it sets its own limit, also where the recursion goes through C: the process does not crash."""
+    result = run(None, f"import sys\nsys.setrecursionlimit(10 ** 9)\n{recursive}\nf(0)")
+
+    assert result.outcome == "error"
+    assert result.error is not None
+    assert result.error.type == "RecursionError"
+
+
 def test_resources_are_measured() -> None:
     """Seconds, MiB and bytes are those of the program's own process."""
     result = run(None, "x = bytearray(60_000_000)\nfor i in range(0, len(x), 4096): x[i] = 1\nprint('done')")

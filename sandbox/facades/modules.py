@@ -135,7 +135,7 @@ def _futures() -> dict[str, object]:
     import threading
     from concurrent.futures.thread import ThreadPoolExecutor
 
-    threading.stack_size(1024 * 1024)  # of the address space that a program may use
+    threading.stack_size(2 * 1024 * 1024)  # of the address space that a program may use
     names = "ALL_COMPLETED FIRST_COMPLETED FIRST_EXCEPTION CancelledError Future TimeoutError as_completed wait".split()
     return {**{name: getattr(futures, name) for name in names}, "ThreadPoolExecutor": ThreadPoolExecutor}
 
