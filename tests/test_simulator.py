@@ -734,3 +734,178 @@ def test_a_simulator_is_ready_at_once(data: Path) -> None:
         for page in range(100):
             session.get(url + "/movie/popular", params={"page": page % 5 + 1}, timeout=20)
         assert (time.perf_counter() - begun) / 100 < 0.03
+
+
+# -- an API with other habits --------------------------------------------------------------------------------------
+
+
+def operation(path: str, *, body: object = None, answer: object = None, status: int = 200, **query: object) -> dict:  # type: ignore[type-arg]
+    """One operation of a document; parameters in the path are strings, those of the query as their schemas say."""
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        for name in re.findall(r"\{(\w+)\}", path)
+    ]
+    parameters += [{"name": name, "in": "query", "schema": schema} for name, schema in query.items()]
+    content = {"application/json": {"schema": answer}} if answer is not None else None
+    reply = {"description": "Done.", **({"content": content} if content else {})}
+    found: dict[str, object] = {"parameters": parameters, "responses": {str(status): reply}}
+    if body is not None:
+        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
+    return found
+
+
+def shop_document() -> dict:  # type: ignore[type-arg]
+    """Customers and orders with uuids, a tree of categories, cursors, saved products, basic authentication."""
+    text, number = {"type": "string"}, {"type": "number"}
+    uuid = {"type": "string", "format": "uuid"}
+    mail = {"type": "string", "format": "email"}
+    moment = {"type": "string", "format": "date-time"}
+    customer = {
+        "type": "object",
+        "required": ["uuid", "fullName"],
+        "properties": {"uuid": uuid, "fullName": text, "email": mail, "orderCount": {"type": "integer"}},
+    }
+    status = {"type": "string", "enum": ["open", "paid", "shipped"]}
+    order = {
+        "type": "object",
+        "required": ["uuid", "customerUuid", "status", "total"],
+        "properties": {"uuid": uuid, "customerUuid": uuid, "status": status, "total": number, "createdAt": moment},
+    }
+    product = {"type": "object", "properties": {"sku": text, "id": text, "name": text, "price": number}}
+    category = {
+        "type": "object",
+        "required": ["id", "name"],
+        "properties": {
+            "id": {"type": "integer"},
+            "name": text,
+            "children": {"type": "array", "items": {"$ref": "#/components/schemas/Category"}},
+        },
+    }
+
+    def page(items: object) -> dict[str, object]:
+        more = {"nextCursor": {"type": ["string", "null"]}, "hasMore": {"type": "boolean"}}
+        return {
+            "type": "object",
+            "required": ["data"],
+            "properties": {"data": {"type": "array", "items": items}, **more},
+        }
+
+    new = {"type": "object", "required": ["fullName"], "properties": {"fullName": text, "email": text}}
+    draft = {"type": "object", "required": ["total"], "properties": {"total": number, "status": status}}
+    whole = {"type": "integer"}
+    ids = {"type": "array", "items": text}
+    paths = {
+        "/customers": {
+            "get": operation("/customers", answer=page(customer), search=text, limit=whole, cursor=text),
+            "post": operation("/customers", body=new, answer=customer, status=201),
+        },
+        "/customers/{uuid}": {
+            "get": operation("/customers/{uuid}", answer=customer),
+            "patch": operation("/customers/{uuid}", body=new, answer=customer),
+            "delete": operation("/customers/{uuid}", status=204),
+        },
+        "/customers/{uuid}/orders": {
+            "get": operation("/customers/{uuid}/orders", answer=page(order)),
+            "post": operation("/customers/{uuid}/orders", body=draft, answer=order, status=201),
+        },
+        "/orders": {"get": operation("/orders", answer=page(order), status_=status, minTotal=number, maxTotal=number)},
+        "/orders/{uuid}": {"get": operation("/orders/{uuid}", answer=order)},
+        "/products": {"get": operation("/products", answer=page(product), name=text)},
+        "/me": {"get": operation("/me", answer={"type": "object", "properties": {"id": text, "login": text}})},
+        "/me/saved": {
+            "get": operation("/me/saved", answer=page(product)),
+            "put": operation("/me/saved", status=204, product_ids=ids),
+        },
+        "/me/saved/contains": {
+            "get": operation("/me/saved/contains", answer={"type": "array", "items": {"type": "boolean"}}, ids=ids)
+        },
+        "/categories/{id}": {"get": operation("/categories/{id}", answer={"$ref": "#/components/schemas/Category"})},
+    }
+    paths["/orders"]["get"]["parameters"][0]["name"] = "status"
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Shop", "version": "1"},
+        "servers": [{"url": "https://shop.example.com"}],
+        "security": [{"login": []}],
+        "paths": paths,
+        "components": {
+            "schemas": {"Category": category},
+            "securitySchemes": {"login": {"type": "http", "scheme": "basic"}},
+        },
+    }
+
+
+@pytest.fixture
+def shop() -> Iterator[Client]:
+    with Simulator(load(shop_document())) as simulator:
+        yield Client(simulator)
+
+
+def test_things_are_created_changed_and_deleted(shop: Client) -> None:
+    """POST, PATCH and DELETE on a plain collection do what their names say, under basic authentication."""
+    made = shop.send("POST", "/customers", {"fullName": "Marta Kowal", "email": "marta@example.com"})
+    customer = made.json()
+    at = f"/customers/{customer['uuid']}"
+
+    assert made.status_code == 201
+    assert shop.get(at) == customer
+    assert shop.get("/customers", search="Marta Kowal")["data"][0] == customer
+    assert shop.send("PATCH", at, {"fullName": "Marta Lund"}).json()["fullName"] == "Marta Lund"
+    assert (shop.get(at)["fullName"], shop.get(at)["email"]) == ("Marta Lund", "marta@example.com")
+    assert shop.send("DELETE", at).status_code == 204
+    assert shop.send("GET", at).status_code == 404
+    assert Client(shop.simulator, signed_in=False).send("GET", at).status_code == 401
+
+
+def test_orders_belong_to_their_customer(shop: Client) -> None:
+    """A foreign identifier in a response and the list below the thing that it names agree."""
+    for order in shop.get("/orders")["data"][:5]:
+        below = shop.get(f"/customers/{order['customerUuid']}/orders")["data"]
+        assert order["uuid"] in [entry["uuid"] for entry in below]
+    customer = shop.get("/customers")["data"][0]["uuid"]
+    made = shop.send("POST", f"/customers/{customer}/orders", {"total": 12.5, "status": "paid"}).json()
+    assert made["customerUuid"] == customer
+    assert shop.get(f"/orders/{made['uuid']}") == made
+    below = shop.get(f"/customers/{customer}/orders")["data"]
+    assert below[-1] == made
+    assert {entry["customerUuid"] for entry in below} == {customer}
+    assert shop.get(f"/customers/{customer}")["orderCount"] == len(below)
+
+
+def test_filters_are_bound_by_name(shop: Client) -> None:
+    orders = shop.get("/orders", status="paid", minTotal=500, maxTotal=7000)["data"]
+    assert orders
+    assert {order["status"] for order in orders} == {"paid"}
+    assert all(500 <= order["total"] <= 7000 for order in orders)
+
+
+def test_a_cursor_leads_through_all_pages(shop: Client) -> None:
+    seen: list[str] = []
+    cursor: dict[str, object] = {}
+    for _ in range(30):
+        page = shop.get("/customers", limit=7, **cursor)
+        seen += [entry["uuid"] for entry in page["data"]]
+        if not page["hasMore"]:
+            break
+        cursor = {"cursor": page["nextCursor"]}
+    assert len(seen) == len(set(seen)) > 20
+    assert page["nextCursor"] is None
+
+
+def test_saved_things_can_be_asked_for(shop: Client) -> None:
+    product = shop.get("/products", name="Paper Lantern")["data"][0]
+    assert product["name"] == "Paper Lantern"
+    assert shop.send("GET", "/me/saved/contains", ids=product["id"]).json() == [False]
+    assert shop.send("PUT", "/me/saved", product_ids=product["id"]).status_code == 204
+    assert shop.send("GET", "/me/saved/contains", ids=product["id"]).json() == [True]
+    assert product in shop.get("/me/saved")["data"]
+
+
+def test_a_schema_that_contains_itself_ends_somewhere(shop: Client) -> None:
+    protocol = shop.simulator.protocol
+    tool = protocol.tool("GET_categories_id")
+    world = Simulator(protocol, auth=False)
+    status, body, _, _ = world.handle("GET", "/categories/1", {}, b"")
+    assert status == 404
+    assert b"id" in body
+    assert tool.success is not None

@@ -418,8 +418,9 @@ class _Survey:
                     items.setdefault(("", part.name), part.item)
         for _, shape, _, _ in list(self.nodes()):
             for part in shape.properties.values():
-                if part.is_array and (part.item is None or _bare(part.item)):
-                    part.item = items.get((shape.kind, part.name)) or items.get(("", part.name)) or part.item
+                if part.is_array and (_bare(part.item) if part.item else not any("items" in c for c in part.checks)):
+                    known = items.get((shape.kind, part.name)) or items.get(("", part.name))
+                    part.item = _plain_copy(known) if known else part.item
                 if (
                     shape.kind
                     and "object" in part.types
@@ -506,9 +507,10 @@ class _Survey:
                 return kind.name
             if kind:
                 return ""
-        if not shape.path and not plan.subject and _identity(shape.properties):
+        if not shape.path and not item and (not plan.subject or plan.tool.writes):
             for segment in reversed(plan.tail):
-                if kind := _named(segment, self.kinds):
+                kind = _named(segment, self.kinds)
+                if kind and _identity(shape.properties, kind.aliases):
                     return kind.name
         if self._principal(shape, item):
             for segment in reversed(plan.tail):
@@ -548,6 +550,7 @@ class _Survey:
                     tail = plan.tail or tuple(step.name for step in plan.steps if step.what == "literal")
                     name = "_".join([*words(tail[-1])[:-1], singular(words(tail[-1])[-1])]) if tail else "thing"
                 self._set(shape, self.kind(name or "thing", (name or "thing").rpartition("_")[2]).name)
+                known[shape.kind].update(shape.properties)
 
     def _looks(self) -> dict[str, set[str]]:
         """The fields seen so far of each kind."""
@@ -566,7 +569,7 @@ class _Survey:
         for kind, names in known.items():
             common = own & names
             weight = sum(log(1 + total / spread[name]) for name in common if spread[name] < total)
-            rare = [name for name in common if spread[name] <= max(2, total // 4) and name not in _IDENTITIES]
+            rare = [n for n in common if spread[n] <= max(1, total // 4) and n not in (*_IDENTITIES, "name", "title")]
             if rare and weight > score:
                 best, score = kind, weight
         if not best:
@@ -812,6 +815,21 @@ class _Survey:
         in_summary = [name for name in dated if name in kind.summary]
         return (in_summary or [""])[0] if not kind.local else (dated or [""])[0]
 
+    def references(self) -> None:
+        """Fields such as `customerUuid` link to an entity, though only its identifier is shown."""
+        for kind in self.kinds.values():
+            for name, info in kind.fields.items():
+                stem = stem_of(name)
+                target = _named("_".join(stem), self.kinds) if stem and words(name)[-1] != "ids" else None
+                if target is None or target is kind or target.local or kind.local or name == kind.identity:
+                    continue
+                linked = any(
+                    r.owner == kind.name and r.target == target.name and not r.many for r in self.relations.values()
+                )
+                if not linked and "_".join(stem) in target.aliases:
+                    nullable = any(shape.nullable for shape in info.shapes)
+                    self._add(Relation(kind.name, "_".join(stem), target.name, False, nullable=nullable))
+
     # -- pairs -----------------------------------------------------------------------------------------------------
 
     def pair(self) -> list[Pair]:
@@ -886,6 +904,7 @@ class _Survey:
         self.typing()
         self.relate()
         everything = self.fields()
+        self.references()
         for plan in self.plans:
             plan.search = self._search(plan)
         pairs = self.pair()
@@ -1058,6 +1077,12 @@ def _bare(shape: Shape) -> bool:
         and shape.types <= {"object"}
         and not shape.closed
     )
+
+
+def _plain_copy(shape: Shape) -> Shape:
+    """The same object without what lies deeper, so that shapes that borrow from each other stay finite."""
+    plain = {name: part for name, part in shape.properties.items() if not (part.is_array or part.is_object)}
+    return Shape(shape.path, types=shape.types, checks=shape.checks, properties=plain, kind=shape.kind)
 
 
 def _inside(key: str, text: str) -> bool:

@@ -684,7 +684,9 @@ class Responder:
                 offset = int(number)
             elif label in _PAGES:
                 page = int(number) if number is not None else 1
-            elif label in {"after", "cursor", "starting_after", "page_token"} and frame.values.get(parameter.name):
+            elif label in {"after", "cursor", "starting_after", "page_token", "next_token"} and frame.values.get(
+                parameter.name
+            ):
                 wanted = str(frame.values[parameter.name])
                 ids = [str(self.world.identity(edge.target)) for edge in edges]
                 offset = ids.index(wanted) + 1 if wanted in ids else 0
@@ -740,6 +742,12 @@ class Responder:
                 if fits(str(number), part)
                 else (False, None)
             )
+        if (
+            joined in {"next_cursor", "cursor", "end_cursor", "next_token", "next_page_token"}
+            and "string" in part.types
+        ):
+            last = frame.edges[-1].target if frame.edges and frame.offset + frame.limit < frame.total else None
+            return True, str(self.world.identity(last)) if last else None
         if joined in {"has_more", "has_next", "has_next_page", "more"} and "boolean" in part.types:
             return True, frame.page < pages
         if joined in {"next", "next_page", "next_url", "previous", "prev", "previous_page", "prev_page"}:

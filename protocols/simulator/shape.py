@@ -188,7 +188,7 @@ def _flat(schema: Schema, protocol: Protocol, stack: tuple[str, ...]) -> tuple[S
     reference = schema.get("$ref")
     if isinstance(reference, str):
         name = reference.rpartition("/")[2]
-        if name in stack:
+        if name in stack[:-1] or stack[-2:] == (name, name):
             return None
         inner = _flat(protocol.definitions.get(name, {}), protocol, (*stack, name))
         if inner is None:

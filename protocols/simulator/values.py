@@ -46,6 +46,8 @@ def mimic(text: str, dice: Dice) -> str:
     stem, dot, ending = text.rpartition(".") if _FILE.match(text) else (text, "", "")
     if re.fullmatch(r"[0-9a-f]+", stem):
         made = "".join(f"{dice.below(1 << 32):08x}" for _ in range(-(-len(stem) // 8)))[: len(stem)]
+    elif re.fullmatch(r"[0-9a-f]+(-[0-9a-f]+)+", stem):
+        made = "".join(c if c == "-" else dice.choose("0123456789abcdef") for c in stem)
     else:
         made = ""
         for character in stem:

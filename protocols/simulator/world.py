@@ -630,7 +630,11 @@ class World:
         """Let a relation have these members from now on."""
         self._members[(entity.key, f"{entity.kind}.{label}", target)] = edges
         self.version += 1
-        for name in [name for name in entity.values if self._count(entity, self.kind(entity), name) is not None]:
+        self.recount(entity)
+
+    def recount(self, entity: Entity) -> None:
+        """Let fields that count the members of an entity's relations be worked out anew."""
+        for name in [name for name in entity.values if self.count(entity, name) is not None]:
             del entity.values[name]
 
     def member(self, entity: Entity, label: str, target: Entity) -> Edge:

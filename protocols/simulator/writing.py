@@ -80,6 +80,8 @@ class Writer:
     def _on_entity(self, plan: Plan, subject: Entity, sent: Mapping[str, object]) -> Entity:
         if plan.tool.method == "DELETE":
             subject.deleted = True
+            if subject.parent is not None:
+                self.world.recount(subject.parent)
             return subject
         self._assign(subject, sent)
         return subject
@@ -105,6 +107,7 @@ class Writer:
         family = next((p for p in self.blueprint.pairs if p.family and (p.work, p.maker) == (kind, owner.kind)), None)
         if family or self._within(known, owner):
             entity.parent = owner
+            self.world.recount(owner)
         else:
             edges = self.world.related(owner, plan.label, kind)
             self.world.rewrite(owner, plan.label, kind, [*edges, self.world.member(owner, plan.label, entity)])
