@@ -175,8 +175,11 @@ class Broker:
         with self._settled:
             self._settled.wait_for(lambda: not self._open, PATIENCE)
             left = list(self._open.values())
-        for begun in left:  # its thread hangs where nothing can be cancelled, as in the resolution of a host's name
-            self._finish(begun, error="the run ended before a reply came")
+        if left:  # their threads hang where nothing can be cancelled, as in the resolution of a host's name
+            from sandbox.transport import OVER
+
+            for begun in left:
+                self._finish(begun, error=OVER)
 
     def close(self) -> None:
         """Give back connections."""
@@ -268,12 +271,12 @@ class Broker:
             message = self._redacted(str(error))
             record = self._finish(begun, error=message)
             return Reply(record, self._redacted(url), failure=kind, problem=message)
-        names = {n: str(v) for n, v in prepared.headers.items() if n.lower() not in (*_NOT_THE_PROGRAMS, "cookie")}
+        kept = {n: str(v) for n, v in prepared.headers.items() if n.lower() not in (*_NOT_THE_PROGRAMS, "cookie")}
         plan = _Plan(
             method=method,
             path=place.path,
             query=parse_qsl(urlsplit(str(prepared.url)).query, keep_blank_values=True),
-            headers=names,
+            headers=kept,
             cookies=dict(cookies or {}),
             body=prepared.body.encode() if isinstance(prepared.body, str) else prepared.body,
             timeout=timeout,
