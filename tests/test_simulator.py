@@ -490,6 +490,37 @@ def test_the_same_seed_gives_the_same_bytes_in_another_process(cinema_protocol: 
         assert json.loads(first) == requests.get(simulator.url + "/films?query=Glass%20Meridian", timeout=10).json()
 
 
+def test_what_is_asked_first_makes_no_difference(cinema_protocol: Protocol) -> None:
+    """Two worlds that were asked the same things in another order are the same world."""
+    paths = [
+        "/api/films",
+        "/api/films/top-rated",
+        "/api/people?query=Orla%20Quist",
+        "/api/films?query=Glass%20Meridian",
+    ]
+    with Simulator(cinema_protocol, auth=False) as simulator:
+        person = json.loads(simulator.handle("GET", paths[2], {}, b"")[1])["people"][0]["personId"]
+        film = json.loads(simulator.handle("GET", paths[3], {}, b"")[1])["films"][0]["filmId"]
+    paths += [f"/api/people/{person}/credits", f"/api/films/{film}/credits", f"/api/films/{film}", "/api/me/watchlist"]
+    answers = []
+    for order in (paths, paths[::-1]):
+        world = Simulator(cinema_protocol, auth=False)
+        for path in (*order, *order):
+            world.handle("GET", path, {}, b"")
+        answers.append([world.handle("GET", path, {}, b"") for path in paths])
+
+    assert answers[0] == answers[1]
+    assert all(status == 200 for status, _, _, _ in answers[0])
+
+
+def test_screenings_are_in_the_next_days(cinema: Client) -> None:
+    film = cinema.get("/films", query="Glass Meridian")["films"][0]["filmId"]
+    starts = [screening["startsAt"] for screening in cinema.get(f"/films/{film}/screenings")["screenings"]]
+    assert starts
+    assert starts == sorted(starts)
+    assert all("2024-06-01T12" < start < "2024-06-15" for start in starts)
+
+
 def test_today_is_what_the_clock_says(cinema_protocol: Protocol) -> None:
     with Simulator(cinema_protocol, now=datetime(2031, 5, 4, tzinfo=UTC)) as simulator:
         client = Client(simulator)

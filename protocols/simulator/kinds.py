@@ -718,6 +718,9 @@ class _Survey:
                 if name not in beside:
                     kind.fields.setdefault(name, info)
             kind.summary = kind.summary or (kind.detail.shape.properties if kind.detail and kind.detail.shape else {})
+            kind.summary = kind.summary or next(
+                (s.properties for _, s, _, _ in self.nodes() if s.kind == kind.name), {}
+            )
             kind.identity = _identity(kind.all_fields, kind.aliases) or kind.identity
             kind.title = self._title(kind)
         for _, shape, _, _ in self.nodes():
@@ -1086,7 +1089,8 @@ def _plain_copy(shape: Shape) -> Shape:
 
 
 def _inside(key: str, text: str) -> bool:
-    return len(key) > 2 and key != text and bool(re.search(rf"(?<![A-Za-z0-9]){re.escape(key)}(?![A-Za-z0-9])", text))
+    before = r"(?<![A-Za-z0-9])" if len(key) > 2 else r"(?<=[/:])"
+    return len(key) > 1 and key != text and bool(re.search(rf"{before}{re.escape(key)}(?![A-Za-z0-9])", text))
 
 
 def _templates(survey: _Survey) -> dict[str, list[tuple[str, str, str]]]:

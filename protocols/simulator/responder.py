@@ -21,7 +21,7 @@ from protocols.simulator.kinds import Blueprint, Plan, label_of, stem_of
 from protocols.simulator.messages import Reply, Request, RequestError
 from protocols.simulator.shape import Shape, build, conforms, fits
 from protocols.simulator.values import is_date
-from protocols.simulator.world import Edge, Entity, World
+from protocols.simulator.world import Edge, Entity, World, coming
 from protocols.simulator.writing import Writer
 from protocols.words import singular, words
 
@@ -567,6 +567,8 @@ class Responder:
             return self._by_field(edges, self._field(kind.fields, _RATED), True)
         if plan_words & {"popular", "trending", "hot", "top", "featured"} and "top" not in kind.fields:
             return self._by_field(edges, self._field(kind.fields, _POPULAR), True)
+        if coming(kind.date):
+            return self._by_field(edges, kind.date, False)
         if not kind.date or (frame.subject is not None and not plan_words & {"latest", "recent", "newest"}):
             return edges
         if plan_words & {"upcoming", "scheduled", "soon"}:

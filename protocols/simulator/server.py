@@ -124,15 +124,15 @@ class Simulator:
                 problem = RequestError(401, "the credential is missing or wrong")
                 return _encoded(responder.problem(tool, problem))
             request = self._without_secret(request)
-            reads = method in {"GET", "HEAD"}
-            key = (path, json.dumps(request.query), responder.world.version)
-            if reads and key in self._remembered:
+            version = responder.world.version
+            key = (path, json.dumps(request.query), version)
+            if method in {"GET", "HEAD"} and key in self._remembered:
                 return self._remembered[key]
             answer = _encoded(responder.answer(request))
-            if reads:
+            if method in {"GET", "HEAD"} and responder.world.version == version:
                 while len(self._remembered) >= _REMEMBERED:
                     self._remembered.pop(next(iter(self._remembered)))
-                self._remembered[(key[0], key[1], responder.world.version)] = answer
+                self._remembered[key] = answer
             return answer
 
     def _demands(self, tool: Tool | None) -> bool:

@@ -3,6 +3,8 @@
 A value must above all be valid where it will stand, so every way of making one ends in the same check.
 """
 
+# ruff: noqa: SIM905 - word lists are read, and split once
+
 from __future__ import annotations
 
 import re
@@ -25,6 +27,7 @@ _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\
 _TOKEN = re.compile(r"^(?=.*\d)[A-Za-z0-9_\-]{8,}$")
 _FILE = re.compile(r"^/?[A-Za-z0-9_\-]{12,}\.[a-z]{3,4}$")
 _PLACES = frozenset(["headquarters", "headquarter", "birthplace", "birth", "hometown", "location"])
+_PERSONS = frozenset("author reviewer character director narrator composer host guest seller owner".split())
 _LANGUAGES = ("en", "fr", "de", "es", "ja", "it", "pt")
 _ALPHABETS = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
 
@@ -90,6 +93,7 @@ class _Sifted:
     codes: list[int]
     positive: tuple[float, float] | None
     decimals: int
+    few: bool
 
 
 def _sift(shape: Shape, pool: Sequence[object]) -> _Sifted:
@@ -119,6 +123,7 @@ def _sifted(shape: Shape, pool: Sequence[object]) -> _Sifted:
         texts=[value for value in shown if isinstance(value, str)],
         codes=sorted(different) if coded else [],
         positive=(min(positive), max(positive)) if positive else None,
+        few=len(set(map(str, shown))) < 3,
         decimals=0 if kind == "integer" else min(max(tails, default=1) or 1, 3),
     )
 
@@ -186,14 +191,8 @@ def _number(name: str, shape: Shape, sifted: _Sifted, dice: Dice, now: datetime)
     positive, decimals = sifted.positive, sifted.decimals
     if positive:
         floor, ceiling = positive
-        if floor == ceiling:
-            floor, ceiling = (0.6 * floor, 1.4 * floor) if floor > 0 else (floor, floor)
-            if parts & {"rating", "average", "score", "vote", "stars"} and ceiling <= 14:
-                ceiling = min(ceiling, 10 if floor > 3 else 5)
-            elif parts & {"percent", "percentage", "humidity", "probability", "cover", "popularity"}:
-                ceiling = min(ceiling, 100)
-            elif parts & {"angle", "direction", "degrees", "bearing"}:
-                ceiling = min(ceiling, 359)
+        if sifted.few:
+            floor, ceiling = _widened(floor, ceiling, parts, whole=decimals == 0)
     else:
         floor, ceiling = _range(parts, now)
     floor = max(floor, low) if low is not None else floor
@@ -204,6 +203,22 @@ def _number(name: str, shape: Shape, sifted: _Sifted, dice: Dice, now: datetime)
     else:
         value = floor + (ceiling - floor) * spread
     return round(value) if decimals == 0 else round(value, decimals)
+
+
+def _widened(floor: float, ceiling: float, parts: set[str], whole: bool) -> tuple[float, float]:
+    """The range that one or two examples hint at: some way below and above them, within what the name allows."""
+    if whole and floor >= 1800 and ceiling <= 2100:
+        return floor - 30, ceiling + 5
+    if floor < 0:
+        return floor, ceiling
+    top = 1.4 * ceiling
+    if parts & {"rating", "average", "score", "vote", "stars"} and ceiling <= 10:
+        top = min(top, 10 if ceiling > 5 else 5)
+    elif parts & {"percent", "percentage", "humidity", "probability", "cover", "popularity"} and ceiling <= 100:
+        top = min(top, 100)
+    elif parts & {"angle", "direction", "degrees", "bearing"}:
+        top = min(top, 359)
+    return 0.6 * floor, top
 
 
 def plausible_number(name: str) -> bool:
@@ -279,13 +294,8 @@ def _text(name: str, shape: Shape, shown: list[str], dice: Dice, now: datetime) 
             return _moment(example, _days(dated, dice, now))
         back = timedelta(days=dice.below(400), minutes=dice.below(1440))
         return _moment(example, now.replace(tzinfo=None, microsecond=0) - back)
-    distinct = set(shown)
-    if shown and len(distinct) < 4:
-        if set(parts) & _PLACES:
-            place = vocabulary.place(dice)
-            shown = [*sorted(distinct), place] if dice.below(3) == 0 else [place]
-        elif min(len(text) for text in distinct) > 120:
-            return vocabulary.sentence(dice, 2)
+    if 0 < len(shown) < 6 and len(set(shown)) < 4 and (fresh := _fresh(parts, shown, dice)):
+        return fresh
     if shown:
         example = dice.choose(shown)
         if re.fullmatch(r"\d{4}(-\d{2})?", example) and last in {"date", "year"}:
@@ -295,6 +305,19 @@ def _text(name: str, shape: Shape, shown: list[str], dice: Dice, now: datetime) 
             return mimic(example, dice)
         return example
     return _named(name, parts, last, form, dice, now)
+
+
+def _fresh(parts: tuple[str, ...], shown: list[str], dice: Dice) -> str:
+    """Something new where the document shows too few texts that should differ: people, places, prose; else empty."""
+    if set(parts) & _PLACES:
+        return vocabulary.place(dice) if dice.below(3) else ""
+    if min(map(len, shown)) > 40 and " " in shown[0]:
+        return vocabulary.sentence(dice, 1 + dice.below(2)) if dice.below(4) or len(shown) == 1 else ""
+    if set(parts) & _PERSONS and dice.below(4) and not set(parts) & {"id", "key", "department", "type"}:
+        return vocabulary.person(dice)
+    if len(parts) > 1 and parts[-1] == "name" and vocabulary.is_venue(parts[0]) and dice.below(4):
+        return vocabulary.made_up_name(parts[0], dice)
+    return ""
 
 
 def _named(name: str, parts: tuple[str, ...], last: str, form: str, dice: Dice, now: datetime) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from protocols.simulator.dice import Dice
 from protocols.words import singular, words
 
-__all__ = ["city", "country", "made_up_name", "organisation", "person", "place", "sentence", "title"]
+__all__ = ["city", "country", "is_venue", "made_up_name", "organisation", "person", "place", "sentence", "title"]
 
 _FIRST = (
     "Ada Aino Amara Anders Beatriz Boris Camille Carmen Chen Clara Dario Dilek Edith Elena Emeka Farid Fiona Greta "
@@ -65,9 +65,10 @@ _PEOPLE = frozenset(
     "creator cast crew character seller buyer agent sender recipient reader composer".split()
 )
 _FIRM_WORDS = frozenset(
-    "company organization organisation org network studio brand vendor store shop label chain restaurant publisher "
-    "manufacturer supplier team agency bank hotel venue theater theatre cinema business merchant".split()
+    "company organization organisation org network studio brand vendor store shop label chain publisher "
+    "manufacturer supplier team agency bank business merchant".split()
 )
+_VENUES = frozenset("venue theater theatre cinema hotel restaurant cafe bar club hall gallery museum stadium".split())
 _PLACES = frozenset("city town place location region station airport municipality capital".split())
 
 
@@ -110,7 +111,12 @@ def country(dice: Dice) -> tuple[str, str]:
 
 def sentence(dice: Dice, count: int = 1) -> str:
     """A few sentences that fit under almost anything."""
-    return " ".join(dice.choose(_SENTENCES) for _ in range(count))
+    return " ".join(dice.some(_SENTENCES, count))
+
+
+def is_venue(kind: str) -> bool:
+    """Whether a kind's word means a place that people go to."""
+    return singular(kind) in _VENUES
 
 
 def made_up_name(kind: str, dice: Dice) -> str:
@@ -122,4 +128,6 @@ def made_up_name(kind: str, dice: Dice) -> str:
         return organisation(dice)
     if parts & _PLACES:
         return city(dice)
+    if parts & _VENUES:
+        return f"{dice.choose(_ADJECTIVES)} {dice.choose(_NOUNS)}"
     return title(dice)

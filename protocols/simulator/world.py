@@ -24,7 +24,7 @@ from protocols.simulator.shape import Shape, fits
 from protocols.simulator.values import is_date, make, mimic, plausible_number, slug
 from protocols.words import singular, words
 
-__all__ = ["Edge", "Entity", "World"]
+__all__ = ["Edge", "Entity", "World", "coming"]
 
 _BASE = 48
 _MOST_RECORDS = 90
@@ -147,6 +147,7 @@ class World:
         if entity.kind in self.blueprint.kinds:
             self.base(entity.kind)
             self._all[entity.kind].append(entity)
+            self.version += 1
         return entity
 
     def everything(self, kind: str) -> list[Entity]:
@@ -397,6 +398,10 @@ class World:
             begun = _parse(self.value(entity.parent, date_name)) if date_name else None
             step = 364 if not self.kind(entity.parent).local else 7
             moment = (begun or self.now.replace(tzinfo=None)) + timedelta(days=step * (max(entity.position, 1) - 1))
+        elif coming(kind.date):
+            moment = self.now.replace(tzinfo=None, minute=0, second=0, microsecond=0) + timedelta(
+                hours=dice.between(5, 240)
+            )
         elif entity.base and (chance := dice.below(10)) < 5:
             days = dice.between(1, 120) if chance < 2 else -dice.between(0, 45)
             moment = self.now.replace(tzinfo=None) + timedelta(days=days)
@@ -704,7 +709,8 @@ class World:
             else:
                 continue
             for edge in edges:
-                found.setdefault(edge.target.key, edge)
+                if edge.target.base or not entity.base:  # what is asked for by name later must not change what is shown
+                    found.setdefault(edge.target.key, edge)
         singleton = entity.kind in self.blueprint.singletons.values()
         return [] if singleton else list(found.values())
 
@@ -943,7 +949,7 @@ class World:
         dice = self.dice(entry, "donor")
         if roles:
             given.update(roles[position % len(roles)])
-        elif donors:
+        elif len(donors) > 5:
             for name, value in dice.choose(donors).items():
                 if isinstance(value, str) and value and not stem_of(name):
                     given.setdefault(name, value)
@@ -974,7 +980,7 @@ class World:
             self._indexed[pair] += 1
             for edge in self.makers(work, pair):
                 index[(edge.target.kind, *edge.target.key)].append(Edge(edge.own, work))
-        return list(index[(maker.kind, *maker.key)])
+        return sorted(index[(maker.kind, *maker.key)], key=_place)
 
     def _works_through(self, maker: Entity, pair: Pair) -> list[Edge]:
         family = next(
@@ -989,6 +995,23 @@ class World:
                     children = [child.target for child in self.children(edge.target, pair.work)]
                     found += [Edge(self._entry(pair.back, maker, child), child) for child in children]
         return found
+
+
+def coming(name: str) -> bool:
+    """Whether a date is about what is still to come, as a start or a departure is."""
+    return bool(words(name)) and singular(words(name)[0]) in {
+        "start",
+        "begin",
+        "departure",
+        "departs",
+        "due",
+        "opening",
+    }
+
+
+def _place(edge: Edge) -> tuple[bool, int, tuple[str, ...]]:
+    """Where a work stands among those of its maker: the base population first, others by key, not by when they came."""
+    return (not edge.target.base, edge.target.position if edge.target.base else 0, edge.target.key)
 
 
 def _as_int(value: object) -> int | None:
