@@ -129,7 +129,6 @@ class Plan:
     tail: tuple[str, ...] = ()
     detail: bool = False
     search: str = ""
-    pattern: re.Pattern[str] | None = None
 
     @property
     def label(self) -> str:
@@ -141,8 +140,8 @@ class Plan:
 class Relation:
     """Entities of kind `owner` have `many` (or one) of kind `target` under `label`.
 
-    `own_path` tells that a path of its own lists it. `extra` are the fields that stand in the list beside the target's
-    own. `nullable` is for single ones.
+    `own_path` tells that a path of its own lists it, `count` how many members an example has. `nullable` is for single
+    ones.
     """
 
     owner: str
@@ -152,7 +151,6 @@ class Relation:
     own_path: bool = False
     nullable: bool = False
     count: int = 0
-    extra: frozenset[str] = frozenset()
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -175,8 +173,6 @@ class Pair:
     family: bool = False
     nullable: bool = False
     through: str = ""
-    count: int = 0
-    back_count: int = 0
     summary: bool = False
 
 
@@ -651,10 +647,8 @@ class _Survey:
             return
         for option in part.item.variants():
             core = option
-            extra: frozenset[str] = frozenset()
             if option.main:
                 core = option.properties[option.main]
-                extra = frozenset(option.properties) - {option.main}
             own_path = bool(plan.tail) and not inside and bool(plan.subject)
             for target in core.variants():
                 if not target.kind:
@@ -663,7 +657,7 @@ class _Survey:
                     continue
                 if holder:
                     named = plan.label if own_path and (alone or not label) else label or plan.label
-                    relation = Relation(holder, named, target.kind, True, own_path=own_path, extra=extra)
+                    relation = Relation(holder, named, target.kind, True, own_path=own_path)
                     self._add(relation)
                     counts[relation.key].extend(part.lengths)
                 elif plan not in self.kinds[target.kind].global_lists and not inside:
@@ -687,7 +681,6 @@ class _Survey:
                 known.own_path or relation.own_path,
                 known.nullable or relation.nullable,
                 known.count,
-                known.extra | relation.extra,
             )
 
     # -- fields and records ----------------------------------------------------------------------------------------
@@ -861,9 +854,7 @@ class _Survey:
             links = sorted((r for r in single if not r.many), key=lambda r: _oddness(r, parent))
             if lists and links and not [r for r in single if r.many and _oddness(r, parent) == 0]:
                 a, b = lists[0], links[0]
-                return [
-                    Pair(child, b.label, parent, a.label, family=True, nullable=b.nullable, count=1, back_count=a.count)
-                ]
+                return [Pair(child, b.label, parent, a.label, family=True, nullable=b.nullable)]
         a_s = sorted((r for r in forth if r.many), key=lambda r: _oddness(r, second))
         b_s = sorted((r for r in back if r.many), key=lambda r: _oddness(r, first))
         return [self._equal(a_s[0], b_s[0])] if a_s and b_s else []
@@ -876,7 +867,7 @@ class _Survey:
         if weight_first < weight_second:
             a, b = b, a
         summary = a.label in {label_of(name) for name in self.kinds[a.owner].summary}
-        return Pair(a.owner, a.label, b.owner, b.label, count=a.count, back_count=b.count, summary=summary)
+        return Pair(a.owner, a.label, b.owner, b.label, summary=summary)
 
     def _inherited(self, pair: Pair, pairs: list[Pair]) -> Pair:
         if pair.family:
@@ -891,8 +882,6 @@ class _Survey:
                             pair.maker,
                             pair.back,
                             through=family.forth,
-                            count=pair.count,
-                            back_count=pair.back_count,
                             summary=pair.summary,
                         )
         return pair
@@ -1015,7 +1004,7 @@ def _roles(donors: list[dict[str, object]], seen: Counter[tuple[str, str]]) -> l
 
 
 def _with_count(relation: Relation, count: int) -> Relation:
-    return Relation(*relation.key, relation.many, relation.own_path, relation.nullable, count, relation.extra)
+    return Relation(*relation.key, relation.many, relation.own_path, relation.nullable, count)
 
 
 def _oddness(relation: Relation, noun: str) -> int:

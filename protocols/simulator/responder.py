@@ -63,7 +63,6 @@ class Responder:
         self.blueprint: Blueprint = world.blueprint
         self.protocol: Protocol = world.blueprint.protocol
         self._plans = {plan.tool.name: plan for plan in self.blueprint.plans}
-        self._errors: dict[tuple[str, str], tuple[Response, Shape | None] | None] = {}
         self._writer = Writer(world)
 
     # -- from request to reply -------------------------------------------------------------------------------------
@@ -892,7 +891,6 @@ class Responder:
             return self._linked(part, entity, name, frame)
         if part.properties and _lists(part):
             inner = _Frame(frame.plan, entity, {}, self.world.link(entity) + "/" + name if kind else frame.url)
-            inner.plan = frame.plan
             return self._container(part, entity, label_of(name), inner)
         holder = entity if own is None or name in fields or name in entity.values else own
         if holder is not entity and (count := self.world.count(entity, name)) is not None and fits(count, part):

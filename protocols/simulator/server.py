@@ -29,17 +29,17 @@ __all__ = ["Simulator"]
 _MOST_BODY = 10 * 1024 * 1024
 _REMEMBERED = 512
 _DEFAULT_NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
-_surveys: dict[tuple[str, int], tuple[Protocol, Blueprint]] = {}
+_surveys: dict[tuple[str, ...], Blueprint] = {}
 
 
 def _blueprint(protocol: Protocol) -> Blueprint:
     """The survey of a protocol, made once per process."""
-    key = (protocol.digest, id(protocol))
+    key = (protocol.digest, *(tool.name for tool in protocol.tools))
     if key not in _surveys:
         while len(_surveys) >= 8:
             _surveys.pop(next(iter(_surveys)))
-        _surveys[key] = (protocol, survey(protocol))
-    return _surveys[key][1]
+        _surveys[key] = survey(protocol)
+    return _surveys[key]
 
 
 class Simulator:

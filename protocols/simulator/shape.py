@@ -1,6 +1,6 @@
 """What a response may look like, with all that its schema and its examples say joined in one tree.
 
-A schema alone says too little to make plausible data (TMDB-like documents put everything in examples), an example
+A schema alone says too little to make plausible data (many documents put everything in examples), an example
 alone too little to make valid data. Building the tree once keeps the making of bodies a plain walk.
 """
 

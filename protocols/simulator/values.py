@@ -72,9 +72,6 @@ def _enumeration(shape: Shape) -> list[object]:
         found.extend(cast("list[object]", check.get("enum") or []))
         if "const" in check:
             found.append(check["const"])
-        items = check.get("enum")
-        if items:
-            continue
     return [value for value in found if value is not None and fits(value, shape)]
 
 
