@@ -217,6 +217,7 @@ class _Solve:
         self.run_seconds = 0.0
         self.started = time.perf_counter()
         self.messages: list[Message] = []
+        self.first = 0
         self.doubted = False
 
     @property
@@ -252,6 +253,7 @@ class _Solve:
 
     def loop(self, sandbox: Sandbox) -> tuple[Status, str]:
         self.messages = self.opening()
+        self.first = len(self.messages)
         while True:
             program = self.write()
             run = self.execute(sandbox, program) if program else None
@@ -283,12 +285,15 @@ class _Solve:
     def opening(self) -> list[Message]:
         """The prompt of Eq. 1: instruction and examples first, so that they are read only once, the question last."""
         graph = self.agent.graph
-        details = graph.closure([name for name in rank(self.query, graph) if name in self.tools][:_DETAILED])
-        shown = render(map(self.agent.protocol.tool, self.tools), graph, details=details, budget=_PROMPT_TOKENS)
+        ranked = [name for name in rank(self.query, graph) if name in self.tools]
+        details = [name for name in graph.closure(ranked[:_DETAILED]) if name in self.tools]
+        tools = map(self.agent.protocol.tool, dict.fromkeys([*details, *ranked]))
+        shown = render(tools, graph, details=details, budget=_PROMPT_TOKENS)
         today = (self.agent.now or datetime.now(UTC)).date().isoformat()
         return [
-            Message("system", prompts.render("solve", today=today)),
-            Message("user", prompts.render("question", tools=shown, query=self.query)),
+            Message("system", prompts.render("solve", today=today).strip()),
+            *(Message("user" if role == "user" else "assistant", text) for role, text in prompts.turns("examples")),
+            Message("user", prompts.render("question", tools=shown, query=self.query).strip()),
         ]
 
     def write(self) -> str:
@@ -340,7 +345,7 @@ class _Solve:
         else:
             text = prompts.render("reflect_program", error=error)
         self.messages.append(Message("user", text))
-        turn = 2
+        turn = self.first
         while turn < len(self.messages) - 2 and estimate("".join(m.content for m in self.messages)) > _PROMPT_TOKENS:
             old = self.messages[turn]
             if len(old.content) > _SHORT:

@@ -8,7 +8,8 @@ than one tool.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from atc.faults import Attribution, Fault
 from sandbox.records import CallRecord, Run
@@ -70,6 +71,16 @@ def _on_line(calls: Iterable[CallRecord], line: int) -> list[CallRecord]:
     return [call for call in calls if call.line == line and call.tool]
 
 
+@dataclass(frozen=True, slots=True)
+class _Binding:
+    """A place that gives a name a value: the lines where the value is made, and the names used in it."""
+
+    name: str
+    line: int
+    spans: tuple[tuple[int, int], ...]
+    uses: frozenset[str]
+
+
 def _behind(program: str, lines: Sequence[int], calls: Sequence[CallRecord]) -> list[CallRecord]:
     """The calls whose responses the failing lines work on, nearest first, followed through the assignments."""
     try:
@@ -78,26 +89,29 @@ def _behind(program: str, lines: Sequence[int], calls: Sequence[CallRecord]) -> 
         return []
     bindings = list(_bindings(tree))
     for line in reversed(lines):
-        names = {
-            node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and getattr(node, "lineno", 0) == line
-        }
+        names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and n.lineno == line}
         seen: set[str] = set()
         while names:
-            here = [binding for binding in bindings if binding[0] in names and binding[1] <= line]
-            found = [call for _, first, last, _ in here for call in calls if call.line and first <= call.line <= last]
-            found = [call for call in found if call.tool]
+            here = [binding for binding in bindings if binding.name in names and binding.line <= line]
+            spans = [span for binding in here for span in binding.spans]
+            found = [c for c in calls if c.tool and c.line and any(first <= c.line <= last for first, last in spans)]
             if found:
                 return found
             seen |= names
-            names = {used for _, _, _, uses in here for used in uses} - seen
+            names = {used for binding in here for used in binding.uses} - seen
     return []
 
 
-def _bindings(tree: ast.AST) -> Iterable[tuple[str, int, int, set[str]]]:
-    """Every place that gives a name a value: name, first and last line of the value, names used in the value."""
+def _bindings(tree: ast.AST) -> Iterator[_Binding]:
+    """Every binding of a program. A value made by a function of the program is made in that function's lines too."""
+    functions = {
+        node.name: (node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+    }
     for node in ast.walk(tree):
         targets: list[ast.expr] = []
-        value: ast.AST | None = None
+        value: ast.expr | None = None
         if isinstance(node, ast.Assign):
             targets, value = node.targets, node.value
         elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr)):
@@ -106,19 +120,12 @@ def _bindings(tree: ast.AST) -> Iterable[tuple[str, int, int, set[str]]]:
             targets, value = [node.target], node.iter
         elif isinstance(node, ast.withitem) and node.optional_vars is not None:
             targets, value = [node.optional_vars], node.context_expr
-        elif isinstance(node, (ast.FunctionDef, ast.Lambda)):
-            body = node.body if isinstance(node.body, list) else [node.body]
-            uses = {part.id for inner in body for part in ast.walk(inner) if isinstance(part, ast.Name)}
-            name = node.name if isinstance(node, ast.FunctionDef) else ""
-            last = node.end_lineno or node.lineno
-            yield name, node.lineno, last, uses
-            continue
         if value is None:
             continue
-        uses = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
-        first = getattr(value, "lineno", 0)
-        last = getattr(value, "end_lineno", None) or first
+        uses = frozenset(part.id for part in ast.walk(value) if isinstance(part, ast.Name))
+        here = (value.lineno, value.end_lineno or value.lineno)
+        spans = (here, *(functions[name] for name in uses if name in functions))
         for target in targets:
             for part in ast.walk(target):
                 if isinstance(part, ast.Name):
-                    yield part.id, first, last, uses
+                    yield _Binding(part.id, value.lineno, spans, uses)

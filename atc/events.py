@@ -95,13 +95,6 @@ class SolveEnded:
 
 
 Event: TypeAlias = (
-    SolveStarted
-    | ModelWaiting
-    | ProgramWritten
-    | CallMade
-    | OutputPrinted
-    | RunEnded
-    | FaultFound
-    | SolveEnded
+    SolveStarted | ModelWaiting | ProgramWritten | CallMade | OutputPrinted | RunEnded | FaultFound | SolveEnded
 )
 EventSink: TypeAlias = Callable[[Event], None]

@@ -29,6 +29,8 @@ __all__ = ["ProtocolGraph", "Source", "Want"]
 
 _STRONG = frozenset({"id", "uuid", "guid", "ref", "slug", "uri", "identifier", "handle"})
 _LINKS = frozenset({"href", "url", "link", "self"})
+_SEARCHES = frozenset({"keyword", "keywords", "name", "q", "query", "search", "term", "text", "title"})
+"""Arguments that take words of the question."""
 _SELVES = frozenset({"user", "account", "profile", "member", "customer"})
 """What `/me` is, in the words of an API."""
 _LEAST = 1.0
@@ -152,6 +154,8 @@ class ProtocolGraph:
         """The program text that reads a source: a call with its required arguments and the way into its response."""
         tool = self._tools[source.tool]
         required = [f"{p.argument}=…" for p in tool.arguments if p.required]
+        if not required:  # a list that can be searched is searched
+            required = [f"{p.argument}=…" for p in tool.arguments if p.argument.lower() in _SEARCHES][:1]
         call = f"{source.tool}({', '.join(required)})"
         if source.header:
             return f"the response header {source.header} of {call}"

@@ -98,7 +98,7 @@ class _Writer:
             self.names[shape] = f"{name}{number}" if number > 1 else name
         types = [f"{self.names[shape]} = {self._fields(schema, 0)}" for shape, (_, schema) in repeated.items()]
         brief = [f"{tool.name}({', '.join(_argument(p) for p in tool.arguments if p.required)})" for tool in self.brief]
-        return "\n".join([*brief, *types, *map(self._tool, self.tools)])
+        return "\n".join([*types, *map(self._tool, self.tools), *brief])
 
     def _count(
         self,

@@ -78,6 +78,17 @@ def test_a_failure_inside_a_helper_leads_to_the_call_of_its_argument() -> None:
     assert blame(program, error, call(0, "GET_search", 3)) == ("GET_search", "data")
 
 
+def test_a_call_made_in_a_helper_is_found_through_the_value_that_the_helper_made() -> None:
+    """The value comes from the helper's call, not from the call that gave the helper its argument."""
+    program = (
+        "def credits(person):\n    return GET_credits(id=person)\n"
+        "person = GET_search()['id']\nmovies = credits(person)\nprint([m['job'] for m in movies])"
+    )
+    error = ProgramError("TypeError", "string indices must be integers", line=5, trace=(5,))
+
+    assert blame(program, error, call(0, "GET_search", 3), call(1, "GET_credits", 2)) == ("GET_credits", "data")
+
+
 def test_the_model_is_asked_only_when_several_remain() -> None:
     """Two responses meet on one line: the model chooses, and an answer that is none of them leaves the nearest."""
     program = "a = GET_films()\nb = GET_people()\nprint(a[0] + b[0])"

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-__all__ = ["render"]
+__all__ = ["render", "turns"]
 
 _FOLDER = Path(__file__).parent
 
@@ -19,3 +19,11 @@ def _template(name: str) -> Template:
 def render(name: str, **values: str) -> str:
     """Fill `prompts/<name>.txt`. A placeholder left without a value is a KeyError, never a hole in the text."""
     return _template(name).substitute(values)
+
+
+@cache
+def turns(name: str) -> tuple[tuple[str, str], ...]:
+    """The conversation in `prompts/<name>.txt` as (role, text); a line `=== role` begins a turn."""
+    text = (_FOLDER / f"{name}.txt").read_text("utf-8")
+    parts = [part.partition("\n") for part in text.split("=== ") if part]
+    return tuple((role.strip(), said.strip()) for role, _, said in parts)

@@ -1,0 +1,59 @@
+"""An answer that found nothing deserves a second look; an answer that only sounds like it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from atc.verify import doubt, judge
+from sandbox import CallRecord, Resources, Run
+
+
+def printed(text: str, *statuses: int) -> Run:
+    calls = tuple(
+        CallRecord(n, "GET_films", "GET", "https://api.test/films", {}, 1, status, 1.0, 1, "function", {})
+        for n, status in enumerate(statuses)
+    )
+    return Run("ok", text, "", None, calls, Resources(0.1, 0.1, 10.0, len(text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "None",
+        "{}",
+        "No movies found.",
+        "Nothing",
+        "The director could not be found",
+        "Cast: []",
+        "Director: None",
+    ],
+)
+def test_nothing_is_doubted(text: str) -> None:
+    found = doubt(printed(text + "\n", 200))
+
+    assert found is not None
+    assert found.type == "NothingFound"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Fail Safe (1964)", "No Country for Old Men was directed by Joel Coen", "7", "0", "['a']", "No one: 3\nHim: 2"],
+)
+def test_answers_are_taken(text: str) -> None:
+    assert doubt(printed(text + "\n", 200)) is None
+
+
+def test_an_answer_without_any_reply_is_doubted() -> None:
+    """A program that prints what the model believes to know is not evidence."""
+    for run in (printed("Paris"), printed("Paris", 404)):
+        found = doubt(run)
+        assert found is not None
+        assert found.type == "NoEvidence"
+
+
+def test_silence_is_no_answer() -> None:
+    fault = judge("x = 1", printed("  \n", 200))
+
+    assert fault is not None
+    assert (fault.stage, fault.type) == ("answer", "NoOutput")
