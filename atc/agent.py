@@ -218,6 +218,7 @@ class _Solve:
         self.started = time.perf_counter()
         self.messages: list[Message] = []
         self.first = 0
+        self.facts: list[str] = []
         self.doubted = False
 
     @property
@@ -282,32 +283,53 @@ class _Solve:
         """Whether there is a turn left to look again at an answer; once is enough, and the paper's modes never do."""
         return self.agent.mode == "attribute" and not self.doubted and self.number <= self.agent.max_reflections
 
-    def opening(self) -> list[Message]:
+    def opening(self, facts: Sequence[str] = ()) -> list[Message]:
         """The prompt of Eq. 1: instruction and examples first, so that they are read only once, the question last."""
         graph = self.agent.graph
         ranked = [name for name in rank(self.query, graph) if name in self.tools]
-        details = [name for name in graph.closure(ranked[:_DETAILED]) if name in self.tools]
+        details = graph.closure(ranked[:_DETAILED], self.tools)
         tools = map(self.agent.protocol.tool, dict.fromkeys([*details, *ranked]))
         shown = render(tools, graph, details=details, budget=_PROMPT_TOKENS)
         today = (self.agent.now or datetime.now(UTC)).date().isoformat()
+        if facts:
+            text = prompts.render("afresh", tools=shown, query=self.query, facts="\n".join(facts))
+        else:
+            text = prompts.render("question", tools=shown, query=self.query)
         return [
             Message("system", prompts.render("solve", today=today).strip()),
-            *(Message("user" if role == "user" else "assistant", text) for role, text in prompts.turns("examples")),
-            Message("user", prompts.render("question", tools=shown, query=self.query).strip()),
+            *(Message("user" if role == "user" else "assistant", said) for role, said in prompts.turns("examples")),
+            Message("user", text.strip()),
         ]
 
     def write(self) -> str:
-        """Ask for the next program; empty when the model's answer holds none."""
+        """Ask for the next program; empty when the model's answer holds none.
+
+        A small model tends to repeat what it reads, its own failed program most of all. Where it does so although it
+        was told what is wrong, it is asked once more from the beginning, with the facts but without the programs.
+        """
         self.agent.on_event(ModelWaiting(self.number))
+        program, usage = self.ask_program(self.messages)
+        if program and self.facts and self.is_known(program):
+            self.messages = self.opening(self.facts)
+            self.first = len(self.messages)
+            program, more = self.ask_program(self.messages)
+            usage += more
+        self.messages.append(Message("assistant", f"{_PREFILL}{program}\n```"))
+        if program:
+            self.agent.on_event(ProgramWritten(self.number, program, usage))
+        return program
+
+    def ask_program(self, messages: Sequence[Message]) -> tuple[str, Usage]:
+        """One program and what it cost."""
         completion = self.agent.model.complete(
-            [*self.messages, Message("assistant", _PREFILL)], stop=("\n```",), max_tokens=_PROGRAM_TOKENS
+            [*messages, Message("assistant", _PREFILL)], stop=("\n```",), max_tokens=_PROGRAM_TOKENS
         )
         self.usage += completion.usage
-        program = extract(completion.text)
-        self.messages.append(Message("assistant", f"{_PREFILL}{program or completion.text.strip()}\n```"))
-        if program:
-            self.agent.on_event(ProgramWritten(self.number, program, completion.usage))
-        return program
+        return extract(completion.text), completion.usage
+
+    def is_known(self, program: str) -> bool:
+        """Whether the program was tried before, comments and layout aside."""
+        return any(_same(program, attempt.program) for attempt in self.attempts)
 
     def execute(self, sandbox: Sandbox, program: str) -> Run:
         started = time.perf_counter()
@@ -338,7 +360,8 @@ class _Solve:
         elif attribution.tool:
             graph = self.agent.graph
             documentation = render([self.agent.protocol.tool(attribution.tool)], graph, budget=800)
-            known = remedy(fault, attribution, run, self.query, graph, self.tools)
+            known = remedy(fault, attribution, self.attempts[-1].program, run, self.query, graph, self.tools)
+            self.facts.extend(line for line in known.splitlines() if line not in self.facts)
             text = prompts.render(
                 "reflect", error=error, tool=attribution.tool, documentation=documentation, remedy=known
             )
@@ -409,6 +432,13 @@ def extract(text: str) -> str:
         ):
             return ""
     return program
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))
+    except SyntaxError:
+        return one == other
 
 
 def _status(run: Run | None) -> Status:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 
+from atc.evidence import findings
 from atc.faults import Attribution, Fault
 from protocols.graph import ProtocolGraph, Source
 from protocols.shapes import Step, fields
@@ -18,13 +19,20 @@ __all__ = ["outline", "remedy"]
 
 
 def remedy(
-    fault: Fault, attribution: Attribution, run: Run | None, query: str, graph: ProtocolGraph, shown: Collection[str]
+    fault: Fault,
+    attribution: Attribution,
+    program: str,
+    run: Run | None,
+    query: str,
+    graph: ProtocolGraph,
+    shown: Collection[str],
 ) -> str:
     """Lines for the reflection prompt, each one fact; empty when nothing is known beyond the error.
 
     Args:
         fault: What went wrong.
         attribution: Whose fault it was.
+        program: The program's text.
         run: The run, with its calls.
         query: The question: what it says need not come from a call.
         graph: The data flow of the protocol.
@@ -39,9 +47,15 @@ def remedy(
     if call.status is None or call.status >= 400:
         lines.extend(_identifiers(call, run.calls[: call.index], query, graph, shown))
     else:
-        lines.append(f"{call.tool} returned {outline(call.response)}")
-        if fault.type == "KeyError":
-            lines.extend(_holders(fault.message.strip("'\""), call.tool, graph, shown))
+        facts = findings(program, fault.line, run.calls) if fault.line else []
+        lines.extend(fact.text for fact in facts)
+        if not facts:
+            lines.append(f"{call.tool} returned {outline(call.response)}")
+        missing = {fact.missing for fact in facts if fact.missing}
+        if not missing and fault.type == "KeyError":
+            missing = {fault.message.strip("'\"")}
+        for key in sorted(missing):
+            lines.extend(_holders(key, call.tool, graph, shown))
     return "\n".join(lines)
 
 

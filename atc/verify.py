@@ -15,12 +15,14 @@ from sandbox.records import Run
 __all__ = ["doubt", "judge"]
 
 _NOTHING = re.compile(
-    r"^(\W*|none|null|n/?a|nan"
+    r"^(\W*|none|null|n/?a|nan|nothing( \w+)*"
     r"|(sorry|unfortunately)\b.*"
-    r"|(there (is|are|was|were) )?(no|none|nothing)\b.*"
-    r"|.*\b(not found|not available|could not find|couldn't find|no results?|unknown|: *(none|\[\]|\{\})?))\.?$",
+    r"|(there (is|are|was|were) )?no (?-i:[a-z])[\w ]*"
+    r"|.*\b(not (be )?(found|available)|couldn't find|unknown)"
+    r"|.*[:=]\s*(none|null|\[\]|\{\}|''|\"\")?)\W*$",
     re.IGNORECASE,
 )
+"""A line that says that there is nothing: "[]", "No movies found.", "Director: None"; but not a title, "No Time"."""
 
 
 def judge(program: str, run: Run | None) -> Fault | None:

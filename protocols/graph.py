@@ -103,17 +103,19 @@ class ProtocolGraph:
         arguments = self._tools[tool].arguments
         return tuple(p.argument for p in arguments if p.required and self.producers(tool, p.argument))
 
-    def closure(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The tools and, behind them, the best producers of their required identifiers, until nothing is missing."""
+    def closure(self, names: Iterable[str], among: Collection[str] | None = None) -> tuple[str, ...]:
+        """The tools and, behind them, the best producer of each required identifier, until nothing is missing.
+
+        With `among`, only tools of these names are added.
+        """
         chosen = dict.fromkeys(names)
         queue = list(chosen)
         while queue:
             tool = queue.pop(0)
             for argument in self.needs(tool):
-                sources = self.producers(tool, argument)
-                if sources and not any(source.tool in chosen for source in sources):
-                    chosen[sources[0].tool] = None
-                    queue.append(sources[0].tool)
+                best = self.producers(tool, argument, among)[:1]
+                queue.extend(source.tool for source in best if source.tool not in chosen)
+                chosen.update(dict.fromkeys(source.tool for source in best))
         return tuple(chosen)
 
     @cached_property

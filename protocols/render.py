@@ -21,6 +21,8 @@ __all__ = ["estimate", "render", "render_full"]
 
 _SHORT = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "array": "list", "object": "dict"}
 _NESTED = 3
+_BRIEF = 8
+"""Keys that a tool in one line may show; with more it shows none."""
 _WORTH = 60
 """Characters from which on an object that is returned more than once gets a name."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
@@ -47,7 +49,7 @@ def render(
         graph: The data flow of the whole protocol.
         details: The names of the tools to describe; of the others only the signature is written. All by default.
         budget: The most tokens that the text may have; deep fields, optional arguments and then descriptions go first.
-            Signatures stay, so a budget that is too small even for them is exceeded.
+            Signatures always stay, so a budget that is too small even for them is exceeded.
         count: Counts the tokens of a text.
     """
     shown = list(tools)
@@ -55,8 +57,8 @@ def render(
     for depth, optional, described in ((_NESTED, True, True), (1, True, True), (1, False, True), (0, False, False)):
         text = _Writer(shown, graph, details, depth, optional, described).text()
         if budget is None or count(text) <= budget:
-            break
-    return text
+            return text
+    return _Writer(shown, graph, (), 0, False, False).text()
 
 
 class _Writer:
@@ -97,8 +99,7 @@ class _Writer:
             number = next(n for n in range(1, len(repeated) + 2) if (f"{name}{n}" if n > 1 else name) not in taken)
             self.names[shape] = f"{name}{number}" if number > 1 else name
         types = [f"{self.names[shape]} = {self._fields(schema, 0)}" for shape, (_, schema) in repeated.items()]
-        brief = [f"{tool.name}({', '.join(_argument(p) for p in tool.arguments if p.required)})" for tool in self.brief]
-        return "\n".join([*types, *map(self._tool, self.tools), *brief])
+        return "\n".join([*types, *map(self._tool, self.tools), *map(self._signature, self.brief)])
 
     def _count(
         self,
@@ -126,6 +127,13 @@ class _Writer:
                 return
         for name, part in properties.items():
             self._count(tool, part, (*path, name), uses, first)
+
+    def _signature(self, tool: Tool) -> str:
+        """A tool in one line: required arguments, and the keys of what it returns."""
+        signature = f"{tool.name}({', '.join(_argument(p) for p in tool.arguments if p.required)})"
+        schema = _body(tool)
+        keys = properties_of(schema, self.protocol) if schema is not None else {}
+        return f"{signature} -> {{{', '.join(keys)}}}" if 0 < len(keys) <= _BRIEF else signature
 
     def _is_page(self, properties: Mapping[str, Schema]) -> bool:
         """Whether an object is just the wrapping of a list, which is best seen where it is."""

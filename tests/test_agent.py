@@ -79,7 +79,7 @@ def test_a_failure_is_attributed_and_repaired(weather: LocalAPI) -> None:
     assert "KeyError: forecast" in reflection.replace("'", "")
     assert "--> 4" in reflection
     assert "GET_cities_city_id_weather(city_id: str" in reflection
-    assert "{now: {rain, degrees}}" in reflection
+    assert '`days` has no "forecast"; its keys are "now"' in reflection
     assert len(model.asked) == 2, "the tool was found without asking the model"
 
 
