@@ -42,6 +42,7 @@ from protocols.errors import ModelError, UsageError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol
 from protocols.render import estimate, render
+from protocols.vocabulary import mentioned, vocabulary
 from sandbox import CallRecord, Limits, Run, Sandbox
 
 __all__ = ["MODES", "SIMULATED_NOW", "Agent"]
@@ -54,7 +55,7 @@ SIMULATED_NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 _PREFILL = "```python\n"
 _FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _PROMPT_TOKENS = 6000
-_DETAILED = 8
+_DETAILED = 6
 """Tools that the prompt describes; of the other candidates it shows the signature alone."""
 _PROGRAM_TOKENS = 512
 """Room for one program; a small model that has not ended by then is going round in circles."""
@@ -177,6 +178,11 @@ class Agent:
         return ProtocolGraph(self.protocol)
 
     @cached_property
+    def vocabulary(self) -> Mapping[str, frozenset[str]]:
+        """The fixed words that fields of the API draw on."""
+        return vocabulary(self.protocol)
+
+    @cached_property
     def model(self) -> Model:
         """The model, opened at its first use. Raises: ModelError."""
         if isinstance(self._model, str) or self._model is None:
@@ -208,9 +214,10 @@ class _Solve:
     def __init__(self, agent: Agent, query: str, tools: Sequence[str] | None) -> None:
         self.agent = agent
         self.query = query
+        self.speaks_of = mentioned(query, agent.vocabulary)
         if tools is None:
             most = len(agent.protocol.tools) if agent.tools == "all" else agent.tools
-            tools = choose(query, agent.graph, most)
+            tools = choose(query, agent.graph, most, self.speaks_of)
         self.tools = tuple(tools)
         self.attempts: list[Attempt] = []
         self.usage = Usage()
@@ -286,10 +293,10 @@ class _Solve:
     def opening(self, facts: Sequence[str] = ()) -> list[Message]:
         """The prompt of Eq. 1: instruction and examples first, so that they are read only once, the question last."""
         graph = self.agent.graph
-        ranked = [name for name in rank(self.query, graph) if name in self.tools]
+        ranked = [name for name in rank(self.query, graph, self.speaks_of) if name in self.tools]
         details = graph.closure(ranked[:_DETAILED], self.tools)
         tools = map(self.agent.protocol.tool, dict.fromkeys([*details, *ranked]))
-        shown = render(tools, graph, details=details, budget=_PROMPT_TOKENS)
+        shown = render(tools, graph, details=details, speaks_of=self.speaks_of, budget=_PROMPT_TOKENS)
         today = (self.agent.now or datetime.now(UTC)).date().isoformat()
         if facts:
             text = prompts.render("afresh", tools=shown, query=self.query, facts="\n".join(facts))
@@ -356,17 +363,24 @@ class _Solve:
         """Add what went wrong to the conversation (Eq. 2), and shorten its oldest parts when it grows too long."""
         error = _error_text(fault)
         if self.agent.mode == "naive":
-            text = prompts.render("reflect_naive", error=error)
+            text = prompts.render("reflect_naive", error=error, query=self.query)
         elif attribution.tool:
             graph = self.agent.graph
             documentation = render([self.agent.protocol.tool(attribution.tool)], graph, budget=800)
-            known = remedy(fault, attribution, self.attempts[-1].program, run, self.query, graph, self.tools)
+            known = remedy(
+                fault, attribution, self.attempts[-1].program, run, self.query, graph, self.tools, self.agent.vocabulary
+            )
             self.facts.extend(line for line in known.splitlines() if line not in self.facts)
             text = prompts.render(
-                "reflect", error=error, tool=attribution.tool, documentation=documentation, remedy=known
+                "reflect",
+                error=error,
+                tool=attribution.tool,
+                documentation=documentation,
+                remedy=known,
+                query=self.query,
             )
         else:
-            text = prompts.render("reflect_program", error=error)
+            text = prompts.render("reflect_program", error=error, query=self.query)
         self.messages.append(Message("user", text))
         turn = self.first
         while turn < len(self.messages) - 2 and estimate("".join(m.content for m in self.messages)) > _PROMPT_TOKENS:

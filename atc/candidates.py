@@ -5,6 +5,8 @@ A tool that wins on words alone is of no use without the tools that yield its id
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from protocols.graph import ProtocolGraph
 from protocols.words import singular, words
 
@@ -18,10 +20,17 @@ _SAYS_NOTHING = frozenset(
     )
 )
 
+_SPEAKS_OF = 2.0
+"""What a field that the question speaks of is worth, beside the scores of words (about 1 to 4 each)."""
 
-def rank(query: str, graph: ProtocolGraph) -> tuple[str, ...]:
+
+def rank(query: str, graph: ProtocolGraph, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
     """The names of all tools, those whose path and description share the most telling words with a query first (BM25).
 
+    Args:
+        query: The question.
+        graph: The data flow of the protocol.
+        speaks_of: Fields that the question speaks of (see `protocols.vocabulary`): tools that return one come earlier.
     Equal ones keep the order of the document.
     """
     from rank_bm25 import BM25Plus
@@ -30,11 +39,13 @@ def rank(query: str, graph: ProtocolGraph) -> tuple[str, ...]:
     asked = [singular(word) for word in words(query) if word not in _SAYS_NOTHING]
     # The path says what a tool is about in the fewest words, so it counts twice.
     texts = [f"{tool.path} {tool.path} {tool.summary} {tool.description}" for tool in tools]
-    scores = BM25Plus([[singular(word) for word in words(text)] for text in texts]).get_scores(asked)
+    scores = list(BM25Plus([[singular(word) for word in words(text)] for text in texts]).get_scores(asked))
+    for place, tool in enumerate(tools):
+        scores[place] += _SPEAKS_OF * (not graph.returned(tool.name).isdisjoint(speaks_of))
     return tuple(tools[place].name for place in sorted(range(len(tools)), key=lambda place: (-scores[place], place)))
 
 
-def choose(query: str, graph: ProtocolGraph, most: int) -> tuple[str, ...]:
+def choose(query: str, graph: ProtocolGraph, most: int, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
     """The names of the `most` best tools for a query, then the producers of their required identifiers.
 
     With no more than `most` tools in the protocol it is all of them, in document order.
@@ -42,4 +53,4 @@ def choose(query: str, graph: ProtocolGraph, most: int) -> tuple[str, ...]:
     tools = graph.protocol.tools
     if len(tools) <= most:
         return tuple(tool.name for tool in tools)
-    return graph.closure(rank(query, graph)[:most])
+    return graph.closure(rank(query, graph, speaks_of)[:most])

@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterator, Mapping
 from atc.evidence import findings
 from atc.faults import Attribution, Fault
 from protocols.graph import ProtocolGraph, Source
-from protocols.shapes import Step, fields
+from protocols.shapes import Step
+from protocols.vocabulary import mentioned
 from sandbox.records import CallRecord, Run
 
 __all__ = ["outline", "remedy"]
@@ -26,6 +27,7 @@ def remedy(
     query: str,
     graph: ProtocolGraph,
     shown: Collection[str],
+    known: Mapping[str, frozenset[str]],
 ) -> str:
     """Lines for the reflection prompt, each one fact; empty when nothing is known beyond the error.
 
@@ -37,6 +39,7 @@ def remedy(
         query: The question: what it says need not come from a call.
         graph: The data flow of the protocol.
         shown: Names of the tools that the program may use.
+        known: The fixed words of the API's fields (see `protocols.vocabulary`).
     """
     if run is None or attribution.call is None:
         return ""
@@ -55,7 +58,11 @@ def remedy(
         if not missing and fault.type == "KeyError":
             missing = {fault.message.strip("'\"")}
         for key in sorted(missing):
-            lines.extend(_holders(key, call.tool, graph, shown))
+            inside = [_steps(path) for path in _places(call.response, key)]
+            if inside:
+                lines.append(f'"{key}" is in {call.tool}(…){inside[0]}')
+            else:
+                lines.extend(_holders(key, call.tool, graph, shown, known))
     return "\n".join(lines)
 
 
@@ -134,19 +141,39 @@ def _find(value: object, wanted: object, path: tuple[Step, ...] = ()) -> Iterato
         yield path
 
 
+def _places(value: object, key: str, path: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:
+    """Where a key stands in a response, in the first item of each list."""
+    if isinstance(value, Mapping):
+        if key in value:
+            yield (*path, key)
+        for name, part in value.items():
+            yield from _places(part, key, (*path, str(name)))
+    elif isinstance(value, list) and value:
+        yield from _places(value[0], key, (*path, 0))
+
+
 def _steps(path: tuple[Step, ...]) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in path)
 
 
-def _holders(key: str, tool: str, graph: ProtocolGraph, shown: Collection[str]) -> Iterator[str]:
-    """Which other tools document a field that a response turned out not to have."""
-    names = []
-    for other in graph.protocol.tools:
-        if other.name == tool or other.name not in shown or (response := other.success) is None or not response.schema:
-            continue
-        if any(field.name == key and len(field.container) <= 1 for field in fields(response.schema, graph.protocol)):
-            names.append(other.name)
-    # A tool that continues from what the failing one returned is the likelier one.
-    names.sort(key=lambda name: not any(tool in {s.tool for s in graph.producers(name, a)} for a in graph.needs(name)))
-    if names:
-        yield f"{key!r} is a field of what {' and '.join(names[:2])} return{'s' if len(names) == 1 else ''}"
+def _holders(
+    key: str, tool: str, graph: ProtocolGraph, shown: Collection[str], known: Mapping[str, frozenset[str]]
+) -> Iterator[str]:
+    """Which other tools return a field, or a field with such a value, that a response turned out not to have."""
+
+    def returning(field: str) -> list[str]:
+        names = [name for name in shown if name != tool and field in graph.returned(name)]
+        # A tool that goes on from what the failing one returned is the likelier one.
+        return sorted(names, key=lambda n: not any(tool in _feeders(n, a, graph) for a in graph.needs(n)))[:2]
+
+    if names := returning(key):
+        yield f'"{key}" is a field of what {" and ".join(names)} return{"s" if len(names) == 1 else ""}'
+        return
+    meant = sorted(mentioned(key, known).items(), key=lambda item: item[1].lower() != key.lower())
+    for field, value in meant[:1]:
+        if names := returning(field):
+            yield f'"{value}" is a value of "{field}" in what {" and ".join(names)} return'
+
+
+def _feeders(tool: str, argument: str, graph: ProtocolGraph) -> set[str]:
+    return {source.tool for source in graph.producers(tool, argument)}

@@ -7,8 +7,8 @@ it is a Run to look at.
 from __future__ import annotations
 
 __all__ = [
-    "ATCError",
     "APIError",
+    "ATCError",
     "LimitReached",
     "ModelError",
     "ProgramRefused",
@@ -34,7 +34,7 @@ class ProtocolError(UsageError):
     """An API document that cannot be read, or an operation in it that cannot be used."""
 
 
-class ProgramRefused(ATCError):
+class ProgramRefused(ATCError):  # noqa: N818 -- reads better where it is raised
     """The program was not started: the sandbox does not allow what it holds."""
 
     exit_code = 3
@@ -45,7 +45,7 @@ class ProgramRefused(ATCError):
         self.found = found
 
 
-class LimitReached(ATCError):
+class LimitReached(ATCError):  # noqa: N818
     """A limit of time, memory, output or calls was hit."""
 
     exit_code = 4

@@ -73,6 +73,7 @@ class ProtocolGraph:
                 if (want := _want(tool, parameter, things)) is not None:
                     self._wants[tool.name, parameter.argument] = want
         self._nouns = {want.noun for want in self._wants.values() if want.noun}
+        self._returned: dict[str, frozenset[str]] = {}
         self._ranked: dict[tuple[Want, str], tuple[Source, ...]] = {}
 
     # What is wanted and offered ------------------------------------------------------------------------------------
@@ -136,6 +137,14 @@ class ProtocolGraph:
             for rank, source in enumerate(self.producers(tool, argument)):
                 graph.add_edge(source.tool, tool, argument=argument, path=source.path, rank=rank, score=source.score)
         return graph
+
+    def returned(self, tool: str) -> frozenset[str]:
+        """The names of all fields that a tool's response documents, at most two objects deep."""
+        if tool not in self._returned:
+            schema = _body(self._tools[tool])
+            found = fields(schema, self.protocol, 2) if schema is not None else ()
+            self._returned[tool] = frozenset(field.name for field in found)
+        return self._returned[tool]
 
     def hint(self, tool: str, argument: str, among: Collection[str] | None = None, most: int = 1) -> str:
         """One line that says where an argument comes from; empty when that is plain or unknown.

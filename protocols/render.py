@@ -39,6 +39,7 @@ def render(
     graph: ProtocolGraph,
     *,
     details: Collection[str] | None = None,
+    speaks_of: Mapping[str, str] | None = None,
     budget: int | None = None,
     count: Callable[[str], int] = estimate,
 ) -> str:
@@ -48,6 +49,7 @@ def render(
         tools: What to write, in this order. Hints name only tools that are among them.
         graph: The data flow of the whole protocol.
         details: The names of the tools to describe; of the others only the signature is written. All by default.
+        speaks_of: Fields of which the question names a value, and that value: it is shown in the field's place.
         budget: The most tokens that the text may have; deep fields, optional arguments and then descriptions go first.
             Signatures always stay, so a budget that is too small even for them is exceeded.
         count: Counts the tokens of a text.
@@ -55,10 +57,10 @@ def render(
     shown = list(tools)
     text = ""
     for depth, optional, described in ((_NESTED, True, True), (1, True, True), (1, False, True), (0, False, False)):
-        text = _Writer(shown, graph, details, depth, optional, described).text()
+        text = _Writer(shown, graph, details, speaks_of or {}, depth, optional, described).text()
         if budget is None or count(text) <= budget:
             return text
-    return _Writer(shown, graph, (), 0, False, False).text()
+    return _Writer(shown, graph, (), {}, 0, False, False).text()
 
 
 class _Writer:
@@ -73,6 +75,7 @@ class _Writer:
         tools: Sequence[Tool],
         graph: ProtocolGraph,
         details: Collection[str] | None,
+        speaks_of: Mapping[str, str],
         depth: int,
         optional: bool,
         described: bool,
@@ -82,6 +85,7 @@ class _Writer:
         self.graph = graph
         self.protocol: Protocol = graph.protocol
         self.among = {tool.name for tool in tools}
+        self.speaks_of = speaks_of
         self.depth = depth
         self.optional = optional
         self.described = described
@@ -177,7 +181,9 @@ class _Writer:
         fields = []
         for name, part in properties_of(schema, self.protocol).items():
             shape = self._shape(part, nested + 1)
-            fields.append(name if shape == "str" else f"{name}:{shape}")
+            if shape == "str":
+                shape = f'"{self.speaks_of[name]}"' if name in self.speaks_of else ""
+            fields.append(f"{name}:{shape}" if shape else name)
         return "{" + ", ".join(fields) + "}"
 
 

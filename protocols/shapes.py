@@ -94,12 +94,12 @@ def items_of(schema: Schema, protocol: Protocol) -> Schema | None:
     return None
 
 
-def fields(schema: Schema, protocol: Protocol) -> Iterator[Field]:
-    """Every field of a response, outer objects before inner ones, at most six objects and arrays deep."""
+def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Iterator[Field]:
+    """Every field of a response, outer objects before inner ones, at most `depth` keys deep."""
     queue: list[tuple[tuple[Step, ...], Schema]] = [((), schema)]
     while queue:
         path, part = queue.pop(0)
-        if len(path) > 2 * _MAX_DEPTH or sum(isinstance(step, str) for step in path) > _MAX_DEPTH:
+        if len(path) > 2 * depth or sum(isinstance(step, str) for step in path) > depth:
             continue
         items = items_of(part, protocol)
         if items is not None:

@@ -21,6 +21,21 @@ WRAPPERS = frozenset({
 
 _IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman", "data": "datum"}
 _INVARIANT = frozenset({"series", "species", "news", "media", "status", "canvas", "lens", "address", "bus", "gas"})
+_ENDS_IN_IE = frozenset(
+    {
+        "brownies",
+        "calories",
+        "cookies",
+        "foodies",
+        "hoodies",
+        "movies",
+        "pies",
+        "rookies",
+        "selfies",
+        "smoothies",
+        "ties",
+    }
+)
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
@@ -37,7 +52,7 @@ def singular(word: str) -> str:
         return _IRREGULAR[word]
     if word in _INVARIANT or len(word) < 4 or word.endswith("ss") or not word.endswith("s"):
         return word
-    if word.endswith("ies"):
+    if word.endswith("ies") and word not in _ENDS_IN_IE:
         return word[:-3] + "y"
     if word.endswith(("ches", "shes", "xes", "sses", "zes")):
         return word[:-2]
