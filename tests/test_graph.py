@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,13 @@ from protocols.graph import ProtocolGraph
 def workshop() -> dict[str, object]:
     """A bicycle workshop that says uuid, ref and camelCase, and gives identifiers in headers and links."""
 
-    def answer(schema: dict[str, object], **more: object) -> dict[str, object]:
+    def answer(schema: Mapping[str, object], **more: object) -> dict[str, object]:
         return {"200": {"description": "ok", "content": {"application/json": {"schema": schema}}, **more}}
 
     def objects(**properties: str) -> dict[str, object]:
         return {"type": "object", "properties": {name: {"type": kind} for name, kind in properties.items()}}
 
-    def listed(schema: dict[str, object]) -> dict[str, object]:
+    def listed(schema: Mapping[str, object]) -> dict[str, object]:
         return {"type": "object", "properties": {"data": {"type": "array", "items": schema}}}
 
     def needs(*names: str, where: str = "path") -> list[dict[str, object]]:

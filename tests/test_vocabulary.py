@@ -1,0 +1,37 @@
+"""Which fixed words of an API a question speaks of."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from protocols import load
+from protocols.samples import sample
+from protocols.vocabulary import mentioned, stem, vocabulary
+
+
+def test_words_of_one_family_meet() -> None:
+    assert stem("director") == stem("directed") == stem("directing") == stem("directors")
+    assert stem("movies") == stem("movie")
+    assert stem("actor") != stem("action")
+
+
+def test_a_question_names_a_value_and_the_field_is_found() -> None:
+    """Nobody said that a director is a job; the document's own examples do."""
+    known = vocabulary(load(sample("cinema")))
+
+    assert mentioned("Who directed The Silent Harbor?", known).get("job") == "Director"
+    assert mentioned("Show me thrillers", known).get("genre") == "thriller"
+    assert "job" not in mentioned("When was Ana Bell born?", known)
+
+
+def test_names_and_titles_are_no_vocabulary(data: Path) -> None:
+    """Values that hardly repeat are free text, however often a document shows them."""
+    known = vocabulary(load(data / "restbench" / "tmdb_oas.json"))
+
+    assert "Director" in known["job"]
+    assert not {"name", "title", "overview", "character"} & set(known)
+    tasks = json.loads((data / "restbench" / "tmdb.dev.json").read_text())
+    directing = [task["query"] for task in tasks if "direct" in task["query"]]
+    assert directing
+    assert all(mentioned(query, known).get("job") == "Director" for query in directing)
