@@ -47,6 +47,7 @@ def findings(program: str, line: int, calls: Sequence[CallRecord]) -> list[Findi
     except SyntaxError:
         return []
     resolver = _Resolver(tree, calls)
+    outer = {id(node.value): node for node in ast.walk(tree) if isinstance(node, ast.Subscript)}
     found: dict[str, Finding] = {}
     for node in ast.walk(tree):
         if getattr(node, "lineno", None) != line or not isinstance(node, ast.expr):
@@ -58,7 +59,8 @@ def findings(program: str, line: int, calls: Sequence[CallRecord]) -> list[Findi
             held = resolver.value(base, line)
         except _UnknownError:
             continue
-        if (finding := _explain(ast.unparse(base), held, key)) is not None:
+        wanted = _access(outer[id(node)])[1] if id(node) in outer else None
+        if (finding := _explain(ast.unparse(base), held, key, wanted)) is not None:
             found.setdefault(finding.text, finding)
     return list(found.values())
 
@@ -77,7 +79,8 @@ def _access(node: ast.AST) -> tuple[ast.expr | None, str | int | None]:
     return None, None
 
 
-def _explain(name: str, held: _Value, key: str | int | None) -> Finding | None:
+def _explain(name: str, held: _Value, key: str | int | None, wanted: str | int | None) -> Finding | None:
+    """What is wrong with looking for `key` in an expression, where `wanted` is what was looked for in there."""
     value = held.value
     if held.key_of:
         return None if not isinstance(key, str) else Finding(held.key_of, held.tool)
@@ -85,6 +88,10 @@ def _explain(name: str, held: _Value, key: str | int | None) -> Finding | None:
         return Finding(f"`{name}` is None", held.tool)
     if isinstance(value, dict) and isinstance(key, str) and key not in value:
         keys = [str(one) for one in value]
+        if isinstance(wanted, str) and wanted in value:
+            return Finding(
+                f'`{name}` has no "{key}", but it has "{wanted}" itself; use `{name}["{wanted}"]`', held.tool
+            )
         near = get_close_matches(key, keys, 1, 0.5)
         said = f'; use "{near[0]}"' if near else ""
         return Finding(f'`{name}` has no "{key}"; its keys are {_list(keys)}{said}', held.tool, key)

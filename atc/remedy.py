@@ -54,6 +54,8 @@ def remedy(
         lines.extend(fact.text for fact in facts)
         if not facts:
             lines.append(f"{call.tool} returned {outline(call.response)}")
+        if any("empty list" in fact.text for fact in facts) and (finders := _finders(call.tool, graph, shown)):
+            lines.append(f"{call.tool} found nothing for these arguments; by name one searches with {finders}")
         missing = {fact.missing for fact in facts if fact.missing}
         if not missing and fault.type == "KeyError":
             missing = {fault.message.strip("'\"")}
@@ -116,6 +118,10 @@ def _identifiers(
             told = (
                 f"{argument}={value!r} came from {giver.tool}{_steps(path)}, which is no {want.noun} {want.attribute}."
             )
+            beside = next((s.path[-1] for s in sources if s.tool == giver.tool and s.path), None)
+            if beside is not None and beside != path[-1] and _has(giver.response, (*path[:-1], beside)):
+                yield f'{told} Use "{beside}" of the same object'
+                continue
             wanted = _onwards(giver.tool or "", sources, graph)
         yield f"{told} Take {argument} from {graph.expression(wanted)}"
 
@@ -152,6 +158,18 @@ def _places(value: object, key: str, path: tuple[Step, ...] = ()) -> Iterator[tu
         yield from _places(value[0], key, (*path, 0))
 
 
+def _has(value: object, path: tuple[Step, ...]) -> bool:
+    """Whether a response has something at a path."""
+    for step in path:
+        if (isinstance(value, Mapping) and step in value) or (
+            isinstance(value, list) and isinstance(step, int) and step < len(value)
+        ):
+            value = value[step]
+        else:
+            return False
+    return value is not None
+
+
 def _steps(path: tuple[Step, ...]) -> str:
     return "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in path)
 
@@ -173,6 +191,12 @@ def _holders(
     for field, value in meant[:1]:
         if names := returning(field):
             yield f'"{value}" is a value of "{field}" in what {" and ".join(names)} return'
+
+
+def _finders(tool: str, graph: ProtocolGraph, shown: Collection[str]) -> str:
+    """The tools that search by words, other than the one that found nothing."""
+    names = [name for name in shown if name != tool and name in graph.roots and graph.searches(name)]
+    return " or ".join(names[:3])
 
 
 def _feeders(tool: str, argument: str, graph: ProtocolGraph) -> set[str]:

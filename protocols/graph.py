@@ -104,6 +104,17 @@ class ProtocolGraph:
         arguments = self._tools[tool].arguments
         return tuple(p.argument for p in arguments if p.required and self.producers(tool, p.argument))
 
+    def depth(self, tool: str) -> int:
+        """How many calls have to be made before this one, along the best producers: 0 for a root."""
+        depth, frontier, seen = 0, {tool}, {tool}
+        while True:
+            sources = {s.tool for name in frontier for a in self.needs(name) for s in self.producers(name, a)[:1]}
+            frontier = sources - seen
+            if not frontier:
+                return depth
+            seen |= frontier
+            depth += 1
+
     def closure(self, names: Iterable[str], among: Collection[str] | None = None) -> tuple[str, ...]:
         """The tools and, behind them, the best producer of each required identifier, until nothing is missing.
 
@@ -145,6 +156,11 @@ class ProtocolGraph:
             found = fields(schema, self.protocol, 2) if schema is not None else ()
             self._returned[tool] = frozenset(field.name for field in found)
         return self._returned[tool]
+
+    def searches(self, tool: str) -> bool:
+        """Whether a tool takes words of the question and nothing else that is required."""
+        required = [p.argument.lower() for p in self._tools[tool].arguments if p.required]
+        return bool(required) and _SEARCHES.issuperset(required)
 
     def hint(self, tool: str, argument: str, among: Collection[str] | None = None, most: int = 1) -> str:
         """One line that says where an argument comes from; empty when that is plain or unknown.

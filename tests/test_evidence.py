@@ -26,7 +26,7 @@ def facts(program: str, line: int) -> list[str]:
         (
             'for one in credits["crew"]:\n    print(one["person"]["name"])',
             4,
-            '`one` has no "person"; its keys are "job", "name", "film_title"',
+            '`one` has no "person", but it has "name" itself; use `one["name"]`',
         ),
         (
             'print([one["title"] for one in credits["crew"]])',
