@@ -294,8 +294,7 @@ class _Solve:
         """The prompt of Eq. 1: instruction and examples first, so that they are read only once, the question last."""
         graph = self.agent.graph
         ranked = [name for name in rank(self.query, graph, self.speaks_of) if name in self.tools]
-        # What a chain begins with comes first: a program reads, and is written, in that order.
-        details = sorted(graph.closure(ranked[:_DETAILED], self.tools), key=graph.depth)
+        details = graph.closure(ranked[:_DETAILED], self.tools)
         tools = map(self.agent.protocol.tool, dict.fromkeys([*details, *ranked]))
         shown = render(tools, graph, details=details, speaks_of=self.speaks_of, budget=_PROMPT_TOKENS)
         today = (self.agent.now or datetime.now(UTC)).date().isoformat()

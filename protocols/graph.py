@@ -104,17 +104,6 @@ class ProtocolGraph:
         arguments = self._tools[tool].arguments
         return tuple(p.argument for p in arguments if p.required and self.producers(tool, p.argument))
 
-    def depth(self, tool: str) -> int:
-        """How many calls have to be made before this one, along the best producers: 0 for a root."""
-        depth, frontier, seen = 0, {tool}, {tool}
-        while True:
-            sources = {s.tool for name in frontier for a in self.needs(name) for s in self.producers(name, a)[:1]}
-            frontier = sources - seen
-            if not frontier:
-                return depth
-            seen |= frontier
-            depth += 1
-
     def closure(self, names: Iterable[str], among: Collection[str] | None = None) -> tuple[str, ...]:
         """The tools and, behind them, the best producer of each required identifier, until nothing is missing.
 
