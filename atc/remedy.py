@@ -161,12 +161,12 @@ def _places(value: object, key: str, path: tuple[Step, ...] = ()) -> Iterator[tu
 def _has(value: object, path: tuple[Step, ...]) -> bool:
     """Whether a response has something at a path."""
     for step in path:
-        if (isinstance(value, Mapping) and step in value) or (
-            isinstance(value, list) and isinstance(step, int) and step < len(value)
-        ):
+        if isinstance(value, Mapping) and step in value:
             value = value[step]
-        else:
+            continue
+        if not isinstance(value, list) or not isinstance(step, int) or step >= len(value):
             return False
+        value = value[step]
     return value is not None
 
 

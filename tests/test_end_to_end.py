@@ -1,0 +1,33 @@
+"""The main job with nothing replaced: real local model, real HTTP, real sandbox, a question it has never seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from atc import Agent
+from atc.models import files
+from protocols import load
+from protocols.errors import ModelError
+from protocols.samples import sample
+
+MODEL = "local:qwen2.5-coder-1.5b"
+
+
+@pytest.mark.model
+@pytest.mark.timeout(600)
+def test_the_local_model_answers_a_question_about_a_simulated_api() -> None:
+    """Two calls have to be chained: the person is searched, then looked up; the answer is the record's birthday."""
+    try:
+        files.path(MODEL)
+    except ModelError as missing:
+        pytest.skip(str(missing))
+
+    with Agent(load(sample("cinema")), model=MODEL, simulate=True) as agent:
+        solution = agent.solve("What is the birthday of Ana Bell?")
+
+    assert solution.status == "answered", solution.message
+    birthday = next(call.response for call in solution.calls if call.tool == "GET_people_personId")
+    assert isinstance(birthday, dict)
+    assert solution.answer is not None
+    assert str(birthday["birthday"]) in solution.answer
+    assert solution.usage.prompt_tokens > 500
