@@ -20,7 +20,7 @@ from typing import Literal, Self
 
 from atc import prompts
 from atc.attribution import attribute
-from atc.candidates import choose, rank
+from atc.candidates import Candidates
 from atc.events import (
     CallMade,
     EventSink,
@@ -178,6 +178,11 @@ class Agent:
         return ProtocolGraph(self.protocol)
 
     @cached_property
+    def candidates(self) -> Candidates:
+        """What chooses the tools to show for a question."""
+        return Candidates(self.graph)
+
+    @cached_property
     def vocabulary(self) -> Mapping[str, frozenset[str]]:
         """The fixed words that fields of the API draw on."""
         return vocabulary(self.protocol)
@@ -217,8 +222,9 @@ class _Solve:
         self.speaks_of = mentioned(query, agent.vocabulary)
         if tools is None:
             most = len(agent.protocol.tools) if agent.tools == "all" else agent.tools
-            tools = choose(query, agent.graph, most, self.speaks_of)
+            tools = agent.candidates.choose(query, most, self.speaks_of)
         self.tools = tuple(tools)
+        self.ranked = [name for name in agent.candidates.rank(query, self.speaks_of) if name in self.tools]
         self.attempts: list[Attempt] = []
         self.usage = Usage()
         self.run_seconds = 0.0
@@ -226,6 +232,7 @@ class _Solve:
         self.messages: list[Message] = []
         self.first = 0
         self.facts: list[str] = []
+        self.begin = ""
         self.doubted = False
 
     @property
@@ -271,7 +278,7 @@ class _Solve:
             fault = judge(program, run)
             hopeless = _api_trouble(self.agent.protocol, run, failed=fault is not None) if run else ""
             if fault is None and run is not None and self.may_doubt():
-                fault = doubt(run)
+                fault = doubt(run, self.query)
                 self.doubted = fault is not None
             if fault is None and not hopeless:
                 self.attempts.append(Attempt(program, "done", run, None, None))
@@ -293,9 +300,8 @@ class _Solve:
     def opening(self, facts: Sequence[str] = ()) -> list[Message]:
         """The prompt of Eq. 1: instruction and examples first, so that they are read only once, the question last."""
         graph = self.agent.graph
-        ranked = [name for name in rank(self.query, graph, self.speaks_of) if name in self.tools]
-        details = graph.closure(ranked[:_DETAILED], self.tools)
-        tools = map(self.agent.protocol.tool, dict.fromkeys([*details, *ranked]))
+        details = graph.closure(self.ranked[:_DETAILED], self.tools)
+        tools = map(self.agent.protocol.tool, dict.fromkeys([*details, *self.ranked]))
         shown = render(tools, graph, details=details, speaks_of=self.speaks_of, budget=_PROMPT_TOKENS)
         today = (self.agent.now or datetime.now(UTC)).date().isoformat()
         if facts:
@@ -315,7 +321,8 @@ class _Solve:
         was told what is wrong, it is asked once more from the beginning, with the facts but without the programs.
         """
         self.agent.on_event(ModelWaiting(self.number))
-        program, usage = self.ask_program(self.messages)
+        program, usage = self.ask_program(self.messages, self.begin)
+        self.begin = ""
         if program and self.facts and self.is_known(program):
             self.messages = self.opening(self.facts)
             self.first = len(self.messages)
@@ -326,13 +333,13 @@ class _Solve:
             self.agent.on_event(ProgramWritten(self.number, program, usage))
         return program
 
-    def ask_program(self, messages: Sequence[Message]) -> tuple[str, Usage]:
-        """One program and what it cost."""
+    def ask_program(self, messages: Sequence[Message], begin: str = "") -> tuple[str, Usage]:
+        """One program and what it cost. With `begin` it starts with that text, which the model need not write."""
         completion = self.agent.model.complete(
-            [*messages, Message("assistant", _PREFILL)], stop=("\n```",), max_tokens=_PROGRAM_TOKENS
+            [*messages, Message("assistant", _PREFILL + begin)], stop=("\n```",), max_tokens=_PROGRAM_TOKENS
         )
         self.usage += completion.usage
-        return extract(completion.text), completion.usage
+        return extract(completion.text if _FENCE.search(completion.text) else begin + completion.text), completion.usage
 
     def is_known(self, program: str) -> bool:
         """Whether the program was tried before, comments and layout aside."""
@@ -368,18 +375,28 @@ class _Solve:
             graph = self.agent.graph
             documentation = render([self.agent.protocol.tool(attribution.tool)], graph, budget=800)
             known = remedy(
-                fault, attribution, self.attempts[-1].program, run, self.query, graph, self.tools, self.agent.vocabulary
+                fault,
+                attribution,
+                self.attempts[-1].program,
+                run,
+                self.query,
+                graph,
+                self.ranked,
+                self.agent.vocabulary,
             )
-            self.facts.extend(line for line in known.splitlines() if line not in self.facts)
+            self.facts.extend(line for line in known.facts if line not in self.facts)
+            self.begin = known.begin
             text = prompts.render(
                 "reflect",
                 error=error,
                 tool=attribution.tool,
                 documentation=documentation,
-                remedy=known,
+                remedy="\n".join(known.facts),
                 query=self.query,
             )
         else:
+            if fault.stage != "answer" and error not in self.facts:
+                self.facts.append(error)
             text = prompts.render("reflect_program", error=error, query=self.query)
         self.messages.append(Message("user", text))
         turn = self.first

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from protocols.graph import ProtocolGraph
 from protocols.words import singular, words
 
-__all__ = ["choose", "rank"]
+__all__ = ["Candidates"]
 
 _SAYS_NOTHING = frozenset(
     words(
@@ -24,33 +24,41 @@ _SPEAKS_OF = 2.0
 """What a field that the question speaks of is worth, beside the scores of words (about 1 to 4 each)."""
 
 
-def rank(query: str, graph: ProtocolGraph, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
-    """The names of all tools, those whose path and description share the most telling words with a query first (BM25).
+class Candidates:
+    """The tools of a protocol, searchable by question; built once, asked often."""
 
-    Args:
-        query: The question.
-        graph: The data flow of the protocol.
-        speaks_of: Fields that the question speaks of (see `protocols.vocabulary`): tools that return one come earlier.
-    Equal ones keep the order of the document.
-    """
-    from rank_bm25 import BM25Plus
+    def __init__(self, graph: ProtocolGraph) -> None:
+        from rank_bm25 import BM25Plus
 
-    tools = graph.protocol.tools
-    asked = [singular(word) for word in words(query) if word not in _SAYS_NOTHING]
-    # The path says what a tool is about in the fewest words, so it counts twice.
-    texts = [f"{tool.path} {tool.path} {tool.summary} {tool.description}" for tool in tools]
-    scores = list(BM25Plus([[singular(word) for word in words(text)] for text in texts]).get_scores(asked))
-    for place, tool in enumerate(tools):
-        scores[place] += _SPEAKS_OF * (not graph.returned(tool.name).isdisjoint(speaks_of))
-    return tuple(tools[place].name for place in sorted(range(len(tools)), key=lambda place: (-scores[place], place)))
+        self.graph = graph
+        # The path says what a tool is about in the fewest words, so it counts twice.
+        texts = [f"{tool.path} {tool.path} {tool.summary} {tool.description}" for tool in graph.protocol.tools]
+        self._index = BM25Plus([[singular(word) for word in words(text)] for text in texts])
 
+    def rank(self, query: str, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
+        """The names of all tools, those whose path and description share the most telling words with a query first.
 
-def choose(query: str, graph: ProtocolGraph, most: int, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
-    """The names of the `most` best tools for a query, then the producers of their required identifiers.
+        Args:
+            query: The question.
+            speaks_of: Fields that the question speaks of (see `protocols.vocabulary`): tools that return one come
+                earlier.
+        Equal ones keep the order of the document. The words are weighed by BM25.
+        """
+        tools = self.graph.protocol.tools
+        asked = [singular(word) for word in words(query) if word not in _SAYS_NOTHING]
+        scores = list(self._index.get_scores(asked))
+        for place, tool in enumerate(tools):
+            scores[place] += _SPEAKS_OF * (not self.graph.returned(tool.name).keys().isdisjoint(speaks_of))
+        return tuple(
+            tools[place].name for place in sorted(range(len(tools)), key=lambda place: (-scores[place], place))
+        )
 
-    With no more than `most` tools in the protocol it is all of them, in document order.
-    """
-    tools = graph.protocol.tools
-    if len(tools) <= most:
-        return tuple(tool.name for tool in tools)
-    return graph.closure(rank(query, graph, speaks_of)[:most])
+    def choose(self, query: str, most: int, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
+        """The names of the `most` best tools for a query, then the producers of their required identifiers.
+
+        With no more than `most` tools in the protocol it is all of them, in document order.
+        """
+        tools = self.graph.protocol.tools
+        if len(tools) <= most:
+            return tuple(tool.name for tool in tools)
+        return self.graph.closure(self.rank(query, speaks_of)[:most])

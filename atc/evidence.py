@@ -8,24 +8,42 @@ response; what they cannot tell (a value computed on the way, say) is left out r
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
+from protocols.routes import Held
+from protocols.shapes import Step
 from sandbox.records import CallRecord
 
-__all__ = ["Finding", "findings"]
+__all__ = ["Finding", "Span", "argument_of", "findings"]
 
 _KEYS = 14
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A fact about an expression of the failing line; `missing` is the key that a response did not have."""
+    """A fact about an expression of the failing line.
+
+    Where a response had no such key, `missing` is the key, `span` the expression that looked for it, and `held` the
+    object that was to have it, with the objects around it that the line also names, nearest first. `arguments` are
+    those of the object's call, as program text.
+    """
 
     text: str
     tool: str | None
     missing: str | None = None
+    span: Span | None = None
+    held: tuple[Held, ...] = ()
+    arguments: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where an expression stands in a program's text, as offsets of its first character and after its last."""
+
+    start: int
+    end: int
 
 
 class _UnknownError(Exception):
@@ -36,6 +54,9 @@ class _UnknownError(Exception):
 class _Value:
     value: object
     tool: str | None
+    path: tuple[Step, ...] = ()
+    """Where the value was in the tool's response, 0 standing for any item."""
+    call: ast.Call | None = None
     key_of: str = ""
     """The expression whose keys are iterated, when this is a key of a dict."""
 
@@ -46,7 +67,7 @@ def findings(program: str, line: int, calls: Sequence[CallRecord]) -> list[Findi
         tree = ast.parse(program)
     except SyntaxError:
         return []
-    resolver = _Resolver(tree, calls)
+    resolver = _Resolver(program, tree, calls)
     outer = {id(node.value): node for node in ast.walk(tree) if isinstance(node, ast.Subscript)}
     found: dict[str, Finding] = {}
     for node in ast.walk(tree):
@@ -60,9 +81,43 @@ def findings(program: str, line: int, calls: Sequence[CallRecord]) -> list[Findi
         except _UnknownError:
             continue
         wanted = _access(outer[id(node)])[1] if id(node) in outer else None
-        if (finding := _explain(ast.unparse(base), held, key, wanted)) is not None:
+        if (finding := _explain(resolver.text(base), held, key, wanted)) is not None:
+            if finding.missing:
+                around = tuple(resolver.around(base, held))
+                given = resolver.arguments(held.call)
+                finding = replace(finding, span=resolver.span(node), held=around, arguments=given)
             found.setdefault(finding.text, finding)
     return list(found.values())
+
+
+def argument_of(
+    program: str, call: CallRecord, argument: str, calls: Sequence[CallRecord]
+) -> tuple[Span, tuple[Held, ...]] | None:
+    """Where a program gives a call an argument, and the objects that its expression names; None when that is unclear.
+
+    An argument that is not given by name, or that several calls on the line are given, is unclear.
+    """
+    try:
+        tree = ast.parse(program)
+    except SyntaxError:
+        return None
+    given = [
+        word.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == call.tool
+        if call.line is not None and node.lineno <= call.line <= (node.end_lineno or node.lineno)
+        for word in node.keywords
+        if word.arg == argument
+    ]
+    if len(given) != 1 or call.line is None:
+        return None
+    resolver = _Resolver(program, tree, calls)
+    base = given[0].value if isinstance(given[0], ast.Subscript) else given[0]
+    try:
+        held = tuple(resolver.around(base, resolver.value(base, call.line)))
+    except _UnknownError:
+        held = ()
+    return resolver.span(given[0]), held
 
 
 def _access(node: ast.AST) -> tuple[ast.expr | None, str | int | None]:
@@ -117,9 +172,39 @@ def _list(keys: Sequence[str]) -> str:
 class _Resolver:
     """Follows an expression through assignments and loops to the response it came from."""
 
-    def __init__(self, tree: ast.AST, calls: Sequence[CallRecord]) -> None:
+    def __init__(self, program: str, tree: ast.AST, calls: Sequence[CallRecord]) -> None:
+        self.program = program
         self.calls = calls
         self.bindings: list[tuple[str, int, ast.expr, bool]] = list(_bindings(tree))
+
+    def text(self, node: ast.expr) -> str:
+        """An expression as the program has it."""
+        span = self.span(node)
+        return self.program[span.start : span.end]
+
+    def span(self, node: ast.expr) -> Span:
+        lines = self.program.splitlines(keepends=True)
+
+        def offset(line: int, column: int) -> int:
+            # The parser counts columns in bytes.
+            return sum(map(len, lines[: line - 1])) + len(lines[line - 1].encode()[:column].decode())
+
+        end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+        return Span(offset(node.lineno, node.col_offset), offset(end_line, end_column))
+
+    def around(self, node: ast.expr, held: _Value) -> Iterator[Held]:
+        """An object and the objects around it that the expression names."""
+        path = held.path
+        while held.tool is not None:
+            if not path or isinstance(path[-1], int) or isinstance(held.value, dict):
+                yield Held(self.text(node), held.tool, path)
+            if not isinstance(node, ast.Subscript) or not path:
+                return
+            node, path = node.value, path[:-1]
+
+    def arguments(self, call: ast.Call | None) -> dict[str, str]:
+        """The arguments that a call is given by name, as program text."""
+        return {word.arg: self.text(word.value) for word in call.keywords if word.arg} if call else {}
 
     def value(self, node: ast.expr, line: int, depth: int = 0) -> _Value:
         """What an expression was. Raises: _UnknownError."""
@@ -129,7 +214,7 @@ class _Resolver:
             return self._name(node.id, line, depth + 1)
         if isinstance(node, ast.Subscript):
             held = self.value(node.value, line, depth + 1)
-            return _Value(_look(held.value, node.slice), held.tool)
+            return _inside(held, node.slice)
         if isinstance(node, ast.Call):
             return self._call(node, line, depth + 1)
         raise _UnknownError
@@ -143,14 +228,13 @@ class _Resolver:
             return self.value(value, at - 1 if name in _names(value) else at, depth)
         held = self.value(value, at, depth)
         if isinstance(held.value, dict):
-            text, keys = ast.unparse(value), [str(key) for key in held.value]
+            text, keys = self.text(value), [str(key) for key in held.value]
             lists = [f'{text}["{key}"]' for key, part in held.value.items() if isinstance(part, list)]
             instead = f"; loop over {' or '.join(lists[:3])}" if lists else ""
-            return _Value(
-                keys[0] if keys else "", held.tool, f"`{text}` is a dict with the keys {_list(keys)}{instead}"
-            )
+            said = f"`{text}` is a dict with the keys {_list(keys)}{instead}"
+            return _Value(keys[0] if keys else "", held.tool, key_of=said)
         if isinstance(held.value, list) and held.value:
-            return _Value(held.value[0], held.tool)
+            return _Value(held.value[0], held.tool, (*held.path, 0), held.call)
         raise _UnknownError
 
     def _call(self, node: ast.Call, line: int, depth: int) -> _Value:
@@ -160,7 +244,7 @@ class _Resolver:
             held = self.value(node.func.value, line, depth)
             if node.func.attr == "copy":
                 return held
-            return _Value(_look(held.value, node.args[0]) if node.args else None, held.tool)
+            return _inside(held, node.args[0]) if node.args else _Value(None, held.tool)
         if isinstance(node.func, ast.Name) and node.func.id in {"list", "sorted", "reversed"} and node.args:
             return self.value(node.args[0], line, depth)
         return self._made(node, node.func.id if isinstance(node.func, ast.Name) else None)
@@ -171,18 +255,17 @@ class _Resolver:
         made = [c for c in self.calls if c.line and first <= c.line <= last and (tool is None or c.tool == tool)]
         if not made or made[-1].status is None or made[-1].status >= 300:
             raise _UnknownError
-        return _Value(made[-1].response, made[-1].tool)
+        return _Value(made[-1].response, made[-1].tool, (), node)
 
 
 def _names(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-def _look(value: object, key: ast.expr) -> object:
-    if isinstance(key, ast.Slice):
-        if isinstance(value, list):
-            return value
-        raise _UnknownError
+def _inside(held: _Value, key: ast.expr) -> _Value:
+    """What a value holds at a key. Raises: _UnknownError."""
+    if isinstance(key, ast.Slice) and isinstance(held.value, list):
+        return held
     if isinstance(key, ast.UnaryOp) and isinstance(key.op, ast.USub) and isinstance(key.operand, ast.Constant):
         found = key.operand.value
         constant: object = -found if isinstance(found, int) else None
@@ -191,9 +274,10 @@ def _look(value: object, key: ast.expr) -> object:
     else:
         raise _UnknownError
     try:
-        return value[constant]  # type: ignore[index]
+        value = held.value[constant]  # type: ignore[index]
     except (KeyError, IndexError, TypeError):
         raise _UnknownError from None
+    return _Value(value, held.tool, (*held.path, constant if isinstance(constant, str) else 0), held.call)
 
 
 def _bindings(tree: ast.AST) -> Iterator[tuple[str, int, ast.expr, bool]]:

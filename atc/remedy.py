@@ -7,16 +7,29 @@ the right one, and what a response really held, are facts; a small model should 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from atc.evidence import findings
+from atc.evidence import Finding, Span, argument_of, findings
 from atc.faults import Attribution, Fault
 from protocols.graph import ProtocolGraph, Source
+from protocols.routes import route_to_argument, route_to_field, steps
 from protocols.shapes import Step
 from protocols.vocabulary import mentioned
 from sandbox.records import CallRecord, Run
 
-__all__ = ["outline", "remedy"]
+__all__ = ["Remedy", "outline", "remedy"]
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What is known about a failure: facts, each one line, and where it is known for sure, how the revision begins.
+
+    `begin` is the failed program up to its fault, with what the program should have said there.
+    """
+
+    facts: tuple[str, ...] = ()
+    begin: str = ""
 
 
 def remedy(
@@ -26,10 +39,10 @@ def remedy(
     run: Run | None,
     query: str,
     graph: ProtocolGraph,
-    shown: Collection[str],
+    shown: Sequence[str],
     known: Mapping[str, frozenset[str]],
-) -> str:
-    """Lines for the reflection prompt, each one fact; empty when nothing is known beyond the error.
+) -> Remedy:
+    """What a revision should know; nothing when nothing is known beyond the error.
 
     Args:
         fault: What went wrong.
@@ -38,17 +51,22 @@ def remedy(
         run: The run, with its calls.
         query: The question: what it says need not come from a call.
         graph: The data flow of the protocol.
-        shown: Names of the tools that the program may use.
+        shown: Names of the tools that the program may use, the best for the question first.
         known: The fixed words of the API's fields (see `protocols.vocabulary`).
     """
     if run is None or attribution.call is None:
-        return ""
+        return Remedy()
     call = run.calls[attribution.call]
     if call.tool is None:
-        return ""
+        return Remedy()
     lines: list[str] = []
+    begin = ""
     if call.status is None or call.status >= 400:
-        lines.extend(_identifiers(call, run.calls[: call.index], query, graph, shown))
+        for told, argument in _identifiers(call, run.calls[: call.index], query, graph, shown):
+            lines.append(told)
+            place = argument_of(program, call, argument, run.calls)
+            if place is not None and (text := route_to_argument(graph, call.tool, argument, place[1], shown)):
+                begin = begin or _begin(program, place[0], text)
     else:
         facts = findings(program, fault.line, run.calls) if fault.line else []
         lines.extend(fact.text for fact in facts)
@@ -56,16 +74,24 @@ def remedy(
             lines.append(f"{call.tool} returned {outline(call.response)}")
         if any("empty list" in fact.text for fact in facts) and (finders := _finders(call.tool, graph, shown)):
             lines.append(f"{call.tool} found nothing for these arguments; by name one searches with {finders}")
-        missing = {fact.missing for fact in facts if fact.missing}
+        missing = {fact.missing: fact for fact in facts if fact.missing}
         if not missing and fault.type == "KeyError":
-            missing = {fault.message.strip("'\"")}
-        for key in sorted(missing):
-            inside = [_steps(path) for path in _places(call.response, key)]
+            missing[fault.message.strip("'\"")] = Finding("", call.tool)
+        for key, fact in sorted(missing.items()):
+            inside = [steps(path) for path in _places(call.response, key)]
             if inside:
                 lines.append(f'"{key}" is in {call.tool}(…){inside[0]}')
-            else:
-                lines.extend(_holders(key, call.tool, graph, shown, known))
-    return "\n".join(lines)
+                continue
+            told, text = _elsewhere(key, fact, graph, shown, known)
+            lines.extend([told] if told else [])
+            if text and fact.span:
+                begin = begin or _begin(program, fact.span, text)
+    return Remedy(tuple(lines), begin)
+
+
+def _begin(program: str, span: Span, text: str) -> str:
+    """The program up to the end of the line on which an expression stands, with another in its place."""
+    return program[: span.start] + text + program[span.end :].partition("\n")[0] + "\n"
 
 
 def outline(value: object, most: int = 400) -> str:
@@ -96,8 +122,8 @@ def _outline(value: object, depth: int) -> str:
 
 def _identifiers(
     call: CallRecord, earlier: Collection[CallRecord], query: str, graph: ProtocolGraph, shown: Collection[str]
-) -> Iterator[str]:
-    """For each identifier that a rejected call was given: where it came from, and where it should have come from."""
+) -> Iterator[tuple[str, str]]:
+    """For each identifier that a rejected call was given: where it should have come from, and the argument's name."""
     tool = call.tool or ""
     for argument, value in call.arguments.items():
         want = graph.want(tool, argument)
@@ -116,14 +142,14 @@ def _identifiers(
             if any(s.tool == giver.tool and s.path == general for s in sources):
                 continue
             told = (
-                f"{argument}={value!r} came from {giver.tool}{_steps(path)}, which is no {want.noun} {want.attribute}."
+                f"{argument}={value!r} came from {giver.tool}{steps(path)}, which is no {want.noun} {want.attribute}."
             )
             beside = next((s.path[-1] for s in sources if s.tool == giver.tool and s.path), None)
             if beside is not None and beside != path[-1] and _has(giver.response, (*path[:-1], beside)):
-                yield f'{told} Use "{beside}" of the same object'
+                yield f'{told} Use "{beside}" of the same object', argument
                 continue
             wanted = _onwards(giver.tool or "", sources, graph)
-        yield f"{told} Take {argument} from {graph.expression(wanted)}"
+        yield f"{told} Take {argument} from {graph.expression(wanted)}", argument
 
 
 def _onwards(giver: str, sources: tuple[Source, ...], graph: ProtocolGraph) -> Source:
@@ -170,34 +196,31 @@ def _has(value: object, path: tuple[Step, ...]) -> bool:
     return value is not None
 
 
-def _steps(path: tuple[Step, ...]) -> str:
-    return "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in path)
+def _elsewhere(
+    key: str, fact: Finding, graph: ProtocolGraph, shown: Sequence[str], known: Mapping[str, frozenset[str]]
+) -> tuple[str, str]:
+    """How to get from an object that has no such key to what was meant: a field of that name, or with that value.
 
-
-def _holders(
-    key: str, tool: str, graph: ProtocolGraph, shown: Collection[str], known: Mapping[str, frozenset[str]]
-) -> Iterator[str]:
-    """Which other tools return a field, or a field with such a value, that a response turned out not to have."""
-
-    def returning(field: str) -> list[str]:
-        names = [name for name in shown if name != tool and field in graph.returned(name)]
-        # A tool that goes on from what the failing one returned is the likelier one.
-        return sorted(names, key=lambda n: not any(tool in _feeders(n, a, graph) for a in graph.needs(n)))[:2]
-
-    if names := returning(key):
-        yield f'"{key}" is a field of what {" and ".join(names)} return{"s" if len(names) == 1 else ""}'
-        return
+    Returns: A line that says it, and the program text that does it; both may be empty.
+    """
     meant = sorted(mentioned(key, known).items(), key=lambda item: item[1].lower() != key.lower())
-    for field, value in meant[:1]:
-        if names := returning(field):
-            yield f'"{value}" is a value of "{field}" in what {" and ".join(names)} return'
+    given = {
+        want: text for name, text in fact.arguments.items() if (want := graph.want(fact.tool or "", name)) is not None
+    }
+    for field, value in [(key, ""), *meant[:1]]:
+        way = route_to_field(graph, field, fact.held, given, shown)
+        if way is not None and value:
+            text = f'[item for item in {way.text + steps(way.path[:-2])} if item["{field}"] == "{value}"]'
+            return f"Write {text} to find it", text
+        if way is not None:
+            return f'Write {way} in place of {fact.held[0].text}["{key}"]', str(way)
+        if names := [name for name in shown if name != fact.tool and field in graph.returned(name)][:2]:
+            said = f'"{value}" is a value of "{field}" in' if value else f'"{key}" is a field of'
+            return f"{said} what {' and '.join(names)} return{'s' if len(names) == 1 else ''}", ""
+    return "", ""
 
 
 def _finders(tool: str, graph: ProtocolGraph, shown: Collection[str]) -> str:
     """The tools that search by words, other than the one that found nothing."""
     names = [name for name in shown if name != tool and name in graph.roots and graph.searches(name)]
     return " or ".join(names[:3])
-
-
-def _feeders(tool: str, argument: str, graph: ProtocolGraph) -> set[str]:
-    return {source.tool for source in graph.producers(tool, argument)}

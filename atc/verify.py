@@ -1,8 +1,8 @@
 """Decide whether a run is an answer.
 
 A program that ends well may still have answered nothing: it printed no word, no reply of the API stands behind what it
-printed, or it found an empty list where the question names something that exists. The paper's loop takes all of these
-for success (its section A.4 names it as a limitation).
+printed, it found an empty list where the question names something that exists, or it said the question's own words
+again. The paper's loop takes all of these for success (its section A.4 names it as a limitation).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from atc.faults import Fault, Stage
+from protocols.words import words
 from sandbox.records import Run
 
 __all__ = ["doubt", "judge"]
@@ -40,8 +41,8 @@ def judge(program: str, run: Run | None) -> Fault | None:
     return Fault(stage, kind, message, error.line if error else None, error.snippet if error else "")
 
 
-def doubt(run: Run) -> Fault | None:
-    """Why a printed answer deserves a second look; None when it does not.
+def doubt(run: Run, query: str) -> Fault | None:
+    """Why a printed answer to a question deserves a second look; None when it does not.
 
     The answer may be right nevertheless: who asks twice and gets the same has to take it.
     """
@@ -53,4 +54,9 @@ def doubt(run: Run) -> Fault | None:
     if all(_NOTHING.match(line) for line in lines):
         shown = lines[0][:80]
         return Fault("answer", "NothingFound", f"the program printed {shown!r}, but what is asked for exists")
+    said = words(run.stdout)
+    asked = words(query)
+    if "or" not in asked and set(said) <= set(asked) and any(word.isalpha() for word in said):
+        shown = lines[0][:80]
+        return Fault("answer", "NothingNew", f"the program printed {shown!r}, which the question says already")
     return None

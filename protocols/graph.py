@@ -73,7 +73,7 @@ class ProtocolGraph:
                 if (want := _want(tool, parameter, things)) is not None:
                     self._wants[tool.name, parameter.argument] = want
         self._nouns = {want.noun for want in self._wants.values() if want.noun}
-        self._returned: dict[str, frozenset[str]] = {}
+        self._returned: dict[str, Mapping[str, tuple[tuple[Step, ...], ...]]] = {}
         self._ranked: dict[tuple[Want, str], tuple[Source, ...]] = {}
 
     # What is wanted and offered ------------------------------------------------------------------------------------
@@ -138,12 +138,14 @@ class ProtocolGraph:
                 graph.add_edge(source.tool, tool, argument=argument, path=source.path, rank=rank, score=source.score)
         return graph
 
-    def returned(self, tool: str) -> frozenset[str]:
-        """The names of all fields that a tool's response documents, at most two objects deep."""
+    def returned(self, tool: str) -> Mapping[str, tuple[tuple[Step, ...], ...]]:
+        """The fields that a tool's response documents, at most two objects deep: where each is, outermost first."""
         if tool not in self._returned:
             schema = _body(self._tools[tool])
-            found = fields(schema, self.protocol, 2) if schema is not None else ()
-            self._returned[tool] = frozenset(field.name for field in found)
+            found: dict[str, list[tuple[Step, ...]]] = {}
+            for field in fields(schema, self.protocol, 2) if schema is not None else ():
+                found.setdefault(field.name, []).append(field.path)
+            self._returned[tool] = {name: tuple(places) for name, places in found.items()}
         return self._returned[tool]
 
     def searches(self, tool: str) -> bool:

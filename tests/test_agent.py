@@ -162,7 +162,7 @@ def test_an_answer_that_found_nothing_is_looked_at_again_but_only_once(weather: 
 
 def test_the_loop_ends_after_the_last_reflection(weather: LocalAPI) -> None:
     """Three reflections allow four programs."""
-    model = ScriptedModel(*["print(undefined)"] * 5)
+    model = ScriptedModel(*(f"print(undefined_{n})" for n in range(5)))
 
     solution = Agent(weather.protocol, model=model).solve("What?")
 
@@ -255,7 +255,7 @@ def test_the_older_turns_are_shortened_when_the_conversation_grows(weather: Loca
     long = (
         "\n".join(f"x{n} = 'some text that takes a lot of room number {n}'" for n in range(400)) + "\nprint(undefined)"
     )
-    model = ScriptedModel(long, long, 'print(GET_cities(query="Oslo"))')
+    model = ScriptedModel(long, long + "\nprint(x0)", 'print(GET_cities(query="Oslo"))')
 
     solution = Agent(weather.protocol, model=model).solve("Which city?")
 

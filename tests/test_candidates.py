@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from atc.candidates import choose, rank
+from atc.candidates import Candidates
 from protocols import load
 from protocols.graph import ProtocolGraph
 from protocols.samples import sample
@@ -14,16 +14,17 @@ from protocols.samples import sample
 def test_a_small_protocol_is_shown_whole() -> None:
     graph = ProtocolGraph(load(sample("cinema")))
 
-    assert choose("Who is Ana Bell?", graph, 20) == tuple(tool.name for tool in graph.protocol.tools)
+    assert Candidates(graph).choose("Who is Ana Bell?", 20) == tuple(tool.name for tool in graph.protocol.tools)
 
 
 def test_words_of_the_question_choose_and_their_producers_come_along() -> None:
     """The studio's page wins on words; the film that names the studio, and the list of films, come with it."""
     graph = ProtocolGraph(load(sample("cinema")))
 
-    chosen = choose("Where is the company that made the film?", graph, 1)
+    candidates = Candidates(graph)
+    chosen = candidates.choose("Where is the company that made the film?", 1)
 
-    assert chosen[0] == rank("Where is the company that made the film?", graph)[0] == "GET_studios_studioId"
+    assert chosen[0] == candidates.rank("Where is the company that made the film?")[0] == "GET_studios_studioId"
     assert {"GET_films_filmId", "GET_films"} <= set(chosen)
 
 
@@ -32,7 +33,8 @@ def test_most_gold_tools_of_real_questions_are_among_the_candidates(data: Path) 
     graph = ProtocolGraph(load(data / "restbench" / "tmdb_oas.json"))
     tasks = json.loads((data / "toolflow" / "tmdb.candidates.dev.json").read_text())
 
-    gold = [(name, choose(task["query"], graph, 20)) for task in tasks for name in task["solution"]]
+    candidates = Candidates(graph)
+    gold = [(name, candidates.choose(task["query"], 20)) for task in tasks for name in task["solution"]]
     found = sum(name in chosen for name, chosen in gold)
 
     assert found / len(gold) >= 0.8

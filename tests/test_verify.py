@@ -30,7 +30,7 @@ def printed(text: str, *statuses: int) -> Run:
     ],
 )
 def test_nothing_is_doubted(text: str) -> None:
-    found = doubt(printed(text + "\n", 200))
+    found = doubt(printed(text + "\n", 200), "Who made it?")
 
     assert found is not None
     assert found.type == "NothingFound"
@@ -41,13 +41,28 @@ def test_nothing_is_doubted(text: str) -> None:
     ["Fail Safe (1964)", "No Country for Old Men was directed by Joel Coen", "7", "0", "['a']", "No one: 3\nHim: 2"],
 )
 def test_answers_are_taken(text: str) -> None:
-    assert doubt(printed(text + "\n", 200)) is None
+    assert doubt(printed(text + "\n", 200), "Who made it?") is None
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "doubted"),
+    [
+        ("shows that are similar to House of Cards", "House of Cards", True),
+        ("shows that are similar to House of Cards", "House of Cards\nBillions", False),
+        ("Which is older, Dune or Solaris?", "Solaris", False),
+        ("How many episodes does 2 Broke Girls have?", "2", False),
+    ],
+)
+def test_the_words_of_the_question_are_no_answer(query: str, text: str, doubted: bool) -> None:
+    found = doubt(printed(text + "\n", 200), query)
+
+    assert (found.type if found else None) == ("NothingNew" if doubted else None)
 
 
 def test_an_answer_without_any_reply_is_doubted() -> None:
     """A program that prints what the model believes to know is not evidence."""
     for run in (printed("Paris"), printed("Paris", 404)):
-        found = doubt(run)
+        found = doubt(run, "What is the capital of France?")
         assert found is not None
         assert found.type == "NoEvidence"
 

@@ -1,0 +1,69 @@
+"""From an object that a program holds to a field or an identifier that another tool returns."""
+
+from __future__ import annotations
+
+import pytest
+
+from protocols import load
+from protocols.graph import ProtocolGraph, Want
+from protocols.routes import Held, route_to_argument, route_to_field
+from protocols.samples import sample
+
+
+@pytest.fixture(scope="module")
+def cinema() -> ProtocolGraph:
+    return ProtocolGraph(load(sample("cinema")))
+
+
+def names(graph: ProtocolGraph) -> list[str]:
+    return [tool.name for tool in graph.protocol.tools]
+
+
+FILM = Held("film", "GET_films", ("films", 0))
+PERSON = Held("person", "GET_people", ("people", 0))
+
+
+@pytest.mark.parametrize(
+    ("field", "held", "text"),
+    [
+        ("birthday", [PERSON], 'GET_people_personId(personId=person["personId"])["birthday"]'),
+        ("nothing_of_the_kind", [PERSON, FILM], None),
+    ],
+)
+def test_the_shortest_way_to_a_field(cinema: ProtocolGraph, field: str, held: list[Held], text: str | None) -> None:
+    way = route_to_field(cinema, field, held, {}, names(cinema))
+
+    assert (None if way is None else str(way)) == text
+
+
+def test_a_way_may_take_several_calls(cinema: ProtocolGraph) -> None:
+    """The studio of a film is in the film's details, and its headquarters in those of the studio."""
+    way = route_to_field(cinema, "headquarters", [FILM], {}, names(cinema))
+
+    details = 'GET_films_filmId(filmId=film["filmId"])'
+    assert str(way) == f'GET_studios_studioId(studioId={details}["studio"]["studioId"])["headquarters"]'
+
+
+def test_an_identifier_that_was_used_already_is_used_again(cinema: ProtocolGraph) -> None:
+    """The reviews of a film do not hold the film, but the program that asked for them knew its identifier."""
+    want = cinema.want("GET_films_filmId", "filmId")
+    assert want == Want("film", "id")
+
+    way = route_to_field(
+        cinema, "studio", [Held("reviews", "GET_films_filmId_reviews", ())], {want: "n"}, names(cinema)
+    )
+
+    assert str(way) == 'GET_films_filmId(filmId=n)["studio"]'
+
+
+def test_only_tools_that_may_be_called_are_on_the_way(cinema: ProtocolGraph) -> None:
+    assert route_to_field(cinema, "birthday", [PERSON], {}, ["GET_films", "GET_people"]) is None
+
+
+def test_the_way_to_an_identifier(cinema: ProtocolGraph) -> None:
+    """A person is no film, but has made some."""
+    text = route_to_argument(cinema, "GET_films_filmId", "filmId", [PERSON], names(cinema))
+
+    assert text is not None
+    assert text.startswith('GET_people_personId_credits(personId=person["personId"])')
+    assert text.endswith('["filmId"]')
