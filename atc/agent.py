@@ -7,6 +7,7 @@ all earlier programs, their results, and the documentation of the tool that the 
 from __future__ import annotations
 
 import ast
+import keyword
 import platform
 import re
 import time
@@ -395,8 +396,9 @@ class _Solve:
                 query=self.query,
             )
         else:
-            if fault.stage != "answer" and error not in self.facts:
+            if (fault.stage != "answer" or fault.type == "NoOutput") and error not in self.facts:
                 self.facts.append(error)
+            self.begin = _mended_name(self.attempts[-1].program, fault)
             text = prompts.render("reflect_program", error=error, query=self.query)
         self.messages.append(Message("user", text))
         turn = self.first
@@ -470,6 +472,17 @@ def _same(one: str, other: str) -> bool:
         return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))
     except SyntaxError:
         return one == other
+
+
+def _mended_name(program: str, fault: Fault) -> str:
+    """The program up to a name that was written with a space in it, which a small model may do; else empty."""
+    lines = program.splitlines(keepends=True)[: fault.line or 0]
+    if fault.type != "SyntaxError" or not lines:
+        return ""
+    slip = re.match(r"(\s*[A-Za-z]\w*) ([A-Za-z]\w*) =[^=]", lines[-1])
+    if slip is None or keyword.iskeyword(slip[1].strip()) or keyword.iskeyword(slip[2]):
+        return ""
+    return "".join(lines[:-1]) + f"{slip[1]}_{slip[2]} ="
 
 
 def _status(run: Run | None) -> Status:

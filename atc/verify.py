@@ -7,6 +7,7 @@ again. The paper's loop takes all of these for success (its section A.4 names it
 
 from __future__ import annotations
 
+import ast
 import re
 
 from atc.faults import Fault, Stage
@@ -25,6 +26,9 @@ _NOTHING = re.compile(
 )
 """A line that says that there is nothing: "[]", "No movies found.", "Director: None"; but not a title, "No Time"."""
 
+_YES_OR_NO = frozenset(words("is are was were do does did has have had can could will would should"))
+"""How a question begins whose answer may well be one of its own words."""
+
 
 def judge(program: str, run: Run | None) -> Fault | None:
     """Why a run is no answer; None when it is one."""
@@ -33,12 +37,22 @@ def judge(program: str, run: Run | None) -> Fault | None:
     if run.outcome == "ok":
         if run.stdout.strip():
             return None
-        return Fault("answer", "NoOutput", "the program ended without printing an answer; print() it")
+        return Fault("answer", "NoOutput", _unprinted(program))
     error = run.error
     kind = error.type if error else "Limit"
     message = error.message if error else f"stopped at the limit of {run.limit}"
     stage: Stage = "policy" if run.outcome == "refused" else "run"
     return Fault(stage, kind, message, error.line if error else None, error.snippet if error else "")
+
+
+def _unprinted(program: str) -> str:
+    """Why a program printed nothing."""
+    nodes = ast.walk(ast.parse(program))
+    prints = [node.lineno for node in nodes if isinstance(node, ast.Name) and node.id == "print"]
+    if not prints:
+        return "the program ended without printing an answer; print() it"
+    lines = f"line{'s' * (len(prints) > 1)} {', '.join(map(str, prints))}"
+    return f"the print() on {lines} was never reached: what is looked for was not found; print an answer then, too"
 
 
 def doubt(run: Run, query: str) -> Fault | None:
@@ -54,9 +68,9 @@ def doubt(run: Run, query: str) -> Fault | None:
     if all(_NOTHING.match(line) for line in lines):
         shown = lines[0][:80]
         return Fault("answer", "NothingFound", f"the program printed {shown!r}, but what is asked for exists")
-    said = words(run.stdout)
-    asked = words(query)
-    if "or" not in asked and set(said) <= set(asked) and any(word.isalpha() for word in said):
+    said, asked = words(run.stdout), words(query)
+    chooses = "or" in asked or bool(_YES_OR_NO.intersection(asked[:1]))
+    if not chooses and set(said) <= set(asked) and any(word.isalpha() for word in said):
         shown = lines[0][:80]
         return Fault("answer", "NothingNew", f"the program printed {shown!r}, which the question says already")
     return None

@@ -102,6 +102,48 @@ def test_an_invented_identifier_is_answered_with_the_call_that_yields_it() -> No
     assert 'Take personId from GET_people(query=…)["people"][0]["personId"]' in reflection
 
 
+def test_a_revision_begins_with_the_call_that_yields_what_was_missing() -> None:
+    """A search does not list birthdays; the graph knows who does, so the model only has to go on from there."""
+    model = ScriptedModel(
+        'person = GET_people(query="Ana Bell")["people"][0]\nborn = person["birthday"]\nprint(born)', "print(born)"
+    )
+
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        solution = agent.solve("When was Ana Bell born?")
+
+    begin = (
+        'person = GET_people(query="Ana Bell")["people"][0]\n'
+        'born = GET_people_personId(personId=person["personId"])["birthday"]\n'
+    )
+    assert model.asked[1][-1] == Message("assistant", f"```python\n{begin}")
+    assert (solution.status, solution.program) == ("answered", f"{begin}print(born)")
+
+
+def test_an_identifier_of_the_wrong_thing_is_exchanged() -> None:
+    """A person's id given to a film tool: the revision begins with the film that the person made."""
+    model = ScriptedModel(
+        'person = GET_people(query="Ana Bell")["people"][0]\nfilm = GET_films_filmId(filmId=person["personId"])',
+        'print(film["title"])',
+    )
+
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        solution = agent.solve("Which film did Ana Bell make?")
+
+    assert solution.status == "answered"
+    assert [call.tool for call in solution.calls] == ["GET_people", "GET_people_personId_credits", "GET_films_filmId"]
+
+
+def test_a_name_with_a_space_in_it_is_mended() -> None:
+    """A slip that a small model repeats for ever when it is only told of it."""
+    model = ScriptedModel('ana bell = GET_people(query="Ana Bell")\nprint(ana bell)', " GET_people()\nprint(ana_bell)")
+
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        solution = agent.solve("Who is Ana Bell?")
+
+    assert model.asked[1][-1].content == "```python\nana_bell ="
+    assert solution.program == "ana_bell = GET_people()\nprint(ana_bell)"
+
+
 def test_an_identifier_of_another_kind_is_named_as_such() -> None:
     """A person's id given to a film tool: the reflection says whose id it was and names a call that goes on from it."""
     protocol = load(sample("cinema"))

@@ -50,6 +50,7 @@ def test_answers_are_taken(text: str) -> None:
         ("shows that are similar to House of Cards", "House of Cards", True),
         ("shows that are similar to House of Cards", "House of Cards\nBillions", False),
         ("Which is older, Dune or Solaris?", "Solaris", False),
+        ("Does it rain in Oslo?", "rain", False),
         ("How many episodes does 2 Broke Girls have?", "2", False),
     ],
 )
@@ -72,3 +73,10 @@ def test_silence_is_no_answer() -> None:
 
     assert fault is not None
     assert (fault.stage, fault.type) == ("answer", "NoOutput")
+
+
+def test_a_print_that_was_never_reached_is_named() -> None:
+    fault = judge("for one in []:\n    print(one)", printed("", 200))
+
+    assert fault is not None
+    assert "the print() on line 2 was never reached" in fault.message
