@@ -268,6 +268,7 @@ class _Solve:
         return solution
 
     def loop(self, sandbox: Sandbox) -> tuple[Status, str]:
+        sandbox.prepare()
         self.messages = self.opening()
         self.first = len(self.messages)
         while True:
@@ -292,6 +293,7 @@ class _Solve:
                 return "api_error", hopeless
             if len(self.attempts) > self.agent.max_reflections:
                 return _status(run), f"{fault.type}: {fault.message}" if fault.message else fault.type
+            sandbox.prepare()
             self.reflect(run, fault, attribution)
 
     def may_doubt(self) -> bool:

@@ -90,6 +90,7 @@ class _Writer:
         self.optional = optional
         self.described = described
         self.names: dict[str, str] = {}
+        self.plain: dict[int, str] = {}
 
     def text(self) -> str:
         uses: Counter[str] = Counter()
@@ -123,7 +124,7 @@ class _Writer:
         properties = properties_of(schema, self.protocol)
         if not properties:
             return
-        shape = self._shape(schema, 0)
+        shape = self._plain(schema)
         if path and len(shape) >= _WORTH and not self._is_page(properties):
             uses[shape] += 1
             first.setdefault(shape, (self.graph.kind(tool.name, path, properties).capitalize(), schema))
@@ -172,10 +173,11 @@ class _Writer:
 
     def _plain(self, schema: Schema) -> str:
         """An object by its fields, written as if no type had a name."""
-        names, self.names = self.names, {}
-        text = self._shape(schema, 0)
-        self.names = names
-        return text
+        if id(schema) not in self.plain:
+            names, self.names = self.names, {}
+            self.plain[id(schema)] = self._shape(schema, 0)
+            self.names = names
+        return self.plain[id(schema)]
 
     def _fields(self, schema: Schema, nested: int) -> str:
         fields = []

@@ -11,13 +11,9 @@ import contextlib
 import difflib
 import functools
 import marshal
-import os
 import select
-import shutil
 import signal
 import socket
-import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -82,6 +78,7 @@ class Sandbox:
         self._tools = frozenset(tools) if tools is not None else None
         self._on_call = on_call
         self._on_output = on_output
+        self._ready: list[launcher.Child] = []
         self._open_broker(0.0)  # a protocol that can't be called is told now, not in the middle of a run
 
     def __enter__(self) -> Sandbox:
@@ -91,7 +88,20 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """Nothing outlives a run; here for what will."""
+        """End the process that `prepare` started, if no run took it."""
+        while self._ready:
+            child = self._ready.pop()
+            child.stop()
+            child.clear()
+
+    def prepare(self) -> None:
+        """Start the process of the next run ahead, while its program is still being written.
+
+        It has seen nothing yet and waits. What goes wrong here is told by `run`.
+        """
+        if not self._ready:
+            with contextlib.suppress(OSError):
+                self._ready.append(launcher.start())
 
     def run(self, program: str) -> Run:
         """Run a program to its end or to a limit; whatever it does is in the Run, nothing of it is raised.
@@ -110,12 +120,22 @@ class Sandbox:
             return _unstarted("error", fault, started)
         broker = self._open_broker(started + self._limits.wall)
         try:
-            return _Execution(self._limits, broker, self._settings(compiled), program, self._on_output, started).run(
-                marshal.dumps(compiled.code)
-            )
+            execution = _Execution(self._limits, broker, self._settings(compiled), program, self._on_output, started)
+            return execution.run(self._taken, marshal.dumps(compiled.code))
         finally:
             broker.cancel()
             broker.close()
+
+    def _taken(self) -> launcher.Child:
+        """The process that waits, or a new one."""
+        try:
+            child = self._ready.pop()
+        except IndexError:
+            return launcher.start()
+        if child.process.poll() is None:
+            return child
+        child.clear()  # it did not live to see the program
+        return launcher.start()
 
     def _open_broker(self, deadline: float) -> Broker:
         return Broker(
@@ -169,27 +189,24 @@ class _Execution:
         self._limit_line: int | None = None
         self._broken: BaseException | None = None
 
-    def run(self, code: bytes) -> Run:
+    def run(self, start: Callable[[], launcher.Child], code: bytes) -> Run:
         """Start, watch, clean up, tell."""
         interrupted = False
-        folder = tempfile.mkdtemp(prefix="atc-")
-        ours, theirs = socket.socketpair()
         calls = ThreadPoolExecutor(PARALLEL_CALLS, "broker")
-        process = None
+        child = None
         status, usage = 0, None
         try:
-            with theirs:
-                process = launcher.start(theirs.fileno(), folder)
-            self._converse(ours, calls, code)
+            child = start()
+            self._converse(child.socket, calls, code)
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            if process is not None:
-                status, usage = _stop(process, wait=self._end is not None and not interrupted)
+            if child is not None:
+                status, usage = child.stop(wait=self._end is not None and not interrupted)
             self._broker.cancel()
             calls.shutdown(wait=False, cancel_futures=True)
-            ours.close()
-            shutil.rmtree(folder, ignore_errors=True)
+            if child is not None:
+                child.clear()
         if self._broken is not None:
             raise self._broken
         return self._result(status, usage, interrupted)
@@ -414,24 +431,3 @@ def _described(reply: Reply, number: int, function: bool) -> dict[str, object]:
         "history": reply.history,
         "seconds": reply.record.ms / 1000,
     }
-
-
-def _stop(process: subprocess.Popen[bytes], *, wait: bool) -> tuple[int, Any]:
-    """End the whole process group and collect its leader; gives exit status (negative: signal) and what it used.
-
-    A child that has said how its program ended is leaving by itself: `wait` gives it a moment, so that its own exit
-    status and its use of time are what is told.
-    """
-    deadline = time.monotonic() + 0.2
-    gone, status, usage = 0, 0, None
-    with contextlib.suppress(ChildProcessError):  # someone else in this process waits for all children
-        while wait and not gone and time.monotonic() < deadline:
-            gone, status, usage = os.wait4(process.pid, os.WNOHANG)
-            if not gone:
-                time.sleep(0.0005)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        if not gone:
-            _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)  # so that subprocess does not wait for it again
-    return process.returncode, usage

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -511,6 +512,31 @@ def test_nothing_is_left_behind(api: LocalAPI, tmp_path: Path, monkeypatch: pyte
     assert _children() == before
     assert list(tmp_path.iterdir()) == []
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("broker")]
+
+
+def test_a_process_that_was_started_ahead_runs_the_next_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once; one that died while it waited is replaced, one that was never needed goes with the sandbox."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = _children()
+    with Sandbox(None) as sandbox:
+        sandbox.prepare()
+        waiting = _children() - before
+        assert sandbox.run("print(1)").stdout == "1\n"
+        assert len(waiting) == 1
+        assert _children() == before
+
+        sandbox.prepare()
+        (dead,) = _children() - before
+        os.kill(int(dead), signal.SIGKILL)
+        time.sleep(0.2)
+        assert sandbox.run("print(2)").stdout == "2\n"
+
+        sandbox.prepare()
+
+    assert _children() == before
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_child_is_walled_in() -> None:
