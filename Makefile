@@ -24,9 +24,9 @@ model: env
 	@$(BIN)/atc model pull $(MODEL) || test -z "$$ATC_NO_SKIP"
 
 demo: model
-	$(ASK) "Who directed the top rated film?"
-	$(ASK) "Where was the director of The Silent Harbor born?"
-	$(ASK) "Put the top rated film on my watchlist, then tell me the titles on it."
+	$(ASK) "Where is the headquarters of the studio that made the top rated film?"
+	$(ASK) "When was Ana Bell born?"
+	$(ASK) "What are the reviews of The Silent Harbor?"
 
 test: lint types unit
 
