@@ -6,7 +6,6 @@ all earlier programs, their results, and the documentation of the tool that the 
 
 from __future__ import annotations
 
-import ast
 import keyword
 import platform
 import re
@@ -35,6 +34,7 @@ from atc.events import (
 )
 from atc.faults import Attribution, Fault
 from atc.models import Message, Model, Usage, open_model
+from atc.programs import extract, fenced, same
 from atc.remedy import remedy
 from atc.solution import Attempt, Solution, Status
 from atc.verify import doubt, judge
@@ -54,7 +54,6 @@ SIMULATED_NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 """What time it is in a rehearsal, unless one says otherwise."""
 
 _PREFILL = "```python\n"
-_FENCE = re.compile(r"```(?:python|py)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _PROMPT_TOKENS = 6000
 _DETAILED = 6
 """Tools that the prompt describes; of the other candidates it shows the signature alone."""
@@ -278,7 +277,7 @@ class _Solve:
                 self.attempts.append(Attempt(program, "run", run, None, None))
                 return "interrupted", "interrupted"
             fault = judge(program, run)
-            hopeless = _api_trouble(self.agent.protocol, run, failed=fault is not None) if run else ""
+            hopeless = _api_trouble(self.agent.protocol, run) if run else ""
             if fault is None and run is not None and self.may_doubt():
                 fault = doubt(run, self.query)
                 self.doubted = fault is not None
@@ -286,7 +285,11 @@ class _Solve:
                 self.attempts.append(Attempt(program, "done", run, None, None))
                 return "answered", ""
             fault = fault or Fault("run", "APIError", hopeless)
-            attribution = attribute(fault, program, run, self.ask(program, fault))
+            try:
+                attribution = attribute(fault, program, run, self.ask(program, fault))
+            except BaseException:
+                self.attempts.append(Attempt(program, fault.stage, run, fault, None))
+                raise
             self.attempts.append(Attempt(program, fault.stage, run, fault, attribution))
             self.agent.on_event(FaultFound(len(self.attempts), fault, attribution))
             if hopeless:
@@ -342,11 +345,12 @@ class _Solve:
             [*messages, Message("assistant", _PREFILL + begin)], stop=("\n```",), max_tokens=_PROGRAM_TOKENS
         )
         self.usage += completion.usage
-        return extract(completion.text if _FENCE.search(completion.text) else begin + completion.text), completion.usage
+        whole = completion.text if fenced(completion.text) is not None else begin + completion.text
+        return extract(whole), completion.usage
 
     def is_known(self, program: str) -> bool:
         """Whether the program was tried before, comments and layout aside."""
-        return any(_same(program, attempt.program) for attempt in self.attempts)
+        return any(same(program, attempt.program) for attempt in self.attempts)
 
     def execute(self, sandbox: Sandbox, program: str) -> Run:
         started = time.perf_counter()
@@ -440,7 +444,7 @@ class _Solve:
         except PackageNotFoundError:
             ours = "unknown"
         chosen = self.agent._model
-        name = chosen if isinstance(chosen, str) else getattr(chosen, "name", None)
+        name = chosen if isinstance(chosen, str) else getattr(chosen, "name", type(chosen).__name__) if chosen else None
         if name is None and status != "model_error":
             name = self.agent.model.name
         return {
@@ -451,40 +455,15 @@ class _Solve:
         }
 
 
-def extract(text: str) -> str:
-    """The program in a model's answer: its first code block, or the whole answer when that is Python; else empty."""
-    found = _FENCE.search(text)
-    program = (found.group(1) if found else text.partition("```")[0]).strip("\n").rstrip()
-    if found is None:
-        try:
-            tree = ast.parse(program)
-        except SyntaxError:
-            # Prose is no program; code with a slip is one, and the policy says where the slip is.
-            return program if re.search(r"^\s*(\w+\s*=|print\(|for |import |from |def )", program, re.M) else ""
-        # A sentence of one word is an expression too, but no program.
-        if not any(
-            isinstance(node, (ast.Call, ast.stmt)) and not isinstance(node, ast.Expr) for node in ast.walk(tree)
-        ):
-            return ""
-    return program
-
-
-def _same(one: str, other: str) -> bool:
-    try:
-        return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))
-    except SyntaxError:
-        return one == other
-
-
 def _mended_name(program: str, fault: Fault) -> str:
     """The program up to a name that was written with a space in it, which a small model may do; else empty."""
-    lines = program.splitlines(keepends=True)[: fault.line or 0]
+    lines = program.split("\n")[: fault.line or 0]
     if fault.type != "SyntaxError" or not lines:
         return ""
-    slip = re.match(r"(\s*[A-Za-z]\w*) ([A-Za-z]\w*) =[^=]", lines[-1])
+    slip = re.match(r"(\s*[A-Za-z]\w*) ([A-Za-z]\w*) =(?!=)", lines[-1])
     if slip is None or keyword.iskeyword(slip[1].strip()) or keyword.iskeyword(slip[2]):
         return ""
-    return "".join(lines[:-1]) + f"{slip[1]}_{slip[2]} ="
+    return "\n".join([*lines[:-1], f"{slip[1]}_{slip[2]} ="])
 
 
 def _status(run: Run | None) -> Status:
@@ -494,22 +473,25 @@ def _status(run: Run | None) -> Status:
 
 
 def _error_text(fault: Fault) -> str:
-    text = f"{fault.type}: {fault.message}" if fault.message else fault.type
-    return f"{fault.snippet.rstrip()}\n{text}" if fault.snippet else text
+    """The error as the model reads it; what a program can make as long as it likes is cut."""
+    message = fault.message if len(fault.message) <= _SHORT else fault.message[:_SHORT].rstrip() + "…"
+    snippet = [line if len(line) <= _SHORT else line[:_SHORT] + "…" for line in fault.snippet.rstrip().split("\n")]
+    text = f"{fault.type}: {message}" if message else fault.type
+    return "\n".join([*snippet, text]) if fault.snippet else text
 
 
-def _api_trouble(protocol: Protocol, run: Run, failed: bool) -> str:
-    """Why no program could get further with this API; empty when the API is well."""
+def _api_trouble(protocol: Protocol, run: Run) -> str:
+    """Why no program could get further with this API; empty when the API is well, or when one cannot tell."""
     for call in run.calls:
         if _is_page(protocol, call):
             return f"{call.method} {call.url} answered a web page, not JSON: check the base URL (--base-url)"
-    for call in run.calls if failed else ():
-        where = f"{call.method} {call.url}"
-        if call.status is None and call.attempts:
-            return f"{where} could not be reached: {call.error}"
-        if call.status == 401:
-            return f"{where} was refused with 401: check the credentials (--auth KIND:SOURCE)"
-    return ""
+    sent = [call for call in run.calls if call.attempts]
+    if not sent or run.outcome == "limit" or any(call.status not in (None, 401) for call in sent):
+        return ""
+    last = sent[-1]
+    if last.status is None:
+        return f"{last.method} {last.url} could not be reached: {last.error}"
+    return f"{last.method} {last.url} was refused with 401: check the credentials (--auth KIND:SOURCE)"
 
 
 def _is_page(protocol: Protocol, call: CallRecord) -> bool:

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from atc.evidence import findings
 from atc.faults import Attribution, Fault
+from atc.programs import parsed
+from protocols.routes import steps
 from sandbox.records import CallRecord, Run
 
 __all__ = ["attribute"]
@@ -46,7 +49,9 @@ def attribute(fault: Fault, program: str, run: Run | None, ask: Ask) -> Attribut
     for nearest, how in ((_on_line(run.calls, error.line), "line"), (_behind(program, lines, run.calls), "data")):
         found = _choose(nearest, "line" if how == "line" else "data", ask)
         if found is not None:
-            return found
+            facts = findings(program, error.line, run.calls)
+            path = next((fact.path for fact in facts if fact.tool == found.tool and fact.path), ())
+            return replace(found, path=steps(path) or None)
     return _choose([call for call in run.calls if call.tool], "only", ask) or none
 
 
@@ -83,9 +88,7 @@ class _Binding:
 
 def _behind(program: str, lines: Sequence[int], calls: Sequence[CallRecord]) -> list[CallRecord]:
     """The calls whose responses the failing lines work on, nearest first, followed through the assignments."""
-    try:
-        tree = ast.parse(program)
-    except SyntaxError:
+    if (tree := parsed(program)) is None:
         return []
     bindings = list(_bindings(tree))
     for line in reversed(lines):

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from protocols.graph import ProtocolGraph
+from protocols.model import Tool
+from protocols.names import tool_name
 from protocols.words import singular, words
 
 __all__ = ["Candidates"]
@@ -24,6 +26,12 @@ _SPEAKS_OF = 2.0
 """What a field that the question speaks of is worth, beside the scores of words (about 1 to 4 each)."""
 
 
+def _text(tool: Tool) -> str:
+    """The words of a tool. Name and path say what it is about in the fewest, so they count beside the description."""
+    given = "" if tool.name.startswith(tool_name(tool.method, tool.path)) else tool.name
+    return f"{given or tool.path} {tool.path} {tool.summary} {tool.description}"
+
+
 class Candidates:
     """The tools of a protocol, searchable by question; built once, asked often."""
 
@@ -31,9 +39,7 @@ class Candidates:
         from rank_bm25 import BM25Plus
 
         self.graph = graph
-        # The path says what a tool is about in the fewest words, so it counts twice.
-        texts = [f"{tool.path} {tool.path} {tool.summary} {tool.description}" for tool in graph.protocol.tools]
-        self._index = BM25Plus([[singular(word) for word in words(text)] for text in texts])
+        self._index = BM25Plus([[singular(word) for word in words(_text(tool))] for tool in graph.protocol.tools])
 
     def rank(self, query: str, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
         """The names of all tools, those whose path and description share the most telling words with a query first.

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
+from atc.programs import parsed
 from protocols.routes import Held
 from protocols.shapes import Step
 from sandbox.records import CallRecord
@@ -23,7 +24,7 @@ _KEYS = 14
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A fact about an expression of the failing line.
+    """A fact about an expression of the failing line: a value of `tool`'s response at `path`, 0 for any item of a list.
 
     Where a response had no such key, `missing` is the key, `span` the expression that looked for it, and `held` the
     object that was to have it, with the objects around it that the line also names, nearest first. `arguments` are
@@ -32,6 +33,7 @@ class Finding:
 
     text: str
     tool: str | None
+    path: tuple[Step, ...] = ()
     missing: str | None = None
     span: Span | None = None
     held: tuple[Held, ...] = ()
@@ -63,9 +65,7 @@ class _Value:
 
 def findings(program: str, line: int, calls: Sequence[CallRecord]) -> list[Finding]:
     """Facts about the line that failed, those that explain a failure only; empty when nothing can be told."""
-    try:
-        tree = ast.parse(program)
-    except SyntaxError:
+    if (tree := parsed(program)) is None:
         return []
     resolver = _Resolver(program, tree, calls)
     outer = {id(node.value): node for node in ast.walk(tree) if isinstance(node, ast.Subscript)}
@@ -82,6 +82,7 @@ def findings(program: str, line: int, calls: Sequence[CallRecord]) -> list[Findi
             continue
         wanted = _access(outer[id(node)])[1] if id(node) in outer else None
         if (finding := _explain(resolver.text(base), held, key, wanted)) is not None:
+            finding = replace(finding, path=held.path)
             if finding.missing:
                 around = tuple(resolver.around(base, held))
                 given = resolver.arguments(held.call)
@@ -97,9 +98,7 @@ def argument_of(
 
     An argument that is not given by name, or that several calls on the line are given, is unclear.
     """
-    try:
-        tree = ast.parse(program)
-    except SyntaxError:
+    if (tree := parsed(program)) is None:
         return None
     given = [
         word.value
@@ -149,7 +148,7 @@ def _explain(name: str, held: _Value, key: str | int | None, wanted: str | int |
             )
         near = get_close_matches(key, keys, 1, 0.5)
         said = f'; use "{near[0]}"' if near else ""
-        return Finding(f'`{name}` has no "{key}"; its keys are {_list(keys)}{said}', held.tool, key)
+        return Finding(f'`{name}` has no "{key}"; its keys are {_list(keys)}{said}', held.tool, missing=key)
     if isinstance(value, dict) and isinstance(key, int):
         return Finding(f"`{name}` is a dict, not a list; its keys are {_list([str(one) for one in value])}", held.tool)
     if isinstance(value, list) and isinstance(key, str):
@@ -183,11 +182,11 @@ class _Resolver:
         return self.program[span.start : span.end]
 
     def span(self, node: ast.expr) -> Span:
-        lines = self.program.splitlines(keepends=True)
+        lines = self.program.split("\n")
 
         def offset(line: int, column: int) -> int:
             # The parser counts columns in bytes.
-            return sum(map(len, lines[: line - 1])) + len(lines[line - 1].encode()[:column].decode())
+            return sum(len(one) + 1 for one in lines[: line - 1]) + len(lines[line - 1].encode()[:column].decode())
 
         end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         return Span(offset(node.lineno, node.col_offset), offset(end_line, end_column))

@@ -31,7 +31,8 @@ class Attribution:
     """The tool whose call made a program fail (paper, section 3.3).
 
     `tool` is None when the fault is the program's own. `call` is the index of the call among the run's calls, `path`
-    where in its response (or which argument) the fault lies, `how` the evidence: call (the call itself failed), line
+    where in its response the fault lies (`["results"][0]`, 0 standing for any item; None at its root or where that
+    cannot be told), `how` the evidence: call (the call itself failed), line
     (the only tool on the failing line), data (the failing line works on that call's response), only (the only tool
     called), model (the model was asked), none. `candidates` are the tools that were considered, nearest first.
     """

@@ -23,7 +23,16 @@ def to_json(data: object) -> str:
 
 
 def write_json(path: Path, data: object) -> None:
-    """Write `data` to `path`, which is then there as a whole or as it was before. Raises: UsageError."""
+    """Write `data` to `path`, which is then there as a whole or as it was before. Raises: UsageError.
+
+    What is there and is no file (a pipe, a device) is written to as it is.
+    """
+    if path.exists() and not path.is_file():
+        try:
+            path.write_text(to_json(data), "utf-8")
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
+        return
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         temporary.write_text(to_json(data), "utf-8")

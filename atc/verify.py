@@ -11,6 +11,7 @@ import ast
 import re
 
 from atc.faults import Fault, Stage
+from atc.programs import parsed
 from protocols.words import words
 from sandbox.records import Run
 
@@ -25,6 +26,9 @@ _NOTHING = re.compile(
     re.IGNORECASE,
 )
 """A line that says that there is nothing: "[]", "No movies found.", "Director: None"; but not a title, "No Time"."""
+
+_LONG = 500
+"""Characters of a line that are looked at."""
 
 _YES_OR_NO = frozenset(words("is are was were do does did has have had can could will would should"))
 """How a question begins whose answer may well be one of its own words."""
@@ -47,7 +51,7 @@ def judge(program: str, run: Run | None) -> Fault | None:
 
 def _unprinted(program: str) -> str:
     """Why a program printed nothing."""
-    nodes = ast.walk(ast.parse(program))
+    nodes = ast.walk(parsed(program) or ast.Module([], []))
     prints = [node.lineno for node in nodes if isinstance(node, ast.Name) and node.id == "print"]
     if not prints:
         return "the program ended without printing an answer; print() it"
@@ -65,7 +69,7 @@ def doubt(run: Run, query: str) -> Fault | None:
             "answer", "NoEvidence", "the program printed an answer without any reply of the API; call the functions"
         )
     lines = [line.strip() for line in run.stdout.strip().splitlines() if line.strip()]
-    if all(_NOTHING.match(line) for line in lines):
+    if all(_NOTHING.match(line[:_LONG]) for line in lines):
         shown = lines[0][:80]
         return Fault("answer", "NothingFound", f"the program printed {shown!r}, but what is asked for exists")
     said, asked = words(run.stdout), words(query)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlsplit
 
 import click
 
@@ -113,7 +114,7 @@ def bench(
             seed=seed,
             now=now.isoformat(),
             api="simulated" if simulate else base_url or ", ".join(server.url for server in protocol.servers),
-            protocol={"file": Path(api).name, "sha256": protocol.digest},
+            protocol={"file": Path(urlsplit(api).path).name, "sha256": protocol.digest},
             task_file={"file": task_file.name, "sha256": hashlib.sha256(task_file.read_bytes()).hexdigest()},
         )
         prepare(out, settings)

@@ -22,6 +22,7 @@ from rich.table import Table
 from atc.agent import Agent
 from atc.models import Completion, Message, Usage
 from protocols import load
+from protocols.errors import ATCError
 from protocols.graph import ProtocolGraph
 from protocols.render import estimate, render, render_full
 from sandbox import Sandbox
@@ -62,6 +63,7 @@ def _process(code: str, *arguments: str, home: Path | None = None) -> None:
 
 def measure(spec: str, runs: int) -> list[tuple[str, str]]:
     """Rows of what was measured and its figure."""
+    protocol = load(spec)
     rows: list[tuple[str, str]] = []
 
     def row(name: str, work: Callable[[], object]) -> None:
@@ -75,7 +77,6 @@ def measure(spec: str, runs: int) -> list[tuple[str, str]]:
             lambda: _process(_LOAD, spec, home=Path(folder) / str(next(homes))),
         )
         row("a process that loads it again", lambda: _process(_LOAD, spec, home=Path(folder) / "again"))
-    protocol = load(spec)
     with Sandbox(protocol, base_url="http://127.0.0.1:9") as sandbox:
         row("a trivial program in the sandbox", lambda: sandbox.run("print(1)"))
     with Agent(protocol, model=_Instant(), mode="none", simulate=True) as agent:
@@ -94,7 +95,11 @@ def measure(spec: str, runs: int) -> list[tuple[str, str]]:
 def main(spec: str, runs: int) -> None:
     """Print what everything but the model and the API costs, for the API document SPEC."""
     table = Table("what", "median")
-    for name, figure in measure(spec, runs):
+    try:
+        rows = measure(spec, runs)
+    except ATCError as error:
+        raise click.ClickException(str(error)) from None
+    for name, figure in rows:
         table.add_row(name, figure)
     Console().print(table)
 

@@ -68,7 +68,8 @@ def offer(task: Task, protocol: Protocol, count: int | None, seed: int) -> tuple
 
 def _task(entry: object, position: int, file: Path, protocol: Protocol, told: dict[str, None]) -> Task:
     where = f"{file}, task {position}"
-    if not isinstance(entry, Mapping) or not isinstance(entry.get("query"), str):
+    query = entry.get("query") if isinstance(entry, Mapping) else None
+    if not isinstance(entry, Mapping) or not isinstance(query, str) or not query.strip():
         raise UsageError(f"{where}: no `query`; is this a RestBench file?")
     solution = entry.get("solution")
     if not isinstance(solution, list) or not solution:
@@ -82,7 +83,7 @@ def _task(entry: object, position: int, file: Path, protocol: Protocol, told: di
     return Task(
         position=position,
         id=str(entry.get("qid", position)),
-        query=entry["query"].strip(),
+        query=query.strip(),
         gold=Gold(dict(counts), counted),
         candidates=_candidates(entry.get("api_list"), where, protocol, told),
     )

@@ -64,6 +64,8 @@ def prepare(out: Path, settings: Settings) -> None:
         if not file.exists():
             write_json(file, wanted)
         found = json.loads(file.read_text("utf-8"))
+        if not isinstance(found, dict):
+            raise ValueError(f"{file.name} is no JSON object")
     except (OSError, ValueError) as error:
         raise UsageError(f"{out} cannot hold the results: {error}") from None
     if found != wanted:

@@ -26,6 +26,8 @@ __all__ = ["Credential", "credential", "for_scheme", "redact"]
 _SPEC = re.compile(r"(?P<kind>.+?):(?P<source>env|file):(?P<place>.+)", re.DOTALL)
 _KINDS = "bearer, basic, header:NAME, query:NAME, cookie:NAME"
 _HIDDEN = "[secret]"
+_SHORTEST = 4
+"""Characters of a secret; fewer occur in any text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,10 @@ def _secret(source: str, place: str) -> str:
         raise UsageError(f"--auth: {where} is empty")
     if any(not char.isprintable() for char in secret):
         raise UsageError(f"--auth: {where} must hold one line of text")
+    if len(secret) < _SHORTEST:
+        raise UsageError(
+            f"--auth: {where} holds fewer than {_SHORTEST} characters, too few to keep them out of what a program sees"
+        )
     return secret
 
 
@@ -137,7 +143,7 @@ def redact(text: str, credentials: Iterable[Credential]) -> str:
     """The text with every secret replaced by `[secret]`.
 
     Found are the secret itself (of basic also the password alone), percent-encoded, escaped for JSON or HTML, in
-    base64 and in hex. Of secrets under four characters only the plain form is sought, or ordinary text would be torn.
+    base64 and in hex. A password under four characters is not sought by itself, or ordinary text would be torn.
     """
     pattern = _pattern(tuple(credentials))
     return pattern.sub(_HIDDEN, text) if pattern is not None else text
@@ -156,9 +162,9 @@ def _forms(credential: Credential) -> Iterator[str]:
     if credential.kind == "basic":
         secrets.append(credential.secret.partition(":")[2])
     for secret in secrets:
-        yield secret
-        if len(secret) < 4:
+        if len(secret) < _SHORTEST:
             continue
+        yield secret
         data = secret.encode()
         for encoded in (quote(secret, safe=""), quote(secret), quote_plus(secret)):
             yield encoded

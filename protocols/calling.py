@@ -22,12 +22,11 @@ from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from protocols.errors import ToolError, UsageError
-from protocols.model import Parameter, Protocol, Schema, Tool
+from protocols.model import SEPARATORS, Parameter, Protocol, Schema, Tool
 from protocols.names import argument_name, tool_name
 
 __all__ = ["BoundCall", "bind", "match", "match_gold", "payload", "signature"]
 
-_SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
 _PLAIN = frozenset({"type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 _PLAIN |= {"minLength", "maxLength", "pattern", "items", "minItems", "maxItems"}
 _PLAIN |= {
@@ -94,7 +93,7 @@ def bind(
         if parameter.argument not in given:
             continue
         values[parameter.argument] = _checked(tool, parameter, given[parameter.argument], definitions or {})
-    covered = whole is not _ABSENT
+    covered = whole is not _ABSENT or _may_go_without(tool, values)
     for parameter in tool.arguments:
         if parameter.required and parameter.argument not in values and not (covered and parameter.location == "body"):
             raise _error(tool, f"misses the required argument {parameter.argument!r}", kwargs, missing=True)
@@ -116,7 +115,7 @@ def bind(
             headers[parameter.name] = _one_line(tool, parameter, _joined(parameter, value))
         elif parameter.location == "cookie":
             cookies[parameter.name] = _one_line(tool, parameter, _joined(parameter, value))
-    if covered:
+    if whole is not _ABSENT:
         values["body"] = whole
     media_type = tool.body.media_type if tool.body is not None and sent else None
     return BoundCall(tool, values, path, tuple(query), headers, cookies, body if sent else None, media_type)
@@ -129,7 +128,7 @@ def payload(call: BoundCall) -> tuple[bytes, str] | None:
     kind = call.media_type.partition(";")[0].strip().lower()
     body = call.body
     if kind == "application/x-www-form-urlencoded" and isinstance(body, Mapping):
-        return urlencode(list(_form_fields(body))).encode(), call.media_type
+        return urlencode(list(_form_fields(call.tool, body))).encode(), call.media_type
     if kind.startswith("multipart/") and isinstance(body, Mapping):
         import hashlib
 
@@ -138,7 +137,7 @@ def payload(call: BoundCall) -> tuple[bytes, str] | None:
         assert call.tool.body is not None
         properties = call.tool.body.schema.get("properties")
         schemas = properties if isinstance(properties, Mapping) else {}
-        fields = [_form_part(name, value, schemas.get(name) or {}) for name, value in _form_fields(body)]
+        fields = [_form_part(name, value, schemas.get(name) or {}) for name, value in _form_fields(call.tool, body)]
         boundary = hashlib.sha256(repr(fields).encode()).hexdigest()[:32]
         data, content_type = encode_multipart_formdata(fields, boundary)
         return data, content_type.replace("multipart/form-data", kind, 1)
@@ -147,8 +146,13 @@ def payload(call: BoundCall) -> tuple[bytes, str] | None:
     return (body.encode() if isinstance(body, str) else body), call.media_type
 
 
-def _form_fields(body: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+def _form_fields(tool: Tool, body: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    """Names and values of a form; a list is repeated, or joined where the document says so."""
+    joined = tool.body.joined if tool.body is not None else {}
     for name, value in body.items():
+        if isinstance(value, list) and name in joined:
+            yield name, joined[name].join(map(_text, value))
+            continue
         for one in value if isinstance(value, list) else [value]:
             yield name, one if isinstance(one, bytes) else _text(one)
 
@@ -348,10 +352,10 @@ def _checked(tool: Tool, parameter: Parameter, value: object, definitions: Mappi
     if parameter.location != "body":
         types = _types(schema)
         if isinstance(value, str) and "array" in types and "string" not in types:
-            separator = _SEPARATORS.get(parameter.style, ",")
+            separator = SEPARATORS.get(parameter.style, ",")
             value = [value] if parameter.explode else value.split(separator)
         elif isinstance(value, list) and types and not {"array", "object"} & set(types):
-            value = _SEPARATORS.get(parameter.style, ",").join(map(_text, value))
+            value = SEPARATORS.get(parameter.style, ",").join(map(_text, value))
     value = _coerced(value, schema)
     problem = _violation(value, schema, definitions)
     if problem is not None:
@@ -611,7 +615,7 @@ def _joined(parameter: Parameter, value: object) -> str:
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, Mapping) and parameter.explode:
         return ",".join(f"{key}={_text(item)}" for key, item in value.items())
-    return _SEPARATORS.get(parameter.style, ",").join(_parts(value))
+    return SEPARATORS.get(parameter.style, ",").join(_parts(value))
 
 
 def _query(parameter: Parameter, value: object) -> list[tuple[str, str]]:
@@ -626,7 +630,7 @@ def _query(parameter: Parameter, value: object) -> list[tuple[str, str]]:
         return [(name, text) for text in _parts(value)]
     if isinstance(value, list) and not value:
         return []
-    return [(name, _SEPARATORS.get(style, ",").join(_parts(value)))]
+    return [(name, SEPARATORS.get(style, ",").join(_parts(value)))]
 
 
 def _one_line(tool: Tool, parameter: Parameter, text: str) -> str:
@@ -697,6 +701,12 @@ def _body(
         if problem is not None:
             raise ToolError(f"{tool.name}(): the body {problem}", tool=tool.name)
     return _encodable(tool, body), True
+
+
+def _may_go_without(tool: Tool, values: Mapping[str, object]) -> bool:
+    """Whether no body is sent: none of it is given, and the document does not ask for one."""
+    inside = any(parameter.location == "body" and parameter.argument in values for parameter in tool.arguments)
+    return tool.body is not None and not tool.body.required and not inside
 
 
 def _shared(tool: Tool, values: Mapping[str, object]) -> dict[str, object]:

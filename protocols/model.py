@@ -18,6 +18,9 @@ Schema = Mapping[str, object]
 
 Location = Literal["path", "query", "header", "cookie", "body"]
 
+SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
+"""What stands between the items of a list, by style; a comma elsewhere."""
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -39,13 +42,17 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The request body of a tool; `example` is the document's own, if it has one."""
+    """The request body of a tool; `example` is the document's own, if it has one.
+
+    `joined` maps the fields of a form whose lists are sent as one value to what stands between the items.
+    """
 
     media_type: str
     schema: Schema
     required: bool
     description: str = ""
     example: object = None
+    joined: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

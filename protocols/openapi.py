@@ -16,7 +16,18 @@ from urllib.parse import urljoin, urlsplit
 
 from protocols.documents import METHODS, Library, pointer
 from protocols.errors import ProtocolError
-from protocols.model import Body, Location, Parameter, Protocol, Response, Schema, SecurityScheme, Server, Tool
+from protocols.model import (
+    SEPARATORS,
+    Body,
+    Location,
+    Parameter,
+    Protocol,
+    Response,
+    Schema,
+    SecurityScheme,
+    Server,
+    Tool,
+)
 from protocols.names import argument_name, tool_name, unique
 from protocols.schemas import SchemaReader, visible
 from protocols.toolfile import FIXED, NAME
@@ -302,6 +313,7 @@ class Builder:
             required=body.get("required") is True,
             description=str(body.get("description") or "").strip(),
             example=examples[0] if examples else None,
+            joined={name: SEPARATORS.get(style, ",") for name, style in _unexploded(media.get("encoding"))},
         )
 
     def _responses(self, raw: object, base: str) -> Iterator[Response]:
@@ -336,6 +348,14 @@ class Builder:
 
 def _listed(value: object) -> tuple[object, ...]:
     return tuple(value) if isinstance(value, list) else ()
+
+
+def _unexploded(encoding: object) -> Iterator[tuple[str, str]]:
+    """The fields of a form whose lists are one value, and their style."""
+    for name, raw in encoding.items() if isinstance(encoding, Mapping) else ():
+        style = str(raw.get("style") or "form") if isinstance(raw, Mapping) else ""
+        if style and raw.get("explode", style == "form" or "style" not in raw) is False:
+            yield str(name), style
 
 
 def _chosen(content: object) -> tuple[str | None, Mapping[str, Any]]:

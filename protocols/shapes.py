@@ -5,6 +5,7 @@ Rendering, data flow and probing all ask the same questions (which fields, in wh
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
@@ -15,6 +16,8 @@ __all__ = ["Field", "Step", "fields", "items_of", "kinds_of", "properties_of", "
 
 Step = str | int
 _MAX_DEPTH = 6
+_MOST = 2000
+"""Fields of one response; schemas that refer to each other have no end of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +48,19 @@ def resolve(schema: Schema, protocol: Protocol) -> Schema:
     return schema
 
 
-def variants(schema: Schema, protocol: Protocol) -> Iterator[Schema]:
-    """The schema itself and what its oneOf, anyOf and allOf allow, each resolved."""
+def variants(schema: Schema, protocol: Protocol, around: tuple[int, ...] = ()) -> Iterator[Schema]:
+    """The schema itself and what its oneOf, anyOf and allOf allow, each resolved.
+
+    One that allows itself (a Pet is a Cat, and a Cat is a Pet and more) is not entered again; `around` are the ids of
+    those that are open.
+    """
     schema = resolve(schema, protocol)
+    if id(schema) in around:
+        return
     yield schema
     for word in ("oneOf", "anyOf", "allOf"):
         for part in cast("list[Schema]", schema.get(word) or []):
-            yield from variants(part, protocol)
+            yield from variants(part, protocol, (*around, id(schema)))
 
 
 def kinds_of(schema: Schema) -> tuple[str, ...]:
@@ -95,10 +104,11 @@ def items_of(schema: Schema, protocol: Protocol) -> Schema | None:
 
 
 def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Iterator[Field]:
-    """Every field of a response, outer objects before inner ones, at most `depth` keys deep."""
-    queue: list[tuple[tuple[Step, ...], Schema]] = [((), schema)]
-    while queue:
-        path, part = queue.pop(0)
+    """The fields of a response, outer objects before inner ones, at most `depth` keys deep and `_MOST` in all."""
+    queue: deque[tuple[tuple[Step, ...], Schema]] = deque([((), schema)])
+    told = 0
+    while queue and told < _MOST:
+        path, part = queue.popleft()
         if len(path) > 2 * depth or sum(isinstance(step, str) for step in path) > depth:
             continue
         items = items_of(part, protocol)
@@ -108,4 +118,5 @@ def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Itera
         for name, inner in properties_of(part, protocol).items():
             here = (*path, name)
             yield Field(here, inner, part)
+            told += 1
             queue.append((here, inner))

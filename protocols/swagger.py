@@ -180,7 +180,13 @@ def _body(
         },
         **({"required": required} if required else {}),
     }
-    return {"required": bool(required), "content": {kind: {"schema": schema}}}
+    joined = {
+        str(raw["name"]): {"style": _STYLES.get(str(raw.get("collectionFormat")), "form"), "explode": False}
+        for raw in fields
+        if raw.get("type") == "array" and raw.get("collectionFormat") != "multi"
+    }
+    media = {"schema": schema, **({"encoding": joined} if joined else {})}
+    return {"required": bool(required), "content": {kind: media}}
 
 
 def _response(document: Mapping[str, Any], operation: Mapping[str, Any], raw: Any) -> dict[str, Any]:

@@ -105,7 +105,13 @@ def _operation(
     variables = re.findall(r"\{([^{}]+)\}", path)
     parameters, inside = _parameters(endpoint.get("parameters"), variables)
     for name, value in parse_qsl(query):
-        if not any(parameter["name"] == name for parameter in parameters):
+        placeholder = re.fullmatch(r"\{([^{}]+)\}", value)
+        if placeholder is not None:
+            described = next((one for one in parameters if one["name"] in (placeholder[1], name)), {})
+            parameters = [one for one in parameters if one is not described]
+            schema = described.get("schema") or {"type": "string"}
+            parameters.append({**described, "name": name, "in": "query", "required": True, "schema": schema})
+        elif not any(parameter["name"] == name for parameter in parameters):
             parameters.append(_fixed(name, "query", value))
     operation: dict[str, Any] = {
         "description": str(endpoint.get("description") or ""),

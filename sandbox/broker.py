@@ -121,7 +121,8 @@ class Broker:
         tools: Names of the tools that may be called by name; all if None. Requests may address any operation.
         on_call: Told of each call when it is over.
         deadline: `time.monotonic()` at which the run ends: no request goes on beyond it, and no retry waits for it.
-    Raises: UsageError: The document names no server that has a host, and there is no `base_url`.
+    Raises: UsageError: The document names no server that has a host, and there is no `base_url`; or that one holds a
+        secret.
     """
 
     def __init__(
@@ -136,6 +137,8 @@ class Broker:
         deadline: float | None = None,
     ) -> None:
         self._protocol = protocol
+        if base_url and "@" in urlsplit(base_url).netloc:
+            raise UsageError("the base URL holds a user name or password; leave it out and pass it as a credential")
         self._base = base_url.rstrip("/") if base_url else None
         self._credentials = tuple(credentials)
         self._limits = limits or Limits()

@@ -11,6 +11,7 @@ import contextlib
 import difflib
 import functools
 import marshal
+import re
 import select
 import signal
 import socket
@@ -375,7 +376,7 @@ class _Execution:
 
 def snippet(program: str, line: int | None) -> str:
     """The lines around `line` (from 1) with their numbers, the line itself marked; empty if it is not known."""
-    lines = program.splitlines()
+    lines = re.split(r"\r\n?|\n", program.rstrip("\r\n"))
     if line is None or not 1 <= line <= len(lines):
         return ""
     shown = range(max(1, line - SNIPPET), min(len(lines), line + SNIPPET) + 1)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
 
 import pytest
 
 from atc import Agent
+from atc.agent import Mode
 from atc.events import CallMade, Event, FaultFound, SolveEnded, SolveStarted
 from atc.models import Completion, Message, Usage
 from protocols import load
 from protocols.errors import ModelError, UsageError
 from protocols.samples import sample
 from sandbox import Limits
-from tests.local_api import LocalAPI
+from tests.local_api import Answer, LocalAPI
 
 
 class ScriptedModel:
@@ -270,6 +272,87 @@ def test_an_api_that_is_down_ends_the_solve() -> None:
     solution = Agent(protocol, model=model).solve("Which city?")
 
     assert (solution.status, solution.exit_code, len(model.asked)) == ("api_error", 6, 1)
+
+
+@pytest.mark.parametrize("mode", ["attribute", "none"])
+def test_an_api_that_is_down_is_told_though_the_program_hides_it(mode: Mode) -> None:
+    with LocalAPI() as api:
+        protocol = api.protocol
+    model = ScriptedModel('try:\n    print(GET_cities(query="Oslo"))\nexcept Exception as error:\n    print(error)')
+
+    solution = Agent(protocol, model=model, mode=mode).solve("Which city?")
+
+    assert (solution.status, solution.exit_code) == ("api_error", 6)
+
+
+def test_an_api_that_answers_something_is_not_given_up(weather: LocalAPI) -> None:
+    """One tool may be forbidden to us where another one is not, and a program may even expect it."""
+    weather.answer("GET", "/cities/osl/weather", {"message": "no"}, status=401)
+    model = ScriptedModel(
+        'city = GET_cities(query="Oslo")["results"][0]\nprint(GET_cities_city_id_weather(city_id=city["id"]))',
+        'print(GET_cities(query="Oslo")["results"][0]["population"])',
+    )
+
+    solution = Agent(weather.protocol, model=model).solve("How many people live in Oslo?")
+
+    assert (solution.status, solution.answer) == ("answered", "717710")
+
+
+def test_a_program_that_is_stopped_in_a_call_is_no_fault_of_the_api(weather: LocalAPI) -> None:
+    weather.script("GET", "/cities", Answer(body={"results": []}, wait=5))
+    agent = Agent(
+        weather.protocol,
+        model=ScriptedModel('print(GET_cities(query="Oslo"))'),
+        max_reflections=0,
+        limits=Limits(wall=0.5),
+    )
+
+    assert agent.solve("Which city?").status == "limit"
+
+
+def test_a_password_in_the_base_url_is_refused(weather: LocalAPI) -> None:
+    agent = Agent(weather.protocol, model=ScriptedModel("print(1)"), base_url="http://me:hunter2@127.0.0.1:1")
+
+    with pytest.raises(UsageError, match="user name or password") as caught:
+        agent.solve("Which city?")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_long_error_is_cut(weather: LocalAPI) -> None:
+    """A program can make an error as long as it likes; the model reads its beginning."""
+    model = ScriptedModel("raise ValueError('x y ' * 20000)", 'print(GET_cities(query="Oslo"))')
+
+    Agent(weather.protocol, model=model).solve("Which city?")
+
+    assert len(model.asked[1][-2].content) < 2000
+
+
+def test_where_in_the_response_the_fault_lies_is_told(weather: LocalAPI) -> None:
+    model = ScriptedModel('print(GET_cities(query="Oslo")["results"][0]["area"])')
+
+    solution = Agent(weather.protocol, model=model, max_reflections=0).solve("How large is Oslo?")
+
+    attribution = solution.attempts[0].attribution
+    assert attribution is not None
+    assert (attribution.tool, attribution.path) == ("GET_cities", '["results"][0]')
+
+
+def test_a_model_needs_no_name(weather: LocalAPI) -> None:
+    model = ScriptedModel('print(GET_cities(query="Oslo"))')
+    nameless = SimpleNamespace(complete=model.complete, close=model.close)
+
+    assert Agent(weather.protocol, model=nameless).solve("Which city?").status == "answered"
+
+
+def test_a_model_that_fails_when_asked_whom_to_blame_keeps_the_attempt(weather: LocalAPI) -> None:
+    """Two tools on the failing line: the model is asked, and has no answer left."""
+    model = ScriptedModel(
+        'c = GET_cities(query="Oslo")["results"][0]; print(GET_cities_city_id_weather(city_id=c["id"])["then"])'
+    )
+
+    solution = Agent(weather.protocol, model=model).solve("Does it rain?")
+
+    assert (solution.status, len(solution.attempts), len(solution.attempts[0].calls)) == ("model_error", 1, 2)
 
 
 def test_a_model_that_fails_keeps_what_was_tried(weather: LocalAPI) -> None:

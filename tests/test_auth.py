@@ -138,7 +138,14 @@ def test_of_a_login_the_password_and_the_header_are_removed_too() -> None:
 
 
 def test_text_without_a_secret_stays_as_it_is() -> None:
-    short = Credential("apiKey", "ab")
-
     assert redact("nothing here", []) == "nothing here"
-    assert redact("6162 YWI= ab", [short]) == "6162 YWI= [secret]"
+    assert redact("ann is not ab", [Credential("basic", "ann:ab")]) == "ann is not ab"
+
+
+def test_a_secret_that_is_too_short_to_hide_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Taking it out of a reply would tear the reply."""
+    monkeypatch.setenv("MY_KEY", "7a")
+
+    with pytest.raises(UsageError, match="fewer than 4 characters") as caught:
+        credential("bearer:env:MY_KEY", None)
+    assert "7a" not in str(caught.value)

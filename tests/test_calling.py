@@ -251,6 +251,45 @@ def test_where_a_body_property_has_a_parameters_name_the_argument_fills_the_para
     assert (whole.query, whole.body) == ((("ids", "a"),), {"ids": ["b"]})
 
 
+def test_a_body_that_is_not_asked_for_may_be_left_out_as_a_whole() -> None:
+    schema = {"type": "object", "required": ["device"], "properties": {"device": {"type": "string"}, "n": {}}}
+    protocol = api([], body={"content": {"application/json": {"schema": schema}}})
+
+    assert put(protocol).media_type is None
+    with pytest.raises(ToolError, match="misses the required argument 'device'"):
+        put(protocol, n=1)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "sent"),
+    [
+        ({}, b"tags=a&tags=b"),
+        ({"style": "form"}, b"tags=a&tags=b"),
+        ({"explode": False}, b"tags=a%2Cb"),
+        ({"style": "pipeDelimited"}, b"tags=a%7Cb"),
+    ],
+)
+def test_lists_in_a_form_are_repeated_or_joined(encoding: dict[str, object], sent: bytes) -> None:
+    schema = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
+    media = {"schema": schema, "encoding": {"tags": encoding}}
+    protocol = api([], body={"content": {"application/x-www-form-urlencoded": media}})
+
+    assert payload(put(protocol, tags=["a", "b"])) == (sent, "application/x-www-form-urlencoded")
+
+
+def test_lists_in_a_swagger_form_are_joined_unless_it_says_multi() -> None:
+    field = {"in": "formData", "type": "array", "items": {"type": "string"}}
+    parameters = [{**field, "name": "some"}, {**field, "name": "more", "collectionFormat": "multi"}]
+    operation = {"parameters": parameters, "responses": {"204": {"description": ""}}}
+    info = {"title": "t", "version": "1"}
+    document = {"swagger": "2.0", "info": info, "host": "api.test", "paths": {"/f": {"put": operation}}}
+
+    sent = payload(bind(load(document).tools[0], (), {"some": ["a", "b"], "more": ["c", "d"]}))
+
+    assert sent is not None
+    assert sent[0] == b"some=a%2Cb&more=c&more=d"
+
+
 def test_a_required_body_is_sent_even_if_it_is_empty() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
     media = {"content": {"application/json": {"schema": schema}}}

@@ -38,3 +38,14 @@ def test_most_gold_tools_of_real_questions_are_among_the_candidates(data: Path) 
     found = sum(name in chosen for name, chosen in gold)
 
     assert found / len(gold) >= 0.8
+
+
+def test_a_given_name_counts_as_well_as_the_path() -> None:
+    """A tool file may call a tool by what it does, where the path says nothing."""
+    tools = [
+        {"name": name, "description": "", "url": f"https://api.test/v1/{path}", "method": "GET"}
+        for name, path in (("weather_forecast", "q/a"), ("stock_price", "q/b"))
+    ]
+    api = load({"servers": [{"url": "https://api.test/v1"}], "endpoints": tools})
+
+    assert Candidates(ProtocolGraph(api)).choose("What is the stock price?", 1) == ("stock_price",)

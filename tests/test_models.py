@@ -192,6 +192,16 @@ def test_a_prefill_becomes_a_request(endpoint: Endpoint, said: str) -> None:
     assert "stop" not in sent  # it would end the answer at the opened block that the answer repeats
 
 
+def test_a_stop_sequence_that_the_opening_nearly_holds_is_not_sent(endpoint: Endpoint) -> None:
+    """An answer may open its block on a line of its own, and would end there."""
+    endpoint.text = "Here it is:\n```python\nx = 1\n```"
+
+    answer = open_model("openai:small").complete(PREFILLED, stop=["\n```"])
+
+    assert answer.text == "x = 1"
+    assert "stop" not in endpoint.requests[0]
+
+
 def test_a_parameter_that_is_refused_is_left_out(endpoint: Endpoint) -> None:
     """Newer models want another name for the token limit and no temperature; that is found out once."""
     endpoint.refuses = {"max_tokens", "temperature", "stop"}

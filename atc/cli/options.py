@@ -40,7 +40,7 @@ def out_file(text: str) -> Path:
         raise click.BadParameter(f"the folder {str(path.parent)!r} does not exist; make it first")
     if path.is_dir():
         raise click.BadParameter(f"{text!r} is a folder; name a file")
-    if not os.access(path.parent, os.W_OK):
+    if not os.access(path if path.exists() and not path.is_file() else path.parent, os.W_OK):
         raise click.BadParameter(f"nothing can be written to the folder {str(path.parent)!r}")
     return path
 
@@ -71,7 +71,8 @@ clock_options = _all(
         "--now",
         type=moment,
         metavar="TIME",
-        help="The time for prompt, program and simulated API [default: 2024-06-01T12:00:00Z when simulating, else now]",
+        help="The time for prompt, program and simulated API  [default: the real time; 2024-06-01T12:00:00Z when "
+        "simulating and in bench]",
     ),
 )
 

@@ -77,7 +77,7 @@ def solve(
     try:
         offer_pull(name)
         with (
-            open_view(quiet=as_json and not verbose, verbose=verbose) as shown,
+            open_view(quiet=as_json and not verbose, verbose=verbose, stdout=not as_json) as shown,
             closing(open_model(name, record=record, seed=seed)) as opened,
             Agent.from_openapi(
                 api,
@@ -101,12 +101,12 @@ def solve(
         exit_code = error.exit_code if isinstance(error, ATCError) else 130
         # A second ctrl-C, while things are closed, must not lose what the first one left.
         solution = solution or _unsolved(query, name, exit_code, str(error) or "interrupted")
-    if out:
-        write_json(out, solution.to_json())
     if as_json:
         click.echo(to_json(solution.to_json()), nl=False)
     elif solution.answer is not None and not on_screen:
         click.echo(for_stream(solution.answer, sys.stdout))
+    if out:
+        write_json(out, solution.to_json())
     for warning in () if as_json else solution.warnings:
         if verbose or warning not in of_document:
             say(f"warning: {warning}")

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from string import Template
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from atc.models.base import Completion, Message, Usage, cut
 from protocols.errors import ModelError
@@ -50,7 +51,7 @@ class OpenAIModel:
         self._model = name
         self._seed = seed
         self._url = os.environ.get("OPENAI_BASE_URL") or None
-        self._key = os.environ.get("OPENAI_API_KEY", "")
+        self._key = os.environ.get("OPENAI_API_KEY", "").strip()
         if not self._key and not self._url:
             raise ModelError(
                 f"{self.name} needs a key: set OPENAI_API_KEY, and OPENAI_BASE_URL for an endpoint of your own"
@@ -71,7 +72,7 @@ class OpenAIModel:
             "seed": self._seed,
         }
         # The answer repeats the prefill: a stop sequence in there would end it before it began.
-        if sent := [text for text in stop if text not in prefill]:
+        if sent := [text for text in stop if text.strip() not in prefill]:
             request["stop"] = sent
         reply = self._ask(request)
         choices = getattr(reply, "choices", None)
@@ -117,7 +118,9 @@ class OpenAIModel:
             return self._client
 
     def _place(self) -> str:
-        return self._url or "https://api.openai.com/v1"
+        """The endpoint without what may be a secret in its URL."""
+        parts = urlsplit(self._url or "https://api.openai.com/v1")
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

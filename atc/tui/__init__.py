@@ -23,11 +23,11 @@ class Shown:
 
 
 @contextmanager
-def open_view(*, quiet: bool = False, verbose: bool = False) -> Iterator[Shown]:
+def open_view(*, quiet: bool = False, verbose: bool = False, stdout: bool = True) -> Iterator[Shown]:
     """Show events until the block ends.
 
-    Live on stdout where that is a terminal. Otherwise stdout is left to the answer, and stderr shows progress: live
-    on a terminal, as plain lines elsewhere. `quiet` shows nothing.
+    Live on stdout where that is a terminal and free (`stdout`). Otherwise stdout is left to the answer, and stderr
+    shows progress: live on a terminal, as plain lines elsewhere. `quiet` shows nothing.
     """
     if quiet:
         yield Shown(lambda event: None, answer=False)
@@ -35,7 +35,7 @@ def open_view(*, quiet: bool = False, verbose: bool = False) -> Iterator[Shown]:
     from rich.console import Console
 
     out, err = Console(), Console(stderr=True)
-    on_stdout = out.is_terminal
+    on_stdout = stdout and out.is_terminal and sys.stdout.isatty()
     console = out if on_stdout else err
     if console.is_terminal and not console.is_dumb_terminal:
         from atc.tui.live import LiveView

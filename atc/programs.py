@@ -1,0 +1,53 @@
+"""The text of programs: taken from a model's answer, parsed, and cut into lines as Python cuts it."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+__all__ = ["extract", "fenced", "parsed", "same"]
+
+_FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_STATEMENT = re.compile(r"^\s*(\w+\s*=|print\(|for |import |from |def )", re.MULTILINE)
+_BREAK = re.compile(r"\r\n?")
+
+
+def parsed(program: str) -> ast.Module | None:
+    """The syntax tree of a program; None when the text has none (wrong, nested too deeply, or no UTF-8)."""
+    try:
+        return ast.parse(program)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two programs are the same, comments and layout aside."""
+    try:
+        return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return one == other
+
+
+def fenced(text: str) -> str | None:
+    """What the first code block of a text holds; None without one."""
+    found = _FENCE.search(text)
+    return found[1] if found else None
+
+
+def extract(text: str) -> str:
+    """The program in a model's answer: its first code block, or the whole answer when that is Python; else empty.
+
+    Its lines end in a line feed, whatever the model wrote.
+    """
+    text = _BREAK.sub("\n", text)
+    block = fenced(text)
+    program = (text.partition("```")[0] if block is None else block).strip("\n").rstrip()
+    if block is not None:
+        return program
+    tree = parsed(program)
+    if tree is None:
+        # Prose is no program; code with a slip is one, and the policy says where the slip is.
+        return program if _STATEMENT.search(program) else ""
+    # A sentence of one word is an expression too, but no program.
+    does = any(isinstance(node, (ast.Call, ast.stmt)) and not isinstance(node, ast.Expr) for node in ast.walk(tree))
+    return program if does else ""
