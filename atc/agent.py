@@ -124,7 +124,7 @@ class Agent:
 
             simulator = self._closing.enter_context(Simulator(protocol, seed=seed, now=self.now))
             self._base_url = simulator.url
-            self._credentials = (*((simulator.credential,) if simulator.credential else ()), *self._credentials)
+            self._credentials = (*simulator.credentials, *self._credentials)
 
     @classmethod
     def from_openapi(

@@ -47,7 +47,7 @@ def test_a_schema_that_allows_itself() -> None:
 def test_schemas_that_all_refer_to_each_other() -> None:
     """Their fields are without number; the outer ones are told, and soon."""
     names = [f"Thing{number}" for number in range(10)]
-    schemas = {
+    schemas: dict[str, object] = {
         name: {
             "type": "object",
             "properties": {"id": {"type": "integer"}, **{n: {"$ref": f"#/components/schemas/{n}"} for n in names}},

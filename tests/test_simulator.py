@@ -18,6 +18,7 @@ import requests
 from jsonschema import Draft202012Validator
 
 from protocols import Protocol, Tool, load
+from protocols.calling import bind
 from protocols.samples import sample
 from protocols.simulator import Simulator
 
@@ -38,8 +39,8 @@ class Client:
         headers = {name: value for entries in more for name, value in entries.items()}
         pairs: list[tuple[str, str]] = []
         cookies: dict[str, str] = {}
-        if self.signed_in and self.simulator.credential is not None:
-            self.simulator.credential.apply(headers, pairs, cookies)
+        for credential in self.simulator.credentials if self.signed_in else ():
+            credential.apply(headers, pairs, cookies)
         pairs += [(name, str(value)) for name, value in query.items()]
         url = self.simulator.url + path
         return self.session.request(method, url, params=pairs, json=body, headers=headers, cookies=cookies, timeout=20)
@@ -691,10 +692,10 @@ def test_only_the_made_up_credential_is_accepted(cinema_protocol: Protocol) -> N
         assert refused.json()["code"] == "unauthorized"
         assert Client(simulator).send("GET", "/me").status_code == 200
         assert requests.get(simulator.url + "/me", headers={"Authorization": "Bearer x"}, timeout=10).status_code == 401
-        assert simulator.credential is not None
-        assert simulator.credential.secret not in repr(simulator.credential)
+        (credential,) = simulator.credentials
+        assert credential.secret not in repr(credential)
     with Simulator(cinema_protocol, auth=False) as simulator:
-        assert simulator.credential is None
+        assert simulator.credentials == ()
         assert Client(simulator).send("GET", "/me").status_code == 200
 
 
@@ -702,8 +703,7 @@ def test_a_key_in_the_query_is_a_credential_too(movies: Client) -> None:
     reply = Client(movies.simulator, signed_in=False).send("GET", "/movie/popular")
     assert reply.status_code == 401
     assert "status_message" in reply.json()
-    assert movies.simulator.credential is not None
-    assert movies.simulator.credential.location == "query"
+    assert [credential.location for credential in movies.simulator.credentials] == ["query"]
 
 
 # -- the server ----------------------------------------------------------------------------------------------------
@@ -742,8 +742,7 @@ def test_a_stopped_server_is_gone_and_can_be_started_again(cinema_protocol: Prot
 
 def test_bodies_that_are_too_large_or_broken_are_refused(cinema: Client) -> None:
     film = cinema.get("/films")["films"][0]["filmId"]
-    credential = cinema.simulator.credential
-    assert credential is not None
+    (credential,) = cinema.simulator.credentials
     headers: dict[str, str] = {"Content-Type": "application/json"}
     credential.apply(headers, [], {})
     url = f"{cinema.simulator.url}/films/{film}/reviews"
@@ -940,3 +939,231 @@ def test_a_schema_that_contains_itself_ends_somewhere(shop: Client) -> None:
     assert status == 404
     assert b"id" in body
     assert tool.success is not None
+
+
+# -- what is sent, and how -----------------------------------------------------------------------------------------
+
+
+def described(paths: Mapping[str, object], **components: object) -> dict[str, object]:
+    """A document of version 3.0."""
+    return {"openapi": "3.0.3", "info": {"title": "T", "version": "1"}, "paths": paths, "components": components}
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [("", 200), ("?tags=a&tags=b", 200), ("?limit=3", 200), ("?limit=null", 200), ("?limit=x", 400), ("?tree=a", 400)],
+)
+def test_parameters_that_may_be_null_are_read_by_their_other_type(query: str, status: int) -> None:
+    tree = {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}}
+    tags = {"type": "array", "nullable": True, "items": {"type": "string"}}
+    things = {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}}}}
+    whole = {"type": "integer", "nullable": True}
+    listed = operation("/l", answer=things, tags=tags, limit=whole, tree={"$ref": "#/components/schemas/Tree"})
+
+    simulator = Simulator(load(described({"/l": {"get": listed}}, schemas={"Tree": tree})))
+    assert simulator.handle("GET", "/l" + query, {}, b"")[0] == status
+
+
+def pets_document() -> dict[str, object]:
+    """Operations that ask for one scheme, for another, for either, for both, and for none."""
+    asked: dict[str, list[dict[str, list[str]]]] = {
+        "/pets": [{"petstore_auth": []}],
+        "/store/inventory": [{"api_key": []}],
+        "/either": [{"petstore_auth": []}, {"api_key": []}],
+        "/both": [{"petstore_auth": [], "api_key": []}],
+        "/optional": [{"petstore_auth": []}, {}],
+        "/open": [],
+    }
+    answer = {"type": "object", "properties": {"count": {"type": "integer"}}}
+    paths = {path: {"get": {**operation(path, answer=answer), "security": ways}} for path, ways in asked.items()}
+    flow = {"authorizationUrl": "https://pets.example.com/login", "scopes": {}}
+    schemes = {
+        "petstore_auth": {"type": "oauth2", "flows": {"implicit": flow}},
+        "api_key": {"type": "apiKey", "in": "header", "name": "api_key"},
+        "unused": {"type": "http", "scheme": "basic"},
+    }
+    return described(paths, securitySchemes=schemes)
+
+
+def test_each_operation_takes_the_credentials_that_it_asks_for() -> None:
+    """There is one for each scheme in use; any alternative that is wholly there will do."""
+    simulator = Simulator(load(pets_document()))
+    by_scheme = {credential.scheme: credential for credential in simulator.credentials}
+    assert list(by_scheme) == ["petstore_auth", "api_key"]
+
+    def accepted(*schemes: str) -> list[str]:
+        headers: dict[str, str] = {}
+        for scheme in schemes:
+            by_scheme[scheme].apply(headers, [], {})
+        paths = [tool.path for tool in simulator.protocol.tools]
+        return [path for path in paths if simulator.handle("GET", path, headers, b"")[0] == 200]
+
+    assert accepted() == ["/optional", "/open"]
+    assert accepted("petstore_auth") == ["/pets", "/either", "/optional", "/open"]
+    assert accepted("api_key") == ["/store/inventory", "/either", "/optional", "/open"]
+    assert accepted("petstore_auth", "api_key") == [tool.path for tool in simulator.protocol.tools]
+
+
+def test_the_command_tells_every_credential(tmp_path: Path) -> None:
+    (tmp_path / "pets.json").write_text(json.dumps(pets_document()))
+    command = [str(Path(sys.executable).with_name("atc")), "simulate", str(tmp_path / "pets.json")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        _, first, second = (process.stdout.readline() for _ in range(3))
+        process.terminate()
+
+    assert first.startswith("credential: header Authorization: Bearer simulated-")
+    assert second.startswith("credential: header api_key: simulated-")
+
+
+def goods_document(media_type: str) -> dict[str, object]:
+    """Goods are made from a body; the server alone gives them their id."""
+    properties = {
+        "id": {"type": "integer", "readOnly": True},
+        "name": {"type": "string"},
+        "price": {"type": "number", "minimum": 0},
+        "sizes": {"type": "array", "items": {"type": "integer"}},
+    }
+    good = {"type": "object", "required": ["id", "name", "price"], "properties": properties}
+    made = operation("/goods", answer=good, status=201)
+    made["responses"]["422"] = {"description": "Wrong."}
+    made["requestBody"] = {"required": True, "content": {media_type: {"schema": good}}}
+    return described({"/goods": {"post": made}})
+
+
+@pytest.mark.parametrize("media_type", ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"])
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ({"name": "Lamp", "price": 12.5, "sizes": [1, 2]}, 201),
+        ({}, 422),
+        ({"name": "Lamp"}, 422),
+        ({"name": "Lamp", "price": "abc"}, 422),
+        ({"name": "Lamp", "price": -1}, 422),
+        ({"name": "Lamp", "price": 1, "sizes": [1, "big"]}, 422),
+    ],
+)
+def test_a_body_is_checked_whatever_its_media_type(media_type: str, sent: dict[str, object], status: int) -> None:
+    """What it must hold, and of which type; the refusal is the documented one."""
+    with Simulator(load(goods_document(media_type))) as simulator:
+        pairs = [(n, str(v)) for n, value in sent.items() for v in (value if isinstance(value, list) else [value])]
+        if media_type == "application/json":
+            reply = requests.post(simulator.url + "/goods", json=sent, timeout=10)
+        elif media_type == "multipart/form-data":
+            files = [(name, (None, text)) for name, text in pairs] or [("other", (None, "x"))]
+            reply = requests.post(simulator.url + "/goods", files=files, timeout=10)
+        else:
+            reply = requests.post(simulator.url + "/goods", data=pairs or {"other": "x"}, timeout=10)
+
+    assert reply.status_code == status
+    if status == 201:
+        assert {name: reply.json()[name] for name in sent} == sent
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 400),
+        ({"Cookie": "visit=soon; X=1", "X_Tenant": "a"}, 400),
+        ({"Cookie": "visit=7"}, 400),
+        ({"cookie": "X=1; visit=7", "x_tenant": "a"}, 200),
+    ],
+)
+def test_cookies_and_headers_are_parameters_too(headers: dict[str, str], status: int) -> None:
+    """A right request before does not help a wrong one."""
+    one = operation("/l", answer={"type": "object", "properties": {"count": {"type": "integer"}}})
+    visit = {"name": "visit", "in": "cookie", "required": True, "schema": {"type": "integer"}}
+    one["parameters"] = [visit, {"name": "X-Tenant", "in": "header", "required": True, "schema": {"type": "string"}}]
+    simulator = Simulator(load(described({"/l": {"get": one}})))
+    assert simulator.handle("GET", "/l", {"Cookie": "visit=7", "X-Tenant": "a"}, b"")[0] == 200
+
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    assert simulator.handle("GET", "/l", sent, b"")[0] == status
+
+
+@pytest.mark.parametrize(
+    ("style", "explode"),
+    [("deepObject", True), ("form", True), ("form", False), ("pipeDelimited", False), ("json", False)],
+)
+def test_an_object_in_the_query_is_read_as_it_is_called(style: str, explode: bool) -> None:
+    """However a required object is laid out, the call gets through and filters; without it or with a wrong one not."""
+    colour = {"type": "string", "enum": ["red", "green"]}
+    fields = {"color": colour, "most": {"type": "integer"}, "near": {"type": "array", "items": {"type": "number"}}}
+    schema = {"type": "object", "required": ["color"], "properties": fields, "additionalProperties": False}
+    if style in {"form", "pipeDelimited"} and not explode:
+        del fields["near"]  # a list within a list of texts is not told apart
+    thing = {"type": "object", "required": ["id", "color"], "properties": {"id": {"type": "integer"}, "color": colour}}
+    laid = {"content": {"application/json": {"schema": schema}}} if style == "json" else {"schema": schema}
+    named = {} if style == "json" else {"style": style, "explode": explode}
+    page = {"name": "page", "in": "query", "schema": {"type": "integer"}}
+    listed = operation("/things", answer={"type": "array", "items": thing})
+    listed["parameters"] = [{"name": "filter", "in": "query", "required": True, **laid, **named}, page]
+    protocol = load(described({"/things": {"get": listed}}))
+    wanted = {"color": "red", "most": 3} | ({"near": [1.5, 2]} if "near" in fields else {})
+    query = bind(protocol.tools[0], [], {"filter": wanted, "page": 1}).query
+
+    with Simulator(protocol) as simulator:
+        found = requests.get(simulator.url + "/things", params=query, timeout=10)
+        wrong = [(name, text.replace("red", "blue")) for name, text in query]
+        refused = [requests.get(simulator.url + "/things", params=p, timeout=10) for p in (wrong, [("page", "1")])]
+
+    assert found.status_code == 200, found.text
+    assert {entry["color"] for entry in found.json()} == {"red"}
+    assert [reply.status_code for reply in refused] == [400, 400]
+
+
+def test_what_was_sent_is_shown_as_the_answer_documents_it() -> None:
+    """Fields that an answer must have are filled in, what does not fit is left out, and the rest is as it was sent."""
+    text = {"type": "string"}
+    address = {"type": "object", "required": ["street", "city"], "properties": {"street": text, "city": text}}
+    tag = {"type": "object", "required": ["label"], "properties": {"label": text, "weight": {"type": "integer"}}}
+    sizes = {"type": "array", "minItems": 2, "items": {"type": "integer"}}
+    reached = [{"type": "object", "required": [by], "properties": {by: text}} for by in ("mail", "phone")]
+    user = {
+        "type": "object",
+        "required": ["userId", "address", "tags", "contact", "notes"],
+        "properties": {
+            "userId": {"type": "integer"},
+            "address": address,
+            "tags": {"type": "array", "items": tag},
+            "sizes": sizes,
+            "contact": {"oneOf": reached},
+            "notes": {"type": "array", "items": {"type": "object", "additionalProperties": text}},
+            "extra": {"type": "object", "additionalProperties": {"type": "integer"}},
+        },
+    }
+    paths = {
+        "/users": {"post": operation("/users", body={"type": "object"}, answer=user, status=201)},
+        "/users/{userId}": {
+            "get": operation("/users/{userId}", answer=user),
+            "patch": operation("/users/{userId}", body={"type": "object"}, answer=user),
+        },
+    }
+    with Simulator(load(described(paths))) as simulator:
+        client = Client(simulator)
+        post, get, patch = (
+            simulator.protocol.tool(f"{m}_users{e}")
+            for m, e in (("POST", ""), ("GET", "_userId"), ("PATCH", "_userId"))
+        )
+        made = client.send(
+            "POST", "/users", {"address": {"street": "y"}, "tags": ["x"], "sizes": [1], "extra": {"a": "b"}}
+        )
+        at = f"/users/{made.json()['userId']}"
+        shown = client.send("GET", at)
+        sent = {
+            "tags": [{"label": "new", "weight": "heavy"}, {"weight": 2}, 5],
+            "address": {"street": 1, "city": "Bergen"},
+        }
+        changed = client.send("PATCH", at, sent)
+        right = {"address": {"street": "a", "city": "b"}, "sizes": [3, 4], "extra": {"a": 1}, "contact": {"phone": "5"}}
+        kept = client.send("PATCH", at, right)
+
+    assert [*faults_of(client, post, made), *faults_of(client, get, shown)] == []
+    assert [*faults_of(client, patch, changed), *faults_of(client, patch, kept)] == []
+    assert shown.json() == made.json()
+    assert made.json()["address"]["street"] == "y"
+    assert made.json()["tags"] == []
+    assert changed.json()["address"]["city"] == "Bergen"
+    assert [tag["label"] for tag in changed.json()["tags"]][:1] == ["new"]
+    assert [tag.get("weight") for tag in changed.json()["tags"]] == [None, 2]
+    assert kept.json() == changed.json() | right

@@ -83,7 +83,7 @@ def run(
 
             now = now or SIMULATED_NOW
             simulator = closing.enter_context(Simulator(protocol, seed=seed, now=now))
-            base_url, credentials = simulator.url, [simulator.credential] if simulator.credential else []
+            base_url, credentials = simulator.url, list(simulator.credentials)
         sandbox = closing.enter_context(
             Sandbox(
                 protocol,

@@ -24,25 +24,25 @@ __all__ = ["simulate"]
 def simulate(spec: str, port: int, no_auth: bool, seed: int, now: datetime | None) -> None:
     """Serve a simulated API made from SPEC on this machine until ctrl-C.
 
-    Prints its base URL and the made-up credential that it wants.
+    Prints its base URL and the made-up credentials that it wants.
     """
     from protocols import load
     from protocols.simulator import Simulator
 
     with Simulator(load(spec), seed=seed, now=now, auth=not no_auth) as simulator:
         click.echo(simulator.start(port))
-        click.echo(_credential(simulator))
+        click.echo("\n".join(_credentials(simulator)))
         threading.Event().wait()
 
 
-def _credential(simulator: Simulator) -> str:
-    """How a client signs in, ready to be copied."""
-    if simulator.credential is None:
-        return "credential: none needed"
-    headers: dict[str, str] = {}
-    query: list[tuple[str, str]] = []
-    cookies: dict[str, str] = {}
-    simulator.credential.apply(headers, query, cookies)
-    kinds = (("header", headers.items(), ": "), ("query", query, "="), ("cookie", cookies.items(), "="))
-    sent = [f"{kind} {name}{joint}{value}" for kind, pairs, joint in kinds for name, value in pairs]
-    return f"credential: {', '.join(sent)}"
+def _credentials(simulator: Simulator) -> list[str]:
+    """How a client signs in, ready to be copied: one line for each credential."""
+    lines = []
+    for credential in simulator.credentials:
+        headers: dict[str, str] = {}
+        query: list[tuple[str, str]] = []
+        cookies: dict[str, str] = {}
+        credential.apply(headers, query, cookies)
+        kinds = (("header", headers.items(), ": "), ("query", query, "="), ("cookie", cookies.items(), "="))
+        lines += [f"credential: {kind} {name}{joint}{value}" for kind, pairs, joint in kinds for name, value in pairs]
+    return list(dict.fromkeys(lines)) or ["credential: none needed"]

@@ -17,6 +17,7 @@ from math import log
 from typing import Literal, cast
 
 from protocols.model import Parameter, Protocol, Tool
+from protocols.shapes import type_of
 from protocols.simulator.shape import Shape, build
 from protocols.words import ID_WORDS, singular, words
 
@@ -927,7 +928,7 @@ class _Survey:
         texts = [
             p
             for p in plan.tool.parameters
-            if p.location == "query" and not _enumerated(p) and p.schema.get("type") in {"string", None}
+            if p.location == "query" and not _enumerated(p) and type_of(p.schema) in {"string", ""}
         ]
         for parameter in texts:
             if label_of(parameter.name).replace("_", "") in _SEARCH_WORDS:

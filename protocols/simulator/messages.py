@@ -18,6 +18,16 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
 
+    def header(self, name: str) -> str | None:
+        """The value of a header, however its name is written."""
+        return next((text for own, text in self.headers.items() if own.lower() == name.lower()), None)
+
+    @property
+    def cookies(self) -> dict[str, str]:
+        """The cookies that were sent, by name."""
+        pairs = (part.strip().partition("=") for part in (self.header("Cookie") or "").split(";"))
+        return {name: value for name, _, value in pairs if name}
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:

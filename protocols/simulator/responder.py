@@ -12,21 +12,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, cast
+from typing import Any, cast
 from urllib.parse import unquote, urlencode
 
 from protocols.calling import match
-from protocols.model import Parameter, Protocol, Response, Schema, Tool
+from protocols.model import Protocol, Response, Schema, Tool
 from protocols.simulator.kinds import Blueprint, Plan, label_of, stem_of
 from protocols.simulator.messages import Reply, Request, RequestError
-from protocols.simulator.shape import Shape, build, conforms, fits
+from protocols.simulator.reading import Reader
+from protocols.simulator.shape import Shape, build, fits
 from protocols.simulator.values import is_date
 from protocols.simulator.world import Edge, Entity, World, coming
 from protocols.simulator.writing import Writer
 from protocols.words import singular, words
-
-if TYPE_CHECKING:
-    from jsonschema import ValidationError
 
 __all__ = ["Responder"]
 
@@ -63,6 +61,7 @@ class Responder:
         self.blueprint: Blueprint = world.blueprint
         self.protocol: Protocol = world.blueprint.protocol
         self._plans = {plan.tool.name: plan for plan in self.blueprint.plans}
+        self._reader = Reader(self.protocol)
         self._writer = Writer(world)
 
     # -- from request to reply -------------------------------------------------------------------------------------
@@ -89,8 +88,8 @@ class Responder:
         return found[0] if found else None
 
     def _answer(self, request: Request, plan: Plan, path_values: Mapping[str, str]) -> Reply:
-        values = self._parameters(request, plan.tool, path_values)
-        body = self._body(request, plan.tool)
+        body = self._reader.body(request, plan.tool)
+        values = self._reader.parameters(request, plan.tool, path_values, body)
         root = self.protocol.servers[0].url if self.protocol.servers else ""
         frame = _Frame(
             plan, None, values, root + request.path + ("?" + urlencode(request.query) if request.query else "")
@@ -130,118 +129,6 @@ class Responder:
         if current is None and plan.root:
             current = self.world.thing(plan.subject, "singleton", plan.root)
         return current
-
-    # -- arguments -------------------------------------------------------------------------------------------------
-
-    def _parameters(self, request: Request, tool: Tool, path_values: Mapping[str, str]) -> dict[str, object]:
-        given: dict[str, list[str]] = {}
-        for name, value in request.query:
-            given.setdefault(name, []).append(value)
-        headers = {name.lower(): value for name, value in request.headers.items()}
-        sent = self._fields(request, tool)
-        values: dict[str, object] = {}
-        for parameter in tool.parameters:
-            texts: list[str] | None
-            if parameter.location == "path":
-                texts = [path_values[parameter.argument]] if parameter.argument in path_values else None
-            elif parameter.location == "query":
-                texts = given.get(parameter.name) or given.get(parameter.name + "[]")
-            elif parameter.location == "header":
-                texts = [headers[parameter.name.lower()]] if parameter.name.lower() in headers else None
-            else:
-                continue
-            if texts is None:
-                if parameter.required and parameter.name not in sent and not self._secret(parameter):
-                    raise RequestError(self._invalid(tool, parameter), f"{parameter.name}: this parameter is required")
-                continue
-            values[parameter.name] = self._coerce(tool, parameter, texts)
-        return values
-
-    def _secret(self, parameter: Parameter) -> bool:
-        if parameter.location == "header" and parameter.name.lower() in {"authorization", "accept", "content-type"}:
-            return True
-        return any(s.kind == "apiKey" and s.parameter == parameter.name for s in self.protocol.security_schemes)
-
-    def _invalid(self, tool: Tool, parameter: Parameter) -> int:
-        documented = [response.status for response in tool.responses]
-        wanted = ("404", "400", "422") if parameter.location == "path" else ("400", "422")
-        return next(
-            (int(status) for status in wanted if status in documented), 404 if parameter.location == "path" else 400
-        )
-
-    def _coerce(self, tool: Tool, parameter: Parameter, texts: list[str]) -> object:
-        schema = parameter.schema
-        kind = schema.get("type")
-        if kind == "array":
-            items = cast("Schema", schema.get("items") or {})
-            separator = {"pipeDelimited": "|", "spaceDelimited": " "}.get(parameter.style, ",")
-            parts = [part for text in texts for part in (text.split(separator) if len(texts) == 1 else [text]) if part]
-            return [self._scalar(tool, parameter, part, items) for part in parts]
-        return self._scalar(tool, parameter, texts[-1], schema)
-
-    def _scalar(self, tool: Tool, parameter: Parameter, text: str, schema: Schema) -> object:
-        value: object = text
-        kind = schema.get("type")
-        kinds = [kind] if isinstance(kind, str) else list(cast("list[str]", kind or []))
-        for wanted in kinds:
-            try:
-                if wanted == "integer":
-                    value = int(text)
-                elif wanted == "number":
-                    value = float(text)
-                elif wanted == "boolean" and text.lower() in {"true", "false", "1", "0"}:
-                    value = text.lower() in {"true", "1"}
-                else:
-                    continue
-                break
-            except ValueError:
-                continue
-        relaxed = {word: limit for word, limit in schema.items() if word != "format"}
-        if not conforms(value, relaxed):
-            says = (
-                f"must be one of {schema['enum']}"
-                if "enum" in schema
-                else f"is not a valid {' or '.join(kinds) or 'value'}"
-            )
-            raise RequestError(self._invalid(tool, parameter), f"{parameter.name}: {text!r} {says}")
-        return value
-
-    def _fields(self, request: Request, tool: Tool) -> dict[str, object]:
-        """The top-level fields of a request's body, JSON or form; empty when there are none."""
-        if tool.body is None or not request.body:
-            return {}
-        kind = next((v for n, v in request.headers.items() if n.lower() == "content-type"), tool.body.media_type)
-        if "json" in kind:
-            try:
-                sent = json.loads(request.body)
-            except ValueError:
-                raise RequestError(self._bad_body(tool), "the body is not valid JSON") from None
-            return sent if isinstance(sent, dict) else {"": sent}
-        if "urlencoded" in kind:
-            pairs = (part.partition("=") for part in request.body.decode(errors="replace").split("&") if part)
-            return {unquote(name.replace("+", " ")): unquote(text.replace("+", " ")) for name, _, text in pairs}
-        return {}
-
-    def _bad_body(self, tool: Tool) -> int:
-        documented = [response.status for response in tool.responses]
-        return next((int(status) for status in ("400", "422") if status in documented), 400)
-
-    def _body(self, request: Request, tool: Tool) -> dict[str, object]:
-        body = self._fields(request, tool)
-        if tool.body is None:
-            return body
-        if tool.body.required and not request.body:
-            raise RequestError(self._bad_body(tool), "a body is required")
-        if not body or "json" not in tool.body.media_type:
-            return body
-        from jsonschema import Draft202012Validator
-
-        validator = Draft202012Validator(self.protocol.standalone(tool.body.schema))
-        error = next((e for e in validator.iter_errors(body.get("", body)) if not _unknown_required(e)), None)
-        if error is not None:
-            place = ".".join(map(str, error.absolute_path))
-            raise RequestError(self._bad_body(tool), f"{place + ': ' if place else ''}{error.message}")
-        return body
 
     # -- errors ----------------------------------------------------------------------------------------------------
 
@@ -320,12 +207,6 @@ class Responder:
                 return {}
             return self.world.value(self._thing(frame), frame.plan.label or "value", shape)
         if shape.kind:
-            if (
-                subject is not None
-                and subject.kind == shape.kind
-                and (frame.plan.detail or created or not frame.plan.tail)
-            ):
-                return self._entity(shape, subject, None, frame)
             if subject is None or subject.kind != shape.kind:
                 if subject is not None and subject.ends:
                     return self._entity(shape, subject, None, frame)
@@ -613,7 +494,8 @@ class Responder:
             if parameter.name == frame.plan.search:
                 continue
             kind = self.blueprint.kinds[entities[0].kind]
-            entities = [entity for entity in entities if self._meets(entity, kind.name, parameter.name, value)]
+            for name, wanted in value.items() if isinstance(value, dict) else [(parameter.name, value)]:
+                entities = [entity for entity in entities if self._meets(entity, kind.name, name, wanted)]
         return entities
 
     def _meets(self, entity: Entity, kind_name: str, name: str, value: object) -> bool:
@@ -937,11 +819,15 @@ class Responder:
     def _plain(self, entity: Entity, name: str, part: Shape, frame: _Frame) -> object:
         """A value that is no entity: a scalar, a list of scalars, or an object of those."""
         last = name.rpartition(".")[2]
+        kept = entity.values.get(name)
+        if name in entity.sent and (kept is None or isinstance(kept, (dict, list))):
+            kept = self._fitted(kept, part, entity, name, frame)
+            if kept is not _UNFIT:
+                return kept
         if part.options:
             part = part.options[0]
         if part.is_array:
-            kept = entity.values.get(name)
-            if kept is not None and isinstance(kept, list):
+            if isinstance(kept, list):
                 return kept
             if stem_of(last) and part.item is not None:
                 kind = self.blueprint.kind_named("_".join(stem_of(last)))
@@ -950,11 +836,8 @@ class Responder:
                     return [value if fits(value, part.item) else str(value) for value in ids]
             return self._plain_list(part, entity, name, frame)
         if part.properties:
-            if name in entity.values and isinstance(entity.values[name], dict):
-                return entity.values[name]
-            return self._plain_object(part, entity, name, frame)
+            return kept if isinstance(kept, dict) else self._plain_object(part, entity, name, frame)
         if part.is_object:
-            kept = entity.values.get(name)
             return kept if isinstance(kept, dict) else None if part.nullable else {}
         if (
             name not in entity.values
@@ -964,6 +847,40 @@ class Responder:
         ):
             return frame.values[last]
         return self.world.value(entity, name, part)
+
+    def _fitted(self, sent: object, part: Shape, entity: Entity, name: str, frame: _Frame) -> Any:
+        """What a write sent as it may stand here, or `_UNFIT`.
+
+        Missing fields are made, and so are wrong ones that must be there; other wrong fields and items are left out.
+        """
+        if part.options:
+            fitted = [self._fitted(sent, option, entity, name, frame) for option in part.options]
+            fitted = sorted((value for value in fitted if value is not _UNFIT), key=lambda value: value != sent)
+            return next((value for value in fitted if self._allowed(value, part)), _UNFIT)
+        if not isinstance(sent, (dict, list)):
+            return sent if fits(sent, part) else _UNFIT
+        if isinstance(sent, dict) and part.properties:
+            known = part.properties
+            tried = {k: self._fitted(sent[k], known[k], entity, f"{name}.{k}", frame) for k in known if k in sent}
+            others = {k: value for k, value in sent.items() if k not in known and not part.closed}
+            sent = {k: value for k, value in tried.items() if value is not _UNFIT} | others
+            lacking = [k for k in known if k in part.required | part.expected and k not in sent]
+            if lacking:
+                made = cast("dict[str, object]", self._plain_object(part, entity, name, frame))
+                sent |= {k: made[k] for k in lacking}
+        elif isinstance(sent, list) and part.item is not None:
+            item = part.item
+            entries = [self._fitted(value, item, entity, f"{name}[{i}]", frame) for i, value in enumerate(sent)]
+            sent = [value for value in entries if value is not _UNFIT]
+        return sent if self._allowed(sent, part) else _UNFIT
+
+    def _allowed(self, value: object, part: Shape) -> bool:
+        """Whether an object or list, with all that it holds, may stand at a place."""
+        from jsonschema import Draft202012Validator  # here, for it takes a tenth of a second and is seldom needed
+
+        checker = Draft202012Validator.FORMAT_CHECKER
+        schemas = [self.protocol.standalone(check) for check in part.checks]
+        return not schemas or any(Draft202012Validator(s, format_checker=checker).is_valid(value) for s in schemas)
 
     def _plain_object(
         self, part: Shape, entity: Entity, name: str, frame: _Frame, donor: Mapping[str, object] | None = None
@@ -1054,6 +971,8 @@ class Responder:
             return list(dice.some(scalars, size))
         if shown and isinstance(shown[0], list):
             return [self._plain_list(part.item, entity, f"{name}[{i}]", frame) for i in range(size)]
+        if part.item.is_object or part.item.is_array:
+            return [self._plain(entity, f"{name}[{i}]", part.item, frame) for i in range(size)]
         made = [self.world.value(entity, f"{name}[{i}]", part.item) for i in range(max(size, part.min_items))]
         return list(dict.fromkeys(made)) if part.min_items == 0 else made
 
@@ -1074,16 +993,11 @@ class Responder:
         return [{n: _shifted(v, shift) for n, v in donor.items()} for donor in donors]
 
 
+_UNFIT: Any = object()
 _GENERIC_KEYS = frozenset(
     "item result data datum entry list object value content record row hit node element response body payload".split()
 )
 _AFFIXES = frozenset("with without exclude not gte lte gt lt min max from to after before since until id ids".split())
-
-
-def _unknown_required(error: ValidationError) -> bool:
-    """Whether a body lacks only what its schema requires but never describes; nobody could know to send that."""
-    described = error.schema.get("properties", {}) if isinstance(error.schema, dict) else {}
-    return error.validator == "required" and not any(f"'{name}' is" in error.message for name in described)
 
 
 def _shifted(value: object, days: int) -> object:
@@ -1102,7 +1016,7 @@ def _shifted(value: object, days: int) -> object:
 def _number(value: object) -> float | None:
     try:
         return float(cast("str", value)) if value is not None else None
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

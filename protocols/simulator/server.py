@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from http.cookies import SimpleCookie
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import cast
 from urllib.parse import parse_qsl, urlsplit
 
 from protocols.auth import Credential, for_scheme
@@ -49,18 +46,18 @@ class Simulator:
 
     Args:
         now: The moment that counts as today; 2024-06-01T12:00:00Z by default.
-        auth: Ask for `credential`, if the protocol documents a way to sign in.
+        auth: Ask for `credentials`: a made-up one for each documented way to sign in that a tool demands.
     """
 
     def __init__(self, protocol: Protocol, seed: int = 0, now: datetime | None = None, auth: bool = True) -> None:
         self.protocol = protocol
         self.seed = seed
         self.now = now or _DEFAULT_NOW
-        self.credential: Credential | None = _made_up(protocol, seed) if auth else None
+        self.credentials: tuple[Credential, ...] = tuple(_made_up(protocol, seed)) if auth else ()
         self._lock = threading.Lock()
         self._responder: Responder | None = None
         self._server: _Server | None = None
-        self._remembered: dict[tuple[str, str, int], tuple[int, bytes, str, Mapping[str, str]]] = {}
+        self._remembered: dict[tuple[object, ...], tuple[int, bytes, str, Mapping[str, str]]] = {}
         self._prefix = urlsplit(protocol.servers[0].url).path.rstrip("/") if protocol.servers else ""
 
     def start(self, port: int = 0) -> str:
@@ -120,12 +117,17 @@ class Simulator:
                 self._responder = Responder(World(_blueprint(self.protocol), self.seed, self.now))
             responder = self._responder
             tool = responder.tool_for(request)
-            if self._demands(tool) and not self._signed_in(request):
+            if not self._signed_in(request, tool):
                 problem = RequestError(401, "the credential is missing or wrong")
                 return _encoded(responder.problem(tool, problem))
             request = self._without_secret(request)
             version = responder.world.version
-            key = (path, json.dumps(request.query), version)
+            heard = [
+                request.header("Cookie" if p.location == "cookie" else p.name)
+                for p in (tool.parameters if tool else ())
+                if p.location in {"header", "cookie"}
+            ]
+            key = (path, request.query, *heard, version)
             if method in {"GET", "HEAD"} and key in self._remembered:
                 return self._remembered[key]
             answer = _encoded(responder.answer(request))
@@ -135,25 +137,12 @@ class Simulator:
                 self._remembered[key] = answer
             return answer
 
-    def _demands(self, tool: Tool | None) -> bool:
-        if self.credential is None:
-            return False
-        used = any(other.security for other in self.protocol.tools)
-        return tool is None or not used or bool(tool.security and all(tool.security))
-
-    def _signed_in(self, request: Request) -> bool:
-        credential = cast("Credential", self.credential)
-        headers = {name.lower(): value for name, value in request.headers.items()}
-        if credential.kind == "bearer":
-            return headers.get("authorization", "") == f"Bearer {credential.secret}"
-        if credential.kind == "basic":
-            return headers.get("authorization", "") == "Basic " + base64.b64encode(credential.secret.encode()).decode()
-        if credential.location == "query":
-            return (credential.parameter, credential.secret) in request.query
-        if credential.location == "header":
-            return headers.get(credential.parameter.lower()) == credential.secret
-        cookies = SimpleCookie(headers.get("cookie", ""))
-        return credential.parameter in cookies and cookies[credential.parameter].value == credential.secret
+    def _signed_in(self, request: Request, tool: Tool | None) -> bool:
+        """Whether a request satisfies one of the alternatives that its tool asks for; where none is named, any."""
+        held = {credential.scheme for credential in self.credentials if _holds(request, credential)}
+        if tool is None or not any(other.security for other in self.protocol.tools):
+            return bool(held) or not self.credentials
+        return not self.credentials or not tool.security or any(held.issuperset(way) for way in tool.security)
 
     def _without_secret(self, request: Request) -> Request:
         names = {s.parameter for s in self.protocol.security_schemes if s.kind == "apiKey" and s.location == "query"}
@@ -163,16 +152,32 @@ class Simulator:
         return Request(request.method, request.path, query, request.headers, request.body)
 
 
-def _made_up(protocol: Protocol, seed: int) -> Credential | None:
-    """A credential of the kind that the protocol asks for first; None when it names none."""
-    if not protocol.security_schemes:
-        return None
-    wanted = [name for tool in protocol.tools for alternative in tool.security for name in alternative[:1]]
-    schemes = {scheme.name: scheme for scheme in protocol.security_schemes}
-    scheme = next((schemes[name] for name in wanted if name in schemes), protocol.security_schemes[0])
-    dice = Dice(protocol.digest, seed, "credential")
-    secret = "simulated-" + "".join(dice.choose("abcdefghijkmnpqrstuvwxyz23456789") for _ in range(24))
-    return for_scheme(scheme, f"user:{secret}" if scheme.kind == "basic" else secret)
+def _made_up(protocol: Protocol, seed: int) -> Iterator[Credential]:
+    """A credential for each scheme that a tool demands, for every scheme if none demands any.
+
+    Those that go to the same place are alike: a request has but one Authorization.
+    """
+    demanded = {name for tool in protocol.tools for alternative in tool.security for name in alternative}
+    for scheme in protocol.security_schemes:
+        if demanded and scheme.name not in demanded:
+            continue
+        place = for_scheme(scheme, "")
+        dice = Dice(protocol.digest, seed, "credential", place.kind, place.location, place.parameter)
+        secret = "simulated-" + "".join(dice.choose("abcdefghijkmnpqrstuvwxyz23456789") for _ in range(24))
+        yield for_scheme(scheme, f"user:{secret}" if scheme.kind == "basic" else secret)
+
+
+def _holds(request: Request, credential: Credential) -> bool:
+    """Whether a request carries a credential."""
+    headers: dict[str, str] = {}
+    query: list[tuple[str, str]] = []
+    cookies: dict[str, str] = {}
+    credential.apply(headers, query, cookies)
+    return (
+        all(request.header(name) == text for name, text in headers.items())
+        and set(query) <= set(request.query)
+        and cookies.items() <= request.cookies.items()
+    )
 
 
 def _encoded(reply: Reply) -> tuple[int, bytes, str, Mapping[str, str]]:

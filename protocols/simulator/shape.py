@@ -275,7 +275,7 @@ def build(
         kept = tuple(option for option in options if option is not None)
         if len(kept) > 1:
             nullable = frozenset({"null"} if "null" in types else set())
-            return Shape(path, types=nullable | {"object"}, options=kept, examples=shown, checks=())
+            return Shape(path, types=nullable | {"object"}, options=kept, examples=shown, checks=checks)
         if kept:
             return kept[0]
         return None

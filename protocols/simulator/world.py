@@ -37,7 +37,8 @@ class Entity:
     """One thing in the world; `values` holds what is already known of it.
 
     `parent` and `ordinal` are set for what exists within another entity, `forced` for works made for their maker.
-    `ends` are the two entities that an entry of a relation joins, by kind.
+    `ends` are the two entities that an entry of a relation joins, by kind. `sent` names the values that a write set;
+    a client may have sent what does not fit the answers.
     """
 
     kind: str
@@ -51,6 +52,12 @@ class Entity:
     ends: dict[str, Entity] = field(default_factory=dict)
     memo: dict[object, object] = field(default_factory=dict)
     deleted: bool = False
+    sent: set[str] = field(default_factory=set)
+
+    def receive(self, name: str, value: object) -> None:
+        """Set a value as a write does."""
+        self.values[name] = value
+        self.sent.add(name)
 
 
 @dataclass(slots=True, eq=False)
@@ -241,10 +248,10 @@ class World:
             names.setdefault(self.title(entity).casefold(), entity)
         self._named_upto[kind] = len(entities)
 
-    def create(self, kind: str, values: dict[str, object], parent: Entity | None = None) -> Entity:
-        """Add an entity with given values, as a write does."""
+    def create(self, kind: str) -> Entity:
+        """Add an entity, as a write does."""
         self.version += 1
-        entity = Entity(kind, ("created", str(self.version)), values, parent=parent)
+        entity = Entity(kind, ("created", str(self.version)))
         self.created[kind].append(entity)
         return self._enlist(entity)
 

@@ -100,7 +100,7 @@ class Writer:
 
     def _create(self, kind: str, sent: Mapping[str, object], owner: Entity | None, plan: Plan) -> Entity | None:
         known = self.blueprint.kinds[kind]
-        entity = self.world.create(kind, {})
+        entity = self.world.create(kind)
         self._assign(entity, sent)
         if owner is None:
             return entity
@@ -140,7 +140,7 @@ class Writer:
                 )
                 if label:
                     self.world.rewrite(entity, label, kind.name, [self.world.member(entity, label, e) for e in found])
-            entity.values[name] = value
+            entity.receive(name, value)
 
     def _kind_of_reference(self, name: str) -> Kind | None:
         stem = stem_of(name)
@@ -173,7 +173,7 @@ class Writer:
         for name, value in sent.items():
             if isinstance(value, list) and value and isinstance(value[0], dict):
                 for entry in value:
-                    for inner, text in entry.items():
+                    for inner, text in entry.items() if isinstance(entry, dict) else ():
                         if _refers(inner):
                             yield from self._reference(inner, text, targets)
                             break
@@ -328,11 +328,11 @@ class Writer:
         wanted = {label_of(name), "_".join([*action, *words(name)])}
         for field_name, part in shape.properties.items():
             if label_of(field_name) in wanted and not part.kind:
-                state.values[field_name] = value
+                state.receive(field_name, value)
             elif part.kind and name in part.properties:
                 linked = self.state_link(state, label_of(field_name), part.kind, subject)
                 if linked is not None:
-                    linked.values[name] = value
+                    linked.receive(name, value)
             elif part.kind and _refers(name) and set(stem_of(name)) & {part.kind, *words(field_name)}:
                 found = self.world.find(part.kind, _last(value))
                 if found is not None:
