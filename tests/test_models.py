@@ -544,9 +544,7 @@ def test_a_system_library_that_is_missing_is_named(tmp_path: Path, monkeypatch: 
 
 @pytest.fixture(scope="module")
 def local() -> Iterator[Model]:
-    """The small local model, where it was pulled."""
-    if not files.installed():
-        pytest.skip(f"{DEFAULT_MODEL} is not on disk: atc model pull {DEFAULT_MODEL}")
+    """The small local model."""
     model = open_model(DEFAULT_MODEL)
     yield model
     model.close()
