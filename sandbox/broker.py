@@ -52,6 +52,11 @@ _NOT_THE_PROGRAMS = frozenset(
 )
 """Headers that belong to the connection."""
 
+_INSTEAD_OF_CHECKED = frozenset(
+    "x-http-method-override x-http-method x-method-override x-original-url x-rewrite-url".split()
+)
+"""Headers by which some services take another method or path than the one that was checked."""
+
 _DEFAULT_HEADERS = {"User-Agent": "python-requests/2", "Accept-Encoding": "gzip, deflate", "Accept": "*/*"}
 
 
@@ -221,6 +226,8 @@ class Broker:
                 raise ToolError(f"there is no tool {tool}", tool=tool)
             begun.method, begun.url = known.method, f"{self._base_of(known)}{known.path}"
             bound = bind(known, args, kwargs or {}, self._protocol.definitions if self._protocol else {})
+            if _climbs(bound.path) and not _climbs(known.path):
+                raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
         except (ToolError, ValueError, TypeError, RecursionError) as error:  # the last three: values no schema foresees
             begun.arguments = {**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})}
             problem = self._redacted(str(error))
@@ -274,19 +281,27 @@ class Broker:
             message = self._redacted(str(error))
             record = self._finish(begun, error=message)
             return Reply(record, self._redacted(url), failure=kind, problem=message)
-        kept = {n: str(v) for n, v in prepared.headers.items() if n.lower() not in (*_NOT_THE_PROGRAMS, "cookie")}
+        kept = {name: str(value) for name, value in prepared.headers.items() if self._passes(name)}
+        own_cookies = next((value for name, value in given.items() if _plain_name(name) == "cookie"), None)
         plan = _Plan(
             method=method,
             path=place.path,
             query=parse_qsl(urlsplit(str(prepared.url)).query, keep_blank_values=True),
             headers=kept,
-            cookies=dict(cookies or {}),
+            cookies=dict(cookies or {}) if own_cookies is None else _cookies(own_cookies),
             body=prepared.body.encode() if isinstance(prepared.body, str) else prepared.body,
             timeout=timeout,
             redirects=redirects,
         )
         begun.tool, begun.arguments = place.tool.name, _arguments(place, plan)
         return self._perform(begun, place, plan, retry=False, shown=str(prepared.url))
+
+    def _passes(self, header: str) -> bool:
+        """Whether a header of the program is sent on as it is."""
+        name = _plain_name(header)
+        if name in _INSTEAD_OF_CHECKED:
+            self._warn(f"the program's own header {header.strip()} was not sent: it may change the method or path")
+        return name not in _NOT_THE_PROGRAMS and name not in _INSTEAD_OF_CHECKED and name != "cookie"
 
     # One call, step by step
 
@@ -473,17 +488,20 @@ class Broker:
 
     def _chosen(self, tool: Tool) -> list[Credential]:
         """The credentials for a tool: those for no scheme in particular, and those of the first way to sign in that
-        is wholly configured; where none is, whatever the tool may take."""
+        is wholly configured, to sign in not at all being the last; where none is, whatever the tool may take."""
         named = {credential.scheme: credential for credential in self._credentials if credential.scheme}
         ways = [way for way in tool.security if named.keys() >= set(way)]
-        wanted = set(ways[0]) if ways else {scheme for way in tool.security for scheme in way}
+        wanted = set(max(ways, key=bool)) if ways else {scheme for way in tool.security for scheme in way}
         if not self._signing:
             wanted = set(named)
         return [c for c in self._credentials if c.scheme is None or c.scheme in wanted]
 
     def _overruled(self, what: str, differs: bool) -> None:
-        text = f"the program's own {what} was replaced by the configured credential"
-        if differs and text not in self._warnings:
+        if differs:
+            self._warn(f"the program's own {what} was replaced by the configured credential")
+
+    def _warn(self, text: str) -> None:
+        if text not in self._warnings:
             self._warnings.append(text)
 
     def _redacted(self, text: str) -> str:
@@ -620,13 +638,33 @@ def _origin(parts: Any) -> tuple[str, str, int]:
 
 
 def _within(path: str, prefix: str) -> str | None:
-    """The path below a prefix of whole segments, or None; one that climbs (`..`, also encoded) is below nothing."""
-    if any(unquote(segment) in (".", "..") for segment in path.split("/")) or "\\" in path:
+    """The path below a prefix of whole segments, or None; one that climbs is below nothing."""
+    if _climbs(path):
         return None
     prefix = prefix.rstrip("/")
     if path != prefix and not path.startswith(prefix + "/"):
         return None
     return path[len(prefix) :] or "/"
+
+
+def _climbs(path: str) -> bool:
+    """Whether a service may find a step between folders in a path: `..`, also as `%2e%2e`, `a%2F..` or `..;x`."""
+    if "\\" in path:
+        return True
+    while (decoded := unquote(path)) != path:
+        path = decoded
+    return any(part.partition(";")[0] in (".", "..") for part in path.replace("\\", "/").split("/"))
+
+
+def _plain_name(header: str) -> str:
+    """The name of a header as the most lenient service reads it."""
+    return header.strip().lower().replace("_", "-")
+
+
+def _cookies(header: str) -> dict[str, str]:
+    """The cookies of a Cookie header."""
+    pairs = (part.strip().partition("=") for part in header.split(";"))
+    return {name: value for name, _, value in pairs if name}
 
 
 def _nearest(protocol: Protocol, method: str, path: str) -> str:

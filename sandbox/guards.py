@@ -8,16 +8,33 @@ Loaded in the child only. An error raised here is what the program sees, so it r
 from __future__ import annotations
 
 import builtins
+import gc
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
-from types import FunctionType, GenericAlias, ModuleType
+from abc import ABCMeta
+from types import BuiltinMethodType, FunctionType, GeneratorType, GenericAlias, ModuleType, resolve_bases
 
-from sandbox.names import CAREFUL, NAMEDTUPLE, WRITABLE_DUNDERS, is_dunder, refusal
+from sandbox.names import CAREFUL, NAMEDTUPLE, WRITABLE_DUNDERS, is_dunder, is_plain, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import typing
     from collections.abc import Callable, Mapping
 
-__all__ = ["private", "program_builtins", "read", "type_of", "writable"]
+__all__ = [
+    "ABC_META",
+    "OWN",
+    "TYPE",
+    "forget",
+    "is_own",
+    "is_own_class",
+    "matchable",
+    "private",
+    "program_builtins",
+    "read",
+    "type_of",
+    "unchangeable",
+    "writable",
+]
 
 OWN = "__main__"
 """`__module__` of everything that a program defines; nothing of ours has it."""
@@ -37,20 +54,27 @@ def read(target: object, name: str, default: object = _nothing) -> object:
     """`target.name` where it depends on the target whether that is harmless. Raises: AttributeError."""
     if name == "format" and type(target) is str and type(name) is str:
         return _bound_format(target, name)  # by far the most frequent
-    if type(name) is not str:
-        if not isinstance(name, str):
-            raise TypeError("attribute name must be string, not '" + type(name).__name__ + "'")
-        name = str.__str__(name)  # a subclass could say one thing and mean another
+    name = _exact(name)
+    if default is _nothing:
+        return _permitted(target, name, lambda: getattr(target, name))
+    return _permitted(target, name, lambda: getattr(target, name, default))
+
+
+def _exact(name: object) -> str:
+    """A name as what it really is: a subclass of str could say one thing and mean another. Raises: TypeError."""
+    if not isinstance(name, str):
+        raise TypeError("attribute name must be string, not '" + type(name).__name__ + "'")
+    return str.__str__(name)
+
+
+def _permitted(target: object, name: str, get: Callable[[], object]) -> object:
+    """What `get` reads under that name, if the program may read it. Raises: AttributeError."""
     reason = refusal(name)
     if reason is not None:
         raise AttributeError(f"'{name}' is not allowed; {reason}")
-    if name[:1] == "_" and not is_dunder(name) and not _private_is_open(target, name):
+    if name[:1] == "_" and not is_dunder(name) and not _private_is_open(target, name) and hasattr(target, name):
         raise AttributeError(f"'{name}' is private to {type(target).__name__}")
-    if name in CAREFUL:
-        special = _careful(target, name)
-        if special is not _nothing:
-            return special
-    return getattr(target, name) if default is _nothing else getattr(target, name, default)
+    return _careful(target, name, get) if name in CAREFUL else get()
 
 
 def private(target: object, name: str) -> object:
@@ -61,59 +85,81 @@ def private(target: object, name: str) -> object:
 
 
 def _private_is_open(target: object, name: str) -> bool:
-    return name in NAMEDTUPLE or _is_own(target)
+    return name in NAMEDTUPLE or is_own(target)
 
 
-def _is_own(target: object) -> bool:
+def is_own(target: object) -> bool:
     """Whether the program defined this function or class, or the class of this object."""
-    if isinstance(target, (type, FunctionType)):
-        return target.__module__ == OWN
-    if type(target) is super:
-        return bool(target.__thisclass__.__module__ == OWN)  # type: ignore[attr-defined]
-    if type(target).__module__ != OWN:
+    kind = type(target)  # and never isinstance, which asks a program's own `__getattribute__` for `__class__`
+    if issubclass(kind, (type, FunctionType)):
+        return bool(target.__module__ == OWN)
+    if issubclass(kind, super):
+        return bool(object.__getattribute__(target, "__thisclass__").__module__ == OWN)
+    if kind.__module__ != OWN or issubclass(kind, GenericAlias):  # an alias shows the attributes of another object
         return False
-    _open_classes.add(type(target))
+    _open_classes.add(kind)
     return True
 
 
-def _careful(target: object, name: str) -> object:
-    """What a program gets for a name that is a way out on some objects; `_nothing`: the ordinary attribute."""
+def is_own_class(target: object) -> typing.TypeGuard[type]:
+    """Whether it is a class of the program."""
+    return _is_class(target) and target.__module__ == OWN
+
+
+def _careful(target: object, name: str, get: Callable[[], object]) -> object:
+    """What a program gets for a name that is a way out on some objects."""
     if name == "__class__":
         return type_of(target)
-    if name == "__dict__":
-        if isinstance(target, type) or not _is_own(target):
-            raise AttributeError("'__dict__' is there for instances of the program's own classes only")
-        return _nothing
+    if name == "__dict__" and (issubclass(type(target), (type, super)) or not is_own(target)):
+        raise AttributeError("'__dict__' is there for instances of the program's own classes only")
+    if name == "obj" and (not is_own(target) or issubclass(_shown(target), AttributeError)):
+        raise AttributeError("'obj' of an AttributeError is not allowed; use str(error)")
+    found = get()
     if name in ("format", "format_map"):
-        if isinstance(target, str):
-            return _bound_format(target, name)
-        if isinstance(target, type) and issubclass(target, str):
-            return lambda template, *args, **kwargs: _bound_format(template, name)(*args, **kwargs)
-        return _nothing
-    if name == "obj":
-        if isinstance(target, AttributeError):
-            raise AttributeError("'obj' of an AttributeError is not allowed; use str(error)")
-        return _nothing
-    return _by_computed_name(target, name)
+        return _checking_format(found, name)
+    if name == "__dataclass_fields__":
+        return dict(found) if type(found) is dict else found  # the real one decides on the text of methods
+    if name in ("__getattr__", "__getattribute__", "__setattr__", "__delattr__") and callable(found):
+        return _by_computed_name(found, name)
+    return found
 
 
-def _by_computed_name(target: object, method: str) -> object:
+def _shown(target: object) -> type:
+    """The class whose attributes an object of the program shows: its own, or what it or `super()` stands for."""
+    if issubclass(type(target), super):
+        return object.__getattribute__(target, "__self_class__") or super
+    return target if _is_class(target) else type(target)
+
+
+def _is_class(target: object) -> typing.TypeGuard[type]:
+    """Whether it is one, whatever its `__class__` says."""
+    return issubclass(type(target), type)
+
+
+def _by_computed_name(function: Callable[..., object], method: str) -> object:
     """`super().__setattr__` and its like: the method, with the name it is given held to the rules."""
-    function = getattr(target, method)
-    unbound = isinstance(target, type)
+    first = 0 if hasattr(function, "__self__") else 1  # where the name stands; before it, the object
 
     def call(*args: object) -> object:
-        receiver, rest = (args[0], args[1:]) if unbound and args else (target, args)
-        if rest and isinstance(rest[0], str):
-            if method in ("__setattr__", "__delattr__"):
-                _assignable(receiver, rest[0])
-            else:
-                reason = refusal(rest[0])
-                if reason is not None or rest[0] == "__dict__" or (rest[0] == "obj" and not _is_own(receiver)):
-                    raise AttributeError(f"'{rest[0]}' is not allowed; {reason or 'use vars()'}")
-        return function(*args)
+        if len(args) <= first:
+            return function(*args)  # a TypeError
+        receiver = args[0] if first else getattr(function, "__self__", None)
+        if method in ("__setattr__", "__delattr__"):
+            name = _assignable(receiver, args[first])
+            return function(*args[:first], name, *args[first + 1 :])
+        name = _exact(args[first])
+        return _permitted(receiver, name, lambda: function(*args[:first], name))
 
     return call
+
+
+def _checking_format(found: object, method: str) -> object:
+    """`str.format`, of whatever object it was found, as one that checks its template; anything else as it is."""
+    if found is getattr(str, method):
+        return lambda template, *args, **kwargs: _bound_format(template, method)(*args, **kwargs)
+    if type(found) is BuiltinMethodType and isinstance(found.__self__, str):
+        return _bound_format(found.__self__, method)
+    return found
 
 
 def _bound_format(template: object, method: str) -> Callable[..., str]:
@@ -135,7 +181,7 @@ def _check_template(template: str, depth: int) -> None:
         if field:
             _, accesses = formatter_field_name_split(field)
             for is_attribute, name in accesses:
-                if is_attribute and (refusal(name) is not None or name.startswith("_") or name in CAREFUL):
+                if is_attribute and not is_plain(name):
                     raise AttributeError(f"'{name}' is not allowed in a format string; use an f-string")
         if spec and depth:
             _check_template(spec, depth - 1)
@@ -148,28 +194,35 @@ def writable(target: object, private: str | None = None) -> object:
     """The target of an assignment or deletion of an attribute, if the program may change it. Raises: TypeError."""
     if type(target) in _open_classes:
         return target
-    if isinstance(target, (type, ModuleType)) and not _is_own(target):
-        what = "module" if isinstance(target, ModuleType) else "class"
-        raise TypeError(f"cannot change {what} '{target.__name__}': it is not the program's own")
-    if private is not None and not _is_own(target):
+    fixed = issubclass(type(target), (type, ModuleType)) or type(target).__module__ == "typing"  # an alias passes it on
+    if fixed and not is_own(target):
+        raise unchangeable(target)
+    if private is not None and not is_own(target):
         raise AttributeError(f"'{private}' is private to {type(target).__name__}")
     return target
 
 
-def _assignable(target: object, name: str) -> None:
+def unchangeable(target: object) -> TypeError:
+    """The error for an attempt to change what is not the program's own."""
+    what = "module" if isinstance(target, ModuleType) else "class" if isinstance(target, type) else "object"
+    return TypeError(f"cannot change {what} '{getattr(target, '__name__', target)}': it is not the program's own")
+
+
+def _assignable(target: object, name: object) -> str:
+    """The name of an attribute that the program may set or delete. Raises: AttributeError, TypeError."""
+    name = _exact(name)
     if is_dunder(name) and name not in WRITABLE_DUNDERS:
         raise AttributeError(f"'{name}' is read-only here")
     writable(target, name if name.startswith("_") and not is_dunder(name) else None)
+    return name
 
 
 def _setattr(target: object, name: str, value: object, /) -> None:
-    _assignable(target, name)
-    setattr(target, name, value)
+    setattr(target, _assignable(target, name), value)
 
 
 def _delattr(target: object, name: str, /) -> None:
-    _assignable(target, name)
-    delattr(target, name)
+    delattr(target, _assignable(target, name))
 
 
 # Reading by a computed name
@@ -196,44 +249,69 @@ def _vars(target: object = _nothing, /) -> object:
 # Classes
 
 
-class _AnyType(type):
-    """Makes `type` below behave as the builtin does for everything but making classes."""
+class _StandIn(type):
+    """Makes `TYPE` and `ABC_META` below behave as `type` and `ABCMeta` do for everything but making classes."""
 
     def __call__(cls, *args: object, **kwargs: object) -> object:
-        if len(args) != 1 or kwargs:
-            raise TypeError("type() takes 1 argument here; write a class statement")
+        if cls is not TYPE or len(args) != 1 or kwargs:
+            taken = "1 argument" if cls is TYPE else "no arguments"
+            raise TypeError(f"{cls.__name__}() takes {taken} here; write a class statement")
         return type_of(args[0])
 
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, type)
+        return isinstance(instance, _REAL[cls])
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return subclass is cls or issubclass(subclass, type)
+        return subclass is cls or issubclass(subclass, _REAL[cls])
 
     def __getitem__(cls, item: object) -> object:
         return GenericAlias(cls, item if isinstance(item, tuple) else (item,))
 
     def __repr__(cls) -> str:
-        return "<class 'type'>"
+        return repr(_REAL[cls])
 
 
-_Type = _AnyType("type", (), {"__module__": "builtins", "__doc__": type.__doc__})
+TYPE = _StandIn("type", (), {"__module__": "builtins", "__doc__": type.__doc__})
+ABC_META = _StandIn("ABCMeta", (), {"__module__": "abc", "__doc__": ABCMeta.__doc__})
+_REAL: dict[type, type] = {TYPE: type, ABC_META: ABCMeta}
+"""The real ones make classes from a namespace, in which anything may stand; no program ever holds one."""
 
 
 def type_of(target: object) -> object:
     """`type(target)`; the type of a class is a stand-in that can't make further classes."""
-    return _Type if isinstance(target, type) else type(target)
+    return TYPE if _is_class(target) else type(target)
 
 
-def _build_class(body: Callable[[], object], name: str, *bases: type, **keywords: object) -> type:
+def _build_class(body: Callable[[], object], name: str, *bases: object, **keywords: object) -> type:
     """The class statement. Raises: TypeError: It would make a metaclass."""
-    for base in bases:
-        if isinstance(base, type) and (base is _Type or issubclass(base, type)):
+    for base in resolve_bases(bases):
+        if _is_class(base) and (type(base) is _StandIn or issubclass(base, type)):
             raise TypeError(f"{name} would be a metaclass, which is not allowed; use a class decorator")
-    metaclass = keywords.get("metaclass")
-    if metaclass is not None and getattr(metaclass, "__module__", None) != "abc":
-        raise TypeError("only abc.ABCMeta is allowed as a metaclass")
+    if "metaclass" in keywords:
+        if keywords["metaclass"] is not ABC_META:
+            raise TypeError("only abc.ABCMeta is allowed as a metaclass")
+        keywords["metaclass"] = ABCMeta
+    keywords.pop("_root", None)  # typing's own leave to make a class whose instances pass on what is set
     return builtins.__build_class__(body, name, *bases, **keywords)  # type: ignore[no-any-return]
+
+
+def matchable(pattern: object, count: int) -> object:
+    """The class of `case pattern(x, y)`, if its first `count` `__match_args__` are harmless on any object.
+
+    They may come from a namedtuple, a dataclass or a base class, and an abstract class matches foreign objects.
+
+    Raises: TypeError, AttributeError.
+    """
+    if not _is_class(pattern):
+        return pattern  # Python itself says what is wrong
+    names = next((vars(base)["__match_args__"] for base in pattern.__mro__ if "__match_args__" in vars(base)), ())
+    if type(names) is not tuple:
+        raise TypeError(f"{pattern.__name__}.__match_args__ must be a tuple (got {type(names).__name__})")
+    concrete = type(pattern) is type and not issubclass(pattern, (str, AttributeError))  # its instances are its own
+    for name in names[:count]:
+        if type(name) is not str or not (is_plain(name) or (concrete and name in ("format", "format_map", "obj"))):
+            raise AttributeError(f"{name!r} is not allowed in {pattern.__name__}.__match_args__; match by keyword")
+    return pattern
 
 
 def _exit(status: object = None, /) -> None:
@@ -246,6 +324,23 @@ _PLAIN = """
     min next object oct ord pow print property range repr reversed round set slice sorted staticmethod str sum super
     tuple zip
 """.split()
+
+
+_FORGOTTEN: dict[type, dict[str, object]] = {
+    FunctionType: {"__builtins__": {}, "__globals__": {}},
+    GeneratorType: {"gi_frame": None},
+}
+"""Attributes that lead out in one step and that nothing in the child needs, and what they are from now on."""
+
+
+def forget() -> None:
+    """Take `_FORGOTTEN` from the builtin classes: whatever reads such a name in spite of all finds nothing there."""
+    renewed = vars(type)["__abstractmethods__"]  # setting it is what makes the interpreter drop what it has looked up
+    for kind, values in _FORGOTTEN.items():
+        (attributes,) = gc.get_referents(vars(kind))  # the dict behind the read-only view
+        attributes.update(values)
+        renewed.__set__(kind, ())
+        renewed.__delete__(kind)
 
 
 def program_builtins(
@@ -264,6 +359,7 @@ def program_builtins(
         "__debug__": True,
         "__import__": importer,
         "_getattr_": read,
+        "_match_": matchable,
         "_private_": private,
         "_type_": type_of,
         "_write_": writable,
@@ -274,7 +370,7 @@ def program_builtins(
         "hasattr": _hasattr,
         "quit": _exit,
         "setattr": _setattr,
-        "type": _Type,
+        "type": TYPE,
         "vars": _vars,
         **extra,
     }

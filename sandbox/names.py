@@ -16,10 +16,11 @@ __all__ = [
     "NAMEDTUPLE",
     "WRITABLE_DUNDERS",
     "is_dunder",
+    "is_plain",
     "refusal",
 ]
 
-GUARDS = frozenset({"_getattr_", "_private_", "_type_", "_write_"})
+GUARDS = frozenset({"_getattr_", "_match_", "_private_", "_type_", "_write_"})
 """Names that the compiled program uses for our guards; a program may neither read nor bind them."""
 
 _OPERATORS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or".split()
@@ -30,13 +31,16 @@ METHOD_DUNDERS = frozenset(
         "init new repr str bytes format lt le eq ne gt ge hash bool call len length_hint getitem setitem delitem "
         "missing iter reversed next contains neg pos abs invert complex int float index round trunc floor ceil enter "
         "exit getattr getattribute setattr delattr dir get set delete set_name init_subclass class_getitem "
-        "subclasshook post_init copy deepcopy"
+        "post_init copy deepcopy"
     ).split()
     + _OPERATORS
     + ["r" + name for name in _OPERATORS]
     + ["i" + name for name in _OPERATORS]
 )
-"""The ordinary special methods: a class of the program may define them and anyone may call them by name."""
+"""The ordinary special methods: a class of the program may define them and anyone may call them by name.
+
+`__subclasshook__` is none: asked about a class, it would be handed the real `type`.
+"""
 
 DATA_DUNDERS = frozenset(
     {
@@ -63,7 +67,7 @@ WRITABLE_DUNDERS = frozenset(
 """Special attributes that may be assigned, as decorators do."""
 
 CAREFUL = frozenset(
-    {"format", "format_map", "obj", "__class__", "__dict__"}
+    {"format", "format_map", "obj", "__class__", "__dataclass_fields__", "__dict__"}
     | {"__getattr__", "__getattribute__", "__setattr__", "__delattr__"}
 )
 """Names that are fine on most objects and a way out on some: the guard looks at the object each time."""
@@ -76,6 +80,9 @@ _INSPECTED = frozenset(
     "co_code co_consts co_names co_varnames co_cellvars co_freevars co_filename co_lines co_positions "
     "gi_frame gi_code gi_yieldfrom cr_await cr_frame cr_code cr_origin ag_await ag_frame ag_code".split()
 )
+
+_BY_NAME = frozenset({"_convert_", "_create_"})
+"""Methods of every enumeration that copy a module's contents, or make a class with any attribute."""
 
 
 def is_dunder(name: str) -> bool:
@@ -96,4 +103,11 @@ def refusal(name: str) -> str | None:
         return "it leads into the interpreter"
     if name in _INSPECTED:
         return "it leads into the interpreter's frames"
+    if name in _BY_NAME:
+        return "write a class statement"
     return None
+
+
+def is_plain(name: str) -> bool:
+    """Whether an attribute of that name may be read from any object whatever, so that no guard need look at it."""
+    return not name.startswith("_") and name not in CAREFUL and refusal(name) is None

@@ -9,9 +9,9 @@ process of its own that reaches neither files nor network, so this policy keeps 
 * only curated modules are imported.
 
 Everything else compiles to the very byte code that CPython would run. An attribute name is a literal in the source,
-so nearly all of them are decided here and cost nothing at run time; the rest go through four guards
-(`_getattr_`, `_private_`, `_type_`, `_write_`, see guards.py). In a method that uses `self` as everybody does, `self`
-is looked at once when it begins and then left alone.
+so nearly all of them are decided here and cost nothing at run time; the rest go through five guards
+(`_getattr_`, `_match_`, `_private_`, `_type_`, `_write_`, see guards.py). In a method that uses `self` as everybody
+does, `self` is looked at once when it begins and then left alone.
 """
 
 # ruff: noqa: N802, N815 - ast.NodeVisitor finds its methods by the names of the nodes
@@ -32,7 +32,7 @@ from RestrictedPython.transformer import RestrictingNodeTransformer
 
 from protocols.errors import ProgramRefused
 from sandbox.facades.catalogue import INSTEAD, MODULES, PACKAGES
-from sandbox.names import CAREFUL, GUARDS, METHOD_DUNDERS, WRITABLE_DUNDERS, is_dunder, refusal
+from sandbox.names import CAREFUL, GUARDS, METHOD_DUNDERS, WRITABLE_DUNDERS, is_dunder, is_plain, refusal
 
 __all__ = ["FILENAME", "Compiled", "compile_program"]
 
@@ -44,6 +44,11 @@ SOURCE_LIMIT = 1_000_000
 
 _READABLE_NAMES = frozenset({"__name__", "__doc__", "__debug__"})
 _BINDABLE_NAMES = frozenset({"__all__", "__author__", "__date__", "__doc__", "__license__", "__slots__", "__version__"})
+
+_SELF_MATCHING = frozenset(
+    {"bool", "bytearray", "bytes", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple"}
+)
+"""Builtin classes whose pattern `str(x)` takes the object itself and reads no attribute."""
 
 _UNAVAILABLE = {
     "__import__": "write an import statement",
@@ -105,17 +110,19 @@ def compile_program(source: str) -> Compiled:
 
 def _bound_names(tree: ast.AST) -> frozenset[str]:
     """Every name that the program itself binds somewhere; such a name is not the builtin any more."""
-    names: set[str] = set()
+    names: set[str | None] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             names.add(node.id)
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
             names.add(node.name)
+        elif isinstance(node, ast.MatchMapping):
+            names.add(node.rest)
         elif isinstance(node, ast.arg):
             names.add(node.arg)
         elif isinstance(node, ast.alias):
             names.add(node.asname or node.name.partition(".")[0])
-    return frozenset(names)
+    return frozenset(name for name in names if name is not None)
 
 
 class Policy(RestrictingNodeTransformer):
@@ -132,6 +139,8 @@ class Policy(RestrictingNodeTransformer):
         self._scopes: list[type[ast.AST]] = [ast.Module]
         self._optional_imports = 0
         self._receivers: list[_Receiver] = []
+        self._matched: list[ast.expr] = []
+        self._patterns = 0
 
     # What is said when something is refused
 
@@ -242,8 +251,6 @@ class Policy(RestrictingNodeTransformer):
     visit_With = _as_it_is
     visit_YieldFrom = _as_it_is
     visit_Yield = _as_it_is
-    visit_Match = _as_it_is
-    visit_match_case = _as_it_is
     visit_MatchValue = _as_it_is
     visit_MatchSingleton = _as_it_is
     visit_MatchSequence = _as_it_is
@@ -258,21 +265,48 @@ class Policy(RestrictingNodeTransformer):
         return self.node_contents_visit(node)
 
     def _match_args(self, node: ast.Assign) -> ast.AST:
-        names = node.value.elts if isinstance(node.value, ast.Tuple) and len(node.targets) == 1 else [None]
-        for name in names:
-            if not (isinstance(name, ast.Constant) and isinstance(name.value, str) and self._plain(name.value)):
-                self._refuse(node, "__match_args__", "write a tuple of plain attribute names")
+        literal = isinstance(node.value, ast.Tuple) and len(node.targets) == 1 and self._scopes[-1] is ast.ClassDef
+        for name in node.value.elts if literal and isinstance(node.value, ast.Tuple) else [None]:
+            if not (isinstance(name, ast.Constant) and isinstance(name.value, str) and is_plain(name.value)):
+                self._refuse(node, "__match_args__", "write a tuple of plain attribute names in the body of the class")
         return node
 
-    @staticmethod
-    def _plain(attribute: str) -> bool:
-        return refusal(attribute) is None and not attribute.startswith("_") and attribute not in CAREFUL
+    def visit_Match(self, node: ast.Match) -> ast.AST:
+        """`case Point(x)` reads the attributes that the class names: before such a case, a guard looks at the class.
+
+        The look is a case of its own that never applies; it gives the class a name that only the pattern can use.
+        """
+        node.subject = self.visit(node.subject)
+        cases = []
+        for case in node.cases:
+            self._matched = []
+            case.pattern = self.visit(case.pattern)
+            if self._matched:
+                always = ast.copy_location(ast.MatchAs(), case.pattern)
+                never = ast.copy_location(ast.UnaryOp(ast.Not(), ast.Tuple(self._matched, ast.Load())), case.pattern)
+                nothing = ast.copy_location(ast.Pass(), case.pattern)
+                cases.append(ast.match_case(always, ast.fix_missing_locations(never), [nothing]))
+            case.guard = self.visit(case.guard) if case.guard is not None else None
+            case.body = [self.visit(statement) for statement in case.body]
+            cases.append(case)
+        node.cases = cases
+        return node
 
     def visit_MatchClass(self, node: ast.MatchClass) -> ast.AST:
         """`case Point(x=0)`: a keyword reads an attribute, so it follows the rule for attributes."""
         for name in node.kwd_attrs:
-            if not self._plain(name):
+            if not is_plain(name):
                 self._refuse(node, f"case …({name}=…)", "match on another attribute")
+        builtin = isinstance(node.cls, ast.Name) and node.cls.id in _SELF_MATCHING - self._bound
+        if node.patterns and not builtin:
+            self._patterns += 1
+            checked = f"__match_{self._patterns}__"  # no name of a program
+            guarded = self._guard("_match_", self.visit(node.cls), ast.Constant(len(node.patterns)), at=node.cls)
+            self._matched.append(ast.copy_location(ast.NamedExpr(ast.Name(checked, ast.Store()), guarded), node.cls))
+            node.cls = ast.copy_location(ast.Name(checked, ast.Load()), node.cls)
+            node.patterns = [self.visit(pattern) for pattern in node.patterns]
+            node.kwd_patterns = [self.visit(pattern) for pattern in node.kwd_patterns]
+            return node
         return self.node_contents_visit(node)
 
     def visit_MatchAs(self, node: ast.MatchAs) -> ast.AST:

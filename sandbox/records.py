@@ -81,7 +81,7 @@ class Run:
     """How a program went.
 
     `outcome` is ok, error (it raised, or left with a non-zero exit), refused (by policy, nothing was executed),
-    limit (`limit` names which: wall, cpu, memory, output, calls) or interrupted.
+    limit (`limit` names which: wall, cpu, memory, output, calls, or response for the size of a reply) or interrupted.
     """
 
     outcome: Literal["ok", "error", "refused", "limit", "interrupted"]

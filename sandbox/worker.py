@@ -14,6 +14,7 @@ import signal
 import sys
 import time
 from _thread import allocate_lock, get_ident
+from collections import abc, deque
 from types import CodeType, FrameType, TracebackType
 
 from sandbox import channel, guards
@@ -62,6 +63,7 @@ class Door:
         self._replies: dict[object, tuple[dict[str, Any], bytes]] = {}
         self._calls = 0
         self._room = output_limit
+        self.pending: dict[bytes, list[str]] = {channel.STDOUT: [], channel.STDERR: []}
         try:
             self._status = os.open("/proc/self/status", os.O_RDONLY)
         except OSError:
@@ -85,6 +87,7 @@ class Door:
     def exchange(self, kind: bytes, head: dict[str, Any], payload: bytes = b"") -> tuple[dict[str, Any], bytes]:
         """Ask the parent for a call and wait for its reply; calls of several threads go side by side."""
         sys.stdout.flush()
+        sys.stderr.flush()
         with self._sending:
             self._calls += 1
             number = self._calls
@@ -97,9 +100,14 @@ class Door:
                 self._replies[reply["id"]] = reply, body
 
     def leave(self, head: dict[str, Any]) -> NoReturn:
-        """Report the end of the program and end this process."""
+        """Report the end of the program, after what it printed and did not flush, and end this process."""
         head["memory"] = self._peak_memory()
         if self._sending.acquire(timeout=1):  # a signal may have come in the middle of a frame; then say nothing
+            for kind, texts in self.pending.items():
+                data = "".join(texts).encode(errors="replace")[: max(self._room, 0)]
+                if data:
+                    channel.send(self._descriptor, channel.encode(kind, {}, data))
+                self._room -= len(data)
             channel.send(self._descriptor, channel.encode(channel.DONE, head))
         os._exit(0)
 
@@ -120,9 +128,8 @@ class Stream:
     errors = "strict"
     closed = False
 
-    def __init__(self, name: str, write: Callable[[str], None]) -> None:
+    def __init__(self, name: str, write: Callable[[str], None], pending: list[str]) -> None:
         self.name = f"<{name}>"
-        pending: list[str] = []
 
         def flush() -> None:
             """Send what is pending."""
@@ -201,14 +208,15 @@ def serve(descriptor: int, settings: dict[str, Any], code: bytes) -> None:
     """
     given = _Settings(settings)
     door = Door(descriptor, given.output)
-    sys.stdout = Stream("stdout", lambda text: door.write(channel.STDOUT, text))
-    sys.stderr = Stream("stderr", lambda text: door.write(channel.STDERR, text))
+    sys.stdout = Stream("stdout", lambda text: door.write(channel.STDOUT, text), door.pending[channel.STDOUT])
+    sys.stderr = Stream("stderr", lambda text: door.write(channel.STDERR, text), door.pending[channel.STDERR])
     sys.stdin = Empty()
     time.tzset()
     dial = clock.Clock(given.now, given.seed) if given.now is not None else None
     library = modules.Library(_web(door), dial)
     library.prepare(given.modules)
     namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": None}
+    guards.forget()
     namespace["__builtins__"] = guards.program_builtins(
         library.importer, namespace, {**{name: _tool(name, door) for name in given.tools}, "ToolError": ToolError}
     )
@@ -351,12 +359,14 @@ def _plain(value: object) -> object:
         return value
     if isinstance(value, str):
         return str.__str__(value)
-    if isinstance(value, dict):
+    if isinstance(value, abc.Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, range, deque, abc.KeysView, abc.ValuesView, abc.ItemsView)):
         return [_plain(item) for item in value]
     if isinstance(value, (set, frozenset)):
         return sorted((_plain(item) for item in value), key=str)
+    if isinstance(value, (bytes, bytearray)):
+        return _text(value)
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if hasattr(value, "__iter__") and hasattr(value, "__next__"):
@@ -367,6 +377,14 @@ def _plain(value: object) -> object:
     if type(value).__name__ in ("UUID", "Decimal", "Fraction"):
         return str(value)
     raise TypeError(f"an argument of type {type(value).__name__} can't be sent; pass text, numbers, lists or dicts")
+
+
+def _text(value: bytes | bytearray) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        text = "bytes that are not UTF-8 can't be sent; make a text of them first, for example with base64.b64encode"
+        raise TypeError(text) from None
 
 
 def _web(door: Door) -> dict[str, Callable[[], dict[str, Any]]]:
@@ -380,5 +398,5 @@ def _web(door: Door) -> dict[str, Callable[[], dict[str, Any]]]:
             built.update(http.facade(lambda head, body: door.exchange(channel.REQUEST, head, body)))
         return built[name]
 
-    names = ("requests", "requests.adapters", "requests.auth", "requests.exceptions")
+    names = ("requests", "requests.adapters", "requests.auth", "requests.exceptions", "requests.utils")
     return {name: functools.partial(source, name) for name in names}

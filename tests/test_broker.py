@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from protocols import load
 from protocols.auth import Credential
 from protocols.errors import ToolError, UsageError
 from sandbox import Broker, CallRecord, Limits
@@ -64,6 +65,9 @@ def test_path_arguments_stay_one_segment(api: LocalAPI, broker: Broker) -> None:
         broker.call("GET_cities_city_id", ["oslo/weather?x=1#y"])
     with pytest.raises(ToolError, match=r"must not be '\.' or '\.\.'"):
         broker.call("GET_cities_city_id", [".."])
+    for climbing in ("../admin", "a/../../admin", "a\\..\\admin", "a/.", "%2e%2e/admin"):
+        with pytest.raises(ToolError, match=r"a path argument must not have '\.' or '\.\.' between slashes"):
+            broker.call("GET_cities_city_id", [climbing])
 
     assert [request.path for request in api.requests] == ["/v1/cities/oslo%2Fweather%3Fx%3D1%23y"]
 
@@ -241,6 +245,12 @@ def test_documented_addresses_lead_to_the_base_url(api: LocalAPI, broker: Broker
         ("https://weather.example/v1/cities/%2e%2e/admin", "InvalidURL"),
         ("https://weather.example/v1/cities/../../admin", "InvalidURL"),
         ("https://weather.example/v1/cities\\..\\admin", "InvalidURL"),
+        ("https://weather.example/v1/cities/..%2Fadmin", "InvalidURL"),
+        ("https://weather.example/v1/cities/a%2F..%2F..%2Fadmin", "InvalidURL"),
+        ("https://weather.example/v1/cities/a%5c..%5cadmin", "InvalidURL"),
+        ("https://weather.example/v1/cities/a%2f%2e", "InvalidURL"),
+        ("https://weather.example/v1/cities/%252e%252e%252Fadmin", "InvalidURL"),
+        ("https://weather.example/v1/cities/..;x=1/weather", "InvalidURL"),
         ("https://weather.example/v1/nothing/here", "InvalidURL"),
         ("file:///etc/passwd", "InvalidSchema"),
         ("ftp://weather.example/v1/cities", "InvalidSchema"),
@@ -300,6 +310,39 @@ def test_headers_of_the_connection_are_not_the_programs(api: LocalAPI, broker: B
     assert request.headers.get("connection") != "upgrade"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "X-HTTP-Method-Override",
+        "x-http-method",
+        "X-METHOD-OVERRIDE",
+        "X-Original-URL",
+        "X-Rewrite-URL",
+        "x_http_method ",
+    ],
+)
+def test_no_header_changes_the_method_or_path(api: LocalAPI, broker: Broker, name: str) -> None:
+    """What was checked is what the service does, however it reads a header's name; the user is told."""
+    broker.request("POST", f"{DOCUMENTED}/alerts", headers={name: "DELETE", "X-Trace": "1"}, json_body=b"{}")
+
+    (request,) = api.requests
+    assert request.headers["x-trace"] == "1"
+    assert "DELETE" not in request.headers.values()
+    assert broker.warnings == (
+        f"the program's own header {name.strip()} was not sent: it may change the method or path",
+    )
+
+
+def test_a_cookie_header_is_sent_as_the_library_sends_it(api: LocalAPI) -> None:
+    """It replaces `cookies`, and a configured credential of the same name replaces its own."""
+    broker = Broker(api.documented, base_url=api.url, credentials=[Credential("apiKey", SECRET, "cookie", "sid")])
+
+    broker.request("GET", f"{DOCUMENTED}/cities/oslo", headers={"cookie": "theme=dark; sid=x"}, cookies={"a": "1"})
+
+    assert api.requests[0].headers["cookie"] == f"theme=dark; sid={SECRET}"
+    assert broker.warnings == ("the program's own cookie sid was replaced by the configured credential",)
+
+
 # Secrets
 
 
@@ -353,6 +396,35 @@ def test_secrets_do_not_come_back(api: LocalAPI) -> None:
     for shown in (reply.body.decode(), str(reply.headers), str(caught.value), repr(broker.calls), repr(broker)):
         for form in (SECRET, *list(body.values())):
             assert form not in shown
+
+
+@pytest.mark.parametrize(
+    ("security", "sent"),
+    [
+        ([{}, {"key": []}], True),
+        ([{"key": []}, {}], True),
+        ([{"other": []}, {}, {"key": []}], True),
+        ([{}, {"other": []}], False),
+        ([], False),
+    ],
+)
+def test_a_credential_is_sent_where_it_may_be(api: LocalAPI, security: list[object], sent: bool) -> None:
+    """To sign in not at all is the last of the ways that a document allows."""
+    described = document(api.url)
+    described["security"] = [{"key": []}]
+    described["components"] = {
+        "securitySchemes": {
+            name: {"type": "apiKey", "in": "header", "name": header}
+            for name, header in (("key", "X-Key"), ("other", "X-Other"))
+        }
+    }
+    described["paths"]["/alerts"]["get"]["security"] = security  # type: ignore[index]
+    api.answer("GET", "/alerts", [])
+    broker = Broker(load(described), credentials=[Credential("apiKey", SECRET, "header", "X-Key", "key")])
+
+    broker.call("GET_alerts")
+
+    assert api.requests[0].headers.get("x-key") == (SECRET if sent else None)
 
 
 # Limits
@@ -430,8 +502,6 @@ def test_an_api_that_is_down_says_so(api: LocalAPI) -> None:
 
 def test_a_document_without_a_server_needs_a_base_url() -> None:
     """It is told when the broker is made, with the option to use."""
-    from protocols import load
-
     protocol = load(document("/v1"))
 
     with pytest.raises(UsageError, match="--base-url"):

@@ -19,7 +19,8 @@ ESCAPES = programs("escapes")
 PREVENTED = re.compile(
     "is not allowed|is private to|cannot change|read-only|has no attribute|cannot import name|No module named|"
     "metaclass|takes 1 argument here|there are no files|unexpected keyword|of the program's own|"
-    "must refer to subdirectories|Field names cannot start"
+    "must refer to subdirectories|Field names cannot start|takes no arguments|must be a tuple|accepts 0 positional|"
+    "is not a field name|cannot copy|Cannot subclass special"
 )
 """How the sandbox says no. An escape that fails for any other reason may only be written badly."""
 

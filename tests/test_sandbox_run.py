@@ -137,6 +137,37 @@ def test_values_of_python_become_arguments(api: LocalAPI) -> None:
     assert api.requests[1].json() == {"text": "1", "level": 3}
 
 
+def test_collections_and_bytes_become_arguments(api: LocalAPI) -> None:
+    """Views of a dict, ranges and their like go as lists, bytes as the text they are, anything else is told."""
+    result = run(
+        api,
+        """\
+        from collections import UserDict, deque
+        ages = {"a": 1, "b": 2}
+        views = ages.keys(), ages.values(), ages.items()
+        for value in (*views, range(3), deque("ab"), map(str, (1, 2)), UserDict(ages)):
+            POST_alerts(body={"text": "t", "more": value})
+        GET_cities(query=b"Troms\\xc3\\xb8")
+        for value in (b"\\xff", object()):
+            try:
+                GET_cities(query=value)
+            except TypeError as error:
+                print(error)
+        """,
+    )
+
+    assert result.outcome == "ok", result.error
+    sent = [request.json() for request in api.requests if request.method == "POST"]
+    assert [body["more"] for body in sent] == [  # type: ignore[index]
+        *(["a", "b"], [1, 2], [["a", 1], ["b", 2]], [0, 1, 2], ["a", "b"], ["1", "2"], {"a": 1, "b": 2})
+    ]
+    assert api.requests[-1].query == (("query", "Tromsø"),)
+    assert result.stdout.splitlines() == [
+        "bytes that are not UTF-8 can't be sent; make a text of them first, for example with base64.b64encode",
+        "an argument of type object can't be sent; pass text, numbers, lists or dicts",
+    ]
+
+
 def test_an_unknown_tool_is_a_name_error_with_the_nearest_name(api: LocalAPI) -> None:
     """Also when its words come in another order."""
     result = run(api, "GET_city_id_cities('oslo')")
@@ -440,6 +471,22 @@ def test_each_limit_ends_in_its_own_result(api: LocalAPI, program: str, limit: s
     assert result.error.line == program.count("\n") + 1
     assert len(result.stdout + result.stderr) <= 1000
     assert len(result.calls) <= 4
+
+
+@pytest.mark.parametrize(
+    ("program", "limits"),
+    [
+        ("print('out', end=''); sys.stderr.write('err'); time.sleep(5)", {"wall": 0.6}),
+        ("print('out', end=''); sys.stderr.write('err')\nwhile True: pass", {"cpu": 1}),
+        ("print('out', end=''); sys.stderr.write('err'); GET_cities_city_id('oslo')", {"calls": 0}),
+    ],
+)
+def test_what_was_printed_before_a_limit_is_there(api: LocalAPI, program: str, limits: dict[str, float]) -> None:
+    """Also the beginning of a line, on both streams."""
+    result = run(api, f"import sys, time\n{program}", **limits)
+
+    assert (result.outcome, result.limit) == ("limit", next(iter(limits)))
+    assert (result.stdout, result.stderr) == ("out", "err")
 
 
 def test_a_program_may_catch_a_memory_error() -> None:

@@ -13,9 +13,9 @@ __all__ = ["INSTEAD", "MODULES", "PACKAGES", "WITHOUT"]
 MODULES = frozenset(
     """
     __future__ abc base64 bisect calendar collections collections.abc concurrent.futures contextlib copy csv
-    dataclasses datetime decimal enum fractions functools hashlib heapq html io itertools json logging math operator
-    pprint random re requests requests.adapters requests.auth requests.exceptions statistics string sys textwrap time
-    typing urllib.parse uuid zoneinfo
+    dataclasses datetime decimal enum fractions functools hashlib heapq html io itertools json json.decoder logging
+    math operator pprint random re requests requests.adapters requests.auth requests.exceptions requests.utils
+    statistics string sys textwrap time typing urllib.parse uuid zoneinfo
     """.split()
 )
 
@@ -26,10 +26,11 @@ WITHOUT = {
     "base64": {"main", "test", "encode", "decode"},  # these two work on files
     "contextlib": {"chdir"},
     "dataclasses": {"make_dataclass"},  # builds classes from text
-    "enum": {"global_enum", "global_enum_repr", "global_flag_repr", "global_str"},  # write into sys.modules
+    "enum": {"EnumMeta", "EnumType"}  # make classes from a namespace
+    | {"global_enum", "global_enum_repr", "global_flag_repr", "global_str"},  # write into sys.modules
     "functools": {"singledispatch", "singledispatchmethod"},  # evaluate annotations
     "hashlib": {"file_digest"},
-    "logging": {"FileHandler", "captureWarnings", "currentframe", "shutdown"},
+    "logging": {"FileHandler", "captureWarnings", "currentframe", "setLogRecordFactory", "shutdown"},
     "random": {"SystemRandom"},
     "string": {"Formatter"},  # reads attributes that a format string names
     "typing": {"ForwardRef", "get_type_hints", "evaluate_forward_ref"},  # evaluate annotations

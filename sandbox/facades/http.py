@@ -304,7 +304,7 @@ _NO_EFFECT = frozenset({"verify", "cert", "proxies", "stream", "hooks"})
 
 
 def facade(exchange: Exchange) -> dict[str, dict[str, object]]:
-    """The modules `requests`, `requests.exceptions` and `requests.auth`, whose calls go through `exchange`.
+    """The modules `requests` and its parts, whose calls go through `exchange`.
 
     `exchange(head, body)` gives the head and body of the reply; a head with "error" names the class of the exception
     to raise and with "message" its text.
@@ -436,6 +436,7 @@ def facade(exchange: Exchange) -> dict[str, dict[str, object]]:
         "requests.adapters": {"HTTPAdapter": HTTPAdapter},
         "requests.auth": {"HTTPBasicAuth": HTTPBasicAuth},
         "requests.exceptions": dict(_ERRORS),
+        "requests.utils": _utils(),
     }
 
 
@@ -446,6 +447,13 @@ _TOP_LEVEL_ERRORS = (
     "ConnectionError ConnectTimeout HTTPError JSONDecodeError ReadTimeout RequestException Timeout TooManyRedirects "
     "URLRequired"
 ).split()
+
+
+def _utils() -> dict[str, object]:
+    from urllib.parse import quote, unquote, urlparse, urlunparse
+
+    texts = {function.__name__: function for function in (quote, unquote, urlparse, urlunparse)}
+    return {**texts, "dict_from_cookiejar": lambda jar: dict(jar)}
 
 
 def _codes() -> _Codes:

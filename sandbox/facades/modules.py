@@ -1,7 +1,7 @@
 """Builds the stand-ins for standard modules: their public functions and classes, without what `WITHOUT` names.
 
 A facade is a module object of its own, so that nothing leads from it to the module it stands for, and no import of a
-submodule slips in. What takes the name of an attribute as text is replaced by a version that asks the guards.
+submodule slips in. What takes the name of an attribute as text asks the guards here.
 """
 
 # ruff: noqa: SIM905 - word lists read better than quoted ones
@@ -9,16 +9,19 @@ submodule slips in. What takes the name of an attribute as text is replaced by a
 from __future__ import annotations
 
 import importlib
+import itertools
 import sys
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 from sandbox import guards
 from sandbox.facades import clock
 from sandbox.facades.catalogue import MODULES, PACKAGES, WITHOUT
+from sandbox.names import is_dunder, is_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
 __all__ = ["Library"]
 
@@ -30,6 +33,7 @@ class Library:
         self._sources = {**_OURS, **sources}
         self._dial = dial
         self._facades: dict[str, ModuleType] = {}
+        self._replaced: dict[str, dict[str, object]] = {}
 
     def prepare(self, names: Iterable[str]) -> None:
         """Load what a program is going to import, while files can still be read."""
@@ -63,8 +67,9 @@ class Library:
             facade = self._facades[name] = ModuleType(name)
             if name in MODULES:
                 vars(facade).update(self._sources[name]() if name in self._sources else _public(name))
-            if name in _REPLACED:
-                vars(facade).update(_REPLACED[name](importlib.import_module(name)))
+            for loaded in _REPLACED.keys() & sys.modules.keys() - self._replaced.keys():
+                self._replaced[loaded] = _REPLACED[loaded](sys.modules[loaded])  # also what comes with another module
+            vars(facade).update(self._replaced.get(name, {}))
             if self._dial is not None:
                 vars(facade).update(clock.replacements(name, self._dial))
             for part in sorted(MODULES):
@@ -148,7 +153,161 @@ _OURS: dict[str, Callable[[], dict[str, object]]] = {
 }
 
 
-# Functions that are replaced because they reach attributes by name, evaluate text or open files
+# What is replaced, or changed in the real module, because it would lead out. A class that the rest of its module needs
+# is changed in place: a program reaches it from any object anyhow.
+
+
+def _abc(real: ModuleType) -> dict[str, object]:
+    return {"ABCMeta": guards.ABC_META}
+
+
+def _collections(real: ModuleType) -> dict[str, object]:
+    def template(method: str) -> Callable[..., object]:
+        return lambda self, /, *args, **options: guards.read(self.data, method)(*args, **options)  # type: ignore[operator]
+
+    def copied(self: Any) -> object:
+        kind: Any = type(self)
+        made = kind.__new__(kind)
+        if type(made) is not kind:  # the attributes of another would be set
+            raise TypeError(f"cannot copy {kind.__name__}: it makes a {type(made).__name__}")
+        vars(made).update({**vars(self), "data": self.data[:] if isinstance(self.data, list) else self.data.copy()})
+        return made
+
+    real.UserDict.__copy__ = real.UserList.__copy__ = copied
+    real.UserString.format, real.UserString.format_map = template("format"), template("format_map")
+    return {}
+
+
+def _contextlib(real: ModuleType) -> dict[str, object]:
+    base: Any = real.AbstractContextManager
+
+    def redirection(stream: str) -> type:
+        """The class without the attribute `_stream`, by which a subclass could name anything in sys."""
+
+        class Redirection(base):  # type: ignore[misc]
+            def __init__(self, new_target: object) -> None:
+                self._new_target = new_target
+                self._old_targets: list[object] = []
+
+            def __enter__(self) -> object:
+                self._old_targets.append(getattr(sys, stream))
+                setattr(sys, stream, self._new_target)
+                return self._new_target
+
+            def __exit__(self, *error: object) -> None:
+                setattr(sys, stream, self._old_targets.pop())
+
+        Redirection.__name__ = Redirection.__qualname__ = f"redirect_{stream}"
+        Redirection.__module__ = "contextlib"
+        return Redirection
+
+    return {"redirect_stderr": redirection("stderr"), "redirect_stdout": redirection("stdout")}
+
+
+def _copy(real: ModuleType) -> dict[str, object]:
+    reconstruct = real._reconstruct
+
+    def checked(original: object, memo: object, make: Any, *rest: object, **options: object) -> object:
+        def made(*args: object) -> object:
+            copied = make(*args)
+            if guards.is_own(original) and type(copied) is not type(original):  # another's attributes would be set
+                raise TypeError(f"cannot copy {type(original).__name__}: it makes a {type(copied).__name__}")
+            return copied
+
+        return reconstruct(original, memo, made, *rest, **options)
+
+    vars(real)["_reconstruct"] = checked
+    return {}
+
+
+def _dataclasses(real: ModuleType) -> dict[str, object]:
+    slot = real.Field.name
+
+    def rename(field: object, name: object) -> None:
+        if name is not None and not (type(name) is str and name.isidentifier()):  # it becomes source text
+            raise TypeError(f"{name!r} is not a field name")
+        slot.__set__(field, name)
+
+    def dataclass(cls: Any = None, /, *, match_args: bool = True, **options: object) -> object:
+        def decorate(cls: Any) -> object:
+            if not guards.is_own_class(cls):
+                raise guards.unchangeable(cls)
+            made = real.dataclass(cls, match_args=False, **options)
+            if match_args and "__match_args__" not in vars(made):
+                fields = (f for f in made.__dataclass_fields__.values() if f._field_type is not real._FIELD_CLASSVAR)
+                names = [field.name for field in fields if field.init and not field.kw_only]
+                type.__setattr__(made, "__match_args__", tuple(itertools.takewhile(is_plain, names)))
+            return made
+
+        return decorate if cls is None else decorate(cls)
+
+    real.Field.name = property(slot.__get__, rename)
+    return {"dataclass": dataclass}
+
+
+def _enum(real: ModuleType) -> dict[str, object]:
+    create = real.EnumType._create_
+
+    def checked(cls: type, class_name: str, names: Any = None, **options: object) -> object:
+        names = () if names is None else names
+        if isinstance(names, str):
+            names = names.replace(",", " ").split()
+        if isinstance(names, (list, tuple)) and names and isinstance(names[0], str):
+            members = names = [str.__str__(name) for name in names]
+        else:
+            pairs = [(item, names[item]) if isinstance(item, str) else item for item in names]
+            names = [(str.__str__(name), value) for name, value in pairs]
+            members = [name for name, _ in names]
+        for name in members:
+            if is_dunder(name):  # it would become an attribute of the class
+                raise ValueError(f"{name!r} is not allowed as the name of a member")
+        return create(cls, class_name, names, **{**options, "module": options.get("module") or guards.OWN})
+
+    real.EnumType._create_ = checked
+    return {}
+
+
+def _functools(real: ModuleType) -> dict[str, object]:
+    made_here = (real.partial, real._lru_cache_wrapper)
+
+    def update_wrapper(wrapper: Any, wrapped: object) -> object:
+        if not (guards.is_own(wrapper) or isinstance(wrapper, made_here)):
+            raise guards.unchangeable(wrapper)
+        real.update_wrapper(wrapper, wrapped, updated=())
+        if isinstance(wrapped, (FunctionType, *made_here)):  # of a class, the entries would be more than its attributes
+            vars(wrapper).update({name: value for name, value in vars(wrapped).items() if not is_dunder(name)})
+        return wrapper
+
+    def wraps(wrapped: object) -> Callable[[object], object]:
+        return lambda wrapper: update_wrapper(wrapper, wrapped)
+
+    def total_ordering(cls: type) -> object:
+        if not guards.is_own_class(cls):
+            raise guards.unchangeable(cls)
+        return real.total_ordering(cls)
+
+    get = real.cached_property.__get__
+
+    def cached(self: object, instance: object, owner: object = None) -> object:
+        if instance is not None and not guards.is_own(instance):  # it reads what stands there under any name
+            raise guards.unchangeable(instance)
+        return get(self, instance, owner)
+
+    real.cached_property.__get__ = cached
+    return {"total_ordering": total_ordering, "update_wrapper": update_wrapper, "wraps": wraps}
+
+
+def _logging(real: ModuleType) -> dict[str, object]:
+    def basic_config(**options: object) -> None:
+        if options.get("filename"):
+            raise ValueError("there are no files; log to stderr, or to stdout with stream=sys.stdout")
+        real.basicConfig(**options)
+
+    def formatted(self: Any, record: Any) -> object:
+        return guards.read(self._fmt, "format")(**{**(self._defaults or {}), **vars(record)})  # type: ignore[operator]
+
+    real.StrFormatStyle._format = formatted
+    return {"basicConfig": basic_config}
 
 
 def _operator(real: ModuleType) -> dict[str, object]:
@@ -170,48 +329,17 @@ def _operator(real: ModuleType) -> dict[str, object]:
     return {"attrgetter": attrgetter, "methodcaller": methodcaller}
 
 
-def _functools(real: ModuleType) -> dict[str, object]:
-    def update_wrapper(wrapper: object, wrapped: object) -> object:
-        return real.update_wrapper(wrapper, wrapped)
-
-    def wraps(wrapped: object) -> Callable[[object], object]:
-        return lambda wrapper: real.update_wrapper(wrapper, wrapped)
-
-    return {"update_wrapper": update_wrapper, "wraps": wraps}
-
-
-def _dataclasses(real: ModuleType) -> dict[str, object]:
-    def dataclass(cls: type | None = None, /, **options: object) -> object:
-        def decorate(cls: type) -> object:
-            for name in vars(cls).get("__annotations__", {}):
-                if not name.isidentifier():  # it would become source text
-                    raise TypeError(f"{name!r} is not a field name")
-            return real.dataclass(cls, **options)
-
-        return decorate if cls is None else decorate(cls)
-
-    return {"dataclass": dataclass}
-
-
-def _logging(real: ModuleType) -> dict[str, object]:
-    def basic_config(**options: object) -> None:
-        if options.get("filename"):
-            raise ValueError("there are no files; log to stderr, or to stdout with stream=sys.stdout")
-        real.basicConfig(**options)
-
-    return {"basicConfig": basic_config}
-
-
 def _typing(real: ModuleType) -> dict[str, object]:
-    def get_origin(annotation: object) -> object:
-        origin = real.get_origin(annotation)
-        return guards.type_of(int) if origin is type else origin
-
-    return {"get_origin": get_origin}
+    return {"Type": guards.TYPE}  # the real one holds the real `type`
 
 
 _REPLACED: dict[str, Callable[[ModuleType], dict[str, object]]] = {
+    "abc": _abc,
+    "collections": _collections,
+    "contextlib": _contextlib,
+    "copy": _copy,
     "dataclasses": _dataclasses,
+    "enum": _enum,
     "functools": _functools,
     "logging": _logging,
     "operator": _operator,
