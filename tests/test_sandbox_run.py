@@ -11,6 +11,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -665,8 +666,11 @@ def _timed(action: Callable[[], object]) -> float:
 
 def _children(process: str = "self") -> set[str]:
     """Processes whose parent a process is; we ourselves, if none is named."""
-    tasks = Path(f"/proc/{process}/task").iterdir()
-    return {child for task in tasks for child in (task / "children").read_text().split()}
+    found: set[str] = set()
+    for task in Path(f"/proc/{process}/task").iterdir():
+        with suppress(FileNotFoundError):  # a thread that has just ended
+            found.update((task / "children").read_text().split())
+    return found
 
 
 # The face of requests
