@@ -79,6 +79,7 @@ class Agent:
         tools: How many tools the model is shown at most, or "all".
         now: What time it is for the program and the model; the real time by default, a fixed one with `simulate`.
         limits: What a program may use.
+        strict_sandbox: Refuse to run programs where a layer of the sandbox cannot be had; else that is a warning.
         on_event: Called with every event as it happens.
     Raises: UsageError: An unknown mode, or a credential that cannot be read.
     """
@@ -97,6 +98,7 @@ class Agent:
         tools: int | Literal["all"] = 20,
         now: datetime | None = None,
         limits: Limits | None = None,
+        strict_sandbox: bool = False,
         on_event: EventSink | None = None,
     ) -> None:
         if mode not in MODES:
@@ -114,6 +116,7 @@ class Agent:
         self.tools = tools
         self.now = now or (SIMULATED_NOW if simulate else None)
         self.limits = limits or Limits()
+        self.strict_sandbox = strict_sandbox
         self.on_event: EventSink = on_event or (lambda event: None)
         self._closing = ExitStack()
         self._model: str | Model | None = model
@@ -141,6 +144,7 @@ class Agent:
         tools: int | Literal["all"] = 20,
         now: datetime | None = None,
         limits: Limits | None = None,
+        strict_sandbox: bool = False,
         on_event: EventSink | None = None,
     ) -> Self:
         """An agent for the API that a document describes: a file, a URL, or the parsed document.
@@ -159,6 +163,7 @@ class Agent:
             tools=tools,
             now=now,
             limits=limits,
+            strict_sandbox=strict_sandbox,
             on_event=on_event,
         )
 
@@ -254,6 +259,7 @@ class _Solve:
                 now=agent.now,
                 seed=agent.seed,
                 tools=self.tools,
+                strict=agent.strict_sandbox,
                 on_call=lambda call: agent.on_event(CallMade(self.number, call)),
                 on_output=lambda stream, text: agent.on_event(OutputPrinted(self.number, stream, text)),
             ) as sandbox:

@@ -400,11 +400,13 @@ class Broker:
         return record
 
     def _send(self, request: requests.PreparedRequest, plan: _Plan) -> Answer:
+        from sandbox.addresses import Addresses
         from sandbox.transport import OVER, NoAnswerError, Transport
 
         with self._lock:
             if self._transport is None:
-                self._transport = Transport()
+                named = urlsplit(self._base).hostname if self._base else None
+                self._transport = Transport(Addresses([named] if named else ()))
         if self._over.is_set():
             raise NoAnswerError("ConnectionError", OVER)
         seconds = min(self._limits.request_timeout, plan.timeout or self._limits.request_timeout)

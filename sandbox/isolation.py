@@ -8,6 +8,7 @@ ctypes, since Python has no functions for them.
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import resource
 import stat
@@ -16,10 +17,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["LAYERS", "Walls", "isolate"]
+__all__ = ["LAYERS", "Report", "Walls", "confine", "isolate"]
 
 PR_SET_NO_NEW_PRIVS = 38
 PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
 CLONE_NEWIPC = 0x08000000
@@ -39,25 +41,36 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Walls:
-    """What the layers need to know: limits (bytes, CPU seconds) and the folders that stay readable."""
+    """What the layers need to know: the folder to make and leave behind as a name, the folders that stay readable, and
+    the filter of system calls, or why there is none."""
 
-    def __init__(self, *, cpu: float, memory: int, readable: Sequence[str]) -> None:
-        self.cpu = cpu
-        self.memory = memory
+    def __init__(self, *, folder: str, readable: Sequence[str], filter: bytes, why_none: str) -> None:
+        self.folder = folder
         self.readable = readable
+        self.filter = filter
+        self.why_none = why_none
 
 
-def isolate(walls: Walls) -> list[tuple[str, bool, str]]:
-    """Put up every layer; gives (name, active, reason why not) for each, in order."""
-    report = []
-    for name, raise_wall in LAYERS:
-        try:
-            raise_wall(walls)
-        except (OSError, ValueError, AttributeError) as error:
-            report.append((name, False, str(error)))
-        else:
-            report.append((name, True, ""))
-    return report
+Report = list[tuple[str, bool, str]]
+"""The name of each layer, whether it is active, and the reason why not."""
+
+
+def isolate(walls: Walls) -> Report:
+    """Put up the layers that are the same for every program, in order."""
+    return [_put_up(name, functools.partial(raise_wall, walls)) for name, raise_wall in LAYERS]
+
+
+def confine(cpu: float, memory: int) -> Report:
+    """Put up the last layer, the limits of one program: CPU seconds and bytes."""
+    return [_put_up("rlimits", lambda: _limits(cpu, memory))]
+
+
+def _put_up(name: str, raise_wall: Callable[[], None]) -> tuple[str, bool, str]:
+    try:
+        raise_wall()
+    except (OSError, ValueError, AttributeError) as error:
+        return name, False, str(error)
+    return name, True, ""
 
 
 def _checked(result: int, what: str) -> int:
@@ -67,16 +80,23 @@ def _checked(result: int, what: str) -> int:
     return result
 
 
+def _folder(walls: Walls) -> None:
+    """An empty place of its own to stand in: made, entered and taken off the disk."""
+    os.mkdir(walls.folder, 0o700)  # noqa: PTH102 - pathlib is not loaded here
+    os.chdir(walls.folder)
+    os.rmdir(walls.folder)  # noqa: PTH106
+
+
 def _no_new_privileges(walls: Walls) -> None:
     _checked(_libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl(no_new_privs)")
     _checked(_libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl(dumpable)")
 
 
-def _limits(walls: Walls) -> None:
+def _limits(cpu: float, memory: int) -> None:
     _libc.mallopt(M_ARENA_MAX, 1)  # else each thread would reserve 64 MiB of the address space
-    seconds = max(1, int(walls.cpu + 0.999))
+    seconds = max(1, int(cpu + 0.999))
     wanted = {
-        resource.RLIMIT_AS: (walls.memory, walls.memory),
+        resource.RLIMIT_AS: (memory, memory),
         resource.RLIMIT_CPU: (seconds, seconds + 1),
         resource.RLIMIT_CORE: (0, 0),
         resource.RLIMIT_FSIZE: (0, 0),
@@ -131,11 +151,24 @@ def _allow_reading(ruleset: int, path: str) -> None:
         os.close(descriptor)
 
 
+class _Filter(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("rules", ctypes.c_void_p))
+
+
+def _system_calls(walls: Walls) -> None:
+    if not walls.filter:
+        raise OSError(walls.why_none)
+    rules = ctypes.create_string_buffer(walls.filter, len(walls.filter))
+    filter_ = _Filter(len(walls.filter) // 8, ctypes.addressof(rules))
+    _checked(_libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(filter_), 0, 0), "prctl(seccomp)")
+
+
 LAYERS: tuple[tuple[str, Callable[[Walls], None]], ...] = (
+    ("folder", _folder),
     ("no_new_privs", _no_new_privileges),
     ("user namespace", _user_namespace),
     ("network namespace", _network_namespace),
     ("capabilities", _no_capabilities),
     ("landlock", _landlock),
-    ("rlimits", _limits),
+    ("seccomp", _system_calls),
 )

@@ -8,7 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["CallRecord", "Limits", "ProgramError", "Resources", "Run"]
+__all__ = ["CallRecord", "Layer", "Limits", "ProgramError", "Resources", "Run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One of the walls around a program; `reason` says why it is not active."""
+
+    name: str
+    active: bool
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

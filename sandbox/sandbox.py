@@ -21,11 +21,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from protocols.errors import ProgramRefused
+from protocols.errors import ProgramRefused, UsageError
 from sandbox import channel, launcher
 from sandbox.broker import Broker, Exceeded, Reply
 from sandbox.policy import Compiled, compile_program
-from sandbox.records import CallRecord, Limits, ProgramError, Resources, Run
+from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, Run
 
 if TYPE_CHECKING:
     from protocols.auth import Credential
@@ -54,7 +54,8 @@ class Sandbox:
         tools: Names of the tools a program may call as functions; all if None.
         on_call: Told of each call when it is over, from another thread.
         on_output: Told of text as it comes, with the name of its stream (stdout, stderr).
-    Raises: UsageError: The document names no server, and there is no `base_url`.
+        strict: Whether to refuse to run anything where a layer of the walls cannot be had; else that is a warning.
+    Raises: UsageError: The document names no server, and there is no `base_url`; or `strict`, and a layer is missing.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Sandbox:
         tools: Collection[str] | None = None,
         on_call: Callable[[CallRecord], None] | None = None,
         on_output: Callable[[str, str], None] | None = None,
+        strict: bool = False,
     ) -> None:
         self._protocol = protocol
         self._base_url = base_url
@@ -79,8 +81,10 @@ class Sandbox:
         self._tools = frozenset(tools) if tools is not None else None
         self._on_call = on_call
         self._on_output = on_output
-        self._ready: list[launcher.Child] = []
         self._open_broker(0.0)  # a protocol that can't be called is told now, not in the middle of a run
+        missing = [f"{layer.name} ({layer.reason})" for layer in self.layers() if not layer.active] if strict else []
+        if missing:
+            raise UsageError(f"the sandbox is not whole on this machine: {', '.join(missing)}; see atc doctor")
 
     def __enter__(self) -> Sandbox:
         return self
@@ -89,20 +93,24 @@ class Sandbox:
         self.close()
 
     def close(self) -> None:
-        """End the process that `prepare` started, if no run took it."""
-        while self._ready:
-            child = self._ready.pop()
-            child.stop()
-            child.clear()
+        """Nothing outlives a run but the worker in stock, which all sandboxes share."""
 
     def prepare(self) -> None:
-        """Start the process of the next run ahead, while its program is still being written.
+        """Have a worker ready, while the program is still being written."""
+        launcher.warm()
 
-        It has seen nothing yet and waits. What goes wrong here is told by `run`.
+    def layers(self) -> tuple[Layer, ...]:
+        """The walls around a program on this machine, tried out by running an empty one, the language policy first.
+
+        Raises: OSError: No child process can be started.
         """
-        if not self._ready:
-            with contextlib.suppress(OSError):
-                self._ready.append(launcher.start())
+        compiled = compile_program("")
+        started = time.monotonic()
+        broker = self._open_broker(started + self._limits.wall)
+        execution = _Execution(self._limits, broker, self._settings(compiled), "", None, started)
+        execution.run(marshal.dumps(compiled.code))
+        broker.close()
+        return (Layer("policy", True, ""), Layer("process", True, ""), *execution.layers)
 
     def run(self, program: str) -> Run:
         """Run a program to its end or to a limit; whatever it does is in the Run, nothing of it is raised.
@@ -122,21 +130,10 @@ class Sandbox:
         broker = self._open_broker(started + self._limits.wall)
         try:
             execution = _Execution(self._limits, broker, self._settings(compiled), program, self._on_output, started)
-            return execution.run(self._taken, marshal.dumps(compiled.code))
+            return execution.run(marshal.dumps(compiled.code))
         finally:
             broker.cancel()
             broker.close()
-
-    def _taken(self) -> launcher.Child:
-        """The process that waits, or a new one."""
-        try:
-            child = self._ready.pop()
-        except IndexError:
-            return launcher.start()
-        if child.process.poll() is None:
-            return child
-        child.clear()  # it did not live to see the program
-        return launcher.start()
 
     def _open_broker(self, deadline: float) -> Broker:
         return Broker(
@@ -154,7 +151,6 @@ class Sandbox:
         return {
             "tools": [name for name in everything if self._tools is None or name in self._tools],
             "modules": sorted(compiled.modules),
-            "readable": launcher.readable_folders(),
             "cpu": self._limits.cpu,
             "memory": self._limits.memory * MIB,
             "output": self._limits.output,
@@ -185,32 +181,33 @@ class _Execution:
         self._texts: dict[bytes, list[bytes]] = {channel.STDOUT: [], channel.STDERR: []}
         self._printed = 0
         self._warnings: list[str] = []
+        self.layers: tuple[Layer, ...] = ()
         self._end: dict[str, Any] | None = None
         self._limit: str | None = None
         self._limit_line: int | None = None
         self._broken: BaseException | None = None
 
-    def run(self, start: Callable[[], launcher.Child], code: bytes) -> Run:
+    def run(self, code: bytes) -> Run:
         """Start, watch, clean up, tell."""
         interrupted = False
         calls = ThreadPoolExecutor(PARALLEL_CALLS, "broker")
-        child = None
-        status, usage = 0, None
+        worker = None
+        status, used = 0, None
         try:
-            child = start()
-            self._converse(child.socket, calls, code)
+            worker = launcher.take()
+            self._converse(worker.socket, calls, code)
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            if child is not None:
-                status, usage = child.stop(wait=self._end is not None and not interrupted)
+            if worker is not None and self._end is not None and not interrupted:
+                launcher.retire(worker)
+            elif worker is not None:
+                status, used = worker.stop()
             self._broker.cancel()
             calls.shutdown(wait=False, cancel_futures=True)
-            if child is not None:
-                child.clear()
         if self._broken is not None:
             raise self._broken
-        return self._result(status, usage, interrupted)
+        return self._result(status, used, interrupted)
 
     # The conversation with the child
 
@@ -248,7 +245,8 @@ class _Execution:
             send = self._asked(kind, head, payload)
             calls.submit(self._answer, ours, int(head["id"]), kind == channel.CALL, send, head["line"])
         elif kind == channel.READY:
-            self._warnings += [f"{name} is not active: {why}" for name, active, why in head["layers"] if not active]
+            self.layers = tuple(Layer(str(name), bool(active), str(why)) for name, active, why in head["layers"])
+            self._warnings += [f"{one.name} is not active: {one.reason}" for one in self.layers if not one.active]
         elif kind == channel.DONE:
             self._end = head
 
@@ -305,10 +303,10 @@ class _Execution:
 
     # The result
 
-    def _result(self, status: int, usage: Any, interrupted: bool) -> Run:
+    def _result(self, status: int, used: launcher.Used | None, interrupted: bool) -> Run:
         end = self._end or {}
         stdout, stderr = (b"".join(self._texts[kind]).decode("utf-8", "replace") for kind in self._texts)
-        limit = self._limit or end.get("limit") or (None if self._end is not None else self._limit_of(status, usage))
+        limit = self._limit or end.get("limit") or (None if self._end is not None else self._limit_of(status, used))
         fault: ProgramError | None = None
         outcome: Literal["ok", "error", "limit", "interrupted"] = "ok"
         exit_status = 0
@@ -329,17 +327,17 @@ class _Execution:
             fault = self._fault(end["error"])
         resources = Resources(
             wall=round(time.monotonic() - self._started, 4),
-            cpu=round(usage.ru_utime + usage.ru_stime, 4) if usage else 0.0,
-            memory=end.get("memory") or (round(usage.ru_maxrss / 1024, 1) if usage else 0.0),
+            cpu=end.get("cpu") or (round(used.cpu, 4) if used else 0.0),
+            memory=end.get("memory") or (round(used.memory / 1024, 1) if used else 0.0),
             output=self._printed,
         )
         warnings = (*self._warnings, *self._broker.warnings)
         return Run(outcome, stdout, stderr, fault, self._broker.calls, resources, limit, exit_status, warnings)
 
-    def _limit_of(self, status: int, usage: Any) -> str | None:
+    def _limit_of(self, status: int, used: launcher.Used | None) -> str | None:
         """Which limit a process hit that could not say so."""
-        used = usage.ru_utime + usage.ru_stime if usage else 0.0
-        if status == -signal.SIGXCPU or (status == -signal.SIGKILL and used >= self._limits.cpu):
+        killed = status == -signal.SIGKILL and used is not None and used.cpu >= self._limits.cpu
+        if status == -signal.SIGXCPU or killed:
             return "cpu"
         if status == -signal.SIGALRM or time.monotonic() >= self._deadline:
             return "wall"

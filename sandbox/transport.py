@@ -22,6 +22,9 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import NewConnectionError
+
+from sandbox.addresses import Addresses
 
 __all__ = ["OVER", "Answer", "NoAnswerError", "TooLargeError", "Transport"]
 
@@ -60,13 +63,13 @@ class TooLargeError(Exception):
 
 
 class Transport:
-    """The connections of one broker; `send` may be called from several threads."""
+    """The connections of one broker; `send` may be called from several threads. `addresses` says where names lead."""
 
-    def __init__(self) -> None:
+    def __init__(self, addresses: Addresses) -> None:
         self._owners: weakref.WeakKeyDictionary[socket.socket, int] = weakref.WeakKeyDictionary()
         self._lock = threading.Lock()
         self._cancelled = False
-        self._adapter = _Adapter(self._own)
+        self._adapter = _Adapter(self._own, addresses)
         self._authorities: str | bool = os.environ.get("REQUESTS_CA_BUNDLE") or True
 
     def send(self, request: requests.PreparedRequest, *, seconds: float, limit: int) -> Answer:
@@ -154,20 +157,39 @@ class Transport:
 class _Adapter(HTTPAdapter):
     """The library's adapter, with connections that tell who uses them."""
 
-    def __init__(self, own: Any) -> None:
+    def __init__(self, own: Any, addresses: Addresses) -> None:
         self._own = own
+        self._addresses = addresses
         super().__init__(max_retries=0)
 
     def init_poolmanager(self, *args: Any, **options: Any) -> None:
         super().init_poolmanager(*args, **options)
         self.poolmanager.pool_classes_by_scheme = {
-            "http": _pool(HTTPConnectionPool, HTTPConnection, self._own),
-            "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._own),
+            "http": _pool(HTTPConnectionPool, HTTPConnection, self._own, self._addresses),
+            "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._own, self._addresses),
         }
 
 
-def _pool(pool: Any, connection: Any, own: Any) -> Any:
+def _pool(pool: Any, connection: Any, own: Any, addresses: Addresses) -> Any:
     class Connection(connection):  # type: ignore[misc]
+        def _new_conn(self) -> Any:
+            """A socket to one of the addresses that the name was found to have; the name itself stays in use for TLS
+            and the Host header."""
+            name = self._dns_host  # type: ignore[has-type]
+            try:
+                found = addresses.of(name)
+                for left, address in zip(range(len(found), 0, -1), found, strict=True):
+                    self._dns_host = address
+                    try:
+                        return super()._new_conn()
+                    except NewConnectionError:
+                        if left == 1:
+                            raise
+            except OSError as error:
+                raise NewConnectionError(self, str(error)) from error
+            finally:
+                self._dns_host = name
+
         def connect(self) -> None:
             super().connect()
             own(self.sock)
@@ -195,6 +217,8 @@ def _cookies(response: requests.Response) -> dict[str, str]:
 def _said(error: requests.RequestException) -> str:
     """The innermost reason, without the names of objects that the library wraps around it."""
     text = str(error)
+    if refused := re.search(r"[^\s:]+ leads to .+ as the base URL", text):
+        return refused[0]
     if isinstance(error, requests.exceptions.SSLError):
         reason = re.search(r"\] (.+?) \(_ssl", text)
         return f"no secure connection: {reason[1] if reason else text}"

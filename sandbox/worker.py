@@ -1,7 +1,7 @@
 """The child process: takes one compiled program, walls itself in, runs it, says how it ended, and is gone.
 
-Started by sandbox.py as a fresh interpreter with nothing but one socket. `main` imports what every program needs, then
-`serve` handles one program, so that a process which has done the first can be kept in stock for the second.
+Forked from the zygote with nothing but one socket. `main` puts up the walls that need to know nothing of the program
+and waits; `serve` runs one program, so that a process which has done the first can be kept in stock for the second.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import functools
 import json
 import marshal
 import os
+import random
 import signal
 import sys
 import time
@@ -19,7 +20,7 @@ from types import CodeType, FrameType, TracebackType
 
 from sandbox import channel, guards
 from sandbox.facades import clock, modules
-from sandbox.isolation import Walls, isolate
+from sandbox.isolation import Report, Walls, confine, isolate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ ToolError.__module__ = "builtins"
 class Door:
     """The program's side of the channel: the only way out of this process."""
 
-    def __init__(self, descriptor: int, output_limit: int) -> None:
+    def __init__(self, descriptor: int, output_limit: int, status: int) -> None:
         self._descriptor = descriptor
         self._sending = allocate_lock()
         self._receiving = allocate_lock()
@@ -64,10 +65,8 @@ class Door:
         self._calls = 0
         self._room = output_limit
         self.pending: dict[bytes, list[str]] = {channel.STDOUT: [], channel.STDERR: []}
-        try:
-            self._status = os.open("/proc/self/status", os.O_RDONLY)
-        except OSError:
-            self._status = -1
+        self._status = status  # /proc/self/status, open
+        self._begun = time.process_time()
 
     def send(self, kind: bytes, head: dict[str, Any], payload: bytes = b"") -> None:
         """Send one frame, whole, whichever thread asks."""
@@ -102,6 +101,7 @@ class Door:
     def leave(self, head: dict[str, Any]) -> NoReturn:
         """Report the end of the program, after what it printed and did not flush, and end this process."""
         head["memory"] = self._peak_memory()
+        head["cpu"] = round(time.process_time() - self._begun, 4)
         if self._sending.acquire(timeout=1):  # a signal may have come in the middle of a frame; then say nothing
             for kind, texts in self.pending.items():
                 data = "".join(texts).encode(errors="replace")[: max(self._room, 0)]
@@ -193,25 +193,32 @@ class Empty:
         return False
 
 
-def main(descriptor: int) -> None:
-    """Wait for one program on the descriptor and serve it."""
-    kind, settings, code = channel.receive(descriptor)
-    if kind == channel.START:
-        serve(descriptor, settings, code)
+def main(descriptor: int, walls: Walls) -> NoReturn:
+    """Put up the walls, then wait for one program on the descriptor and serve it. Never returns."""
+    try:
+        status = os.open("/proc/self/status", os.O_RDONLY)  # the walls would be in the way of it
+    except OSError:
+        status = -1
+    time.tzset()
+    layers = isolate(walls)
+    # What a program will need is touched here, or copying it from the zygote's memory would cost the program time.
+    guards.program_builtins(modules.Library({}, None).importer, {}, {})
+    try:
+        kind, settings, code = channel.receive(descriptor)
+        if kind == channel.START:
+            given = _Settings(settings)
+            serve(Door(descriptor, given.output, status), given, code, layers)
+    except EOFError:
+        pass
+    os._exit(0)
 
 
-def serve(descriptor: int, settings: dict[str, Any], code: bytes) -> None:
-    """Run one program. Never returns: the process ends with it.
-
-    `settings`: tools (names), modules (to load before files are closed off), deadline (by the monotonic clock), cpu
-    (seconds), memory and output (bytes), now (seconds since 1970 or None), seed, readable (folders).
-    """
-    given = _Settings(settings)
-    door = Door(descriptor, given.output)
+def serve(door: Door, given: _Settings, code: bytes, layers: Report) -> None:
+    """Run one program. Never returns: the process ends with it. `layers` are the walls that are up already."""
     sys.stdout = Stream("stdout", lambda text: door.write(channel.STDOUT, text), door.pending[channel.STDOUT])
     sys.stderr = Stream("stderr", lambda text: door.write(channel.STDERR, text), door.pending[channel.STDERR])
     sys.stdin = Empty()
-    time.tzset()
+    random.seed()  # or all that were forked from one process would draw the same
     dial = clock.Clock(given.now, given.seed) if given.now is not None else None
     library = modules.Library(_web(door), dial)
     library.prepare(given.modules)
@@ -220,19 +227,21 @@ def serve(descriptor: int, settings: dict[str, Any], code: bytes) -> None:
     namespace["__builtins__"] = guards.program_builtins(
         library.importer, namespace, {**{name: _tool(name, door) for name in given.tools}, "ToolError": ToolError}
     )
-    walls = Walls(cpu=given.cpu, memory=given.memory, readable=given.readable)
-    door.send(channel.READY, {"layers": isolate(walls)})
     _watch_time(door, given.deadline)
+    door.send(channel.READY, {"layers": [*layers, *confine(given.cpu, given.memory)]})
     door.leave(_run(marshal.loads(code), namespace))
 
 
 class _Settings:
-    """The head of the START frame; the parent wrote it."""
+    """The head of the START frame; the parent wrote it.
+
+    `tools` are names, `modules` those to load ahead, `deadline` goes by the monotonic clock, `cpu` is in seconds,
+    `memory` and `output` in bytes, `now` in seconds since 1970 or None.
+    """
 
     def __init__(self, head: dict[str, Any]) -> None:
         self.tools: list[str] = head["tools"]
         self.modules: list[str] = head["modules"]
-        self.readable: list[str] = head["readable"]
         self.deadline: float = head["deadline"]
         self.cpu: float = head["cpu"]
         self.memory: int = head["memory"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -518,3 +519,47 @@ def test_calls_are_reported_as_they_end(api: LocalAPI) -> None:
 
     assert tuple(seen) == broker.calls
     assert [call.index for call in seen] == [0, 1]
+
+
+# Where names lead
+
+
+def test_a_public_name_that_leads_into_a_private_network_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a document could name a host of its own that leads to the metadata service of a cloud."""
+    _names(monkeypatch, "169.254.169.254")
+    broker = Broker(load(document("http://api.example")))
+
+    with pytest.raises(ToolError, match=r"api\.example leads to 169\.254\.169\.254, a private address"):
+        broker.call("GET_cities", (), {"query": "Oslo"}, line=1)
+    broker.close()
+
+
+def test_a_name_that_the_user_gave_may_lead_anywhere_but_only_to_one_place(
+    api: LocalAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a name leads to is asked once in a run: it cannot move while a program runs."""
+    asked = _names(monkeypatch, "127.0.0.1", "127.0.0.2")
+    port = api.url.rpartition(":")[2]
+    broker = Broker(api.documented, base_url=f"http://intranet.example:{port}")
+
+    for _ in range(2):
+        api.answer("GET", "/cities", {"results": [OSLO]}, headers={"Connection": "close"})
+        assert broker.call("GET_cities", (), {"query": "Oslo"}, line=1) == {"results": [OSLO]}
+    broker.close()
+
+    assert asked == ["intranet.example"]
+    assert api.requests[0].headers["host"] == f"intranet.example:{port.partition('/')[0]}"
+
+
+def _names(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
+    """Answer questions for names under .example with these addresses in turn; gives the names that were asked."""
+    real, left, asked = socket.getaddrinfo, list(addresses), []
+
+    def lookup(host: str, *args: object, **kwargs: object) -> object:
+        if not host.endswith(".example"):
+            return real(host, *args, **kwargs)  # type: ignore[arg-type]
+        asked.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (left.pop(0) if len(left) > 1 else left[0], 0))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    return asked

@@ -13,7 +13,7 @@ from sandbox import Limits, Sandbox
 from sandbox.policy import compile_program
 from tests.programs import programs
 
-ORDINARY = programs("ordinary")
+ORDINARY = {**programs("ordinary"), **programs("everyday")}
 ESCAPES = programs("escapes")
 
 PREVENTED = re.compile(

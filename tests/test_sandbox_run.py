@@ -11,6 +11,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -561,29 +562,56 @@ def test_nothing_is_left_behind(api: LocalAPI, tmp_path: Path, monkeypatch: pyte
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("broker")]
 
 
-def test_a_process_that_was_started_ahead_runs_the_next_program(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Once; one that died while it waited is replaced, one that was never needed goes with the sandbox."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    before = _children()
-    with Sandbox(None) as sandbox:
-        sandbox.prepare()
-        waiting = _children() - before
+def test_a_worker_that_died_while_it_waited_is_replaced() -> None:
+    """Also when the process that workers are forked from dies with it."""
+    sandbox = Sandbox(None)
+    assert sandbox.run("print(1)").stdout == "1\n"
+    time.sleep(0.3)
+    (zygote,) = _children()
+    waiting = _children(zygote)
+    assert waiting
+
+    for worker in waiting:
+        os.kill(int(worker), signal.SIGKILL)
+    time.sleep(0.1)
+    assert sandbox.run("print(2)").stdout == "2\n"
+
+    os.kill(int(zygote), signal.SIGKILL)
+    time.sleep(0.1)
+    assert sandbox.run("print(3)").stdout == "3\n"
+
+
+def test_no_worker_outlives_its_host() -> None:
+    host = "from sandbox import Sandbox\nSandbox(None).run('print(1)')\nfrom tests.test_sandbox_run import _children\n"
+    show = "import time; time.sleep(0.3)\nfor zygote in _children():\n    print(zygote, *_children(zygote))"
+
+    done = subprocess.run([sys.executable, "-c", host + show], capture_output=True, text=True, check=True)
+
+    processes = done.stdout.split()
+    assert len(processes) >= 2
+    time.sleep(0.2)
+    assert not [process for process in processes if Path(f"/proc/{process}/exe").exists()]
+
+
+def test_a_thousand_programs_leave_nothing_behind() -> None:
+    """No process, descriptor or memory of ours, to within what a run needs."""
+    sandbox = Sandbox(None)
+
+    def held() -> tuple[int, int, int]:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return len(list(Path("/proc/self/fd").iterdir())), len(_children()), pages // 256
+
+    for _ in range(20):
+        sandbox.run("print(1)")
+    descriptors, children, memory = held()
+    for _ in range(1000):
         assert sandbox.run("print(1)").stdout == "1\n"
-        assert len(waiting) == 1
-        assert _children() == before
+    time.sleep(0.3)
 
-        sandbox.prepare()
-        (dead,) = _children() - before
-        os.kill(int(dead), signal.SIGKILL)
-        time.sleep(0.2)
-        assert sandbox.run("print(2)").stdout == "2\n"
-
-        sandbox.prepare()
-
-    assert _children() == before
-    assert list(tmp_path.iterdir()) == []
+    after = held()
+    assert after[0] <= descriptors + 4
+    assert after[1] == children
+    assert after[2] <= memory + 8  # MiB
 
 
 def test_the_child_is_walled_in() -> None:
@@ -683,10 +711,13 @@ def _timed(action: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def _children() -> set[str]:
-    """Processes whose parent we are."""
-    tasks = Path("/proc/self/task").iterdir()
-    return {child for task in tasks for child in (task / "children").read_text().split()}
+def _children(process: str = "self") -> set[str]:
+    """Processes whose parent a process is; we ourselves, if none is named."""
+    found: set[str] = set()
+    for task in Path(f"/proc/{process}/task").iterdir():
+        with suppress(FileNotFoundError):  # a thread that has just ended
+            found.update((task / "children").read_text().split())
+    return found
 
 
 # The face of requests

@@ -24,6 +24,7 @@ COMMANDS = {
     "run": "atc.cli.run:run",
     "simulate": "atc.cli.simulate:simulate",
     "model": "atc.cli.model:model",
+    "doctor": "atc.cli.doctor:doctor",
 }
 
 EXIT_CODES = """\b

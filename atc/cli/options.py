@@ -17,6 +17,7 @@ __all__ = [
     "model_options",
     "moment",
     "out_file",
+    "strict_option",
     "tool_count",
 ]
 
@@ -94,6 +95,10 @@ api_options = _all(
     ),
     _target_options,
     clock_options,
+)
+
+strict_option = click.option(
+    "--strict-sandbox", "strict", is_flag=True, help="Refuse to run programs where a layer of the sandbox is missing."
 )
 
 model_options = _all(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.cli import say
-from atc.cli.options import api_options, check_api_options
+from atc.cli.options import api_options, check_api_options, strict_option
 from atc.tui.text import for_stream
 from protocols.errors import APIError, LimitReached, ProgramRefused, UsageError
 from sandbox.records import Limits
@@ -37,6 +37,7 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.option(
     "--calls", type=click.IntRange(min=0), default=_DEFAULT.calls, show_default=True, metavar="N", help="Most calls."
 )
+@strict_option
 @click.option("--json", "as_json", is_flag=True, help="Print the run as JSON instead of what the program prints.")
 @click.option("-v", "--verbose", is_flag=True, help="Show each call, and the warnings, on stderr.")
 @click.pass_context
@@ -53,6 +54,7 @@ def run(
     cpu: float,
     memory: int,
     calls: int,
+    strict: bool,
     as_json: bool,
     verbose: bool,
 ) -> None:
@@ -92,6 +94,7 @@ def run(
                 limits=limits,
                 now=now,
                 seed=seed,
+                strict=strict,
                 on_call=show_call,
                 on_output=None if as_json else _pass_on,
             )

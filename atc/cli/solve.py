@@ -14,7 +14,7 @@ import click
 
 from atc.cli import say
 from atc.cli.model import offer_pull
-from atc.cli.options import api_options, check_api_options, model_options, out_file, tool_count
+from atc.cli.options import api_options, check_api_options, model_options, out_file, strict_option, tool_count
 from atc.tui.text import for_stream
 from protocols.errors import ATCError
 
@@ -38,6 +38,7 @@ __all__ = ["solve"]
 )
 @click.option("--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE.")
 @click.option("--out", type=out_file, metavar="FILE", help="Write the solution as JSON, whatever comes of it.")
+@strict_option
 @click.option("--json", "as_json", is_flag=True, help="Print the solution as JSON and nothing else.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all tools, programs, output, and defects of the document.")
 @click.pass_context
@@ -56,6 +57,7 @@ def solve(
     tools: int | Literal["all"],
     record: Path | None,
     out: Path | None,
+    strict: bool,
     as_json: bool,
     verbose: bool,
 ) -> None:
@@ -90,6 +92,7 @@ def solve(
                 seed=seed,
                 tools=tools,
                 now=now,
+                strict_sandbox=strict,
                 on_event=shown.sink,
             ) as agent,
         ):

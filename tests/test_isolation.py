@@ -1,0 +1,150 @@
+"""Each wall around a program by itself: what it forbids goes before it is up, and fails after."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from atc.cli import main
+from protocols.errors import UsageError
+from sandbox import Layer, Sandbox
+from sandbox.launcher import readable_folders
+from sandbox.syscalls import system_call_filter
+
+START = """
+import ctypes, json, os, socket, sys, threading
+from sandbox.isolation import LAYERS, Walls, confine
+rules, readable, folder, server = json.loads(sys.argv[1])
+walls = Walls(folder=folder, readable=readable, filter=bytes.fromhex(rules), why_none="")
+def up(*names):
+    for name in names:
+        dict(LAYERS)[name](walls)
+def refused(action):
+    try:
+        action()
+    except (OSError, MemoryError) as error:
+        return True
+    return False
+def status(name):
+    return next(line.split()[1] for line in open("/proc/self/status") if line.startswith(name + ":"))
+def thread():
+    one = threading.Thread(target=print)
+    one.start()
+    one.join()
+assert not refused(lambda: socket.create_connection(("127.0.0.1", server)).close())
+"""
+
+WALLS = {
+    "folder": """
+up("folder")
+assert os.listdir(".") == []
+assert not os.path.exists(folder)
+""",
+    "no_new_privs": """
+up("no_new_privs")
+assert status("NoNewPrivs") == "1"
+""",
+    "network namespace": """
+up("no_new_privs", "user namespace", "network namespace")
+assert refused(lambda: socket.create_connection(("127.0.0.1", server)))
+""",
+    "capabilities": """
+up("no_new_privs", "user namespace", "capabilities")
+assert int(status("CapEff"), 16) == int(status("CapPrm"), 16) == 0
+assert refused(lambda: os.chroot("/"))
+""",
+    "landlock": """
+assert not refused(lambda: open("/etc/passwd").close())
+up("no_new_privs", "landlock")
+assert refused(lambda: open("/etc/passwd"))
+assert refused(lambda: open(folder, "w"))
+assert refused(lambda: os.listdir("/"))
+assert not refused(lambda: open(os.__file__).close())
+""",
+    "seccomp": """
+up("no_new_privs", "seccomp")
+assert refused(os.fork)
+assert refused(socket.socket)
+assert refused(lambda: os.kill(os.getppid(), 0))
+assert refused(lambda: os.execv(sys.executable, ["python"]))
+assert refused(lambda: open(folder, "w"))
+assert ctypes.CDLL(None).ptrace(0, 0, 0, 0) == -1
+thread()
+""",
+    "rlimits": """
+confine(5, 2 * 1024**3)
+assert refused(lambda: bytearray(4 * 1024**3))
+assert refused(lambda: [open(os.__file__) for _ in range(64)])
+""",
+}
+
+
+@pytest.mark.parametrize("name", WALLS)
+def test_each_wall_by_itself(name: str, tmp_path: Path) -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        given = [system_call_filter()[0].hex(), readable_folders(), str(tmp_path / "own"), server.getsockname()[1]]
+        done = subprocess.run(
+            [sys.executable, "-c", START + WALLS[name], json.dumps(given)], capture_output=True, text=True
+        )
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_worker_has_no_environment_and_no_descriptors_but_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_TOKEN", "hunter2")
+    sandbox = Sandbox(None)
+    sandbox.run("print(1)")
+    time.sleep(0.3)
+    ours = Path(f"/proc/{os.getpid()}/task")
+    zygotes = {child for task in ours.iterdir() for child in (task / "children").read_text().split()}
+    workers = [w for z in zygotes for w in Path(f"/proc/{z}/task/{z}/children").read_text().split()]
+    assert workers
+
+    for process in (*zygotes, *workers):
+        assert Path(f"/proc/{process}/environ").read_bytes().rstrip(b"\0") in (b"PYTHONHASHSEED=0", b"")
+        links = [str(entry.readlink()) for entry in Path(f"/proc/{process}/fd").iterdir()]
+        assert all(link == "/dev/null" or link.startswith("socket:") or link.endswith("/status") for link in links)
+
+
+def test_doctor_names_every_layer() -> None:
+    shown = CliRunner().invoke(main, ["doctor", "--json"])
+
+    layers = json.loads(shown.output)
+    names = "policy,process,folder,no_new_privs,user namespace,network namespace,capabilities,landlock,seccomp,rlimits"
+    assert [layer["name"] for layer in layers] == names.split(",")
+    assert all(layer["active"] and not layer["reason"] for layer in layers)
+    table = CliRunner().invoke(main, ["doctor", "--strict-sandbox"])
+    assert table.exit_code == 0
+    assert "landlock" in table.output
+
+
+def test_a_missing_layer_is_a_warning_or_where_asked_for_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = (Layer("landlock", False, "the kernel has none"),)
+    monkeypatch.setattr(Sandbox, "layers", lambda self: missing)
+
+    assert Sandbox(None).run("print(1)").outcome == "ok"
+    with pytest.raises(UsageError, match="not whole on this machine: landlock"):
+        Sandbox(None, strict=True)
+
+
+def test_a_folder_that_cannot_be_made_is_a_missing_layer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other layers stand, the program runs, and the run says what is missing."""
+    from sandbox import launcher
+
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+    launcher._drop()
+
+    warnings = Sandbox(None).run("print(1)").warnings
+    launcher._drop()
+
+    assert [warning.partition(":")[0] for warning in warnings] == ["folder is not active"]
