@@ -582,7 +582,7 @@ def test_a_worker_that_died_while_it_waited_is_replaced() -> None:
 
 
 def test_no_worker_outlives_its_host() -> None:
-    host = "from sandbox import Sandbox\nSandbox(None).run('print(1)')\nfrom tests.test_sandbox_run import _children\n"
+    host = "from sandbox import Sandbox\nSandbox(None).run('print(1)')\nfrom tests.sandbox.test_run import _children\n"
     show = "import time; time.sleep(0.3)\nfor zygote in _children():\n    print(zygote, *_children(zygote))"
 
     done = subprocess.run([sys.executable, "-c", host + show], capture_output=True, text=True, check=True)
