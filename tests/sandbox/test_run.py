@@ -528,7 +528,7 @@ def test_an_interrupt_ends_the_child_and_keeps_the_calls(api: LocalAPI, tmp_path
     script = tmp_path / "interrupted.py"
     script.write_text(
         "import sys\n"
-        f"sys.path.insert(0, {str(Path(__file__).parent.parent)!r})\n"
+        f"sys.path.insert(0, {str(Path(__file__).parents[2])!r})\n"
         "from protocols import load\nfrom sandbox import Sandbox\nfrom tests.local_api import document\n"
         f"sandbox = Sandbox(load(document({api.url!r})))\n"
         "run = sandbox.run('GET_cities_city_id(\"oslo\")\\nprint(1)\\nwhile True: pass')\n"
