@@ -89,7 +89,8 @@ def test_nothing_knows_an_api_by_name(package: str) -> None:
 
 
 def test_few_modules_can_open_a_connection() -> None:
-    """A document is fetched, a program's calls are made, a model is asked or fetched: nothing else has a client."""
+    """A document is fetched, a program's calls are made, a model is asked or fetched: nothing else has a client, but
+    for the benchmark that the broker is compared with `requests` in."""
     clients = {"requests", "urllib.request", "http.client", "openai", "httpx", "aiohttp"}
     doors = {
         str(file.relative_to(ROOT))
@@ -98,9 +99,8 @@ def test_few_modules_can_open_a_connection() -> None:
         if clients & {name for _, name in imported(file)}
     }
 
-    assert doors - {"protocols/documents.py", "sandbox/broker.py", "sandbox/transport.py"} <= {
-        str(file.relative_to(ROOT)) for file in (ROOT / "atc" / "models").iterdir()
-    }
+    ours = {"protocols/documents.py", "sandbox/broker.py", "sandbox/transport.py", "benchmarks/sandbox_bench.py"}
+    assert doors - ours <= {str(file.relative_to(ROOT)) for file in (ROOT / "atc" / "models").iterdir()}
 
 
 def test_importing_atc_is_light() -> None:
