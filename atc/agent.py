@@ -6,7 +6,6 @@ all earlier programs, their results, and the documentation of the tool that the 
 
 from __future__ import annotations
 
-import keyword
 import platform
 import re
 import time
@@ -35,7 +34,7 @@ from atc.events import (
 from atc.faults import Attribution, Fault
 from atc.models import Message, Model, Usage, open_model
 from atc.programs import extract, fenced, same
-from atc.remedy import remedy
+from atc.remedy import Remedy, remedy
 from atc.solution import Attempt, Solution, Status
 from atc.verify import doubt, judge
 from protocols import load
@@ -379,26 +378,22 @@ class _Solve:
 
         return choose_one
 
+    def known(self, run: Run | None, fault: Fault, attribution: Attribution) -> Remedy:
+        """What is known about the last failure; where it tells how the revision begins, that is kept for it."""
+        program, graph = self.attempts[-1].program, self.agent.graph
+        found = remedy(fault, attribution, program, run, self.query, graph, self.ranked, self.agent.vocabulary)
+        self.begin = found.begin
+        return found
+
     def reflect(self, run: Run | None, fault: Fault, attribution: Attribution) -> None:
         """Add what went wrong to the conversation (Eq. 2), and shorten its oldest parts when it grows too long."""
         error = _error_text(fault)
         if self.agent.mode == "naive":
             text = prompts.render("reflect_naive", error=error, query=self.query)
         elif attribution.tool:
-            graph = self.agent.graph
-            documentation = render([self.agent.protocol.tool(attribution.tool)], graph, budget=800)
-            known = remedy(
-                fault,
-                attribution,
-                self.attempts[-1].program,
-                run,
-                self.query,
-                graph,
-                self.ranked,
-                self.agent.vocabulary,
-            )
+            known = self.known(run, fault, attribution)
+            documentation = render([self.agent.protocol.tool(attribution.tool)], self.agent.graph, budget=800)
             self.facts.extend(line for line in known.facts if line not in self.facts)
-            self.begin = known.begin
             text = prompts.render(
                 "reflect",
                 error=error,
@@ -410,7 +405,7 @@ class _Solve:
         else:
             if (fault.stage != "answer" or fault.type == "NoOutput") and error not in self.facts:
                 self.facts.append(error)
-            self.begin = _mended_name(self.attempts[-1].program, fault)
+            self.known(run, fault, attribution)
             text = prompts.render("reflect_program", error=error, query=self.query)
         self.messages.append(Message("user", text))
         turn = self.first
@@ -459,17 +454,6 @@ class _Solve:
             "model": name or "default",
             "protocol": self.agent.protocol.digest,
         }
-
-
-def _mended_name(program: str, fault: Fault) -> str:
-    """The program up to a name that was written with a space in it, which a small model may do; else empty."""
-    lines = program.split("\n")[: fault.line or 0]
-    if fault.type != "SyntaxError" or not lines:
-        return ""
-    slip = re.match(r"(\s*[A-Za-z]\w*) ([A-Za-z]\w*) =(?!=)", lines[-1])
-    if slip is None or keyword.iskeyword(slip[1].strip()) or keyword.iskeyword(slip[2]):
-        return ""
-    return "\n".join([*lines[:-1], f"{slip[1]}_{slip[2]} ="])
 
 
 def _status(run: Run | None) -> Status:

@@ -7,6 +7,8 @@ the right one, and what a response really held, are facts; a small model should 
 from __future__ import annotations
 
 import json
+import keyword
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,7 +57,7 @@ def remedy(
         known: The fixed words of the API's fields (see `protocols.vocabulary`).
     """
     if run is None or attribution.call is None:
-        return Remedy()
+        return Remedy(begin=_mended_name(program, fault))
     call = run.calls[attribution.call]
     if call.tool is None:
         return Remedy()
@@ -87,6 +89,17 @@ def remedy(
             if text and fact.span:
                 begin = begin or _begin(program, fact.span, text)
     return Remedy(tuple(lines), begin)
+
+
+def _mended_name(program: str, fault: Fault) -> str:
+    """The program up to a name that was written with a space in it, which a small model may do; else empty."""
+    lines = program.split("\n")[: fault.line or 0]
+    if fault.type != "SyntaxError" or not lines:
+        return ""
+    slip = re.match(r"(\s*[A-Za-z]\w*) ([A-Za-z]\w*) =(?!=)", lines[-1])
+    if slip is None or keyword.iskeyword(slip[1].strip()) or keyword.iskeyword(slip[2]):
+        return ""
+    return "\n".join([*lines[:-1], f"{slip[1]}_{slip[2]} ="])
 
 
 def _begin(program: str, span: Span, text: str) -> str:

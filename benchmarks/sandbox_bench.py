@@ -128,17 +128,18 @@ def _timed(execute: Execute, program: str) -> float:
     return time.perf_counter() - started
 
 
-def _median(execute: Execute, program: str, runs: int) -> float | None:
+def _median(peer: Peer, program: str, runs: int) -> float | None:
     """The median time in seconds, after one run that does not count; None where the program does not run at all.
 
-    There is a pause before each run, so that pools are warm.
+    There is a pause before each run, so that pools are warm. Why a program does not run is told on stderr.
     """
     times = []
     try:
         for _ in range(runs + 1):
             time.sleep(PAUSE)
-            times.append(_timed(execute, program))
-    except Exception:
+            times.append(_timed(peer.execute, program))
+    except Exception as error:  # each peer has errors of its own
+        click.echo(f"{peer.name}: {type(error).__name__}: {error}", err=True)
         return None
     return statistics.median(times[1:])
 
@@ -205,13 +206,13 @@ def measure(quick: bool) -> tuple[list[dict[str, object]], dict[str, float]]:
         cold = _timed(lambda program: Sandbox(None).run(program), TRIVIAL)
         everyone = list(peers(closing))
         for peer in sorted(everyone, key=lambda peer: "CPython" not in peer.name):
-            trivial = _median(peer.execute, TRIVIAL, runs * 4)
+            trivial = _median(peer, TRIVIAL, runs * 4)
             row: dict[str, object] = {"executor": peer.name, "trivial_ms": _ms(trivial)}
             for name, text, share in (("loop", LOOP, 1), ("json", CRUNCH, 10)):
                 wanted = max(size // share // peer.slow, 10)
                 program = text.format(size=wanted)
-                taken = _median(peer.execute, program, max(runs // 5, 2))
-                base = _median(_in_process, program, max(runs // 5, 2)) or 0.0
+                taken = _median(peer, program, max(runs // 5, 2))
+                base = _median(Peer("CPython", _in_process), program, max(runs // 5, 2)) or 0.0
                 own = max((taken or 0.0) - (trivial or 0.0), 0.0)
                 row[f"{name}_times_cpython"] = round(own / base, 2) if taken is not None and base else None
             rows.append(row)
