@@ -44,6 +44,7 @@ from protocols.model import Protocol
 from protocols.render import estimate, render
 from protocols.vocabulary import mentioned, vocabulary
 from sandbox import CallRecord, Limits, Run, Sandbox
+from sandbox.reach import origin
 
 __all__ = ["MODES", "SIMULATED_NOW", "Agent"]
 
@@ -72,6 +73,8 @@ class Agent:
             "naive" shows the error text alone, "none" does not repair.
         max_reflections: How often a program may be revised (the paper's alpha); 3 allows four programs.
         base_url: Where the API is, when that is not where its document says.
+        allow: Origins such as "https://cdn.example.com" that programs may reach besides the API, without credentials;
+            the API's own is named here when it has a private address.
         auth: Credentials as `KIND:SOURCE`, such as "bearer:env:MY_TOKEN".
         simulate: Rehearse against a simulated API made from the protocol; no request leaves this machine.
         seed: Of the simulated API, the model, and a program's random numbers.
@@ -80,7 +83,7 @@ class Agent:
         limits: What a program may use.
         strict_sandbox: Refuse to run programs where a layer of the sandbox cannot be had; else that is a warning.
         on_event: Called with every event as it happens.
-    Raises: UsageError: An unknown mode, or a credential that cannot be read.
+    Raises: UsageError: An unknown mode, a credential that cannot be read, or something in `allow` that is no origin.
     """
 
     def __init__(
@@ -96,6 +99,7 @@ class Agent:
         *,
         tools: int | Literal["all"] = 20,
         now: datetime | None = None,
+        allow: Sequence[str] = (),
         limits: Limits | None = None,
         strict_sandbox: bool = False,
         on_event: EventSink | None = None,
@@ -106,6 +110,8 @@ class Agent:
             raise UsageError(f"max_reflections is {max_reflections}: it must be 0 or more")
         if simulate and base_url:
             raise UsageError("a simulated API has its own base URL: give either simulate or base_url")
+        for one in allow:
+            origin(one)
         from protocols.auth import credential
 
         self.protocol = protocol
@@ -115,6 +121,7 @@ class Agent:
         self.tools = tools
         self.now = now or (SIMULATED_NOW if simulate else None)
         self.limits = limits or Limits()
+        self.allow = tuple(allow)
         self.strict_sandbox = strict_sandbox
         self.on_event: EventSink = on_event or (lambda event: None)
         self._closing = ExitStack()
@@ -142,6 +149,7 @@ class Agent:
         *,
         tools: int | Literal["all"] = 20,
         now: datetime | None = None,
+        allow: Sequence[str] = (),
         limits: Limits | None = None,
         strict_sandbox: bool = False,
         on_event: EventSink | None = None,
@@ -161,6 +169,7 @@ class Agent:
             seed,
             tools=tools,
             now=now,
+            allow=allow,
             limits=limits,
             strict_sandbox=strict_sandbox,
             on_event=on_event,
@@ -253,6 +262,7 @@ class _Solve:
             with Sandbox(
                 agent.protocol,
                 base_url=agent._base_url,
+                allow=agent.allow,
                 credentials=agent._credentials,
                 limits=agent.limits,
                 now=agent.now,

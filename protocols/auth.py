@@ -21,11 +21,11 @@ from urllib.parse import quote, quote_plus
 from protocols.errors import UsageError
 from protocols.model import Protocol, SecurityScheme
 
-__all__ = ["Credential", "credential", "for_scheme", "redact"]
+__all__ = ["Credential", "credential", "for_scheme", "redact", "redact_stream"]
 
 _SPEC = re.compile(r"(?P<kind>.+?):(?P<source>env|file):(?P<place>.+)", re.DOTALL)
 _KINDS = "bearer, basic, header:NAME, query:NAME, cookie:NAME"
-_HIDDEN = "[secret]"
+_HIDDEN = b"[secret]"
 _SHORTEST = 4
 """Characters of a secret; fewer occur in any text."""
 
@@ -146,15 +146,45 @@ def redact(text: str, credentials: Iterable[Credential]) -> str:
     base64 and in hex. A password under four characters is not sought by itself, or ordinary text would be torn.
     """
     pattern = _pattern(tuple(credentials))
-    return pattern.sub(_HIDDEN, text) if pattern is not None else text
+    if pattern is None:
+        return text
+    return pattern.sub(_HIDDEN, text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+
+
+def redact_stream(parts: Iterable[bytes], credentials: Iterable[Credential]) -> Iterator[bytes]:
+    """Like `redact` for UTF-8 bytes that come in parts; a secret is found also where two parts meet."""
+    chosen = tuple(credentials)
+    pattern = _pattern(chosen)
+    if pattern is None:
+        yield from parts
+        return
+    overlap = max(map(len, _all_forms(chosen))) - 1
+    left = b""
+    for part in parts:
+        left += part
+        cut, clean = 0, []
+        safe = len(left) - overlap  # what begins before here is seen to its end
+        for found in pattern.finditer(left):
+            if found.start() >= safe:
+                break
+            clean += [left[cut : found.start()], _HIDDEN]
+            cut = found.end()
+        end = max(cut, safe, 0)
+        clean.append(left[cut:end])
+        left = left[end:]
+        yield b"".join(clean)
+    yield pattern.sub(_HIDDEN, left)
 
 
 @lru_cache(maxsize=64)
-def _pattern(credentials: tuple[Credential, ...]) -> re.Pattern[str] | None:
-    forms = {form for one in credentials for form in _forms(one) if form}
-    if not forms:
-        return None
-    return re.compile("|".join(re.escape(form) for form in sorted(forms, key=lambda form: (-len(form), form))))
+def _all_forms(credentials: tuple[Credential, ...]) -> frozenset[bytes]:
+    return frozenset(form.encode() for one in credentials for form in _forms(one) if form)
+
+
+@lru_cache(maxsize=64)
+def _pattern(credentials: tuple[Credential, ...]) -> re.Pattern[bytes] | None:
+    forms = sorted(_all_forms(credentials), key=lambda form: (-len(form), form))
+    return re.compile(b"|".join(map(re.escape, forms))) if forms else None
 
 
 def _forms(credential: Credential) -> Iterator[str]:

@@ -20,14 +20,14 @@ class RefusedAddressError(OSError):
 
 
 class Addresses:
-    """The addresses of one run. `trusted` are the names of hosts that the user gave, wherever they may lead."""
+    """The addresses of one run. `trusted` are the hosts and ports that the user named, wherever they may lead."""
 
-    def __init__(self, trusted: Collection[str] = ()) -> None:
-        self._trusted = frozenset(name.lower() for name in trusted)
+    def __init__(self, trusted: Collection[tuple[str, int]] = ()) -> None:
+        self._trusted = frozenset(trusted)
         self._pinned: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Lock()
 
-    def of(self, host: str) -> tuple[str, ...]:
+    def of(self, host: str, port: int) -> tuple[str, ...]:
         """The addresses of a host, in the order to try them; the same ones whenever it is asked.
 
         Raises: OSError: The name is not known, or (RefusedAddressError) leads into a private network. A host that is
@@ -41,12 +41,12 @@ class Addresses:
                 found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
                 self._pinned[name] = tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
         addresses = self._pinned[name]
-        if name in self._trusted or name == "localhost" or name.endswith(".localhost"):
+        if (name, port) in self._trusted or name == "localhost" or name.endswith(".localhost"):
             return addresses
         public = tuple(address for address in addresses if ipaddress.ip_address(address.partition("%")[0]).is_global)
         if not public:
             raise RefusedAddressError(
-                f"{name} leads to {addresses[0]}, a private address; if that is meant, give it as the base URL"
+                f"{name} leads to {addresses[0]}, a private address; if that is meant, allow its origin (--allow)"
             )
         return public
 

@@ -10,20 +10,22 @@ sending twice: a write that may have reached the service is never sent again.
 from __future__ import annotations
 
 import contextlib
-import email.utils
 import json
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urljoin, urlsplit
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
-from protocols.auth import Credential, redact
-from protocols.calling import BoundCall, bind, match, payload
-from protocols.errors import LimitReached, ToolError, UsageError
+from protocols.auth import Credential, redact, redact_stream
+from protocols.calling import BoundCall, bind, payload
+from protocols.errors import LimitReached, ToolError
 from protocols.model import Protocol, Tool
+from sandbox.bodies import KEPT, LargeBody, beginning, keep
+from sandbox.reach import Origin, Place, Reach, UnreachableError, climbs
 from sandbox.records import CallRecord, Limits
+from sandbox.replies import Form, decoded, header, reading, retry_after, service_message
 
 if TYPE_CHECKING:
     import requests
@@ -42,8 +44,9 @@ MAX_REDIRECTS = 5
 PATIENCE = 0.05
 """Seconds that a cancelled call has to come to its end."""
 
-RECORD_LIMIT = 1024 * 1024
-"""Bytes of a body up to which a record keeps it whole."""
+KEPT_IN_ALL = 2 * 1024 * 1024
+"""Bytes of arguments and replies that the records of one run keep, parsed (up to 24 times that in memory); what comes
+after lies in files."""
 
 _READS = frozenset({"GET", "HEAD"})
 _NOT_THE_PROGRAMS = frozenset(
@@ -61,19 +64,11 @@ _DEFAULT_HEADERS = {"User-Agent": "python-requests/2", "Accept-Encoding": "gzip,
 
 
 class Exceeded(LimitReached):
-    """A limit that ends the run; `limit` names it: calls, response or wall."""
+    """A limit that ends the run; `limit` names it: calls, request, response, traffic or wall."""
 
     def __init__(self, limit: str, message: str) -> None:
         super().__init__(message)
         self.limit = limit
-
-
-class _NotSentError(Exception):
-    """A request that is not allowed; `kind` is the class of `requests.exceptions` the program gets."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +86,9 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     cookies: Mapping[str, str] = field(default_factory=dict)
     sent: Mapping[str, str] = field(default_factory=dict)
-    body: bytes = b""
+    body: bytes | LargeBody = b""
     encoding: str | None = None
-    form: Literal["json", "text", "none"] = "none"
+    form: Form = "none"
     history: tuple[tuple[int, str], ...] = ()
     failure: str | None = None
     problem: str | None = None
@@ -102,20 +97,10 @@ class Reply:
         """What a tool gives as its result: parsed JSON, text, None for an empty body. Raises: ToolError."""
         if self.problem is not None:
             raise ToolError(self.problem, tool=self.record.tool, status=self.record.status)
+        body = self.body.read() if isinstance(self.body, LargeBody) else self.body
         if self.form == "json":
-            return json.loads(self.body)
-        return self.body.decode(self.encoding or "utf-8", "replace") if self.body else None
-
-
-class _Place(NamedTuple):
-    """Where a request leads: the tool, its base URL in force, the server as the program wrote it, the rest of the
-    path, and its variables."""
-
-    tool: Tool
-    base: str
-    server: str
-    path: str
-    arguments: dict[str, str]
+            return json.loads(body)
+        return decoded(body, self.encoding) if body else None
 
 
 class Broker:
@@ -123,6 +108,8 @@ class Broker:
 
     Args:
         base_url: Where the API lives in place of the documented servers; no slash at the end is needed.
+        allow: Origins that requests may address besides, under any path. The credentials are for the API alone; they
+            go to the allowed origins where there is no protocol.
         tools: Names of the tools that may be called by name; all if None. Requests may address any operation.
         on_call: Told of each call when it is over.
         deadline: `time.monotonic()` at which the run ends: no request goes on beyond it, and no retry waits for it.
@@ -135,6 +122,7 @@ class Broker:
         protocol: Protocol | None,
         *,
         base_url: str | None = None,
+        allow: Sequence[Origin] = (),
         credentials: Sequence[Credential] = (),
         limits: Limits | None = None,
         tools: Collection[str] | None = None,
@@ -142,18 +130,13 @@ class Broker:
         deadline: float | None = None,
     ) -> None:
         self._protocol = protocol
-        if base_url and "@" in urlsplit(base_url).netloc:
-            raise UsageError("the base URL holds a user name or password; leave it out and pass it as a credential")
-        self._base = base_url.rstrip("/") if base_url else None
+        self._reach = Reach(protocol, base_url, allow)
         self._credentials = tuple(credentials)
         self._limits = limits or Limits()
         self._on_call = on_call
         self._deadline = deadline
         everything = protocol.tools if protocol else ()
         self._tools = {tool.name: tool for tool in everything if tools is None or tool.name in tools}
-        self._servers = _servers(protocol, self._base)
-        if everything and not self._servers:
-            raise UsageError("the document names no server with a host; give the base URL of the service (--base-url)")
         self._signing = any(tool.security for tool in everything)
         self._lock = threading.RLock()
         self._settled = threading.Condition(self._lock)
@@ -163,6 +146,8 @@ class Broker:
         self._calls: dict[int, CallRecord] = {}
         self._warnings: list[str] = []
         self._transport: Transport | None = None
+        self._kept = 0
+        self._moved = 0
 
     @property
     def calls(self) -> tuple[CallRecord, ...]:
@@ -224,9 +209,9 @@ class Broker:
         try:
             if known is None:
                 raise ToolError(f"there is no tool {tool}", tool=tool)
-            begun.method, begun.url = known.method, f"{self._base_of(known)}{known.path}"
+            begun.method, begun.url = known.method, f"{self._reach.base_of(known)}{known.path}"
             bound = bind(known, args, kwargs or {}, self._protocol.definitions if self._protocol else {})
-            if _climbs(bound.path) and not _climbs(known.path):
+            if climbs(bound.path) and not climbs(known.path):
                 raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
         except (ToolError, ValueError, TypeError, RecursionError) as error:  # the last three: values no schema foresees
             begun.arguments = {**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})}
@@ -234,7 +219,7 @@ class Broker:
             record = self._finish(begun, error=problem)
             return Reply(record, begun.url, problem=problem, failure="InvalidURL")
         begun.arguments = bound.arguments
-        place = _Place(known, self._base_of(known), self._base_of(known), bound.path, {})
+        place = Place(known, self._reach.base_of(known), self._reach.base_of(known), bound.path, {})
         return self._perform(begun, place, _plan(bound), retry=True)
 
     def request(
@@ -275,9 +260,9 @@ class Broker:
                 data=json_body if json_body is not None else _content(data),
                 auth=auth,
             ).prepare()
-            place = self._locate(method, str(prepared.url))
-        except (requests.RequestException, _NotSentError, UnicodeError, ValueError) as error:
-            kind = error.kind if isinstance(error, _NotSentError) else type(error).__name__
+            place = self._reach.locate(method, str(prepared.url))
+        except (requests.RequestException, UnreachableError, UnicodeError, ValueError) as error:
+            kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
             message = self._redacted(str(error))
             record = self._finish(begun, error=message)
             return Reply(record, self._redacted(url), failure=kind, problem=message)
@@ -293,7 +278,7 @@ class Broker:
             timeout=timeout,
             redirects=redirects,
         )
-        begun.tool, begun.arguments = place.tool.name, _arguments(place, plan)
+        begun.tool, begun.arguments = place.tool.name if place.tool else None, _arguments(place, plan)
         return self._perform(begun, place, plan, retry=False, shown=str(prepared.url))
 
     def _passes(self, header: str) -> bool:
@@ -317,51 +302,69 @@ class Broker:
             raise Exceeded("calls", text)
         return begun
 
-    def _perform(self, begun: _Begun, place: _Place, plan: _Plan, *, retry: bool, shown: str | None = None) -> Reply:
+    def _perform(self, begun: _Begun, place: Place, plan: _Plan, *, retry: bool, shown: str | None = None) -> Reply:
         """Sign, send, perhaps again, clean and record. Raises: Exceeded."""
         from sandbox.transport import NoAnswerError, TooLargeError
 
         begun.url = _url(place.base + plan.path, plan.query)
         visible = self._redacted(shown or begun.url)
         sent = {name: self._redacted(value) for name, value in plan.headers.items()}
-        request = self._signed(place.tool, place.base, plan)
         try:
+            self._moves(plan)
+            request = self._signed(place, plan)
             while True:
                 begun.attempts += 1
                 answer = self._send(request, plan)
                 delay = self._delay(plan.method, answer, begun.attempts) if retry else None
                 if delay is None or self._over.wait(delay):
                     break
+                answer.body.close()
             answer, stopped, history = self._redirected(place, plan, request, answer)
         except NoAnswerError as error:
             message = self._redacted(str(error))
             record = self._finish(begun, error=message)
-            problem = self._redacted(f"{place.tool.name}: no reply from {plan.method} {plan.path} — {message}")
+            problem = self._redacted(f"{_called(place)}: no reply from {plan.method} {plan.path} — {message}")
             return Reply(record, visible, sent=sent, failure=error.kind, problem=problem)
         except TooLargeError as error:
             text = f"the reply to {plan.method} {plan.path} is larger than the {self._limits.response} bytes allowed"
-            beginning = self._clean(error.beginning[:RECORD_LIMIT]).decode("utf-8", "replace")
-            self._finish(begun, status=error.status, body=beginning, error=text)
+            start = self._redacted(beginning(error.beginning))
+            self._finish(begun, status=error.status, body=start, error=text)
             raise Exceeded("response", text) from None
         except Exceeded as error:
             self._finish(begun, error=str(error))
             raise
-        reply = self._received(begun, place.tool, plan, answer, stopped)
+        reply = self._received(begun, place, plan, answer, stopped)
         return replace(reply, url=history[-1][1] if history else visible, sent=sent, history=history)
 
-    def _received(self, begun: _Begun, tool: Tool, plan: _Plan, answer: Answer, stopped: str | None) -> Reply:
+    def _moves(self, plan: _Plan) -> None:
+        """Count what a request moves. Raises: Exceeded."""
+        size = len(plan.body or b"")
+        if size > self._limits.request:
+            text = f"the body of {plan.method} {plan.path} is larger than the {self._limits.request} bytes allowed"
+            raise Exceeded("request", text)
+        self._count(size)
+
+    def _count(self, size: int) -> None:
+        """Count bytes sent or received. Raises: Exceeded."""
+        with self._lock:
+            self._moved += size
+            if self._moved > self._limits.traffic:
+                raise Exceeded("traffic", f"the calls moved more than the {self._limits.traffic} bytes allowed in all")
+
+    def _received(self, begun: _Begun, place: Place, plan: _Plan, answer: Answer, stopped: str | None) -> Reply:
         """A reply as the program and the record get it. `stopped` says why a redirect was not followed."""
-        body = self._clean(answer.body)
+        room = KEPT if self._room(answer.body.size) else 0
+        body = keep(redact_stream(answer.body.parts(), self._credentials), room)
+        answer.body.close()
         headers = {name: self._redacted(value) for name, value in answer.headers.items()}
         cookies = {name: self._redacted(value) for name, value in answer.cookies.items()}
-        form, parsed, problem = _result(tool, answer, body)
+        form, parsed, problem = reading(place.tool, answer.headers, body, answer.encoding)
         if answer.status >= 300:
-            said = stopped or _service_message(parsed)
+            said = stopped or service_message(parsed)
             problem = f"{answer.status} {answer.reason}".strip() + (f" — {said}" if said else "")
         if problem is not None:
-            problem = self._redacted(f"{tool.name}: {problem} ({plan.method} {plan.path})")
-        kept = parsed if len(body) <= RECORD_LIMIT else body[:RECORD_LIMIT].decode("utf-8", "replace")
-        record = self._finish(begun, status=answer.status, body=kept, error=problem)
+            problem = self._redacted(f"{_called(place)}: {problem} ({plan.method} {plan.path})")
+        record = self._finish(begun, status=answer.status, body=parsed, error=problem)
         return Reply(
             record,
             reason=answer.reason,
@@ -373,6 +376,13 @@ class Broker:
             problem=problem,
         )
 
+    def _room(self, size: int) -> bool:
+        """Whether the records have room for so many bytes more, which is then taken."""
+        with self._lock:
+            fits = size <= KEPT and self._kept + size <= KEPT_IN_ALL
+            self._kept += size if fits else 0
+        return fits
+
     def _finish(
         self, begun: _Begun, *, status: int | None = None, body: object = None, error: str | None = None
     ) -> CallRecord:
@@ -381,7 +391,7 @@ class Broker:
             tool=begun.tool,
             method=begun.method,
             url=self._redacted(begun.url),
-            arguments=begun.arguments,
+            arguments=self._shown(begun.arguments),
             line=begun.line,
             status=status,
             ms=round((time.monotonic() - begun.at) * 1000, 3),
@@ -399,20 +409,27 @@ class Broker:
             self._on_call(record)
         return record
 
+    def _shown(self, arguments: dict[str, object]) -> dict[str, object]:
+        """Arguments as the record keeps them: such as are large are cut."""
+        if not arguments or self._room(len(str(arguments))):
+            return arguments
+        return {name: value if len(text := str(value)) < 100 else f"{text[:100]}…" for name, value in arguments.items()}
+
     def _send(self, request: requests.PreparedRequest, plan: _Plan) -> Answer:
         from sandbox.addresses import Addresses
         from sandbox.transport import OVER, NoAnswerError, Transport
 
         with self._lock:
             if self._transport is None:
-                named = urlsplit(self._base).hostname if self._base else None
-                self._transport = Transport(Addresses([named] if named else ()))
+                self._transport = Transport(Addresses(self._reach.trusted))
         if self._over.is_set():
             raise NoAnswerError("ConnectionError", OVER)
         seconds = min(self._limits.request_timeout, plan.timeout or self._limits.request_timeout)
         left = self._deadline - time.monotonic() if self._deadline is not None else seconds
         try:
-            return self._transport.send(request, seconds=max(0.0, min(seconds, left)), limit=self._limits.response)
+            answer = self._transport.send(request, seconds=max(0.0, min(seconds, left)), limit=self._limits.response)
+            self._count(answer.body.size)
+            return answer
         except NoAnswerError as error:
             if left < seconds and error.kind == "ReadTimeout":
                 raise Exceeded("wall", f"no reply from {plan.method} {plan.path} before the end of the run") from None
@@ -425,7 +442,7 @@ class Broker:
         """
         if not (answer.status == 429 or (answer.status == 503 and method in _READS)) or attempts >= MAX_ATTEMPTS:
             return None
-        delay = _retry_after(answer.headers)
+        delay = retry_after(answer.headers)
         if delay is None:
             delay = BACKOFF * 2 ** (attempts - 1)
         if self._deadline is not None and time.monotonic() + delay >= self._deadline:
@@ -433,7 +450,7 @@ class Broker:
         return delay
 
     def _redirected(
-        self, place: _Place, plan: _Plan, request: requests.PreparedRequest, answer: Answer
+        self, place: Place, plan: _Plan, request: requests.PreparedRequest, answer: Answer
     ) -> tuple[Answer, str | None, tuple[tuple[int, str], ...]]:
         """Follow redirects of a read that stay within the same API.
 
@@ -441,7 +458,7 @@ class Broker:
         """
         hops: list[tuple[int, str]] = []
         while True:
-            target = next((value for name, value in answer.headers.items() if name.lower() == "location"), None)
+            target = header(answer.headers, "location")
             if not 300 <= answer.status < 400 or target is None:
                 return answer, None, tuple(hops)
             if plan.method not in _READS or not plan.redirects:
@@ -449,25 +466,24 @@ class Broker:
             if len(hops) == MAX_REDIRECTS:
                 return answer, "it redirects too many times", tuple(hops)
             url = urljoin(str(request.url), target)
-            here, there = urlsplit(place.base), urlsplit(url)
-            path = _within(there.path, here.path)
-            found = match(self._protocol, plan.method, path) if path is not None and self._protocol else None
-            if path is None or _origin(here) != _origin(there) or found is None:
+            there = self._reach.redirected(place, plan.method, url)
+            if there is None:
                 return answer, f"it redirects to {url}, which is no operation of this API", tuple(hops)
-            query = parse_qsl(there.query, keep_blank_values=True)
-            plan = _Plan(plan.method, path, query, plan.headers, plan.cookies, None, plan.timeout)
-            request = self._signed(found[0], place.base, plan)
-            hops.append((answer.status, self._redacted(_url(place.server + path, query))))
+            query = parse_qsl(urlsplit(url).query, keep_blank_values=True)
+            place, plan = there, replace(plan, path=there.path, query=query, body=None)
+            request = self._signed(place, plan)
+            hops.append((answer.status, self._redacted(_url(place.server + place.path, query))))
+            answer.body.close()
             answer = self._send(request, plan)
 
     # Credentials
 
-    def _signed(self, tool: Tool, base: str, plan: _Plan) -> requests.PreparedRequest:
+    def _signed(self, place: Place, plan: _Plan) -> requests.PreparedRequest:
         """The request as it goes out, credentials included; they win over what the program set itself."""
         import requests
 
         headers, query, cookies = dict(plan.headers), list(plan.query), dict(plan.cookies)
-        for credential in self._chosen(tool):
+        for credential in self._chosen(place.tool):
             own: tuple[dict[str, str], list[tuple[str, str]], dict[str, str]] = ({}, [], {})
             credential.apply(*own)
             names = {name.lower() for name in own[0]}
@@ -481,16 +497,18 @@ class Broker:
             credential.apply(headers, query, cookies)
         prepared = requests.PreparedRequest()
         prepared.prepare_method(plan.method)
-        prepared.prepare_url(_url(base + plan.path, query), None)
+        prepared.prepare_url(_url(place.base + plan.path, query), None)
         prepared.prepare_headers(_defaults(headers, _DEFAULT_HEADERS))
         if cookies:
             prepared.headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
         prepared.prepare_body(plan.body, None)
         return prepared
 
-    def _chosen(self, tool: Tool) -> list[Credential]:
+    def _chosen(self, tool: Tool | None) -> list[Credential]:
         """The credentials for a tool: those for no scheme in particular, and those of the first way to sign in that
         is wholly configured, to sign in not at all being the last; where none is, whatever the tool may take."""
+        if tool is None:
+            return list(self._credentials) if self._protocol is None else []
         named = {credential.scheme: credential for credential in self._credentials if credential.scheme}
         ways = [way for way in tool.security if named.keys() >= set(way)]
         wanted = set(max(ways, key=bool)) if ways else {scheme for way in tool.security for scheme in way}
@@ -508,51 +526,6 @@ class Broker:
 
     def _redacted(self, text: str) -> str:
         return redact(text, self._credentials) if self._credentials else text
-
-    def _clean(self, body: bytes) -> bytes:
-        if not self._credentials:
-            return body
-        return self._redacted(body.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-
-    # Addresses
-
-    def _base_of(self, tool: Tool | None) -> str:
-        if self._base is not None:
-            return self._base
-        servers = [server.url for server in tool.servers if urlsplit(server.url).netloc] if tool else []
-        return (servers or self._servers or [""])[0].rstrip("/")
-
-    def _locate(self, method: str, url: str) -> _Place:
-        """The operation that a URL addresses. Raises: _NotSentError."""
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https"):
-            raise _NotSentError("InvalidSchema", f"No connection adapters were found for {url!r}")
-        if self._protocol is None or not self._servers:
-            raise _NotSentError("InvalidURL", f"{parts.netloc} can't be reached: this program may reach no host")
-        reachable = ", ".join(self._servers[:-1] if self._base and len(self._servers) > 1 else self._servers)
-        if parts.username is not None or parts.password is not None:
-            raise _NotSentError("InvalidURL", "a URL with a user name in it is not allowed")
-        known = False
-        for server in self._servers:
-            there = urlsplit(server)
-            if _origin(there) != _origin(parts):
-                continue
-            known = True
-            path = _within(parts.path, there.path)
-            if path is None:
-                continue
-            found = match(self._protocol, method, path)
-            if found is None and method == "HEAD":
-                found = match(self._protocol, "GET", path)
-            if found is not None:
-                tool, arguments = found
-                base = self._base or (server if server in [s.url for s in tool.servers] else self._base_of(tool))
-                return _Place(tool, base.rstrip("/"), server, path, arguments)
-        if not known:
-            origin = f"{parts.scheme}://{parts.netloc}"
-            raise _NotSentError("InvalidURL", f"{origin} can't be reached: this program may reach only {reachable}")
-        hint = _nearest(self._protocol, method, parts.path)
-        raise _NotSentError("InvalidURL", f"{method} {parts.path} is no operation of this API ({reachable}){hint}")
 
 
 @dataclass(slots=True)
@@ -599,12 +572,18 @@ def _plan(bound: BoundCall) -> _Plan:
     return _Plan(bound.tool.method, bound.path, bound.query, headers, bound.cookies, body)
 
 
-def _arguments(place: _Place, plan: _Plan) -> dict[str, object]:
-    """What a request gave, by argument name as far as the tool knows it."""
-    names = {(p.location, p.name): p.argument for p in place.tool.arguments}
+def _called(place: Place) -> str:
+    return place.tool.name if place.tool else place.server
+
+
+def _arguments(place: Place, plan: _Plan) -> dict[str, object]:
+    """What a request gave, by argument name as far as the tool knows it; of a large body, how it begins."""
+    names = {(p.location, p.name): p.argument for p in place.tool.arguments} if place.tool else {}
     arguments: dict[str, object] = dict(place.arguments)
     for name, value in plan.query:
         arguments[names.get(("query", name), name)] = value
+    if plan.body and len(plan.body) > KEPT:
+        return {**arguments, "body": beginning(plan.body)}
     body: object = None
     with contextlib.suppress(ValueError):
         body = json.loads(plan.body) if plan.body else None
@@ -625,39 +604,6 @@ def _url(base: str, query: Sequence[tuple[str, str]]) -> str:
     return f"{base}?{urlencode(query, quote_via=quote)}" if query else base
 
 
-def _servers(protocol: Protocol | None, base: str | None) -> list[str]:
-    """Every URL under which a program may address the API, the document's own first."""
-    if protocol is None:
-        return []
-    urls = [server.url for server in protocol.servers]
-    urls += [server.url for tool in protocol.tools for server in tool.servers]
-    urls = [url.rstrip("/") for url in urls if urlsplit(url).scheme in ("http", "https") and urlsplit(url).netloc]
-    return list(dict.fromkeys([*urls, *([base] if base else [])]))
-
-
-def _origin(parts: Any) -> tuple[str, str, int]:
-    return parts.scheme, (parts.hostname or "").lower(), parts.port or (443 if parts.scheme == "https" else 80)
-
-
-def _within(path: str, prefix: str) -> str | None:
-    """The path below a prefix of whole segments, or None; one that climbs is below nothing."""
-    if _climbs(path):
-        return None
-    prefix = prefix.rstrip("/")
-    if path != prefix and not path.startswith(prefix + "/"):
-        return None
-    return path[len(prefix) :] or "/"
-
-
-def _climbs(path: str) -> bool:
-    """Whether a service may find a step between folders in a path: `..`, also as `%2e%2e`, `a%2F..` or `..;x`."""
-    if "\\" in path:
-        return True
-    while (decoded := unquote(path)) != path:
-        path = decoded
-    return any(part.partition(";")[0] in (".", "..") for part in path.replace("\\", "/").split("/"))
-
-
 def _plain_name(header: str) -> str:
     """The name of a header as the most lenient service reads it."""
     return header.strip().lower().replace("_", "-")
@@ -667,69 +613,3 @@ def _cookies(header: str) -> dict[str, str]:
     """The cookies of a Cookie header."""
     pairs = (part.strip().partition("=") for part in header.split(";"))
     return {name: value for name, _, value in pairs if name}
-
-
-def _nearest(protocol: Protocol, method: str, path: str) -> str:
-    import difflib
-
-    known = {f"{tool.method} {tool.path}": None for tool in protocol.tools}
-    close = difflib.get_close_matches(f"{method} {path}", known, 1, 0.4)
-    return f"; did you mean {close[0]}?" if close else ""
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    text = next((value for name, value in headers.items() if name.lower() == "retry-after"), None)
-    if text is None:
-        return None
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
-    except ValueError:
-        return None
-
-
-def _result(tool: Tool, answer: Answer, body: bytes) -> tuple[Literal["json", "text", "none"], object, str | None]:
-    """The form and value of a body, and what is wrong with it although the status is good."""
-    if not body:
-        return "none", None, None
-    kind = next((value for name, value in answer.headers.items() if name.lower() == "content-type"), "")
-    kind = kind.partition(";")[0].strip().lower()
-    documented = tool.success.media_type if tool.success else None
-    text = body.decode(answer.encoding or "utf-8", "replace")
-    if "json" in kind or not kind:
-        try:
-            return "json", json.loads(body), None
-        except (ValueError, RecursionError):
-            problem = f"the reply is not JSON: {_short(text)}" if kind else None
-            return "text", text, problem
-    if kind == "text/html" and documented is not None and "json" in documented:
-        return "text", text, f"the reply is a web page instead of JSON: {_short(text)}"
-    return "text", text, None
-
-
-def _short(text: str, length: int = 200) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= length else text[: length - 1] + "…"
-
-
-_MESSAGE_NAMES = ("message", "error_description", "detail", "description", "title", "reason", "error", "errors", "msg")
-
-
-def _service_message(body: object) -> str:
-    """What the service says about an error, wherever in the body it says it."""
-    if isinstance(body, str):
-        return _short(body)
-    if isinstance(body, list):
-        return _service_message(body[0]) if body else ""
-    if not isinstance(body, dict):
-        return ""
-    ranked = [name for wanted in _MESSAGE_NAMES for name in body if str(name).lower() == wanted]
-    ranked += [name for name in body if "message" in str(name).lower() and name not in ranked]
-    for name in ranked:
-        found = _service_message(body[name])
-        if found:
-            return found
-    return "" if ranked else _short(json.dumps(body))

@@ -13,6 +13,7 @@ import os
 __all__ = [
     "CALL",
     "DONE",
+    "HEAD_LIMIT",
     "READY",
     "REPLY",
     "REQUEST",
@@ -20,7 +21,9 @@ __all__ = [
     "STDERR",
     "STDOUT",
     "Frames",
+    "OversizeError",
     "encode",
+    "prefix",
     "receive",
     "send",
 ]
@@ -32,13 +35,25 @@ READY, CALL, REQUEST, STDOUT, STDERR, DONE = b"R", b"C", b"Q", b"O", b"E", b"D"
 """Child to parent: layers are up; a tool call; a call in the style of `requests`; text; how the program ended."""
 
 PREFIX = 9
+HEAD_LIMIT = 1024 * 1024
+"""Bytes of a head that the child may send, that is of a tool's arguments or of a form."""
+
 Frame = tuple[bytes, dict[str, object], bytes]
+
+
+class OversizeError(ValueError):
+    """A frame is larger than the child may send."""
+
+
+def prefix(kind: bytes, head: dict[str, object], size: int) -> bytes:
+    """A frame but for its payload of `size` bytes. Raises: TypeError, ValueError: The head is not JSON."""
+    text = json.dumps(head).encode() if head else b""
+    return kind + len(text).to_bytes(4, "big") + size.to_bytes(4, "big") + text
 
 
 def encode(kind: bytes, head: dict[str, object], payload: bytes = b"") -> bytes:
     """One frame as bytes. Raises: TypeError, ValueError: The head is not JSON."""
-    text = json.dumps(head).encode() if head else b""
-    return kind + len(text).to_bytes(4, "big") + len(payload).to_bytes(4, "big") + text + payload
+    return prefix(kind, head, len(payload)) + payload
 
 
 def send(descriptor: int, data: bytes) -> None:
@@ -50,10 +65,10 @@ def send(descriptor: int, data: bytes) -> None:
 
 def receive(descriptor: int) -> Frame:
     """Read one frame from a blocking descriptor. Raises: EOFError: The other end is gone."""
-    prefix = _exactly(descriptor, PREFIX)
-    head = _exactly(descriptor, int.from_bytes(prefix[1:5], "big"))
-    payload = _exactly(descriptor, int.from_bytes(prefix[5:9], "big"))
-    return prefix[:1], json.loads(head) if head else {}, payload
+    start = _exactly(descriptor, PREFIX)
+    head = _exactly(descriptor, int.from_bytes(start[1:5], "big"))
+    payload = _exactly(descriptor, int.from_bytes(start[5:9], "big"))
+    return start[:1], json.loads(head) if head else {}, payload
 
 
 def _exactly(descriptor: int, size: int) -> bytes:
@@ -68,26 +83,31 @@ def _exactly(descriptor: int, size: int) -> bytes:
 
 
 class Frames:
-    """Cuts a stream of bytes from an untrusted writer into frames of at most `limit` bytes each."""
+    """Cuts a stream of bytes from an untrusted writer into frames of at most `limit` bytes of payload each."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._buffer = bytearray()
 
-    def feed(self, data: bytes) -> list[Frame]:
-        """The frames that are complete now. Raises: ValueError: A frame is too large or is not what we speak."""
+    def feed(self, data: bytes) -> list[tuple[Frame, int]]:
+        """The frames that are complete now, each with the bytes of its head.
+
+        Raises: ValueError: A frame is too large (OversizeError) or is not what we speak.
+        """
         self._buffer += data
-        frames: list[Frame] = []
+        frames: list[tuple[Frame, int]] = []
         while len(self._buffer) >= PREFIX:
             middle = PREFIX + int.from_bytes(self._buffer[1:5], "big")
             end = middle + int.from_bytes(self._buffer[5:9], "big")
-            if end > self._limit:
-                raise ValueError(f"a message of {end} bytes is larger than the {self._limit} allowed")
+            if middle - PREFIX > HEAD_LIMIT or end - middle > self._limit:
+                raise OversizeError(f"a message of {end} bytes is too large")
             if len(self._buffer) < end:
                 break
-            head = json.loads(bytes(self._buffer[PREFIX:middle])) if middle > PREFIX else {}
+            with memoryview(self._buffer) as view:  # a large payload is copied only once
+                kind, text, payload = bytes(view[:1]), bytes(view[PREFIX:middle]), bytes(view[middle:end])
+            del self._buffer[:end]
+            head = json.loads(text) if text else {}
             if not isinstance(head, dict):
                 raise ValueError("a message without a JSON object as its head")
-            frames.append((bytes(self._buffer[:1]), head, bytes(self._buffer[middle:end])))
-            del self._buffer[:end]
+            frames.append(((kind, head, payload), len(text)))
         return frames

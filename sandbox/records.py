@@ -22,15 +22,20 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a program may use. Times in seconds, sizes in bytes (`memory` in MiB)."""
+    """How much a program may use. Times in seconds, sizes in bytes (`memory` in MiB).
 
-    wall: float = 30.0
-    cpu: float = 15.0
+    `request` and `response` are for the body of one call, `traffic` for all bodies of a run.
+    """
+
+    wall: float = 15.0
+    cpu: float = 10.0
     memory: int = 512
     output: int = 1_000_000
     calls: int = 100
+    request: int = 16 * 1024 * 1024
     response: int = 16 * 1024 * 1024
-    request_timeout: float = 20.0
+    traffic: int = 256 * 1024 * 1024
+    request_timeout: float = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,8 @@ class CallRecord:
     `tool` is None when a `requests` call matched no operation. `status` is None when no reply came; `error` then says
     why. `ms` is wall-clock time with retries, `attempts` the number of requests sent for it (0: refused before).
     `line` is the program line of the call. `arguments` are by argument name; `url` holds no secret. `response` is
-    parsed JSON, text for other media types, None for an empty body; for a response that was cut, its beginning.
+    parsed JSON, text for other media types, None for an empty body; a sandbox.bodies.LargeBody for one over 256 KiB,
+    and for all once the records of the run hold 2 MiB. Of arguments as large as that, the beginnings are kept.
     """
 
     index: int
@@ -90,7 +96,7 @@ class Run:
     """How a program went.
 
     `outcome` is ok, error (it raised, or left with a non-zero exit), refused (by policy, nothing was executed),
-    limit (`limit` names which: wall, cpu, memory, output, calls, or response for the size of a reply) or interrupted.
+    limit (`limit` names which: wall, cpu, memory, output, calls, request, response or traffic) or interrupted.
     """
 
     outcome: Literal["ok", "error", "refused", "limit", "interrupted"]

@@ -15,6 +15,7 @@ import re
 import select
 import signal
 import socket
+import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,8 +24,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.errors import ProgramRefused, UsageError
 from sandbox import channel, launcher
+from sandbox.bodies import LargeBody, parts
 from sandbox.broker import Broker, Exceeded, Reply
 from sandbox.policy import Compiled, compile_program
+from sandbox.reach import origin
 from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, Run
 
 if TYPE_CHECKING:
@@ -34,8 +37,11 @@ if TYPE_CHECKING:
 __all__ = ["Sandbox"]
 
 MIB = 1024 * 1024
-FRAME_LIMIT = 16 * MIB
-"""Bytes of one message from the child, that is of one request body."""
+HELD = 8 * MIB
+"""Bytes of requests that wait or are under way, above which nothing more is read from the child."""
+
+WEIGHT = 24
+"""What a byte of a call's arguments may take once it is parsed, at the worst."""
 
 GRACE = 0.05
 """Seconds beyond the wall limit in which the child may still say on which line it was."""
@@ -50,12 +56,15 @@ class Sandbox:
 
     Args:
         base_url: Where the API lives in place of its documented servers.
+        allow: Origins (`https://host:port`) that programs may reach besides, under any path, without the credentials;
+            with them where there is no protocol. Such a host may have a private address.
         now: The time a program is told; with it, chance follows from `seed`. None: the real time, real chance.
         tools: Names of the tools a program may call as functions; all if None.
         on_call: Told of each call when it is over, from another thread.
         on_output: Told of text as it comes, with the name of its stream (stdout, stderr).
         strict: Whether to refuse to run anything where a layer of the walls cannot be had; else that is a warning.
-    Raises: UsageError: The document names no server, and there is no `base_url`; or `strict`, and a layer is missing.
+    Raises: UsageError: The document names no server, and there is no `base_url`; something in `allow` is no origin; or
+        `strict`, and a layer is missing.
     """
 
     def __init__(
@@ -63,6 +72,7 @@ class Sandbox:
         protocol: Protocol | None,
         *,
         base_url: str | None = None,
+        allow: Sequence[str] = (),
         credentials: Sequence[Credential] = (),
         limits: Limits | None = None,
         now: datetime | None = None,
@@ -74,6 +84,7 @@ class Sandbox:
     ) -> None:
         self._protocol = protocol
         self._base_url = base_url
+        self._allow = tuple(origin(one) for one in allow)
         self._credentials = tuple(credentials)
         self._limits = limits or Limits()
         self._now = now.replace(tzinfo=now.tzinfo or UTC).timestamp() if now is not None else None
@@ -139,6 +150,7 @@ class Sandbox:
         return Broker(
             self._protocol,
             base_url=self._base_url,
+            allow=self._allow,
             credentials=self._credentials,
             limits=self._limits,
             tools=self._tools,
@@ -154,6 +166,7 @@ class Sandbox:
             "cpu": self._limits.cpu,
             "memory": self._limits.memory * MIB,
             "output": self._limits.output,
+            "request": self._limits.request,
             "now": self._now,
             "seed": self._seed,
         }
@@ -186,6 +199,9 @@ class _Execution:
         self._limit: str | None = None
         self._limit_line: int | None = None
         self._broken: BaseException | None = None
+        self._sending = threading.Lock()
+        self._counting = threading.Lock()
+        self._held = 0
 
     def run(self, code: bytes) -> Run:
         """Start, watch, clean up, tell."""
@@ -213,7 +229,7 @@ class _Execution:
 
     def _converse(self, ours: socket.socket, calls: ThreadPoolExecutor, code: bytes) -> None:
         settings = {**self._settings, "deadline": self._deadline}
-        frames = channel.Frames(FRAME_LIMIT)
+        frames = channel.Frames(max(self._limits.request, self._limits.output))
         poll = select.poll()
         poll.register(ours, select.POLLIN)
         try:
@@ -222,20 +238,31 @@ class _Execution:
                 left = self._deadline + GRACE - time.monotonic()
                 if left <= 0:
                     self._limit = "wall"
+                elif self._held > HELD:
+                    time.sleep(min(left, 0.002))
                 elif poll.poll(left * 1000 + 1):
                     data = ours.recv(256 * 1024)
                     if not data:
                         return
-                    for kind, head, payload in frames.feed(data):
-                        self._heard(ours, calls, kind, head, payload)
+                    for (kind, head, payload), size in frames.feed(data):
+                        self._heard(ours, calls, kind, head, payload, WEIGHT * size + len(payload))
+                        del payload
         except (ConnectionError, BrokenPipeError):
             return
+        except channel.OversizeError:
+            self._limit = "request"
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             self._warnings.append(f"the program was stopped: its process spoke out of turn ({error})")
             self._end = {"error": {"type": "RuntimeError", "message": "the program broke its process", "trace": []}}
 
     def _heard(
-        self, ours: socket.socket, calls: ThreadPoolExecutor, kind: bytes, head: dict[str, Any], payload: bytes
+        self,
+        ours: socket.socket,
+        calls: ThreadPoolExecutor,
+        kind: bytes,
+        head: dict[str, Any],
+        payload: bytes,
+        weight: int,
     ) -> None:
         if self._end is not None or self._limit is not None:
             return
@@ -243,7 +270,9 @@ class _Execution:
             self._print(kind, payload)
         elif kind in (channel.CALL, channel.REQUEST):
             send = self._asked(kind, head, payload)
-            calls.submit(self._answer, ours, int(head["id"]), kind == channel.CALL, send, head["line"])
+            with self._counting:
+                self._held += weight
+            calls.submit(self._answer, ours, int(head["id"]), kind == channel.CALL, send, head["line"], weight)
         elif kind == channel.READY:
             self.layers = tuple(Layer(str(name), bool(active), str(why)) for name, active, why in head["layers"])
             self._warnings += [f"{one.name} is not active: {one.reason}" for one in self.layers if not one.active]
@@ -286,7 +315,15 @@ class _Execution:
             line=line,
         )
 
-    def _answer(self, ours: socket.socket, number: int, function: bool, send: Callable[[], Reply], line: Any) -> None:
+    def _answer(
+        self,
+        ours: socket.socket,
+        number: int,
+        function: bool,
+        send: Callable[[], Reply],
+        line: Any,
+        weight: int,
+    ) -> None:
         try:
             reply = send()
         except Exceeded as error:
@@ -295,9 +332,16 @@ class _Execution:
         except BaseException as error:  # of whoever is told of calls, or a mistake of ours: `run` raises it
             self._broken = error
         else:
-            with contextlib.suppress(OSError):  # the child may be gone; the record stays
-                ours.sendall(channel.encode(channel.REPLY, _described(reply, number, function), reply.body))
+            size = reply.body.size if isinstance(reply.body, LargeBody) else len(reply.body)
+            head = channel.prefix(channel.REPLY, _described(reply, number, function), size)
+            with self._sending, contextlib.suppress(OSError):  # the child may be gone; the record stays
+                ours.sendall(head)
+                for part in parts(reply.body):
+                    ours.sendall(part)
             return
+        finally:
+            with self._counting:
+                self._held -= weight
         with contextlib.suppress(OSError):
             ours.shutdown(socket.SHUT_RDWR)  # wakes the loop, which then ends the run
 
@@ -350,7 +394,10 @@ class _Execution:
             "memory": f"the program needed more than the {self._limits.memory} MiB of memory allowed",
             "output": f"the program printed more than the {self._limits.output} bytes allowed",
             "calls": f"the program made more than the {self._limits.calls} calls allowed",
+            "request": f"a request was larger than the {self._limits.request} bytes allowed ({channel.HEAD_LIMIT} for "
+            "the arguments of a tool, or a form)",
             "response": f"a reply was larger than the {self._limits.response} bytes allowed",
+            "traffic": f"the calls moved more than the {self._limits.traffic} bytes allowed in all",
         }[limit]
 
     def _fault(self, failure: Mapping[str, Any]) -> ProgramError:

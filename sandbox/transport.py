@@ -25,6 +25,7 @@ from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import NewConnectionError
 
 from sandbox.addresses import Addresses
+from sandbox.bodies import Spool
 
 __all__ = ["OVER", "Answer", "NoAnswerError", "TooLargeError", "Transport"]
 
@@ -40,7 +41,7 @@ class Answer:
     reason: str
     headers: dict[str, str]
     cookies: dict[str, str]
-    body: bytes
+    body: Spool
     encoding: str | None
     seconds: float
 
@@ -54,10 +55,10 @@ class NoAnswerError(Exception):
 
 
 class TooLargeError(Exception):
-    """The reply is larger than allowed; `beginning` is what was read of it, `status` its status."""
+    """The reply is larger than allowed; `beginning` is how it begins, `status` its status."""
 
     def __init__(self, status: int, beginning: bytes) -> None:
-        super().__init__(f"a reply of more than {len(beginning)} bytes")
+        super().__init__("the reply is too large")
         self.status = status
         self.beginning = beginning
 
@@ -129,15 +130,17 @@ class Transport:
         """Give all connections back."""
         self._adapter.close()
 
-    def _read(self, response: requests.Response, limit: int) -> bytes:
-        parts = []
-        size = 0
-        for part in response.iter_content(CHUNK):
-            size += len(part)
-            parts.append(part)
-            if size > limit:
-                raise TooLargeError(response.status_code, b"".join(parts)[:limit])
-        return b"".join(parts)
+    def _read(self, response: requests.Response, limit: int) -> Spool:
+        body = Spool()
+        try:
+            for part in response.iter_content(CHUNK):
+                body.write(part)
+                if body.size > limit:
+                    raise TooLargeError(response.status_code, next(body.parts())[:limit])
+        except BaseException:
+            body.close()
+            raise
+        return body
 
     def _own(self, connection: socket.socket) -> None:
         """A thread has taken this connection into use."""
@@ -177,7 +180,7 @@ def _pool(pool: Any, connection: Any, own: Any, addresses: Addresses) -> Any:
             and the Host header."""
             name = self._dns_host  # type: ignore[has-type]
             try:
-                found = addresses.of(name)
+                found = addresses.of(name, self.port)
                 for left, address in zip(range(len(found), 0, -1), found, strict=True):
                     self._dns_host = address
                     try:
@@ -217,7 +220,7 @@ def _cookies(response: requests.Response) -> dict[str, str]:
 def _said(error: requests.RequestException) -> str:
     """The innermost reason, without the names of objects that the library wraps around it."""
     text = str(error)
-    if refused := re.search(r"[^\s:]+ leads to .+ as the base URL", text):
+    if refused := re.search(r"[^\s:]+ leads to .+ \(--allow\)", text):
         return refused[0]
     if isinstance(error, requests.exceptions.SSLError):
         reason = re.search(r"\] (.+?) \(_ssl", text)

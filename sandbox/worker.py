@@ -34,6 +34,9 @@ _MAIN_THREAD = get_ident()
 TRACE_LIMIT = 50
 """Lines of a traceback that are reported, counted from the failure outwards."""
 
+MESSAGE_LIMIT = 100_000
+"""Characters of an exception's text that are reported."""
+
 
 class ToolError(Exception):
     """A call of a tool went wrong: a 4xx or 5xx, no reply, or wrong arguments.
@@ -57,13 +60,14 @@ ToolError.__module__ = "builtins"
 class Door:
     """The program's side of the channel: the only way out of this process."""
 
-    def __init__(self, descriptor: int, output_limit: int, status: int) -> None:
+    def __init__(self, descriptor: int, output_limit: int, request_limit: int, status: int) -> None:
         self._descriptor = descriptor
         self._sending = allocate_lock()
         self._receiving = allocate_lock()
         self._replies: dict[object, tuple[dict[str, Any], bytes]] = {}
         self._calls = 0
         self._room = output_limit
+        self._most = request_limit
         self.pending: dict[bytes, list[str]] = {channel.STDOUT: [], channel.STDERR: []}
         self._status = status  # /proc/self/status, open
         self._begun = time.process_time()
@@ -90,7 +94,13 @@ class Door:
         with self._sending:
             self._calls += 1
             number = self._calls
-        self.send(kind, {**head, "id": number, "line": _calling_line()}, payload)
+        head = {**head, "id": number, "line": _calling_line()}
+        start = channel.prefix(kind, head, len(payload))
+        if len(payload) > self._most or len(start) > channel.HEAD_LIMIT:
+            self.leave({"limit": "request", **_place(sys._getframe())})
+        with self._sending:
+            channel.send(self._descriptor, start)
+            channel.send(self._descriptor, payload)
         while True:
             with self._receiving:
                 if number in self._replies:
@@ -207,7 +217,7 @@ def main(descriptor: int, walls: Walls) -> NoReturn:
         kind, settings, code = channel.receive(descriptor)
         if kind == channel.START:
             given = _Settings(settings)
-            serve(Door(descriptor, given.output, status), given, code, layers)
+            serve(Door(descriptor, given.output, given.request, status), given, code, layers)
     except EOFError:
         pass
     os._exit(0)
@@ -236,7 +246,7 @@ class _Settings:
     """The head of the START frame; the parent wrote it.
 
     `tools` are names, `modules` those to load ahead, `deadline` goes by the monotonic clock, `cpu` is in seconds,
-    `memory` and `output` in bytes, `now` in seconds since 1970 or None.
+    `memory`, `output` and `request` in bytes, `now` in seconds since 1970 or None.
     """
 
     def __init__(self, head: dict[str, Any]) -> None:
@@ -246,6 +256,7 @@ class _Settings:
         self.cpu: float = head["cpu"]
         self.memory: int = head["memory"]
         self.output: int = head["output"]
+        self.request: int = head["request"]
         self.now: float | None = head["now"]
         self.seed: int = head["seed"]
 
@@ -287,11 +298,15 @@ def _failure(error: BaseException) -> dict[str, Any]:
         message = str(error)
     except Exception as failed:
         message = f"<no message: str() raised {type(failed).__name__}>"
-    head: dict[str, Any] = {"type": type(error).__name__, "message": message, "trace": _lines(error.__traceback__)}
+    head: dict[str, Any] = {
+        "type": type(error).__name__[:200],
+        "message": message[:MESSAGE_LIMIT],
+        "trace": _lines(error.__traceback__),
+    }
     if isinstance(error, SyntaxError) and not head["trace"]:
         head["trace"] = [error.lineno]
     if isinstance(error, NameError) and error.name is not None:
-        head["name"] = error.name
+        head["name"] = str(error.name)[:100]
     cause: BaseException | None = error
     while cause is not None and getattr(cause, "_call", None) is None:
         cause = cause.__cause__
@@ -344,11 +359,17 @@ def _tool(name: str, door: Door) -> Callable[..., object]:
     def tool(*args: object, **kwargs: object) -> object:
         head: dict[str, Any] = {"tool": name, "args": _plain(args), "kwargs": _plain(kwargs)}
         reply, body = door.exchange(channel.CALL, head)
-        if "error" in reply:
-            error = ToolError(str(reply["error"]), name, reply["status"], _value(reply, body))
+        problem = reply.get("error")
+        try:
+            value = _value(reply, body)
+        except (ValueError, RecursionError):  # a large body, into which the parent does not look
+            value = body.decode(errors="replace")
+            problem = problem or f"{name}: the reply is not JSON"
+        if problem is not None:
+            error = ToolError(str(problem), name, reply["status"], value)
             error._call = reply["index"]
             raise error
-        return _value(reply, body)
+        return value
 
     tool.__name__ = tool.__qualname__ = name
     tool.__module__ = "tools"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from protocols import Protocol, UsageError, load
-from protocols.auth import Credential, credential, for_scheme, redact
+from protocols.auth import Credential, credential, for_scheme, redact, redact_stream
 
 SAMPLES = Path(__file__).parent / "samples"
 SECRET = "s3cr/t value+ü"
@@ -149,3 +149,20 @@ def test_a_secret_that_is_too_short_to_hide_is_refused(monkeypatch: pytest.Monke
     with pytest.raises(UsageError, match="fewer than 4 characters") as caught:
         credential("bearer:env:MY_KEY", None)
     assert "7a" not in str(caught.value)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 16, 1000])
+def test_a_secret_is_found_where_two_parts_of_a_stream_meet(size: int) -> None:
+    """However a body is cut, it is cleaned as it would be in one piece."""
+    credentials = [Credential("bearer", "tok/en+4711=="), Credential("basic", "aäa:aäaä")]
+    secret = credentials[0].secret.encode()
+    text = b"a\xc3" + b" ".join(
+        [secret, secret[:-1], secret.hex().encode(), base64.b64encode(secret), "aäaäaäaä".encode(), b"tok/"]
+    )
+    whole = b"".join(redact_stream([text], credentials))
+
+    parts = [text[start : start + size] for start in range(0, len(text), size)]
+
+    assert b"".join(redact_stream(parts, credentials)) == whole
+    assert whole.count(b"[secret]") == 5
+    assert secret not in whole

@@ -21,6 +21,7 @@ from click.testing import CliRunner, Result
 
 from atc.cli import main
 from atc.solution import EXIT_CODES
+from tests.local_api import LocalAPI
 
 ATC = str(Path(sys.executable).with_name("atc"))
 QUESTION = "Who directed The Long Tide?"
@@ -361,6 +362,44 @@ def test_run_with_the_api_down(films: Path, tmp_path: Path) -> None:
     file.write_text("GET_film_latest()\n")
 
     assert atc("run", file, "--api", films, "--base-url", "http://127.0.0.1:9").exit_code == 6
+
+
+def test_run_without_an_api(films: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program reaches what --allow names, with the credential, and nothing else."""
+    monkeypatch.setenv("WEATHER", "s3cret-token")
+    file = tmp_path / "program.py"
+    with LocalAPI() as api:
+        api.answer("GET", "/cities/oslo", {"name": "Oslo"})
+        file.write_text(f"import requests\nprint(requests.get('{api.url}/cities/oslo').json()['name'])\n")
+        origin = api.url.removesuffix("/v1")
+
+        done = atc("run", file, "--allow", origin, "--auth", "bearer:env:WEATHER")
+        refused = atc("run", file)
+
+        assert (done.exit_code, done.stdout, done.stderr) == (0, "Oslo\n", "")
+        assert api.requests[0].headers["authorization"] == "Bearer s3cret-token"
+        assert refused.exit_code == 1
+        assert "this program may reach no host" in refused.stderr
+        assert len(api.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--simulate"], "--simulate needs --api"),
+        (["--base-url", "http://localhost"], "--base-url needs --api"),
+        (["--auth", "bearer:env:X"], "there is nothing to sign in to"),
+        (["--allow", "localhost:80"], "--allow takes an origin like"),
+    ],
+)
+def test_run_without_an_api_needs_sense(tmp_path: Path, arguments: list[str], message: str) -> None:
+    """What has no meaning without an API is refused."""
+    file = tmp_path / "program.py"
+    file.write_text("print(1)")
+    result = atc("run", file, *arguments)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
 
 
 def test_run_without_a_program(films: Path, tmp_path: Path) -> None:

@@ -11,11 +11,13 @@ from typing import Any, Literal, TypeVar
 import click
 
 __all__ = [
+    "allow_option",
     "api_options",
     "check_api_options",
     "clock_options",
     "model_options",
     "moment",
+    "optional_api_options",
     "out_file",
     "strict_option",
     "tool_count",
@@ -95,6 +97,20 @@ api_options = _all(
     ),
     _target_options,
     clock_options,
+)
+
+optional_api_options = _all(
+    click.option("--api", metavar="SPEC", help="OpenAPI document or *.tools.json; without it only --allow is reached."),
+    _target_options,
+    clock_options,
+)
+
+allow_option = click.option(
+    "--allow",
+    metavar="ORIGIN",
+    multiple=True,
+    help="A server (scheme, host and port) that programs may reach besides the API, also at a private address; "
+    "credentials go there only without --api. Repeatable.",
 )
 
 strict_option = click.option(

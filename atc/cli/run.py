@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.cli import say
-from atc.cli.options import api_options, check_api_options, strict_option
+from atc.cli.options import allow_option, check_api_options, optional_api_options, strict_option
 from atc.tui.text import for_stream
 from protocols.errors import APIError, LimitReached, ProgramRefused, UsageError
 from sandbox.records import Limits
@@ -28,7 +28,8 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-@api_options
+@optional_api_options
+@allow_option
 @click.option("--wall", type=_SECONDS, default=_DEFAULT.wall, show_default=True, metavar="S", help="Most seconds.")
 @click.option("--cpu", type=_SECONDS, default=_DEFAULT.cpu, show_default=True, metavar="S", help="Most CPU seconds.")
 @click.option(
@@ -44,10 +45,11 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 def run(
     ctx: click.Context,
     file: Path,
-    api: str,
+    api: str | None,
     simulate: bool,
     base_url: str | None,
     auth: tuple[str, ...],
+    allow: tuple[str, ...],
     seed: int,
     now: datetime | None,
     wall: float,
@@ -60,9 +62,14 @@ def run(
 ) -> None:
     """Run the program in FILE (- for stdin) in the sandbox, with the API's tools as functions.
 
-    What it prints comes through as it is printed; messages of ours go to stderr.
+    Without --api it may reach the servers that --allow names, with `requests`; without either, none. What it prints
+    comes through as it is printed; messages of ours go to stderr.
     """
     check_api_options(simulate, base_url, auth)
+    if api is None and (simulate or base_url):
+        raise click.UsageError(f"{'--simulate' if simulate else '--base-url'} needs --api SPEC")
+    if api is None and auth and not allow:
+        raise click.UsageError("--auth needs --api SPEC or --allow ORIGIN: there is nothing to sign in to")
     from atc.files import to_json
     from atc.tui.parts import call_text
     from protocols import load
@@ -71,7 +78,7 @@ def run(
 
     program = _read(file)
     limits = Limits(wall=wall, cpu=cpu, memory=memory, calls=calls)
-    protocol = load(api)
+    protocol = load(api) if api is not None else None
     credentials = [credential(spec, protocol) for spec in auth]
 
     def show_call(call: CallRecord) -> None:
@@ -79,7 +86,7 @@ def run(
             say(call_text(call))
 
     with ExitStack() as closing:
-        if simulate:
+        if simulate and protocol is not None:
             from atc.agent import SIMULATED_NOW
             from protocols.simulator import Simulator
 
@@ -90,6 +97,7 @@ def run(
             Sandbox(
                 protocol,
                 base_url=base_url,
+                allow=allow,
                 credentials=credentials,
                 limits=limits,
                 now=now,
@@ -103,7 +111,7 @@ def run(
     if as_json:
         click.echo(to_json(asdict(result)), nl=False)
     if verbose:
-        for warning in (*protocol.warnings, *result.warnings):
+        for warning in (*(protocol.warnings if protocol else ()), *result.warnings):
             say(f"warning: {warning}")
     if message := _message(result, "stdin" if str(file) == "-" else str(file)):
         say(message)

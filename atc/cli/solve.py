@@ -14,7 +14,15 @@ import click
 
 from atc.cli import say
 from atc.cli.model import offer_pull
-from atc.cli.options import api_options, check_api_options, model_options, out_file, strict_option, tool_count
+from atc.cli.options import (
+    allow_option,
+    api_options,
+    check_api_options,
+    model_options,
+    out_file,
+    strict_option,
+    tool_count,
+)
 from atc.tui.text import for_stream
 from protocols.errors import ATCError
 
@@ -27,6 +35,7 @@ __all__ = ["solve"]
 @click.command()
 @click.argument("query")
 @api_options
+@allow_option
 @model_options
 @click.option(
     "--tools",
@@ -49,6 +58,7 @@ def solve(
     simulate: bool,
     base_url: str | None,
     auth: tuple[str, ...],
+    allow: tuple[str, ...],
     seed: int,
     now: datetime | None,
     model: str | None,
@@ -88,6 +98,7 @@ def solve(
                 max_reflections=max_reflections,
                 base_url=base_url,
                 auth=auth,
+                allow=allow,
                 simulate=simulate,
                 seed=seed,
                 tools=tools,

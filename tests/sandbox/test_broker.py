@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -14,7 +17,9 @@ from protocols import load
 from protocols.auth import Credential
 from protocols.errors import ToolError, UsageError
 from sandbox import Broker, CallRecord, Limits
+from sandbox.bodies import LargeBody
 from sandbox.broker import Exceeded
+from sandbox.reach import origin
 from tests.local_api import DOCUMENTED, Answer, LocalAPI, document
 
 SECRET = "tok/en+4711=="
@@ -394,7 +399,7 @@ def test_secrets_do_not_come_back(api: LocalAPI) -> None:
         broker.call("GET_cities_city_id", ["bad"])
 
     assert value == dict.fromkeys(body, "[secret]")
-    for shown in (reply.body.decode(), str(reply.headers), str(caught.value), repr(broker.calls), repr(broker)):
+    for shown in (str(reply.body), str(reply.headers), str(caught.value), repr(broker.calls), repr(broker)):
         for form in (SECRET, *list(body.values())):
             assert form not in shown
 
@@ -459,6 +464,39 @@ def test_the_size_of_a_reply_is_bounded(api: LocalAPI) -> None:
     assert caught.value.limit == "response"
     assert broker.calls[0].status == 200
     assert str(broker.calls[0].response).startswith("xxx")
+
+
+def test_a_large_reply_lies_in_a_file_without_the_secret(api: LocalAPI, broker: Broker) -> None:
+    """Not even where two parts of it meet; it is read when it is asked for."""
+    api.answer("GET", "/cities/oslo", ("x" * 65_530 + SECRET) * 10)
+
+    value = broker.call("GET_cities_city_id", ["oslo"])
+
+    body = broker.calls[0].response
+    assert isinstance(body, LargeBody)
+    assert body.read().decode() == value == ("x" * 65_530 + "[secret]") * 10
+    assert json.loads(json.dumps(asdict(broker.calls[0])))["response"]["size"] == len(body.read())
+
+
+def test_the_records_of_a_run_have_a_size(api: LocalAPI, broker: Broker) -> None:
+    """What they have no room for is in files, and large arguments are cut."""
+    api.answer("GET", "/cities/oslo", "x" * 200_000)
+    for _ in range(12):
+        assert broker.call("GET_cities_city_id", ["oslo"]) == "x" * 200_000
+    broker.call("POST_alerts", (), {"text": "y" * 300_000, "level": 3})
+
+    kept = [call.response for call in broker.calls]
+    assert kept[:9] == ["x" * 200_000] * 9
+    assert isinstance(kept[11], LargeBody)
+    assert broker.calls[12].arguments == {"text": "y" * 100 + "…", "level": 3}
+    assert len(api.requests[-1].body) > 300_000
+
+
+def test_an_encoding_that_there_is_not_is_no_accident(api: LocalAPI, broker: Broker) -> None:
+    """The body is read as UTF-8 then."""
+    api.answer("GET", "/cities/oslo", "Öl", headers={"Content-Type": "text/plain; charset=none-such"})
+
+    assert broker.call("GET_cities_city_id", ["oslo"]) == "Öl"
 
 
 def test_a_dripping_server_cannot_hold_a_call(api: LocalAPI) -> None:
@@ -549,6 +587,73 @@ def test_a_name_that_the_user_gave_may_lead_anywhere_but_only_to_one_place(
 
     assert asked == ["intranet.example"]
     assert api.requests[0].headers["host"] == f"intranet.example:{port.partition('/')[0]}"
+
+
+def test_an_allowed_origin_may_have_a_private_address(api: LocalAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The document's own server too; its operations stay the only ones, and no other port is meant."""
+    _names(monkeypatch, "127.0.0.1")
+    port = int(urlsplit(api.url).port or 0)
+    server = f"http://intranet.example:{port}"
+    broker = Broker(load(document(f"{server}/v1")), allow=[origin(server)])
+    other = Broker(load(document(f"{server}/v1")), allow=[origin("http://intranet.example:1")])
+
+    assert broker.call("GET_cities_city_id", ["oslo"]) == OSLO
+    assert "is no operation of this API" in str(broker.request("GET", f"{server}/admin").problem)
+    with pytest.raises(ToolError, match="a private address; if that is meant, allow its origin"):
+        other.call("GET_cities_city_id", ["oslo"])
+
+
+# Origins that the user allows
+
+
+def test_an_allowed_origin_is_reached_under_any_path_but_without_credentials(api: LocalAPI) -> None:
+    """They belong to the API alone."""
+    with LocalAPI() as other:
+        other.answer("PUT", "/anything", {"x": 1})
+        here = origin(other.url.removesuffix("/v1"))
+        broker = Broker(api.protocol, credentials=[Credential("bearer", SECRET)], allow=[here])
+
+        reply = broker.request("PUT", f"{other.url}/anything?a=1", json_body=b"{}")
+        refused = broker.request("GET", "http://127.0.0.1:9/anything")
+
+        assert (reply.value(), reply.record.tool, reply.record.status) == ({"x": 1}, None, 200)
+        assert "authorization" not in other.requests[0].headers
+        assert f"may reach only {api.url}, {here}" in str(refused.problem)
+
+
+def test_without_a_protocol_the_allowed_origins_get_the_credentials(api: LocalAPI) -> None:
+    """They are all there is; a redirect that leaves them is not followed."""
+    with LocalAPI() as other:
+        api.answer("GET", "/out", None, 302, headers={"Location": f"{other.url}/cities"})
+        api.answer("GET", "/in", None, 302, headers={"Location": "/v1/cities/oslo"})
+        broker = Broker(None, credentials=[Credential("bearer", SECRET)], allow=[origin(api.url.removesuffix("/v1"))])
+
+        followed = broker.request("GET", f"{api.url}/in")
+        left = broker.request("GET", f"{api.url}/out")
+
+        assert followed.value() == OSLO
+        assert (left.record.status, other.requests) == (302, [])
+        assert [request.headers["authorization"] for request in api.requests] == [f"Bearer {SECRET}"] * 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["api.example", "ftp://api.example", "https://", "https://a.example/path", "https://u:p@a.example", "https://*"],
+)
+def test_an_origin_is_a_scheme_a_host_and_a_port(text: str) -> None:
+    """Anything else is told, without a password that it may hold."""
+    with pytest.raises(UsageError, match="--allow takes an origin") as caught:
+        origin(text)
+    assert "u:p" not in str(caught.value)
+
+
+def test_an_origin_shows_as_it_is_written() -> None:
+    """The port only where it is not the usual one."""
+    assert [str(origin(text)) for text in ("https://A.example:443/", "http://localhost:8080", "http://[::1]:80")] == [
+        "https://a.example",
+        "http://localhost:8080",
+        "http://[::1]",
+    ]
 
 
 def _names(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +12,7 @@ import tempfile
 import textwrap
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -20,11 +23,13 @@ import pytest
 from protocols import Protocol
 from protocols.auth import Credential
 from sandbox import CallRecord, Limits, Run, Sandbox, channel
+from sandbox.bodies import LargeBody
 from tests.local_api import DOCUMENTED, Answer, LocalAPI, Received
 from tests.programs import programs
 
 OSLO = {"id": "oslo", "name": "Oslo", "population": 700_000}
 REQUESTS = programs("requests")
+TASKS = programs("tasks")
 NOON = datetime(2024, 6, 1, 12, tzinfo=UTC)
 
 
@@ -458,10 +463,17 @@ def test_a_limit_tells_the_line() -> None:
         ("import sys\nsys.stderr.write('x' * 5000)", "output", {"output": 1000}),
         ("while True: GET_cities_city_id('oslo')", "calls", {"calls": 3}),
         ("print(len(GET_cities_city_id('big')))", "response", {"response": 100_000}),
+        ("for _ in range(9): GET_cities_city_id('big')", "traffic", {"traffic": 500_000}),
+        ("POST_alerts(text='x' * 2_000_000)", "request", {}),
+        (
+            f"import requests\nrequests.post('{DOCUMENTED}/alerts', data=bytes(200_000))",
+            "request",
+            {"request": 100_000},
+        ),
     ],
 )
 def test_each_limit_ends_in_its_own_result(api: LocalAPI, program: str, limit: str, limits: dict[str, float]) -> None:
-    """CPU, memory, output, calls, size of a reply: the Run says which it was, and on which line."""
+    """CPU, memory, output, calls, sizes of requests and replies: the Run says which it was, and on which line."""
     api.answer("GET", "/cities/big", "x" * 200_000)
 
     result = run(api, program, **limits)
@@ -488,6 +500,103 @@ def test_what_was_printed_before_a_limit_is_there(api: LocalAPI, program: str, l
 
     assert (result.outcome, result.limit) == ("limit", next(iter(limits)))
     assert (result.stdout, result.stderr) == ("out", "err")
+
+
+def test_a_large_reply_reaches_the_program_whole(api: LocalAPI) -> None:
+    """Whether it is JSON or not; the record has it in a file by its hash, for as long as there is a record."""
+    items = [{"id": number, "name": "Ø" * 100} for number in range(20_000)]
+    api.answer("GET", "/cities/json", items)
+    api.answer("GET", "/cities/torn", "[" * 300_000, headers={"Content-Type": "application/json"})
+
+    result = run(
+        api,
+        """\
+        found = GET_cities_city_id("json")
+        print(len(found), found[-1]["name"] == "Ø" * 100)
+        try:
+            GET_cities_city_id("torn")
+        except ToolError as error:
+            print(error, error.status, len(error.body))
+        """,
+    )
+
+    assert result.stdout == "20000 True\nGET_cities_city_id: the reply is not JSON 200 300000\n", result.error
+    body = result.calls[0].response
+    assert isinstance(body, LargeBody)
+    assert (hashlib.sha256(body.read()).hexdigest(), len(body.read())) == (body.sha256, body.size)
+    assert json.loads(body.read()) == items
+    assert body.beginning.startswith('[{"id": 0, "name": "')
+    file = body.path
+    del result, body
+    assert not file.exists()
+
+
+def test_replies_of_parallel_calls_do_not_mix(api: LocalAPI) -> None:
+    """Each is many times what the channel takes at once."""
+    for letter in "abcdefgh":
+        api.answer("GET", f"/cities/{letter}", letter * 3_000_000)
+
+    result = run(
+        api,
+        """\
+        from concurrent.futures import ThreadPoolExecutor
+        with ThreadPoolExecutor(8) as pool:
+            print([set(text) for text in pool.map(GET_cities_city_id, "abcdefgh")])
+        """,
+    )
+
+    assert result.stdout == str([{letter} for letter in "abcdefgh"]) + "\n", result.error
+
+
+GROWTH = """
+import sys, threading
+from protocols import load
+from sandbox import Limits, Sandbox
+from tests.local_api import document
+
+def peak():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) // 1024
+
+sandbox = Sandbox(load(document(sys.argv[1])))
+sandbox.run("GET_cities_city_id('oslo')")
+before = peak()
+run = sandbox.run(sys.argv[2])
+print(peak() - before, run.outcome, run.limit, len(run.calls))
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "end"),
+    [
+        ("with ThreadPoolExecutor(8) as pool: list(pool.map(GET_cities_city_id, ['huge'] * 15))", "ok None"),
+        ("for _ in range(90): GET_cities_city_id('nested')", "ok None"),
+        ("with ThreadPoolExecutor(8) as pool: list(pool.map(GET_cities_city_id, ['nested'] * 90))", "ok None"),
+        ("send = lambda _: requests.post(BASE + '/alerts', data=bytes(15_000_000))\n"
+         "with ThreadPoolExecutor(8) as pool: list(pool.map(send, range(16)))", "ok None"),
+        ("send = lambda _: POST_alerts(text='x' * 1_000_000)\n"
+         "with ThreadPoolExecutor(8) as pool: list(pool.map(send, range(90)))", "ok None"),
+        ("for _ in range(90): requests.post(BASE + '/alerts', json=[[]] * 60_000)", "ok None"),
+        ("for _ in range(90): POST_alerts(body=[[]] * 60_000)", "error None"),
+        ("while True: print('x' * 1000)", "limit output"),
+        ("raise ValueError('x' * 50_000_000)", "error None"),
+        ("GET_cities_city_id('bomb')", "limit response"),
+    ],
+)  # fmt: skip
+def test_the_host_hardly_grows_whatever_a_program_does(api: LocalAPI, program: str, end: str) -> None:
+    """Large and deep replies, large requests, much output: 64 MiB at the most."""
+    packed = zlib.compress(zlib.compress(b"x" * 400_000_000))
+    api.answer("GET", "/cities/huge", b"[" + b'"' + "ø".encode() * 8_000_000 + b'"]')
+    api.answer("GET", "/cities/nested", [[]] * 60_000)
+    api.answer("GET", "/cities/bomb", packed, headers={"Content-Encoding": "deflate, deflate"})
+    text = f"import requests\nfrom concurrent.futures import ThreadPoolExecutor\nBASE = {api.url!r}\n{program}"
+
+    told = subprocess.run([sys.executable, "-c", GROWTH, api.url, text], capture_output=True, text=True, check=False)
+
+    assert told.returncode == 0, told.stderr
+    grown, outcome = told.stdout.split(" ", 1)
+    assert outcome.startswith(end)
+    assert int(grown) <= 64
 
 
 def test_a_program_may_catch_a_memory_error() -> None:
@@ -625,8 +734,8 @@ def test_the_parent_does_not_trust_the_size_of_a_message() -> None:
     whole = channel.encode(channel.STDOUT, {}, b"x" * 100)
 
     assert frames.feed(whole[:50]) == []
-    assert frames.feed(whole[50:] + whole) == [(channel.STDOUT, {}, b"x" * 100)] * 2
-    with pytest.raises(ValueError, match="larger than the 1000 allowed"):
+    assert frames.feed(whole[50:] + whole) == [((channel.STDOUT, {}, b"x" * 100), 0)] * 2
+    with pytest.raises(ValueError, match="too large"):
         frames.feed(b"O" + (0).to_bytes(4, "big") + (4_000_000_000).to_bytes(4, "big"))
     with pytest.raises(ValueError, match="without a JSON object"):
         channel.Frames(1000).feed(b"D" + (2).to_bytes(4, "big") + (0).to_bytes(4, "big") + b"[]")
@@ -747,16 +856,51 @@ def echoing(api: LocalAPI) -> LocalAPI:
     return api
 
 
+@pytest.fixture
+def world(echoing: LocalAPI) -> LocalAPI:
+    """An API with cities on two pages and their weather, one that is busy at first, and some that are not there."""
+    cities = [
+        {"id": "oslo", "name": "Oslo", "population": 700_000, "tags": ["cold", "Coast"]},
+        {"id": "rome", "name": "Roma", "population": 2_800_000, "tags": ["hot"]},
+        {"id": "quito", "name": "Quito", "population": 1_800_000, "tags": []},
+    ]
+
+    def page(request: Received) -> Answer:
+        query = dict(request.query)
+        found = [city for city in cities if query["query"] in str(city["name"])]
+        first = 2 * int(query.get("page", 1)) - 2
+        return Answer(200, {"results": found[first : first + 2], "total_pages": max(1, -(-len(found) // 2))})
+
+    echoing.respond("GET", "/cities", page)
+    for hour, city in enumerate(cities):
+        weather = {"temperature": 4.25 * hour, "wind": 10 - hour, "observed": f"2024-06-01T{hour:02}:30:00Z"}
+        echoing.answer("GET", f"/cities/{city['id']}", city)
+        echoing.answer("GET", f"/cities/{city['id']}/weather", weather)
+    echoing.answer("GET", "/cities/busy", {"message": "later"}, 503)
+    echoing.answer("GET", "/cities/gone", {"message": "moved away"}, 410)
+    return echoing
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_tasks_over_http_print_what_they_print_in_cpython(world: LocalAPI, name: str) -> None:
+    """Programs as models write them run unchanged."""
+    _same_as_cpython(world, TASKS[name])
+
+
 @pytest.mark.parametrize("name", REQUESTS)
 def test_requests_prints_what_the_real_library_prints(echoing: LocalAPI, name: str) -> None:
     """A program written for `requests` can't tell the broker from the library."""
-    program = f"BASE = {echoing.url!r}\n" + REQUESTS[name]
-    python = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    _same_as_cpython(echoing, REQUESTS[name])
 
-    result = run_with(echoing.protocol, program)
 
-    assert result.stdout == python.stdout, python.stderr
-    assert result.outcome == "ok", result.error
+def _same_as_cpython(api: LocalAPI, body: str) -> None:
+    program = f"BASE = {api.url!r}\n" + body
+    python = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+
+    result = run_with(api.protocol, program)
+
+    assert result.stdout == python.stdout.decode(), python.stderr.decode()
+    assert (result.outcome, python.returncode) == ("ok", 0), result.error
 
 
 def run_with(protocol: Protocol, program: str) -> Run:

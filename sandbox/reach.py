@@ -1,0 +1,188 @@
+"""Where the requests of a program may go: which server, which operation, compared on parsed parts, never as text.
+
+A request is let out when it addresses a documented operation under a documented server (or the base URL in force), or
+an origin that the user allowed by name.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from protocols.calling import match
+from protocols.errors import UsageError
+from protocols.model import Protocol, Tool
+
+__all__ = ["Origin", "Place", "Reach", "UnreachableError", "climbs", "origin"]
+
+_PORTS = {"http": 80, "https": 443}
+
+
+class Origin(NamedTuple):
+    """A server as the web knows it."""
+
+    scheme: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        port = "" if self.port == _PORTS.get(self.scheme) else f":{self.port}"
+        return f"{self.scheme}://{f'[{self.host}]' if ':' in self.host else self.host}{port}"
+
+
+class UnreachableError(Exception):
+    """A request that is not allowed; `kind` is the class of `requests.exceptions` the program gets."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class Place(NamedTuple):
+    """Where a request leads: the tool (None: an allowed origin, whatever the path), its base URL in force, the server
+    as the program wrote it, the rest of the path, and its variables."""
+
+    tool: Tool | None
+    base: str
+    server: str
+    path: str
+    arguments: dict[str, str]
+
+
+def origin(text: str) -> Origin:
+    """Read `SCHEME://HOST[:PORT]`, as `--allow` takes it. Raises: UsageError."""
+    try:
+        parts = urlsplit(text)
+        found = _origin(parts)
+    except ValueError:
+        parts, found = urlsplit(""), None
+    bare = parts.path in ("", "/") and not (parts.query or parts.fragment or "@" in parts.netloc)
+    if found is None or found.scheme not in _PORTS or not found.host or "*" in found.host or not bare:
+        shown = text if "@" not in text else "a URL with a user name in it"
+        raise UsageError(f"--allow takes an origin like https://api.example.com or http://localhost:8080, not {shown}")
+    return found
+
+
+class Reach:
+    """Where the programs of one run may go.
+
+    Args:
+        base_url: Where the API lives in place of the documented servers.
+        allow: Origins that may be reached besides, under any path. Where the document names one too, its operations
+            stay the only ones; it may then have a private address.
+    Raises: UsageError: The document names no server that has a host, and there is no `base_url`; or that one holds a
+        secret.
+    """
+
+    def __init__(self, protocol: Protocol | None, base_url: str | None, allow: Sequence[Origin] = ()) -> None:
+        if base_url and "@" in urlsplit(base_url).netloc:
+            raise UsageError("the base URL holds a user name or password; leave it out and pass it as a credential")
+        self._protocol = protocol
+        self._base = base_url.rstrip("/") if base_url else None
+        self._servers = _servers(protocol, self._base)
+        if protocol is not None and protocol.tools and not self._servers:
+            raise UsageError("the document names no server with a host; give the base URL of the service (--base-url)")
+        documented = {_origin(urlsplit(server)) for server in self._servers}
+        self._open = tuple(one for one in allow if one not in documented)
+        named = [_origin(urlsplit(self._base))] if self._base else []
+        self.trusted = frozenset((one.host, one.port) for one in (*named, *allow))
+        """Hosts and ports that the user named, wherever they may lead."""
+
+    def base_of(self, tool: Tool | None) -> str:
+        """The URL that the path of a tool is put behind."""
+        if self._base is not None:
+            return self._base
+        servers = [server.url for server in tool.servers if urlsplit(server.url).netloc] if tool else []
+        return (servers or self._servers or [""])[0].rstrip("/")
+
+    def locate(self, method: str, url: str) -> Place:
+        """The operation, or the allowed origin, that a URL addresses. Raises: UnreachableError."""
+        parts = urlsplit(url)
+        if parts.scheme not in _PORTS:
+            raise UnreachableError("InvalidSchema", f"No connection adapters were found for {url!r}")
+        if parts.username is not None or parts.password is not None:
+            raise UnreachableError("InvalidURL", "a URL with a user name in it is not allowed")
+        here = _origin(parts)
+        if here in self._open:
+            return Place(None, str(here), str(here), parts.path or "/", {})
+        known = False
+        for server in self._servers if self._protocol is not None else ():
+            there = urlsplit(server)
+            if _origin(there) != here:
+                continue
+            known = True
+            path = _within(parts.path, there.path)
+            found = self._operation(method, path)
+            if path is not None and found is not None:
+                tool, arguments = found
+                base = self._base or (server if server in [s.url for s in tool.servers] else self.base_of(tool))
+                return Place(tool, base.rstrip("/"), server, path, arguments)
+        reachable = ", ".join([*self._shown(), *map(str, self._open)])
+        if not known:
+            limits = f"this program may reach only {reachable}" if reachable else "this program may reach no host"
+            raise UnreachableError("InvalidURL", f"{parts.scheme}://{parts.netloc} can't be reached: {limits}")
+        text = f"{method} {parts.path} is no operation of this API ({reachable}){self._nearest(method, parts.path)}"
+        raise UnreachableError("InvalidURL", text)
+
+    def redirected(self, place: Place, method: str, url: str) -> Place | None:
+        """Where a redirect from a place leads; None where it leads out of what that place belongs to."""
+        here, there = urlsplit(place.base), urlsplit(url)
+        if _origin(here) != _origin(there):
+            return None
+        if place.tool is None:
+            return place._replace(path=there.path or "/")
+        path = _within(there.path, here.path)
+        found = self._operation(method, path)
+        return None if path is None or found is None else Place(found[0], place.base, place.server, path, found[1])
+
+    def _operation(self, method: str, path: str | None) -> tuple[Tool, dict[str, str]] | None:
+        if path is None or self._protocol is None:
+            return None
+        found = match(self._protocol, method, path)
+        return match(self._protocol, "GET", path) if found is None and method == "HEAD" else found
+
+    def _shown(self) -> list[str]:
+        """The servers of the API as a program should know them: not where a documented one really is."""
+        return self._servers[:-1] if self._base and len(self._servers) > 1 else self._servers
+
+    def _nearest(self, method: str, path: str) -> str:
+        tools = self._protocol.tools if self._protocol else ()
+        known = {f"{tool.method} {tool.path}": None for tool in tools}
+        close = difflib.get_close_matches(f"{method} {path}", known, 1, 0.4)
+        return f"; did you mean {close[0]}?" if close else ""
+
+
+def _servers(protocol: Protocol | None, base: str | None) -> list[str]:
+    """Every URL under which a program may address the API, the document's own first."""
+    if protocol is None:
+        return []
+    urls = [server.url for server in protocol.servers]
+    urls += [server.url for tool in protocol.tools for server in tool.servers]
+    urls = [url.rstrip("/") for url in urls if urlsplit(url).scheme in _PORTS and urlsplit(url).netloc]
+    return list(dict.fromkeys([*urls, *([base] if base else [])]))
+
+
+def _origin(parts: Any) -> Origin:
+    """Raises: ValueError: The port is no number."""
+    return Origin(parts.scheme, (parts.hostname or "").lower(), parts.port or _PORTS.get(parts.scheme, 0))
+
+
+def _within(path: str, prefix: str) -> str | None:
+    """The path below a prefix of whole segments, or None; one that climbs is below nothing."""
+    if climbs(path):
+        return None
+    prefix = prefix.rstrip("/")
+    if path != prefix and not path.startswith(prefix + "/"):
+        return None
+    return path[len(prefix) :] or "/"
+
+
+def climbs(path: str) -> bool:
+    """Whether a service may find a step between folders in a path: `..`, also as `%2e%2e`, `a%2F..` or `..;x`."""
+    if "\\" in path:
+        return True
+    while (decoded := unquote(path)) != path:
+        path = decoded
+    return any(part.partition(";")[0] in (".", "..") for part in path.replace("\\", "/").split("/"))

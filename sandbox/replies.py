@@ -1,0 +1,97 @@
+"""What a reply says: the form of its body, what is wrong with it although it came, and when to ask again."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import time
+from collections.abc import Mapping
+from typing import Literal
+
+from protocols.model import Tool
+from sandbox.bodies import LargeBody
+
+__all__ = ["Form", "decoded", "header", "reading", "retry_after", "service_message"]
+
+Form = Literal["json", "text", "none"]
+
+
+def header(headers: Mapping[str, str], name: str) -> str | None:
+    """A header by its name, whatever the case."""
+    return next((value for known, value in headers.items() if known.lower() == name), None)
+
+
+def reading(
+    tool: Tool | None, headers: Mapping[str, str], body: bytes | LargeBody, encoding: str | None
+) -> tuple[Form, object, str | None]:
+    """The form and value of a body, and what is wrong with it although the status is good.
+
+    A large body is not parsed here: its value is the body itself, its form what its media type promises.
+    """
+    if not body:
+        return "none", None, None
+    kind = (header(headers, "content-type") or "").partition(";")[0].strip().lower()
+    documented = tool.success.media_type if tool and tool.success else None
+    text = decoded(body, encoding) if isinstance(body, bytes) else body.beginning
+    if "json" in kind or not kind:
+        if isinstance(body, LargeBody):
+            return ("json" if kind or text.lstrip()[:1] in ("{", "[") else "text"), body, None
+        try:
+            return "json", json.loads(body), None
+        except (ValueError, RecursionError):
+            problem = f"the reply is not JSON: {_short(text)}" if kind else None
+            return "text", text, problem
+    value = text if isinstance(body, bytes) else body
+    if kind == "text/html" and documented is not None and "json" in documented:
+        return "text", value, f"the reply is a web page instead of JSON: {_short(text)}"
+    return "text", value, None
+
+
+def decoded(body: bytes, encoding: str | None) -> str:
+    """A body as text, also where the service names an encoding that there isn't."""
+    try:
+        return body.decode(encoding or "utf-8", "replace")
+    except (LookupError, ValueError):
+        return body.decode("utf-8", "replace")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that a service asks to wait; None if it names none."""
+    text = header(headers, "retry-after")
+    if text is None:
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+    except ValueError:
+        return None
+
+
+def _short(text: str, length: int = 200) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+_MESSAGE_NAMES = ("message", "error_description", "detail", "description", "title", "reason", "error", "errors", "msg")
+
+
+def service_message(body: object) -> str:
+    """What the service says about an error, wherever in the body it says it."""
+    if isinstance(body, LargeBody):
+        return _short(body.beginning)
+    if isinstance(body, str):
+        return _short(body)
+    if isinstance(body, list):
+        return service_message(body[0]) if body else ""
+    if not isinstance(body, dict):
+        return ""
+    ranked = [name for wanted in _MESSAGE_NAMES for name in body if str(name).lower() == wanted]
+    ranked += [name for name in body if "message" in str(name).lower() and name not in ranked]
+    for name in ranked:
+        found = service_message(body[name])
+        if found:
+            return found
+    return "" if ranked else _short(json.dumps(body))
