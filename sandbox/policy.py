@@ -34,7 +34,7 @@ from protocols.errors import ProgramRefused
 from sandbox.facades.catalogue import INSTEAD, MODULES, PACKAGES
 from sandbox.names import CAREFUL, GUARDS, METHOD_DUNDERS, WRITABLE_DUNDERS, is_dunder, is_plain, refusal
 
-__all__ = ["FILENAME", "Compiled", "compile_program"]
+__all__ = ["FILENAME", "compile_program"]
 
 FILENAME = "<program>"
 """File name in the code objects of a program: tracebacks are recognised by it."""
@@ -76,15 +76,7 @@ _NODES = {
 _warning_filters = threading.Lock()
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """A program that the policy lets through, and the modules it imports."""
-
-    code: CodeType
-    modules: frozenset[str]
-
-
-def compile_program(source: str) -> Compiled:
+def compile_program(source: str) -> CodeType:
     """Check a program against the policy and compile it.
 
     Raises:
@@ -100,12 +92,11 @@ def compile_program(source: str) -> Compiled:
             policy = Policy(_bound_names(tree))
             policy.visit(tree)
             ast.fix_missing_locations(tree)
-            code = compile(tree, FILENAME, "exec", dont_inherit=True, optimize=0)
+            return compile(tree, FILENAME, "exec", dont_inherit=True, optimize=0)
     except (RecursionError, MemoryError):
         raise ProgramRefused(1, "such deep nesting", "split the expression into several statements") from None
     except ValueError as error:  # null bytes, lone surrogates
         raise SyntaxError(str(error)) from None
-    return Compiled(code, frozenset(policy.modules))
 
 
 def _bound_names(tree: ast.AST) -> frozenset[str]:
@@ -133,7 +124,6 @@ class Policy(RestrictingNodeTransformer):
 
     def __init__(self, bound: frozenset[str]) -> None:
         super().__init__()
-        self.modules: set[str] = set()
         self._bound = bound
         self._classes: list[str] = []
         self._scopes: list[type[ast.AST]] = [ast.Module]
@@ -423,14 +413,10 @@ class Policy(RestrictingNodeTransformer):
             if alias.name.startswith("_"):
                 self._refuse(node, f"from {node.module} import {alias.name}", "it is private to that module")
             self._bind(node, alias.asname or alias.name)
-            if f"{node.module}.{alias.name}" in MODULES:
-                self.modules.add(f"{node.module}.{alias.name}")
         return node
 
     def _module(self, node: ast.AST, name: str) -> None:
-        if name in MODULES or name in PACKAGES:
-            self.modules.add(name)
-        elif not self._optional_imports:
+        if name not in MODULES and name not in PACKAGES and not self._optional_imports:
             root = name.partition(".")[0]
             close = difflib.get_close_matches(name, MODULES, 1, 0.8)
             instead = INSTEAD.get(name) or INSTEAD.get(root) or (f"did you mean {close[0]}?" if close else None)

@@ -26,7 +26,7 @@ from protocols.errors import ProgramRefused, UsageError
 from sandbox import channel, launcher
 from sandbox.bodies import LargeBody, parts
 from sandbox.broker import Broker, Exceeded, Reply
-from sandbox.policy import Compiled, compile_program
+from sandbox.policy import compile_program
 from sandbox.reach import origin
 from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, Run
 
@@ -115,11 +115,11 @@ class Sandbox:
 
         Raises: OSError: No child process can be started.
         """
-        compiled = compile_program("")
+        code = compile_program("")
         started = time.monotonic()
         broker = self._open_broker(started + self._limits.wall)
-        execution = _Execution(self._limits, broker, self._settings(compiled), "", None, started)
-        execution.run(marshal.dumps(compiled.code))
+        execution = _Execution(self._limits, broker, self._settings(), "", None, started)
+        execution.run(marshal.dumps(code))
         broker.close()
         return (Layer("policy", True, ""), Layer("process", True, ""), *execution.layers)
 
@@ -130,7 +130,7 @@ class Sandbox:
         """
         started = time.monotonic()
         try:
-            compiled = compile_program(program)
+            code = compile_program(program)
         except ProgramRefused as error:
             fault = ProgramError("ProgramRefused", str(error), error.line, snippet(program, error.line), (error.line,))
             return _unstarted("refused", fault, started)
@@ -140,8 +140,8 @@ class Sandbox:
             return _unstarted("error", fault, started)
         broker = self._open_broker(started + self._limits.wall)
         try:
-            execution = _Execution(self._limits, broker, self._settings(compiled), program, self._on_output, started)
-            return execution.run(marshal.dumps(compiled.code))
+            execution = _Execution(self._limits, broker, self._settings(), program, self._on_output, started)
+            return execution.run(marshal.dumps(code))
         finally:
             broker.cancel()
             broker.close()
@@ -158,11 +158,10 @@ class Sandbox:
             deadline=deadline,
         )
 
-    def _settings(self, compiled: Compiled) -> dict[str, object]:
+    def _settings(self) -> dict[str, object]:
         everything = [tool.name for tool in self._protocol.tools] if self._protocol else []
         return {
             "tools": [name for name in everything if self._tools is None or name in self._tools],
-            "modules": sorted(compiled.modules),
             "cpu": self._limits.cpu,
             "memory": self._limits.memory * MIB,
             "output": self._limits.output,

@@ -231,7 +231,6 @@ def serve(door: Door, given: _Settings, code: bytes, layers: Report) -> None:
     random.seed()  # or all that were forked from one process would draw the same
     dial = clock.Clock(given.now, given.seed) if given.now is not None else None
     library = modules.Library(_web(door), dial)
-    library.prepare(given.modules)
     namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": None}
     guards.forget()
     namespace["__builtins__"] = guards.program_builtins(
@@ -245,13 +244,12 @@ def serve(door: Door, given: _Settings, code: bytes, layers: Report) -> None:
 class _Settings:
     """The head of the START frame; the parent wrote it.
 
-    `tools` are names, `modules` those to load ahead, `deadline` goes by the monotonic clock, `cpu` is in seconds,
+    `tools` are names, `deadline` goes by the monotonic clock, `cpu` is in seconds,
     `memory`, `output` and `request` in bytes, `now` in seconds since 1970 or None.
     """
 
     def __init__(self, head: dict[str, Any]) -> None:
         self.tools: list[str] = head["tools"]
-        self.modules: list[str] = head["modules"]
         self.deadline: float = head["deadline"]
         self.cpu: float = head["cpu"]
         self.memory: int = head["memory"]

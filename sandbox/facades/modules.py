@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import sys
+from _thread import RLock
 from types import FunctionType, ModuleType
 
 from sandbox import guards
@@ -34,11 +35,7 @@ class Library:
         self._dial = dial
         self._facades: dict[str, ModuleType] = {}
         self._replaced: dict[str, dict[str, object]] = {}
-
-    def prepare(self, names: Iterable[str]) -> None:
-        """Load what a program is going to import, while files can still be read."""
-        for name in sorted(names):
-            self._facade(name)
+        self._building = RLock()  # threads of the program may import, too
 
     def importer(
         self,
@@ -54,7 +51,8 @@ class Library:
             return ModuleType(name)  # C code takes the real one from sys.modules, a program gets this empty one
         if level or (name not in MODULES and name not in PACKAGES):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        module = self._facade(name)
+        with self._building:
+            module = self._facade(name)
         if not fromlist:
             return self._facades[name.partition(".")[0]]
         for wanted in fromlist:

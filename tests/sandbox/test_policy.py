@@ -14,7 +14,7 @@ from sandbox.policy import compile_program
 from tests.programs import programs
 
 ORDINARY = {**programs("ordinary"), **programs("everyday")}
-ESCAPES = programs("escapes")
+ESCAPES = {**programs("escapes"), **programs("advisories")}
 
 PREVENTED = re.compile(
     "is not allowed|is private to|cannot change|read-only|has no attribute|cannot import name|No module named|"
