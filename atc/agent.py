@@ -7,9 +7,8 @@ all earlier programs, their results, and the documentation of the tool that the 
 from __future__ import annotations
 
 import platform
-import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cached_property
@@ -301,7 +300,7 @@ class _Solve:
                 return "answered", ""
             fault = fault or Fault("run", "APIError", hopeless)
             try:
-                attribution = attribute(fault, program, run, self.ask(program, fault))
+                attribution = attribute(fault, run, self.agent.graph)
             except BaseException:
                 self.attempts.append(Attempt(program, fault.stage, run, fault, None))
                 raise
@@ -374,20 +373,6 @@ class _Solve:
         self.agent.on_event(RunEnded(self.number, run))
         return run
 
-    def ask(self, program: str, fault: Fault) -> Callable[[Sequence[str]], str | None]:
-        """The paper's own attribution, for the cases that the records leave open: the model names one of the tools."""
-
-        def choose_one(names: Sequence[str]) -> str | None:
-            if self.agent.mode != "attribute":
-                return None
-            text = prompts.render("attribute", error=_error_text(fault), candidates="\n".join(names))
-            completion = self.agent.model.complete([*self.messages, Message("user", text)], max_tokens=48)
-            self.usage += completion.usage
-            named = [name for name in names if re.search(rf"\b{re.escape(name)}\b", completion.text)]
-            return named[0] if named else None
-
-        return choose_one
-
     def known(self, run: Run | None, fault: Fault, attribution: Attribution) -> Remedy:
         """What is known about the last failure; where it tells how the revision begins, that is kept for it."""
         program, graph = self.attempts[-1].program, self.agent.graph
@@ -402,12 +387,14 @@ class _Solve:
             text = prompts.render("reflect_naive", error=error, query=self.query)
         elif attribution.tool:
             known = self.known(run, fault, attribution)
-            documentation = render([self.agent.protocol.tool(attribution.tool)], self.agent.graph, budget=800)
+            rejected = run.calls[run.error.call].tool if run and run.error and run.error.call is not None else None
+            tool = rejected or attribution.tool
+            documentation = render([self.agent.protocol.tool(tool)], self.agent.graph, budget=800)
             self.facts.extend(line for line in known.facts if line not in self.facts)
             text = prompts.render(
                 "reflect",
                 error=error,
-                tool=attribution.tool,
+                tool=tool,
                 documentation=documentation,
                 remedy="\n".join(known.facts),
                 query=self.query,

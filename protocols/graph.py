@@ -25,7 +25,7 @@ from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.shapes import Field, Step, fields, items_of, properties_of, type_of
 from protocols.words import ID_WORDS, WRAPPERS, is_identifier, noun_of, singular, words
 
-__all__ = ["ProtocolGraph", "Source", "Want"]
+__all__ = ["ProtocolGraph", "Source", "Want", "attribute_of", "noun_of_identifier"]
 
 _STRONG = frozenset({"id", "uuid", "guid", "ref", "slug", "uri", "identifier", "handle"})
 _LINKS = frozenset({"href", "url", "link", "self"})
@@ -249,7 +249,7 @@ class ProtocolGraph:
     def _is_a(self, tool: Tool, field: Field, noun: str) -> float:
         """How sure it is (0 to about 6) that the object which holds a field is what the noun says."""
         names = properties_of(field.owner, self.protocol)
-        if any(_attribute(name) == _attribute(field.name) and noun_of_identifier(name) == noun for name in names):
+        if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in names):
             return 0.0  # it refers to such a thing by another key, so it is none itself
         score = 0.0
         told = _discriminator(names)
@@ -300,7 +300,7 @@ class ProtocolGraph:
         if response is None:
             return
         for name in response.headers:
-            if _attribute(name) == want.attribute and noun_of_identifier(name) == want.noun:
+            if attribute_of(name) == want.attribute and noun_of_identifier(name) == want.noun:
                 yield Source(tool.name, (), 3.0 + self._ease(tool, want, False), header=name)
         for field in self._telling.get(tool.name, ()):
             offered = type_of(field.schema)
@@ -331,7 +331,7 @@ class ProtocolGraph:
     def _sure(self, tool: Tool, field: Field, want: Want) -> float:
         """How sure it is that a field holds what is wanted, by its own name first and then by what its object is."""
         name = field.name
-        attribute = _attribute(name)
+        attribute = attribute_of(name)
         if attribute is None:
             return 0.0
         own = noun_of_identifier(name)
@@ -444,7 +444,7 @@ def _is_link(field: Field) -> bool:
     return bool(_LINKS.intersection(words(field.name)) or _LINKS.intersection(map(noun_of, field.container)))
 
 
-def _attribute(name: str) -> str | None:
+def attribute_of(name: str) -> str | None:
     """The identifier word that a name ends in, in the singular; None when it does not."""
     return singular(words(name)[-1]) if is_identifier(name) else None
 

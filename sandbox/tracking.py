@@ -70,7 +70,6 @@ class Tracker:
         self._displays: set[int] = set()
         self._late: dict[object, list[tuple[tuple[Origin, ...], dict[str, Origin], Origin]]] = {}
         self._faults: dict[int, tuple[BaseException, list[Origin]]] = {}
-        self._responses: dict[int, int] = {}
         self._loose: dict[int, dict[str, Origin]] = {}
         self.arguments: dict[int, dict[str, Origin]] = {}
         self.printed: list[Origin] = []
@@ -86,10 +85,6 @@ class Tracker:
     def received(self, call: int, value: object) -> None:
         """A tool gave this response."""
         self._know_tree(value, call, ())
-
-    def requested(self, call: int) -> None:
-        """A call in the style of `requests` was answered."""
-        self._here.made.append(call)
 
     def explain(self, error: BaseException | None) -> list[Source]:
         """The sources that an exception rests on, nearest first; its causes count before it."""
@@ -190,8 +185,8 @@ class Tracker:
         except BaseException as error:
             self._blame(error, (origin, value))
             raise
-        call = getattr(value, "_call", None) if type(value).__module__ == "sandbox.facades.http" else None
-        if isinstance(call, int):
+        call = _answer_to(value)
+        if call is not None and not callable(found):
             return self._note(number, found, ((call, (), MADE),))
         if isinstance(found, (BuiltinMethodType, MethodType, MethodWrapperType)):
             self._here.origins[number] = origin
@@ -215,7 +210,8 @@ class Tracker:
         """What a failed access rests on: a container that the program wrote down itself is as it should be."""
         if id(value) in self._displays and isinstance(error, (KeyError, IndexError)):
             return [(of_key, key)]
-        return [(origin, value), (of_key, key)]
+        operands = [(origin, value), (of_key, key)]
+        return operands if key else operands[::-1] if of_key else operands
 
     def slice(self, *parts: Any) -> Any:
         """`a:b:c` in brackets."""
@@ -229,7 +225,7 @@ class Tracker:
         except BaseException as error:
             operands = [(first, left), (second, right)]
             if isinstance(error, ZeroDivisionError):
-                operands.reverse()
+                operands = operands[1:]
             else:
                 operands.sort(key=lambda operand: _badness(operand[1]))
             self._blame(error, *operands)
@@ -408,7 +404,8 @@ class Tracker:
             if isinstance(error, SystemExit) and not any(origin for origin, _ in operands):
                 operands = [(origin, None) for origin in reversed(saved[1])]
             if isinstance(getattr(error, "_call", None), int):
-                self._made_calls(error._call, func, here.made, given, by_name, args, named)  # type: ignore[attr-defined]
+                if _answer_to(receiver) is None:
+                    self._asked_for(error._call, given, by_name, args, named)  # type: ignore[attr-defined]
                 self._blame(error, (((error._call, (), EXACT),), None))  # type: ignore[attr-defined]
             self._blame(error, *([] if own else operands))
             raise
@@ -418,8 +415,10 @@ class Tracker:
             here.made += calls
             here.pending = None
         returned, here.result = here.result, None
+        if (answered := _answer_to(result)) is not None:
+            calls.append(answered)
         for index in calls:
-            self._made_calls(index, func, calls, given, by_name, args, named)
+            self._asked_for(index, given, by_name, args, named)
         origin = self._result_of(func, receiver, of_receiver, given, by_name, args, named, result, calls)
         if code is not None and not isinstance(func, type):
             if returned is not None and returned[0] is result:
@@ -456,11 +455,9 @@ class Tracker:
             known = isinstance(iterable, (list, tuple))
             yield item, self._part(iterable, index, origin) if known else _made(origin)
 
-    def _made_calls(
+    def _asked_for(
         self,
         index: int,
-        func: Any,
-        calls: list[int],
         given: tuple[Origin, ...],
         by_name: dict[str, Origin],
         args: tuple[Any, ...],
@@ -493,16 +490,15 @@ class Tracker:
         name = getattr(func, "__name__", "")
         if getattr(func, "__module__", None) == "tools" and calls:
             return ((calls[-1], (), EXACT),)
-        index = getattr(result, "_call", None) if type(result).__module__ == "sandbox.facades.http" else None
-        if isinstance(index, int):
-            self._responses[id(result)] = index
+        index = _answer_to(result)
+        if index is not None:
             self._known[id(result)] = (result, ((index, (), EXACT),))
             return ((index, (), EXACT),)
-        if type(receiver).__module__ == "sandbox.facades.http" and isinstance(getattr(receiver, "_call", None), int):
+        index = _answer_to(receiver)
+        if index is not None:
             if name == "json":
-                self._know_tree(result, receiver._call, ())
-                return ((receiver._call, (), EXACT),)
-            return ((receiver._call, (), MADE),)
+                self._know_tree(result, index, ())
+            return ((index, (), EXACT if name == "json" else MADE),)
         if func is _LOADS and given and given[0]:
             self._know_tree(result, given[0][0][0], given[0][0][1])
             return ((given[0][0][0], given[0][0][1], EXACT),)
@@ -511,8 +507,8 @@ class Tracker:
             return _NONE
         if isinstance(receiver, dict) and name in ("get", "pop", "setdefault") and args:
             found = self._part(receiver, args[0], of_receiver)
-            default = given[1] if len(args) > 1 and args[0] not in receiver else _NONE
-            return _merged(default, found)
+            absent = len(args) > 1 and args[0] not in receiver
+            return _merged(given[1], _weak(found)) if absent else found
         if type(result) in _VIEWS:
             return of_receiver
         if isinstance(receiver, list) and name == "pop":
@@ -749,6 +745,12 @@ def _badness(value: object) -> int:
     if isinstance(value, (str, list, dict, tuple, set)) and not value:
         return 1
     return 2 if isinstance(value, str) else 3
+
+
+def _answer_to(value: object) -> int | None:
+    """The index of the call that a Response of `requests` answers; None for anything else."""
+    index = getattr(value, "_call", None) if type(value).__module__.partition(".")[0] == "requests" else None
+    return index if type(index) is int else None
 
 
 def _code_of(func: Any) -> tuple[object, int]:
