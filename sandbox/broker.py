@@ -23,6 +23,7 @@ from protocols.calling import BoundCall, bind, payload
 from protocols.errors import LimitReached, ToolError
 from protocols.model import Protocol, Tool
 from sandbox.bodies import KEPT, LargeBody, beginning, keep
+from sandbox.cutting import cut, cut_arguments, nested, size_of
 from sandbox.reach import Origin, Place, Reach, UnreachableError, climbs
 from sandbox.records import CallRecord, Limits
 from sandbox.replies import Form, decoded, header, reading, retry_after, service_message
@@ -148,6 +149,8 @@ class Broker:
         self._transport: Transport | None = None
         self._kept = 0
         self._moved = 0
+        self.broken: BaseException | None = None
+        """What `on_call` raised."""
 
     @property
     def calls(self) -> tuple[CallRecord, ...]:
@@ -213,6 +216,7 @@ class Broker:
             bound = bind(known, args, kwargs or {}, self._protocol.definitions if self._protocol else {})
             if climbs(bound.path) and not climbs(known.path):
                 raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
+            plan = _plan(bound)
         except (ToolError, ValueError, TypeError, RecursionError) as error:  # the last three: values no schema foresees
             begun.arguments = {**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})}
             problem = self._redacted(str(error))
@@ -220,7 +224,7 @@ class Broker:
             return Reply(record, begun.url, problem=problem, failure="InvalidURL")
         begun.arguments = bound.arguments
         place = Place(known, self._reach.base_of(known), self._reach.base_of(known), bound.path, {})
-        return self._perform(begun, place, _plan(bound), retry=True)
+        return self._perform(begun, place, plan, retry=True)
 
     def request(
         self,
@@ -304,6 +308,8 @@ class Broker:
 
     def _perform(self, begun: _Begun, place: Place, plan: _Plan, *, retry: bool, shown: str | None = None) -> Reply:
         """Sign, send, perhaps again, clean and record. Raises: Exceeded."""
+        import requests
+
         from sandbox.transport import NoAnswerError, TooLargeError
 
         begun.url = _url(place.base + plan.path, plan.query)
@@ -325,6 +331,11 @@ class Broker:
             record = self._finish(begun, error=message)
             problem = self._redacted(f"{_called(place)}: no reply from {plan.method} {plan.path} — {message}")
             return Reply(record, visible, sent=sent, failure=error.kind, problem=problem)
+        except (requests.RequestException, ValueError) as error:  # a header or an address that can't be sent
+            message = self._redacted(cut(str(error)))
+            record = self._finish(begun, error=message)
+            problem = self._redacted(f"{_called(place)}: {plan.method} {plan.path} can't be sent — {message}")
+            return Reply(record, visible, sent=sent, failure=type(error).__name__, problem=cut(problem))
         except TooLargeError as error:
             text = f"the reply to {plan.method} {plan.path} is larger than the {self._limits.response} bytes allowed"
             start = self._redacted(beginning(error.beginning))
@@ -388,9 +399,9 @@ class Broker:
     ) -> CallRecord:
         record = CallRecord(
             index=begun.index,
-            tool=begun.tool,
-            method=begun.method,
-            url=self._redacted(begun.url),
+            tool=begun.tool and cut(begun.tool, 200),
+            method=cut(begun.method, 50),
+            url=cut(self._redacted(begun.url)),
             arguments=self._shown(begun.arguments),
             line=begun.line,
             status=status,
@@ -398,7 +409,7 @@ class Broker:
             attempts=begun.attempts,
             style=begun.style,
             response=body,
-            error=error,
+            error=error and cut(error),
         )
         with self._settled:
             if self._open.pop(record.index, None) is None:
@@ -406,14 +417,27 @@ class Broker:
             self._calls[record.index] = record
             self._settled.notify_all()
         if self._on_call is not None:
-            self._on_call(record)
+            try:
+                self._on_call(record)
+            except BaseException as error:
+                self.broken = error
+                raise
         return record
+
+    def give_up(self, error: BaseException) -> None:
+        """End the call of this thread that came to an end nobody foresaw, so that it has its record."""
+        with self._lock:
+            begun = [one for one in self._open.values() if one.thread == threading.get_ident()]
+        for one in begun:
+            one.arguments = {}
+            with contextlib.suppress(Exception):  # of whoever is told of calls: `broken` has it
+                self._finish(one, error=self._redacted(cut(f"{type(error).__name__}: {error}")))
 
     def _shown(self, arguments: dict[str, object]) -> dict[str, object]:
         """Arguments as the record keeps them: such as are large are cut."""
-        if not arguments or self._room(len(str(arguments))):
+        if not arguments or (not nested(arguments) and self._room(size_of(arguments))):
             return arguments
-        return {name: value if len(text := str(value)) < 100 else f"{text[:100]}…" for name, value in arguments.items()}
+        return cut_arguments(arguments)
 
     def _send(self, request: requests.PreparedRequest, plan: _Plan) -> Answer:
         from sandbox.addresses import Addresses
@@ -465,7 +489,7 @@ class Broker:
                 return answer, "redirects of this call are not followed", tuple(hops)
             if len(hops) == MAX_REDIRECTS:
                 return answer, "it redirects too many times", tuple(hops)
-            url = urljoin(str(request.url), target)
+            url = _joined(str(request.url), target)
             there = self._reach.redirected(place, plan.method, url)
             if there is None:
                 return answer, f"it redirects to {url}, which is no operation of this API", tuple(hops)
@@ -541,6 +565,7 @@ class _Begun:
     arguments: dict[str, object] = field(default_factory=dict)
     attempts: int = 0
     at: float = field(default_factory=time.monotonic)
+    thread: int = field(default_factory=threading.get_ident)
 
 
 @dataclass(frozen=True, slots=True)
@@ -585,7 +610,7 @@ def _arguments(place: Place, plan: _Plan) -> dict[str, object]:
     if plan.body and len(plan.body) > KEPT:
         return {**arguments, "body": beginning(plan.body)}
     body: object = None
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, RecursionError):
         body = json.loads(plan.body) if plan.body else None
     if isinstance(body, dict):
         for name, value in body.items():
@@ -602,6 +627,14 @@ def _content(data: bytes | Sequence[Sequence[str]] | None) -> Any:
 
 def _url(base: str, query: Sequence[tuple[str, str]]) -> str:
     return f"{base}?{urlencode(query, quote_via=quote)}" if query else base
+
+
+def _joined(base: str, target: str) -> str:
+    """Where a redirect leads; the target itself where it is no address."""
+    try:
+        return urljoin(base, target)
+    except ValueError:
+        return target
 
 
 def _plain_name(header: str) -> str:

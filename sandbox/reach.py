@@ -128,8 +128,11 @@ class Reach:
 
     def redirected(self, place: Place, method: str, url: str) -> Place | None:
         """Where a redirect from a place leads; None where it leads out of what that place belongs to."""
-        here, there = urlsplit(place.base), urlsplit(url)
-        if _origin(here) != _origin(there):
+        try:
+            here, there = urlsplit(place.base), urlsplit(url)
+            if _origin(here) != _origin(there):
+                return None
+        except ValueError:  # no address
             return None
         if place.tool is None:
             return place._replace(path=there.path or "/")

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import email.utils
 import json
+import math
 import time
 from collections.abc import Mapping
 from typing import Literal
 
 from protocols.model import Tool
 from sandbox.bodies import LargeBody
+from sandbox.cutting import nested
 
 __all__ = ["Form", "decoded", "header", "reading", "retry_after", "service_message"]
+
+LONGEST_PAUSE = 86_400.0
+"""Seconds; a service that asks for more is taken to ask for these."""
 
 Form = Literal["json", "text", "none"]
 
@@ -37,14 +42,15 @@ def reading(
         if isinstance(body, LargeBody):
             return ("json" if kind or text.lstrip()[:1] in ("{", "[") else "text"), body, None
         try:
-            return "json", json.loads(body), None
+            value = json.loads(body)
+            return "json", text if nested(value) else value, None
         except (ValueError, RecursionError):
             problem = f"the reply is not JSON: {_short(text)}" if kind else None
             return "text", text, problem
-    value = text if isinstance(body, bytes) else body
+    whole = text if isinstance(body, bytes) else body
     if kind == "text/html" and documented is not None and "json" in documented:
-        return "text", value, f"the reply is a web page instead of JSON: {_short(text)}"
-    return "text", value, None
+        return "text", whole, f"the reply is a web page instead of JSON: {_short(text)}"
+    return "text", whole, None
 
 
 def decoded(body: bytes, encoding: str | None) -> str:
@@ -61,13 +67,13 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     if text is None:
         return None
     try:
-        return max(0.0, float(text))
+        seconds = float(text)
     except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
-    except ValueError:
-        return None
+        try:
+            seconds = email.utils.parsedate_to_datetime(text).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
+    return min(max(0.0, seconds), LONGEST_PAUSE) if not math.isnan(seconds) else None
 
 
 def _short(text: str, length: int = 200) -> str:

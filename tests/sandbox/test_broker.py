@@ -89,6 +89,21 @@ def test_wrong_arguments_are_never_sent(api: LocalAPI, broker: Broker) -> None:
     assert broker.calls[0].arguments == {"qery": "Oslo"}
 
 
+@pytest.mark.parametrize("value", [" x", "\x0bx", "\u2028"])
+def test_a_header_that_cannot_be_sent_is_the_calls_failure(api: LocalAPI, value: str) -> None:
+    """The library refuses it; the program hears of it as of any other wrong argument."""
+    described = document(api.url)
+    trace = {"name": "X-Trace", "in": "header", "schema": {"type": "string"}}
+    described["paths"]["/alerts"]["get"]["parameters"] = [trace]  # type: ignore[index]
+    broker = Broker(load(described))
+
+    with pytest.raises(ToolError, match="GET_alerts: GET /alerts can't be sent — Invalid leading whitespace"):
+        broker.call("GET_alerts", (), {"X_Trace": value})
+
+    assert api.requests == []
+    assert "Invalid leading whitespace" in str(broker.calls[0].error)
+
+
 def test_a_body_is_sent_as_json(api: LocalAPI, broker: Broker) -> None:
     """Properties of a JSON body are arguments like any other."""
     assert broker.call("POST_alerts", (), {"text": "Storm", "level": 3}) == {"text": "Storm", "level": 3}
@@ -155,6 +170,16 @@ def test_retry_after_is_kept(api: LocalAPI, broker: Broker) -> None:
     broker.call("GET_cities_city_id", ["oslo"])
 
     assert 0.3 <= api.requests[1].at - api.requests[0].at < 0.6
+
+
+@pytest.mark.parametrize(
+    "pause", ["1 Jan 99999999999999999999 00:00:00 GMT", "1 Jan 0001 00:00:00 -0000", "nan", "soon"]
+)
+def test_a_pause_that_is_none_is_ours_to_choose(api: LocalAPI, broker: Broker, pause: str) -> None:
+    """Whatever stands in Retry-After, the call goes on."""
+    api.script("GET", "/cities/oslo", Answer(429, headers={"Retry-After": pause}), Answer(200, OSLO))
+
+    assert broker.call("GET_cities_city_id", ["oslo"]) == OSLO
 
 
 def test_a_service_that_stays_busy_is_left_alone(api: LocalAPI, broker: Broker) -> None:
@@ -294,7 +319,18 @@ def test_redirects_within_the_api_are_followed(api: LocalAPI, broker: Broker) ->
     assert broker.call("GET_cities_city_id", ["old"]) == OSLO
 
 
-@pytest.mark.parametrize("target", ["http://localhost:1/v1/cities/oslo", "/admin", "//evil.example/v1/cities/oslo"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://localhost:1/v1/cities/oslo",
+        "/admin",
+        "//evil.example/v1/cities/oslo",
+        "//[",
+        "http://[::1",
+        "http://127.0.0.1:99999/",
+        "http://127.0.0.1:x/",
+    ],
+)
 def test_redirects_out_of_the_api_are_not(api: LocalAPI, broker: Broker, target: str) -> None:
     """The credential would go along."""
     api.answer("GET", "/cities/old", None, 302, headers={"Location": target})

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,8 +24,9 @@ import pytest
 
 from protocols import Protocol
 from protocols.auth import Credential
-from sandbox import CallRecord, Limits, Run, Sandbox, channel
+from sandbox import CallRecord, Limits, Run, Sandbox, channel, launcher
 from sandbox.bodies import LargeBody
+from sandbox.ending import ending
 from tests.local_api import DOCUMENTED, Answer, LocalAPI, Received
 from tests.programs import programs
 
@@ -733,12 +736,124 @@ def test_the_parent_does_not_trust_the_size_of_a_message() -> None:
     frames = channel.Frames(1000)
     whole = channel.encode(channel.STDOUT, {}, b"x" * 100)
 
-    assert frames.feed(whole[:50]) == []
-    assert frames.feed(whole[50:] + whole) == [((channel.STDOUT, {}, b"x" * 100), 0)] * 2
+    assert list(frames.feed(whole[:50])) == []
+    assert list(frames.feed(whole[50:] + whole)) == [((channel.STDOUT, {}, b"x" * 100), 0)] * 2
     with pytest.raises(ValueError, match="too large"):
-        frames.feed(b"O" + (0).to_bytes(4, "big") + (4_000_000_000).to_bytes(4, "big"))
+        list(frames.feed(b"O" + (0).to_bytes(4, "big") + (4_000_000_000).to_bytes(4, "big")))
     with pytest.raises(ValueError, match="without a JSON object"):
-        channel.Frames(1000).feed(b"D" + (2).to_bytes(4, "big") + (0).to_bytes(4, "big") + b"[]")
+        list(channel.Frames(1000).feed(b"D" + (2).to_bytes(4, "big") + (0).to_bytes(4, "big") + b"[]"))
+
+
+@pytest.mark.parametrize(
+    ("end", "meaning"),
+    [
+        ("import sys\nclass Three(int):\n    def __and__(self, other): return 'x'\nsys.exit(Three(3))",
+         ("SystemExit", 3)),
+        ("import sys\nclass Zero(int):\n    def __eq__(self, other): return 'x'\nsys.exit(Zero(0))", (None, 0)),
+        ("class Text(str):\n    def __getitem__(self, key): return self\n"
+         "class Name:\n    def __str__(self): return Text('get_' * 400_000)\nraise NameError('x', name=Name())",
+         ("NameError", 1)),
+        ("class Text(str):\n    def __getitem__(self, key): return {1}\n"
+         "class Wrong(Exception):\n    def __str__(self): return Text('x')\nraise Wrong()", ("Wrong", 1)),
+        ("error = SyntaxError('x')\nerror.lineno = float('inf')\nraise error", ("SyntaxError", 1)),
+        ("a, b = ValueError('a'), ValueError('b')\na.__cause__, b.__cause__ = b, a\nraise a", ("ValueError", 1)),
+        ("raise ValueError('\\ud800')", ("ValueError", 1)),
+    ],
+)  # fmt: skip
+def test_an_end_is_what_it_is_whatever_it_says_of_itself(end: str, meaning: tuple[str | None, int]) -> None:
+    """Classes of the program's own may lie about their texts and numbers."""
+    result = run(None, end)
+
+    assert (result.error and result.error.type, result.exit_status) == meaning
+    assert len(str(result.error).encode()) < 2000
+    assert result.resources.wall < 5
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        {"error": 5},
+        {"error": {"type": 1, "message": 2}},
+        {"error": {"type": "E"}},
+        {"limit": "none such"},
+        {"limit": ["wall"]},
+    ],
+)
+def test_an_end_that_is_none_is_refused(head: dict[str, object]) -> None:
+    """What a child says of its end is looked at once, before anything relies on it."""
+    with pytest.raises((ValueError, TypeError)):
+        ending(head)
+
+
+def test_of_an_end_only_what_is_sane_is_kept() -> None:
+    """Texts are cut, and numbers are numbers."""
+    failure = {
+        "type": "T" * 999,
+        "message": "m" * 999_999,
+        "name": "n" * 999_999,
+        "call": "0",
+        "trace": [1, "2", 1e999],
+    }
+
+    told = ending({"error": failure, "exit_status": "x", "cpu": "x", "memory": float("inf"), "trace": 7})
+
+    assert told.failure is not None
+    assert (len(told.failure.type), len(told.failure.message), len(told.failure.name or "")) == (200, 100_000, 200)
+    assert (told.failure.trace, told.failure.call) == ((1,), None)
+    assert (told.exit_status, told.cpu, told.memory, told.trace) == (1, 0.0, 0.0, ())
+
+
+@pytest.mark.parametrize("line", ["Infinity", "1"])
+def test_a_child_that_speaks_nonsense_ends_as_an_error(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    """A process that a program took over can write what it likes; the run ends, and nothing is raised."""
+    ours, theirs = socket.socketpair()
+    head = b'{"id": Infinity, "line": %s, "tool": "x", "args": [], "kwargs": {}}' % line.encode()
+    theirs.sendall(channel.CALL + len(head).to_bytes(4, "big") + (0).to_bytes(4, "big") + head)
+    worker = replace(launcher.take(), socket=ours)
+    monkeypatch.setattr(launcher, "take", lambda: worker)
+
+    result = run(None, "print(1)", wall=2)
+
+    theirs.close()
+    assert result.outcome == "error"
+    assert "spoke out of turn" in str(result.warnings)
+
+
+def test_a_mistake_in_a_call_ends_the_run_and_leaves_a_record(api: LocalAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever goes wrong on our side of a call is the end of that run, not of the host."""
+
+    def fail(*args: object, **options: object) -> object:
+        raise AttributeError("no such thing")
+
+    monkeypatch.setattr("sandbox.transport.Transport.send", fail)
+    result = run(api, "print('begun')\nGET_cities_city_id('oslo')")
+
+    assert (result.outcome, result.stdout) == ("error", "begun\n")
+    assert result.error is not None
+    assert (result.error.line, result.error.message) == (2, "a call could not be made (AttributeError: no such thing)")
+    assert [call.error for call in result.calls] == ["AttributeError: no such thing"]
+
+
+def test_data_of_absurd_depth_is_kept_as_text(api: LocalAPI) -> None:
+    """A record becomes JSON later, by code that goes down into it; the program gets the data itself."""
+    api.answer("GET", "/cities/deep", b"[" * 300 + b"]" * 300, headers={"Content-Type": "application/json"})
+    program = f"""\
+        import requests
+        deep = GET_cities_city_id("deep")
+        print(type(deep))
+        requests.post("{DOCUMENTED}/alerts", json=deep)
+        requests.post("{DOCUMENTED}/alerts", data="[" * 100_000)
+        try:
+            POST_alerts(text="x", level=deep)
+        except ToolError as error:
+            print(error)
+    """
+
+    result = run(api, program)
+
+    assert result.stdout.startswith("<class 'list'>\n"), result.error
+    assert result.calls[0].response == "[" * 300 + "]" * 300
+    assert json.loads(json.dumps(asdict(result)))["outcome"] == "ok"
 
 
 def test_ten_programs_at_once_stay_apart(api: LocalAPI) -> None:
