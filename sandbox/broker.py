@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -24,7 +25,7 @@ from protocols.errors import LimitReached, ToolError
 from protocols.model import Protocol, Tool
 from sandbox.bodies import KEPT, LargeBody, beginning, keep
 from sandbox.cutting import cut, cut_arguments, nested, size_of
-from sandbox.reach import Origin, Place, Reach, UnreachableError, climbs
+from sandbox.reach import URL_LIMIT, Origin, Place, Reach, UnreachableError, check_length, climbs
 from sandbox.records import CallRecord, Limits
 from sandbox.replies import Form, decoded, header, reading, retry_after, service_message
 
@@ -40,6 +41,13 @@ MAX_ATTEMPTS = 4
 
 BACKOFF = 0.5
 """Seconds before the second attempt when the service names no time; doubled each time."""
+
+HEADERS_LIMIT = 64 * 1024
+"""Characters of the headers of one request, cookies included."""
+
+ARGUMENTS_LIMIT = 1000
+NAME_LIMIT = 500
+"""Named arguments of a call, and characters of a name: more is nobody's mistake."""
 
 MAX_REDIRECTS = 5
 PATIENCE = 0.05
@@ -213,7 +221,12 @@ class Broker:
             if known is None:
                 raise ToolError(f"there is no tool {tool}", tool=tool)
             begun.method, begun.url = known.method, f"{self._reach.base_of(known)}{known.path}"
+            if any(len(name) > NAME_LIMIT for name in kwargs or ()) or len(kwargs or ()) > ARGUMENTS_LIMIT:
+                text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
+                raise ToolError(f"{tool}() {text}", tool=tool)
             bound = bind(known, args, kwargs or {}, self._protocol.definitions if self._protocol else {})
+            if len(bound.path) > URL_LIMIT:
+                raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
             if climbs(bound.path) and not climbs(known.path):
                 raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
             plan = _plan(bound)
@@ -255,6 +268,7 @@ class Broker:
         begun.method, begun.url = method, url
         given = _defaults(headers or {}, {"Content-Type": "application/json"} if json_body is not None else {})
         try:
+            _check_request(method, url, params, {**given, **(cookies or {})})
             prepared = requests.Request(
                 method,
                 url,
@@ -264,12 +278,13 @@ class Broker:
                 data=json_body if json_body is not None else _content(data),
                 auth=auth,
             ).prepare()
+            check_length(str(prepared.url))
             place = self._reach.locate(method, str(prepared.url))
         except (requests.RequestException, UnreachableError, UnicodeError, ValueError) as error:
             kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
             message = self._redacted(str(error))
             record = self._finish(begun, error=message)
-            return Reply(record, self._redacted(url), failure=kind, problem=message)
+            return Reply(record, record.url, failure=kind, problem=cut(message))
         kept = {name: str(value) for name, value in prepared.headers.items() if self._passes(name)}
         own_cookies = next((value for name, value in given.items() if _plain_name(name) == "cookie"), None)
         plan = _Plan(
@@ -331,11 +346,12 @@ class Broker:
             record = self._finish(begun, error=message)
             problem = self._redacted(f"{_called(place)}: no reply from {plan.method} {plan.path} — {message}")
             return Reply(record, visible, sent=sent, failure=error.kind, problem=problem)
-        except (requests.RequestException, ValueError) as error:  # a header or an address that can't be sent
+        except (requests.RequestException, UnreachableError, ValueError) as error:  # a header, an address, a length
+            kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
             message = self._redacted(cut(str(error)))
             record = self._finish(begun, error=message)
             problem = self._redacted(f"{_called(place)}: {plan.method} {plan.path} can't be sent — {message}")
-            return Reply(record, visible, sent=sent, failure=type(error).__name__, problem=cut(problem))
+            return Reply(record, visible, sent=sent, failure=kind, problem=cut(problem))
         except TooLargeError as error:
             text = f"the reply to {plan.method} {plan.path} is larger than the {self._limits.response} bytes allowed"
             start = self._redacted(beginning(error.beginning))
@@ -452,7 +468,11 @@ class Broker:
         left = self._deadline - time.monotonic() if self._deadline is not None else seconds
         try:
             answer = self._transport.send(request, seconds=max(0.0, min(seconds, left)), limit=self._limits.response)
-            self._count(answer.body.size)
+            try:
+                self._count(answer.heading + answer.body.size)
+            except Exceeded:
+                answer.body.close()
+                raise
             return answer
         except NoAnswerError as error:
             if left < seconds and error.kind == "ReadTimeout":
@@ -526,6 +546,9 @@ class Broker:
         if cookies:
             prepared.headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
         prepared.prepare_body(plan.body, None)
+        check_length(str(prepared.url))
+        if sum(len(name) + len(value) for name, value in prepared.headers.items()) > HEADERS_LIMIT:
+            raise UnreachableError("InvalidHeader", f"its headers have more than {HEADERS_LIMIT} characters")
         return prepared
 
     def _chosen(self, tool: Tool | None) -> list[Credential]:
@@ -586,6 +609,15 @@ def _defaults(headers: Mapping[str, str], defaults: Mapping[str, str]) -> dict[s
     """The headers, after those defaults whose names (whatever their case) are not among them."""
     given = {name.lower() for name in headers}
     return {**{name: value for name, value in defaults.items() if name.lower() not in given}, **headers}
+
+
+def _check_request(method: str, url: str, params: Sequence[Sequence[str]], headers: Mapping[str, str]) -> None:
+    """Refuse what is too large to be looked at, before anybody does. Raises: UnreachableError."""
+    if re.fullmatch(r"[A-Z]{1,20}", method) is None:
+        raise UnreachableError("InvalidURL", f"there is no method {cut(method, 50)}")
+    check_length(url, sum(len(name) + len(value) for name, value in params))
+    if sum(len(name) + len(value) for name, value in headers.items()) > HEADERS_LIMIT:
+        raise UnreachableError("InvalidHeader", f"the headers have more than {HEADERS_LIMIT} characters")
 
 
 def _plan(bound: BoundCall) -> _Plan:

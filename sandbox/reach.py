@@ -7,6 +7,7 @@ an origin that the user allowed by name.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -14,10 +15,20 @@ from urllib.parse import unquote, urlsplit
 from protocols.calling import match
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
+from sandbox.cutting import cut
 
-__all__ = ["Origin", "Place", "Reach", "UnreachableError", "climbs", "origin"]
+__all__ = ["Origin", "Place", "Reach", "UnreachableError", "check_length", "climbs", "origin"]
 
 _PORTS = {"http": 80, "https": 443}
+
+URL_LIMIT = 8192
+"""Characters of a URL, percent-encoded; few services take more."""
+
+HOST_LIMIT = 512
+"""Characters of a host and port."""
+
+DECODINGS = 5
+"""Times that a path is decoded to see what it means; one that still changes then means nothing good."""
 
 
 class Origin(NamedTuple):
@@ -38,6 +49,15 @@ class UnreachableError(Exception):
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
         self.kind = kind
+
+
+def check_length(url: str, more: int = 0) -> None:
+    """Refuse a URL that is too long to be looked at; `more` is still to be added. Raises: UnreachableError."""
+    if len(url) + more > URL_LIMIT:
+        text = f"the URL has {len(url) + more} characters and {URL_LIMIT} are the most; send long values in a body"
+        raise UnreachableError("InvalidURL", text)
+    if len(re.split(r"[/?#]", url.partition("//")[2], maxsplit=1)[0]) > HOST_LIMIT:
+        raise UnreachableError("InvalidURL", f"the host has more than {HOST_LIMIT} characters")
 
 
 class Place(NamedTuple):
@@ -123,7 +143,8 @@ class Reach:
         if not known:
             limits = f"this program may reach only {reachable}" if reachable else "this program may reach no host"
             raise UnreachableError("InvalidURL", f"{parts.scheme}://{parts.netloc} can't be reached: {limits}")
-        text = f"{method} {parts.path} is no operation of this API ({reachable}){self._nearest(method, parts.path)}"
+        path = cut(parts.path, 200)
+        text = f"{method} {path} is no operation of this API ({reachable}){self._nearest(method, path)}"
         raise UnreachableError("InvalidURL", text)
 
     def redirected(self, place: Place, method: str, url: str) -> Place | None:
@@ -186,6 +207,10 @@ def climbs(path: str) -> bool:
     """Whether a service may find a step between folders in a path: `..`, also as `%2e%2e`, `a%2F..` or `..;x`."""
     if "\\" in path:
         return True
-    while (decoded := unquote(path)) != path:
+    for _ in range(DECODINGS):
+        if (decoded := unquote(path)) == path:
+            break
         path = decoded
+    else:
+        return True
     return any(part.partition(";")[0] in (".", "..") for part in path.replace("\\", "/").split("/"))

@@ -514,6 +514,95 @@ def test_a_large_reply_lies_in_a_file_without_the_secret(api: LocalAPI, broker: 
     assert json.loads(json.dumps(asdict(broker.calls[0])))["response"]["size"] == len(body.read())
 
 
+def test_of_a_call_nothing_is_kept_without_end(api: LocalAPI, broker: Broker) -> None:
+    """Not its URL, its method, its name, its arguments or its error."""
+    long = "é" * 50_000
+    broker.request("GET", f"{DOCUMENTED}/{long}")
+    broker.request(long, DOCUMENTED)
+    broker.fetch(long, [], {"a": long})
+    broker.fetch("POST_alerts", [], {f"{number}{long}": long for number in range(30)})
+
+    assert api.requests == []
+    for call in broker.calls:
+        assert len(json.dumps(asdict(call), ensure_ascii=False).encode()) < 600_000
+        assert len(call.url) + len(call.method) + len(call.tool or "") + len(call.error or "") < 5000
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        (f"{DOCUMENTED}/cities/{'x' * 9000}", "the URL has 9034 characters and 8192 are the most"),
+        (f"{DOCUMENTED}/cities?query={'ø' * 3000}", "characters and 8192 are the most; send long values in a body"),
+        (f"https://{'é' * 4000}.example/", "the host has more than 512 characters"),
+        (f"{DOCUMENTED}/cities/%{'25' * 3000}", "is no operation of this API"),
+    ],
+)
+def test_a_url_has_a_length(api: LocalAPI, broker: Broker, url: str, message: str) -> None:
+    """Nothing that takes long to look at is looked at."""
+    started = time.monotonic()
+    reply = broker.request("GET", url)
+
+    assert (reply.failure, api.requests) == ("InvalidURL", [])
+    assert message in (reply.problem or "")
+    assert time.monotonic() - started < 0.5
+    with pytest.raises(ToolError, match="its path would have more than 8192 characters"):
+        broker.call("GET_cities_city_id", ["x" * 9000])
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"HTTP/1.1 200 OK\r\n" + b"X: %s\r\n" % (b"a" * 60_000) * 3 + b"\r\n", "the headers of the reply are larger"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1" * 70_000, "the reply has a line of more than"),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" * 9000, "the headers of the reply are larger"),
+    ],
+)
+def test_a_reply_without_end_is_none(api: LocalAPI, broker: Broker, raw: bytes, message: str) -> None:
+    """Headers and lines have a size, as bodies have."""
+    api.answer("GET", "/cities/oslo", raw=raw)
+
+    with pytest.raises(ToolError, match=message):
+        broker.call("GET_cities_city_id", ["oslo"])
+
+
+def test_headers_count_as_traffic(api: LocalAPI) -> None:
+    """Else a service could send what it likes in them."""
+    api.answer("GET", "/cities/oslo", {}, headers={"X-Long": "a" * 60_000})
+    broker = Broker(api.protocol, limits=Limits(traffic=100_000))
+    broker.call("GET_cities_city_id", ["oslo"])
+
+    with pytest.raises(Exceeded, match="moved more than the 100000 bytes"):
+        broker.call("GET_cities_city_id", ["oslo"])
+
+
+def test_cookies_are_read_as_the_library_reads_them(api: LocalAPI, broker: Broker) -> None:
+    """Name and value, at once however they are written."""
+    api.answer("GET", "/cities/oslo", {}, headers={"Set-Cookie": 'a="b=c"; Path=/; HttpOnly'})
+    api.answer("GET", "/cities/long", {}, headers={"Set-Cookie": 'a="' + '\\"' * 30_000 + '"'})
+    started = time.monotonic()
+
+    assert dict(broker.request("GET", f"{DOCUMENTED}/cities/oslo").cookies) == {"a": '"b=c"'}
+    assert dict(broker.request("GET", f"{DOCUMENTED}/cities/long").cookies) == {"a": '""'}
+    assert time.monotonic() - started < 1
+
+
+def test_cancel_ends_a_handshake(api: LocalAPI) -> None:
+    """A server that never answers a TLS greeting holds nobody up."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = f"https://127.0.0.1:{silent.getsockname()[1]}"
+        broker = Broker(None, allow=[origin(server)])
+        waiting = threading.Thread(target=broker.request, args=("GET", server))
+        waiting.start()
+        connection, _ = silent.accept()
+        assert connection.recv(1)  # the greeting
+
+        broker.cancel()
+        waiting.join(1)
+
+        assert not waiting.is_alive()
+        connection.close()
+
+
 def test_the_records_of_a_run_have_a_size(api: LocalAPI, broker: Broker) -> None:
     """What they have no room for is in files, and large arguments are cut."""
     api.answer("GET", "/cities/oslo", "x" * 200_000)

@@ -551,6 +551,14 @@ def test_replies_of_parallel_calls_do_not_mix(api: LocalAPI) -> None:
     assert result.stdout == str([{letter} for letter in "abcdefgh"]) + "\n", result.error
 
 
+ATTEMPT = """
+def attempt(call, *args, **options):
+    try:
+        call(*args, **options)
+    except (ToolError, requests.RequestException):
+        pass
+"""
+
 GROWTH = """
 import sys, threading
 from protocols import load
@@ -584,15 +592,29 @@ print(peak() - before, run.outcome, run.limit, len(run.calls))
         ("while True: print('x' * 1000)", "limit output"),
         ("raise ValueError('x' * 50_000_000)", "error None"),
         ("GET_cities_city_id('bomb')", "limit response"),
+        ("for _ in range(90): attempt(requests.get, 'http://h/' + '😀' + 'x' * 900_000)", "ok None"),
+        ("for _ in range(90): attempt(requests.request, 'x' * 900_000, BASE + '/alerts')", "ok None"),
+        ("query = {str(i): '' for i in range(40_000)}\n"
+         "for _ in range(40): attempt(requests.get, BASE + '/cities', params=query)", "ok None"),
+        ("headers = {f'X{i}': '' for i in range(30_000)}\n"
+         "for _ in range(40): attempt(requests.get, BASE + '/cities', headers=headers)", "ok None"),
+        ("for _ in range(90): attempt(POST_alerts, **{'😀' + 'a' * 800_000: 1})", "ok None"),
+        ("for _ in range(30): attempt(POST_alerts, **{f'a{i}': 1 for i in range(50_000)})", "ok None"),
+        ("with ThreadPoolExecutor(8) as pool: list(pool.map(lambda _: attempt(GET_cities_city_id, 'headers'), "
+         "range(40)))", "ok None"),
+        ("attempt(GET_cities_city_id, 'line')", "ok None"),
     ],
 )  # fmt: skip
 def test_the_host_hardly_grows_whatever_a_program_does(api: LocalAPI, program: str, end: str) -> None:
-    """Large and deep replies, large requests, much output: 64 MiB at the most."""
+    """Large and deep replies, large requests, endless headers and names, much output: 64 MiB at the most."""
+    api.answer("GET", "/cities/headers", {}, headers={f"X{number}": "a" * 65_000 for number in range(90)})
+    api.answer("GET", "/cities/line", raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1" * 100_000_000)
     packed = zlib.compress(zlib.compress(b"x" * 400_000_000))
     api.answer("GET", "/cities/huge", b"[" + b'"' + "ø".encode() * 8_000_000 + b'"]')
     api.answer("GET", "/cities/nested", [[]] * 60_000)
     api.answer("GET", "/cities/bomb", packed, headers={"Content-Encoding": "deflate, deflate"})
-    text = f"import requests\nfrom concurrent.futures import ThreadPoolExecutor\nBASE = {api.url!r}\n{program}"
+    text = f"import requests\nfrom concurrent.futures import ThreadPoolExecutor\nBASE = {api.url!r}\n"
+    text += f"{ATTEMPT}\n{program}"
 
     told = subprocess.run([sys.executable, "-c", GROWTH, api.url, text], capture_output=True, text=True, check=False)
 
