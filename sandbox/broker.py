@@ -14,20 +14,30 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
-from protocols.auth import Credential, redact, redact_stream
+from protocols.auth import Credential, holds_secret, redact, redact_stream
 from protocols.calling import BoundCall, bind, payload
 from protocols.errors import LimitReached, ToolError
 from protocols.model import Protocol, Tool
 from sandbox.bodies import KEPT, LargeBody, beginning, keep
 from sandbox.cutting import cut, cut_arguments, nested, size_of
-from sandbox.reach import URL_LIMIT, Origin, Place, Reach, UnreachableError, check_length, climbs
+from sandbox.reach import URL_LIMIT, Origin, Place, Reach, UnreachableError, check_length, climbs, split
 from sandbox.records import CallRecord, Limits
-from sandbox.replies import Form, decoded, header, reading, retry_after, service_message
+from sandbox.replies import (
+    Form,
+    charset,
+    decoded,
+    header,
+    reading,
+    reads_as_bytes,
+    recoded,
+    retry_after,
+    service_message,
+)
 
 if TYPE_CHECKING:
     import requests
@@ -45,6 +55,7 @@ BACKOFF = 0.5
 HEADERS_LIMIT = 64 * 1024
 """Characters of the headers of one request, cookies included."""
 
+WARNINGS_LIMIT = 50
 ARGUMENTS_LIMIT = 1000
 NAME_LIMIT = 500
 """Named arguments of a call, and characters of a name: more is nobody's mistake."""
@@ -60,12 +71,13 @@ after lies in files."""
 _READS = frozenset({"GET", "HEAD"})
 _NOT_THE_PROGRAMS = frozenset(
     "host content-length transfer-encoding connection keep-alive upgrade te trailer proxy-authorization "
-    "proxy-authenticate proxy-connection".split()
+    "proxy-authenticate proxy-connection accept-encoding".split()
 )
-"""Headers that belong to the connection."""
+"""Headers that belong to the connection, or say how a reply is packed, into which the broker looks."""
 
 _INSTEAD_OF_CHECKED = frozenset(
-    "x-http-method-override x-http-method x-method-override x-original-url x-rewrite-url".split()
+    "x-http-method-override x-http-method x-method-override x-original-method x-original-url x-rewrite-url "
+    "x-override-url x-forwarded-path x-forwarded-host x-forwarded-prefix forwarded".split()
 )
 """Headers by which some services take another method or path than the one that was checked."""
 
@@ -229,6 +241,8 @@ class Broker:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
             if climbs(bound.path) and not climbs(known.path):
                 raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
+            if (name := split(known, bound.path)) is not None:
+                raise ToolError(f"{tool}(): the path argument {name!r} must not hold a '/'", tool=tool)
             plan = _plan(bound)
         except (ToolError, ValueError, TypeError, RecursionError) as error:  # the last three: values no schema foresees
             begun.arguments = {**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})}
@@ -290,7 +304,7 @@ class Broker:
         plan = _Plan(
             method=method,
             path=place.path,
-            query=parse_qsl(urlsplit(str(prepared.url)).query, keep_blank_values=True),
+            query=self._passing(place.tool, urlsplit(str(prepared.url)).query),
             headers=kept,
             cookies=dict(cookies or {}) if own_cookies is None else _cookies(own_cookies),
             body=prepared.body.encode() if isinstance(prepared.body, str) else prepared.body,
@@ -303,9 +317,22 @@ class Broker:
     def _passes(self, header: str) -> bool:
         """Whether a header of the program is sent on as it is."""
         name = _plain_name(header)
+        shown = cut(header.strip(), 100)
         if name in _INSTEAD_OF_CHECKED:
-            self._warn(f"the program's own header {header.strip()} was not sent: it may change the method or path")
+            self._warn(f"the program's own header {shown} was not sent: it may change the method or path")
+        elif re.fullmatch("[a-z0-9-]+", name) is None:
+            self._warn(f"the program's own header {shown!r} was not sent: a name has letters, digits, - and _ alone")
+            return False
         return name not in _NOT_THE_PROGRAMS and name not in _INSTEAD_OF_CHECKED and name != "cookie"
+
+    def _passing(self, tool: Tool | None, query: str) -> _Query:
+        """The query of a program, without what may change the method that was checked."""
+        found = parse_qsl(query, keep_blank_values=True)
+        documented = tool is None or any(p.location == "query" and p.name == "_method" for p in tool.parameters)
+        if documented or all(name.lower() != "_method" for name, _ in found):
+            return _Query(found, query)
+        self._warn("the program's own query parameter _method was not sent: it may change the method")
+        return _Query([(name, value) for name, value in found if name.lower() != "_method"])
 
     # One call, step by step
 
@@ -354,7 +381,7 @@ class Broker:
             return Reply(record, visible, sent=sent, failure=kind, problem=cut(problem))
         except TooLargeError as error:
             text = f"the reply to {plan.method} {plan.path} is larger than the {self._limits.response} bytes allowed"
-            start = self._redacted(beginning(error.beginning))
+            start = beginning(b"".join(redact_stream([error.beginning], self._credentials)))
             self._finish(begun, status=error.status, body=start, error=text)
             raise Exceeded("response", text) from None
         except Exceeded as error:
@@ -381,10 +408,9 @@ class Broker:
     def _received(self, begun: _Begun, place: Place, plan: _Plan, answer: Answer, stopped: str | None) -> Reply:
         """A reply as the program and the record get it. `stopped` says why a redirect was not followed."""
         room = KEPT if self._room(answer.body.size) else 0
-        body = keep(redact_stream(answer.body.parts(), self._credentials), room)
+        answer = self._cleaned(answer)
+        body = keep(self._clean_parts(answer), room)
         answer.body.close()
-        headers = {name: self._redacted(value) for name, value in answer.headers.items()}
-        cookies = {name: self._redacted(value) for name, value in answer.cookies.items()}
         form, parsed, problem = reading(place.tool, answer.headers, body, answer.encoding)
         if answer.status >= 300:
             said = stopped or service_message(parsed)
@@ -395,13 +421,34 @@ class Broker:
         return Reply(
             record,
             reason=answer.reason,
-            headers=headers,
-            cookies=cookies,
+            headers=answer.headers,
+            cookies=answer.cookies,
             body=body,
             encoding=answer.encoding,
             form=form,
             problem=problem,
         )
+
+    def _cleaned(self, answer: Answer) -> Answer:
+        """A reply whose texts hold no secret; its body is another matter."""
+        encoding = charset(answer.encoding)
+        return replace(
+            answer,
+            reason=self._redacted(answer.reason),
+            headers={self._redacted(name): self._redacted(value) for name, value in answer.headers.items()},
+            cookies={self._redacted(name): self._redacted(value) for name, value in answer.cookies.items()},
+            encoding=encoding and self._redacted(encoding),
+        )
+
+    def _clean_parts(self, answer: Answer) -> Iterator[bytes]:
+        """The body without a secret; where its encoding hides one, as it would be in UTF-8 and then encoded again."""
+        encoding = answer.encoding
+        if not self._credentials or encoding is None or reads_as_bytes(encoding):
+            return redact_stream(answer.body.parts(), self._credentials)
+        if not holds_secret(recoded(answer.body.parts(), encoding, "utf-8"), self._credentials):
+            return redact_stream(answer.body.parts(), self._credentials)
+        clean = redact_stream(recoded(answer.body.parts(), encoding, "utf-8"), self._credentials)
+        return recoded(clean, "utf-8", encoding)
 
     def _room(self, size: int) -> bool:
         """Whether the records have room for so many bytes more, which is then taken."""
@@ -513,7 +560,7 @@ class Broker:
             there = self._reach.redirected(place, plan.method, url)
             if there is None:
                 return answer, f"it redirects to {url}, which is no operation of this API", tuple(hops)
-            query = parse_qsl(urlsplit(url).query, keep_blank_values=True)
+            query = self._passing(there.tool, urlsplit(url).query)
             place, plan = there, replace(plan, path=there.path, query=query, body=None)
             request = self._signed(place, plan)
             hops.append((answer.status, self._redacted(_url(place.server + place.path, query))))
@@ -526,7 +573,8 @@ class Broker:
         """The request as it goes out, credentials included; they win over what the program set itself."""
         import requests
 
-        headers, query, cookies = dict(plan.headers), list(plan.query), dict(plan.cookies)
+        headers = {name: value for name, value in plan.headers.items() if name.lower() != "accept-encoding"}
+        query, cookies = list(plan.query), dict(plan.cookies)
         for credential in self._chosen(place.tool):
             own: tuple[dict[str, str], list[tuple[str, str]], dict[str, str]] = ({}, [], {})
             credential.apply(*own)
@@ -541,7 +589,7 @@ class Broker:
             credential.apply(headers, query, cookies)
         prepared = requests.PreparedRequest()
         prepared.prepare_method(plan.method)
-        prepared.prepare_url(_url(place.base + plan.path, query), None)
+        prepared.prepare_url(_url(place.base + plan.path, plan.query if query == list(plan.query) else query), None)
         prepared.prepare_headers(_defaults(headers, _DEFAULT_HEADERS))
         if cookies:
             prepared.headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
@@ -568,7 +616,7 @@ class Broker:
             self._warn(f"the program's own {what} was replaced by the configured credential")
 
     def _warn(self, text: str) -> None:
-        if text not in self._warnings:
+        if text not in self._warnings and len(self._warnings) < WARNINGS_LIMIT:
             self._warnings.append(text)
 
     def _redacted(self, text: str) -> str:
@@ -589,6 +637,14 @@ class _Begun:
     attempts: int = 0
     at: float = field(default_factory=time.monotonic)
     thread: int = field(default_factory=threading.get_ident)
+
+
+class _Query(list[tuple[str, str]]):
+    """A query as pairs, and as it was written."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]], written: str | None = None) -> None:
+        super().__init__(pairs)
+        self.written = written
 
 
 @dataclass(frozen=True, slots=True)
@@ -658,7 +714,10 @@ def _content(data: bytes | Sequence[Sequence[str]] | None) -> Any:
 
 
 def _url(base: str, query: Sequence[tuple[str, str]]) -> str:
-    return f"{base}?{urlencode(query, quote_via=quote)}" if query else base
+    written = query.written if isinstance(query, _Query) else None
+    if written is None:
+        written = urlencode(query, quote_via=quote)
+    return f"{base}?{written}" if written else base
 
 
 def _joined(base: str, target: str) -> str:

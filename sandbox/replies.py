@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import codecs
 import email.utils
 import json
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from protocols.model import Tool
 from sandbox.bodies import LargeBody
 from sandbox.cutting import nested
 
-__all__ = ["Form", "decoded", "header", "reading", "retry_after", "service_message"]
+__all__ = [
+    "Form",
+    "charset",
+    "decoded",
+    "header",
+    "reading",
+    "reads_as_bytes",
+    "recoded",
+    "retry_after",
+    "service_message",
+]
 
 LONGEST_PAUSE = 86_400.0
 """Seconds; a service that asks for more is taken to ask for these."""
@@ -59,6 +70,39 @@ def decoded(body: bytes, encoding: str | None) -> str:
         return body.decode(encoding or "utf-8", "replace")
     except (LookupError, ValueError):
         return body.decode("utf-8", "replace")
+
+
+_NO_TEXT = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
+"""Encodings of Python that no service writes a text in; some take quadratic time."""
+
+_AS_BYTES = ("ascii", "iso8859", "utf-8", "utf-16", "utf-32", "cp125")
+"""Encodings in which a secret looks as it does in UTF-8, -16, -32 or Latin 1 (if it has but ASCII, in the others)."""
+
+
+def charset(encoding: str | None) -> str | None:
+    """An encoding that a service names; None instead of one that texts are not written in."""
+    try:
+        return None if encoding is None or codecs.lookup(encoding).name in _NO_TEXT else encoding
+    except (LookupError, ValueError):
+        return encoding
+
+
+def reads_as_bytes(encoding: str) -> bool:
+    """Whether a secret can be found in an encoded text as it is; also where there is no such encoding."""
+    try:
+        b"".decode(encoding)
+        return codecs.lookup(encoding).name.startswith(_AS_BYTES)
+    except (LookupError, ValueError):
+        return True
+
+
+def recoded(parts: Iterable[bytes], given: str, wanted: str) -> Iterator[bytes]:
+    """The same text in another encoding; what can't be read or written there is replaced."""
+    decoder = codecs.getincrementaldecoder(given)("replace")
+    encoder = codecs.getincrementalencoder(wanted)("replace")
+    for part in parts:
+        yield encoder.encode(decoder.decode(part))
+    yield encoder.encode(decoder.decode(b"", True), True)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -68,14 +68,29 @@ def test_a_call_gives_the_parsed_reply_and_a_record(api: LocalAPI, broker: Broke
 def test_path_arguments_stay_one_segment(api: LocalAPI, broker: Broker) -> None:
     """No value of an argument leads to another operation."""
     with pytest.raises(ToolError, match="404"):
-        broker.call("GET_cities_city_id", ["oslo/weather?x=1#y"])
+        broker.call("GET_cities_city_id", ["oslo?x=1#y"])
+    for slashed in ("oslo/weather", "oslo%2Fweather", "oslo%252fweather"):
+        with pytest.raises(ToolError, match="the path argument 'city_id' must not hold a '/'"):
+            broker.call("GET_cities_city_id", [slashed])
     with pytest.raises(ToolError, match=r"must not be '\.' or '\.\.'"):
         broker.call("GET_cities_city_id", [".."])
     for climbing in ("../admin", "a/../../admin", "a\\..\\admin", "a/.", "%2e%2e/admin"):
         with pytest.raises(ToolError, match=r"a path argument must not have '\.' or '\.\.' between slashes"):
             broker.call("GET_cities_city_id", [climbing])
 
-    assert [request.path for request in api.requests] == ["/v1/cities/oslo%2Fweather%3Fx%3D1%23y"]
+    assert [request.path for request in api.requests] == ["/v1/cities/oslo%3Fx%3D1%23y"]
+
+
+@pytest.mark.parametrize("mark", ["allowReserved", "x-multi-segment"])
+def test_a_path_variable_may_hold_a_slash_where_the_document_says_so(api: LocalAPI, mark: str) -> None:
+    """Many services decode `%2F` before they look at a path; only the document knows that they find one value."""
+    described = document(api.url)
+    described["paths"]["/cities/{city_id}"]["parameters"][0][mark] = True  # type: ignore[index]
+    broker = Broker(load(described))
+    api.answer("GET", "/cities/a%2Fb", OSLO)
+
+    assert broker.call("GET_cities_city_id", ["a/b"]) == OSLO
+    assert broker.request("GET", f"{api.url}/cities/a%2Fb").record.status == 200
 
 
 def test_wrong_arguments_are_never_sent(api: LocalAPI, broker: Broker) -> None:
@@ -282,6 +297,9 @@ def test_documented_addresses_lead_to_the_base_url(api: LocalAPI, broker: Broker
         ("https://weather.example/v1/cities/a%2f%2e", "InvalidURL"),
         ("https://weather.example/v1/cities/%252e%252e%252Fadmin", "InvalidURL"),
         ("https://weather.example/v1/cities/..;x=1/weather", "InvalidURL"),
+        ("https://weather.example/v1/cities/..%20/weather", "InvalidURL"),
+        ("https://weather.example/v1/cities/oslo%2Fweather", "InvalidURL"),
+        ("https://weather.example/v1/cities/oslo%252Fweather", "InvalidURL"),
         ("https://weather.example/v1/nothing/here", "InvalidURL"),
         ("file:///etc/passwd", "InvalidSchema"),
         ("ftp://weather.example/v1/cities", "InvalidSchema"),
@@ -360,6 +378,11 @@ def test_headers_of_the_connection_are_not_the_programs(api: LocalAPI, broker: B
         "X-METHOD-OVERRIDE",
         "X-Original-URL",
         "X-Rewrite-URL",
+        "X-Original-Method",
+        "X-Override-URL",
+        "X-Forwarded-Path",
+        "X_Forwarded_Host",
+        "Forwarded",
         "x_http_method ",
     ],
 )
@@ -373,6 +396,31 @@ def test_no_header_changes_the_method_or_path(api: LocalAPI, broker: Broker, nam
     assert broker.warnings == (
         f"the program's own header {name.strip()} was not sent: it may change the method or path",
     )
+
+
+@pytest.mark.parametrize("name", ["X.HTTP.Method.Override", "X-HTTP\xa0Method", "X:Host", "X~Trace"])
+def test_a_header_has_a_plain_name(api: LocalAPI, broker: Broker, name: str) -> None:
+    """Services read others in ways of their own."""
+    broker.request("POST", f"{DOCUMENTED}/alerts", headers={name: "DELETE"}, json_body=b"{}")
+
+    assert "DELETE" not in api.requests[0].headers.values()
+    assert "a name has letters, digits, - and _ alone" in broker.warnings[0]
+
+
+def test_no_query_changes_the_method(api: LocalAPI, broker: Broker) -> None:
+    """Frameworks take a method from it; the user is told."""
+    broker.request("POST", f"{DOCUMENTED}/alerts?a=1&_method=DELETE", params=[("_METHOD", "PUT")], json_body=b"{}")
+
+    assert api.requests[0].query == (("a", "1"),)
+    assert broker.warnings == ("the program's own query parameter _method was not sent: it may change the method",)
+
+
+def test_a_query_is_sent_as_it_was_written(api: LocalAPI, broker: Broker) -> None:
+    """Where no credential goes into it."""
+    broker.request("GET", f"{DOCUMENTED}/cities?query=c:d,e+f;g&flag")
+
+    assert broker.calls[0].url == f"{api.url}/cities?query=c:d,e+f;g&flag"
+    assert api.requests[0].query == (("query", "c:d,e f;g"), ("flag", ""))
 
 
 def test_a_cookie_header_is_sent_as_the_library_sends_it(api: LocalAPI) -> None:
@@ -438,6 +486,41 @@ def test_secrets_do_not_come_back(api: LocalAPI) -> None:
     for shown in (str(reply.body), str(reply.headers), str(caught.value), repr(broker.calls), repr(broker)):
         for form in (SECRET, *list(body.values())):
             assert form not in shown
+
+
+def test_no_part_of_a_reply_gives_a_secret_away(api: LocalAPI) -> None:
+    """Not its reason, its encoding, the names of its headers and cookies, nor what is cut from it."""
+    key = "s3cr3t-T0ken"
+    headers = {f"X-{key}": "1", "Set-Cookie": f"{key}=1", "Content-Type": f"text/plain; charset={key}"}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    api.answer("GET", "/cities/all", raw=f"HTTP/1.0 200 {key}\r\n{lines}\r\nx".encode())
+    api.answer("GET", "/cities/wide", key.encode("utf-16"), headers={"Content-Type": "text/plain; charset=utf-16"})
+    api.answer("GET", "/cities/host", key.encode("cp500"), headers={"Content-Type": "text/plain; charset=cp500"})
+    api.answer("GET", "/cities/long", "x" * (1000 - len(key) + 1) + key + "x" * 50_000)
+    broker = Broker(api.protocol, credentials=[Credential("bearer", key)], limits=Limits(response=20_000))
+
+    shown = broker.request("GET", f"{api.url}/cities/all")
+    assert (shown.reason, shown.encoding, dict(shown.cookies)) == ("[secret]", "[secret]", {"[secret]": "1"})
+    assert "X-[secret]" in shown.headers
+    for name in ("wide", "host"):
+        assert broker.call("GET_cities_city_id", [name]) in ("[secret]", "\ufeff[secret]")
+        body = broker.request("GET", f"{api.url}/cities/{name}").body
+        assert isinstance(body, bytes)
+        assert not {key.encode("cp500"), key.encode("utf-16-le")} & {body, body[2:]}
+    with pytest.raises(Exceeded):
+        broker.call("GET_cities_city_id", ["long"])
+    assert key[:-1] not in repr(broker.calls)
+
+
+def test_a_reply_is_packed_only_as_it_was_asked_for(api: LocalAPI, broker: Broker) -> None:
+    """Else it could not be looked through; a program cannot ask for another way."""
+    api.answer("GET", "/cities/oslo", b"x", headers={"Content-Encoding": "gzip, x-bzip2"})
+
+    reply = broker.request("GET", f"{DOCUMENTED}/cities/oslo", headers={"accept-encoding": "x-bzip2"})
+
+    assert api.requests[0].headers["accept-encoding"] == "gzip, deflate"
+    assert reply.failure == "ContentDecodingError"
+    assert "packed as x-bzip2, and only gzip and deflate were asked for" in str(reply.problem)
 
 
 @pytest.mark.parametrize(
@@ -728,6 +811,34 @@ def test_an_allowed_origin_may_have_a_private_address(api: LocalAPI, monkeypatch
         other.call("GET_cities_city_id", ["oslo"])
 
 
+@pytest.mark.parametrize("host", ["169.254.169.254", "10.0.0.1", "[fe80::1]", "0.0.0.0", "2852039166", "0x7f.1"])
+def test_a_private_address_in_a_document_is_refused(host: str) -> None:
+    """Only the user may mean the network around this machine, by naming it."""
+    broker = Broker(load(document(f"http://{host}/v1")), limits=Limits(request_timeout=0.2))
+
+    with pytest.raises(ToolError, match="a private address; if that is meant, allow its origin"):
+        broker.call("GET_cities", (), {"query": "Oslo"})
+
+
+@pytest.mark.parametrize("option", ["base_url", "allow"])
+def test_a_private_address_that_the_user_names_is_tried(option: str) -> None:
+    """Here nobody answers there."""
+    server = "http://127.8.8.8:9" if option == "base_url" else "http://0.0.0.0:9"
+    protocol = load(document(f"{server}/v1"))
+    broker = Broker(protocol, base_url=server) if option == "base_url" else Broker(protocol, allow=[origin(server)])
+
+    with pytest.raises(ToolError, match="connection refused"):
+        broker.call("GET_cities", (), {"query": "Oslo"})
+
+
+def test_this_machine_may_be_named_by_a_document(api: LocalAPI) -> None:
+    """As in documents of services under development; localhost leads nowhere else."""
+    port = urlsplit(api.url).port
+    broker = Broker(load(document(f"http://localhost:{port}/v1")))
+
+    assert broker.call("GET_cities_city_id", ["oslo"]) == OSLO
+
+
 # Origins that the user allows
 
 
@@ -763,7 +874,27 @@ def test_without_a_protocol_the_allowed_origins_get_the_credentials(api: LocalAP
 
 @pytest.mark.parametrize(
     "text",
-    ["api.example", "ftp://api.example", "https://", "https://a.example/path", "https://u:p@a.example", "https://*"],
+    [
+        "api.example",
+        "ftp://api.example",
+        "https://",
+        "https://a.example/path",
+        "https://u:p@a.example",
+        "https://*",
+        "https://a b",
+        "https://a.example:0",
+        "https://a.example:",
+        "https://a.example:+80",
+        "https://a.example:\uff18\uff10",
+        "https://a.example:99999",
+        "https://a.example?",
+        "https://a.example#",
+        "http://[::1",
+        "http://[::1]x",
+        "http://[:::]",
+        "https://a\\b",
+        "https://%41.example",
+    ],
 )
 def test_an_origin_is_a_scheme_a_host_and_a_port(text: str) -> None:
     """Anything else is told, without a password that it may hold."""
@@ -774,11 +905,25 @@ def test_an_origin_is_a_scheme_a_host_and_a_port(text: str) -> None:
 
 def test_an_origin_shows_as_it_is_written() -> None:
     """The port only where it is not the usual one."""
-    assert [str(origin(text)) for text in ("https://A.example:443/", "http://localhost:8080", "http://[::1]:80")] == [
+    written = ("https://A.example:443/", "http://localhost:8080", "http://[::1]:80", "https://Exämple.com.")
+    assert [str(origin(text)) for text in written] == [
         "https://a.example",
         "http://localhost:8080",
         "http://[::1]",
+        "https://xn--exmple-cua.com",
     ]
+
+
+def test_a_host_with_other_letters_is_one_host(api: LocalAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the document, the user and the program write it."""
+    asked = _names(monkeypatch, "127.0.0.1")
+    port = urlsplit(api.url).port
+    server = f"http://exämple.example:{port}"
+    broker = Broker(load(document(f"{server}/v1")), allow=[origin(f"http://xn--exmple-cua.example:{port}")])
+
+    assert broker.request("GET", f"{server}/v1/cities/oslo").value() == OSLO
+    assert broker.call("GET_cities_city_id", ["oslo"]) == OSLO
+    assert asked == ["xn--exmple-cua.example"]
 
 
 def _names(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
