@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
 from protocols.auth import Credential, holds_secret, redact, redact_stream
@@ -61,6 +61,7 @@ NAME_LIMIT = 500
 """Named arguments of a call, and characters of a name: more is nobody's mistake."""
 
 MAX_REDIRECTS = 5
+TOO_MANY = "it redirects too many times"
 PATIENCE = 0.05
 """Seconds that a cancelled call has to come to its end."""
 
@@ -98,7 +99,7 @@ class Reply:
 
     `failure` is the class of `requests.exceptions` for a call without a reply, `problem` what is wrong with the call
     in the words of a ToolError; both are None when all is well. `url` is the one that the program addressed, or was
-    redirected to; `history` has the status and next URL of each redirect.
+    redirected to; `history` has the status and next URL of each redirect, `set_on_the_way` its cookies.
     """
 
     record: CallRecord
@@ -111,6 +112,7 @@ class Reply:
     encoding: str | None = None
     form: Form = "none"
     history: tuple[tuple[int, str], ...] = ()
+    set_on_the_way: tuple[Mapping[str, str], ...] = ()
     failure: str | None = None
     problem: str | None = None
 
@@ -388,7 +390,14 @@ class Broker:
             self._finish(begun, error=str(error))
             raise
         reply = self._received(begun, place, plan, answer, stopped)
-        return replace(reply, url=history[-1][1] if history else visible, sent=sent, history=history)
+        return replace(
+            reply,
+            url=history[-1].url if history else visible,
+            sent=sent,
+            history=tuple((hop.status, hop.url) for hop in history),
+            set_on_the_way=tuple(hop.cookies for hop in history),
+            failure="TooManyRedirects" if stopped == TOO_MANY and not retry else None,
+        )
 
     def _moves(self, plan: _Plan) -> None:
         """Count what a request moves. Raises: Exceeded."""
@@ -542,12 +551,12 @@ class Broker:
 
     def _redirected(
         self, place: Place, plan: _Plan, request: requests.PreparedRequest, answer: Answer
-    ) -> tuple[Answer, str | None, tuple[tuple[int, str], ...]]:
+    ) -> tuple[Answer, str | None, tuple[_Hop, ...]]:
         """Follow redirects of a read that stay within the same API.
 
-        Gives the last answer, why a redirect was not followed, and status and next URL of those that were.
+        Gives the last answer, why a redirect was not followed, and those that were.
         """
-        hops: list[tuple[int, str]] = []
+        hops: list[_Hop] = []
         while True:
             target = header(answer.headers, "location")
             if not 300 <= answer.status < 400 or target is None:
@@ -555,15 +564,17 @@ class Broker:
             if plan.method not in _READS or not plan.redirects:
                 return answer, "redirects of this call are not followed", tuple(hops)
             if len(hops) == MAX_REDIRECTS:
-                return answer, "it redirects too many times", tuple(hops)
+                return answer, TOO_MANY, tuple(hops)
             url = _joined(str(request.url), target)
             there = self._reach.redirected(place, plan.method, url)
             if there is None:
                 return answer, f"it redirects to {url}, which is no operation of this API", tuple(hops)
             query = self._passing(there.tool, urlsplit(url).query)
-            place, plan = there, replace(plan, path=there.path, query=query, body=None)
+            cookies = {**plan.cookies, **answer.cookies}
+            place, plan = there, replace(plan, path=there.path, query=query, cookies=cookies, body=None)
             request = self._signed(place, plan)
-            hops.append((answer.status, self._redacted(_url(place.server + place.path, query))))
+            shown = self._redacted(_url(place.server + place.path, query))
+            hops.append(_Hop(answer.status, shown, self._cleaned(answer).cookies))
             answer.body.close()
             answer = self._send(request, plan)
 
@@ -637,6 +648,14 @@ class _Begun:
     attempts: int = 0
     at: float = field(default_factory=time.monotonic)
     thread: int = field(default_factory=threading.get_ident)
+
+
+class _Hop(NamedTuple):
+    """A redirect that was followed: its status, where it led, and the cookies that it set."""
+
+    status: int
+    url: str
+    cookies: Mapping[str, str]
 
 
 class _Query(list[tuple[str, str]]):

@@ -504,5 +504,6 @@ def _described(reply: Reply, number: int, function: bool) -> dict[str, object]:
         "sent": dict(reply.sent),
         "encoding": reply.encoding,
         "history": reply.history,
+        "set_on_the_way": [dict(cookies) for cookies in reply.set_on_the_way],
         "seconds": reply.record.ms / 1000,
     }

@@ -990,6 +990,17 @@ def echoing(api: LocalAPI) -> LocalAPI:
     api.answer("GET", "/cities/broken", {"message": "boom"}, 503)
     api.answer("GET", "/cities/cookie", {}, headers={"Set-Cookie": "seen=yes; Path=/"})
     api.answer("GET", "/cities/old", None, 302, headers={"Location": "/v1/cities/oslo"})
+    api.answer("GET", "/cities/moved", None, 308, headers={"Location": "/v1/cities/oslo"})
+    api.answer("GET", "/cities/loop", None, 302, headers={"Location": "/v1/cities/loop"})
+    login = {"Location": "/v1/cities/whoami", "Set-Cookie": "sid=1; Path=/; HttpOnly"}
+    api.answer("GET", "/cities/login", None, 302, headers=login)
+    api.respond(
+        "GET", "/cities/whoami", lambda request: Answer(200, sorted(request.headers.get("cookie", "").split("; ")))
+    )
+    api.answer("GET", "/cities/lines", "a;b\r\nöl;\nc")
+    api.answer(
+        "GET", "/cities/paged", [], headers={"Link": '<https://x.y/?page=2>; rel="next", </last>; rel=last; a=b, </o>'}
+    )
     return api
 
 
@@ -1038,6 +1049,25 @@ def _same_as_cpython(api: LocalAPI, body: str) -> None:
 
     assert result.stdout == python.stdout.decode(), python.stderr.decode()
     assert (result.outcome, python.returncode) == ("ok", 0), result.error
+
+
+def test_cookies_of_a_session_stay_with_the_service_that_set_them(api: LocalAPI) -> None:
+    """The program's own go everywhere, as with the library."""
+    with LocalAPI() as other:
+        for service in (api, other):
+            service.answer("GET", "/cities/oslo", OSLO, headers={"Set-Cookie": f"from={service.url[-7:-3]}"})
+        urls = [api.url, other.url]
+        text = (
+            f"import requests\nsession = requests.Session()\nsession.cookies.set('mine', '1')\n"
+            f"for url in {urls * 2}: session.get(url + '/cities/oslo')\nprint(len(session.cookies))"
+        )
+
+        result = Sandbox(None, allow=[url.removesuffix("/v1") for url in urls]).run(text)
+
+        assert result.stdout == "3\n", result.error
+        for service in (api, other):
+            sent = [request.headers["cookie"] for request in service.requests]
+            assert sent == ["mine=1", f"mine=1; from={service.url[-7:-3]}"]
 
 
 def run_with(protocol: Protocol, program: str) -> Run:
