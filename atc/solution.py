@@ -49,7 +49,8 @@ class Solution:
     """All attempts at a question, with the answer of the last.
 
     `answer` is what the final program printed, stripped; None without an answer. `seconds` has total, model and run.
-    `message` says in one line why there is no answer.
+    `message` says in one line why there is no answer. `abandoned` are the writes that earlier attempts made, or may
+    have made, and that the final program did not repeat.
     """
 
     query: str
@@ -61,6 +62,7 @@ class Solution:
     seconds: Mapping[str, float]
     versions: Mapping[str, str]
     message: str = ""
+    abandoned: tuple[CallRecord, ...] = ()
 
     @property
     def program(self) -> str:
@@ -91,6 +93,7 @@ class Solution:
             "message": self.message,
             "program": self.program,
             "calls": [asdict(call) for call in self.calls],
+            "abandoned": [asdict(call) for call in self.abandoned],
             "attempts": [
                 {
                     "program": attempt.program,

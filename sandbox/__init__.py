@@ -8,9 +8,10 @@ from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, 
 
 if TYPE_CHECKING:
     from sandbox.broker import Broker
+    from sandbox.journal import Journal
     from sandbox.sandbox import Sandbox
 
-__all__ = ["Broker", "CallRecord", "Layer", "Limits", "ProgramError", "Resources", "Run", "Sandbox"]
+__all__ = ["Broker", "CallRecord", "Journal", "Layer", "Limits", "ProgramError", "Resources", "Run", "Sandbox"]
 
 
 def __getattr__(name: str) -> object:
@@ -18,6 +19,10 @@ def __getattr__(name: str) -> object:
         from sandbox.sandbox import Sandbox
 
         return Sandbox
+    if name == "Journal":
+        from sandbox.journal import Journal
+
+        return Journal
     if name == "Broker":
         from sandbox.broker import Broker
 
