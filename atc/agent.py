@@ -347,6 +347,8 @@ class _Solve:
                 return "api_error", hopeless
             if len(self.attempts) > self.agent.max_reflections:
                 return _status(run), f"{fault.type}: {fault.message}" if fault.message else fault.type
+            if self.journal is not None and run is not None:
+                self.journal.over()
             sandbox.prepare()
             self.reflect(run, fault, attribution)
 

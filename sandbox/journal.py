@@ -2,8 +2,9 @@
 
 A call of one attempt is the call of another when both ask for the same (see identity.py) and have the same place among
 equal calls: the task of the program that made it, and how many equal ones that task had made before. Where no earlier
-call has just that place, the earliest equal one that is not taken stands for it. So a repaired program, whose lines
-have moved, finds what its predecessors were answered.
+call has just that place, one with the same numbers in it stands for it (a function was renamed, a loop became a pool),
+and last the earliest equal one that is not taken. So a repaired program, whose lines have moved, finds what its
+predecessors were answered.
 
 A row is planned, then sent (on disk before the request leaves), then confirmed (a 2xx reply, with it on disk), failed
 (the service did nothing: a 4xx, or the request never left) or unknown (it may have done it: no reply, or a 5xx). After
@@ -44,7 +45,7 @@ CREATE TABLE calls (
     write INTEGER NOT NULL, state TEXT NOT NULL, before TEXT NOT NULL, token TEXT, record TEXT NOT NULL,
     reply TEXT, body BLOB
 );
-CREATE TABLE attempts (number INTEGER PRIMARY KEY, program TEXT NOT NULL);
+CREATE TABLE attempts (number INTEGER PRIMARY KEY, program TEXT NOT NULL, over INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE answers (position INTEGER PRIMARY KEY, asked TEXT NOT NULL, answer TEXT NOT NULL);
 CREATE TABLE notes (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
@@ -106,16 +107,21 @@ class Journal:
     def attempt(self, program: str = "") -> Attempt:
         """The next run of a program, which is the view that its calls are matched in.
 
-        A run of an earlier process that was followed by another one is over: the same program, run again under its
-        number, gets the replies it got, errors included.
+        A run of an earlier process that is over: the same program, run again under its number, gets the replies it
+        got, errors included.
         """
         with self._lock:
             self._attempts += 1
             text = hashlib.sha256(program.encode("utf-8", "surrogatepass")).hexdigest()
-            over = self._over.pop(self._attempts, None) == text
-            self._run("INSERT OR REPLACE INTO attempts VALUES (?, ?)", self._attempts, text)
+            over = self._over.get(self._attempts) == text
+            self._run("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)", self._attempts, text, over)
             self._latest = Attempt(self, self._attempts, over)
             return self._latest
+
+    def over(self) -> None:
+        """The latest attempt has ended, and what comes next rests on how it went."""
+        with self._lock:
+            self._run("UPDATE attempts SET over = 1 WHERE number = ?", self._attempts)
 
     # What else belongs to a solve
 
@@ -185,7 +191,7 @@ class Journal:
                 number, attempt, key, task, nth, write, state, before, token, told = row
                 entry = Entry(number, attempt, key, task, nth, bool(write), state, before, token, bool(told))
                 self._entries[entry.key].append(entry)
-            return dict(self._base.execute("SELECT number, program FROM attempts ORDER BY number").fetchall()[:-1])
+            return dict(self._base.execute("SELECT number, program FROM attempts WHERE over").fetchall())
 
     def _run(self, statement: str, *values: object) -> int:
         """Execute and commit one statement; gives the number of the row it inserted. Raises: UsageError: The disk is
@@ -296,7 +302,8 @@ class Attempt:
             able = [entry for entry in able if entry.state == "confirmed" and entry.before == before]
         exact = [entry for entry in able if (entry.task, entry.nth) == (place, nth)]
         if exact or able:
-            return exact[-1] if exact else able[0]
+            alike = [entry for entry in able if _numbers(entry.task, entry.nth) == _numbers(place, nth)]
+            return exact[-1] if exact else (alike or able)[0]
         # The program tries once more what it was told is not known: that is the same write.
         return next((entry for entry in known if entry.write and entry.state == "unknown"), None)
 
@@ -316,6 +323,14 @@ class Attempt:
         """The multiset of the writes begun so far, as a digest."""
         begun = [f"{e.key} {e.state}" for e in self._touched if e.write and e.state not in ("planned", "failed")]
         return hashlib.sha256("\n".join(sorted(begun)).encode()).hexdigest() if begun else ""
+
+
+def _numbers(place: str, nth: int) -> list[str]:
+    """The numbers in a place: the same for the third call of a loop and that of the third task of a pool."""
+    found = [task.rpartition("#")[2] for task in json.loads(place)] + [str(nth)]
+    while found and found[-1] == "0":
+        found.pop()
+    return found
 
 
 def _opened(file: Path | None) -> sqlite3.Connection:
