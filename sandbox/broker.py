@@ -541,7 +541,7 @@ class Broker:
             if self._rehearsal is None:
                 from protocols.simulator import Simulator
 
-                simulator = self._closing.enter_context(Simulator(self._protocol, now=datetime.now(UTC)))
+                simulator = self._closing.enter_context(Simulator(self._protocol, now=datetime.now(UTC), open=True))
                 rehearsal = Broker(
                     self._protocol,
                     base_url=simulator.url,
