@@ -33,6 +33,7 @@ from atc.events import (
 from atc.faults import Attribution, Fault
 from atc.models import Message, Model, Usage, open_model
 from atc.programs import extract, fenced, same
+from atc.provenance import flows
 from atc.remedy import Remedy, remedy
 from atc.solution import Attempt, Solution, Status
 from atc.verify import doubt, judge
@@ -80,6 +81,7 @@ class Agent:
         tools: How many tools the model is shown at most, or "all".
         now: What time it is for the program and the model; the real time by default, a fixed one with `simulate`.
         limits: What a program may use.
+        learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
         strict_sandbox: Refuse to run programs where a layer of the sandbox cannot be had; else that is a warning.
         on_event: Called with every event as it happens.
     Raises: UsageError: An unknown mode, a credential that cannot be read, or something in `allow` that is no origin.
@@ -100,6 +102,7 @@ class Agent:
         now: datetime | None = None,
         allow: Sequence[str] = (),
         limits: Limits | None = None,
+        learn: bool = False,
         strict_sandbox: bool = False,
         on_event: EventSink | None = None,
     ) -> None:
@@ -121,6 +124,7 @@ class Agent:
         self.now = now or (SIMULATED_NOW if simulate else None)
         self.limits = limits or Limits()
         self.allow = tuple(allow)
+        self.learn = learn
         self.strict_sandbox = strict_sandbox
         self.on_event: EventSink = on_event or (lambda event: None)
         self._closing = ExitStack()
@@ -150,6 +154,7 @@ class Agent:
         now: datetime | None = None,
         allow: Sequence[str] = (),
         limits: Limits | None = None,
+        learn: bool = False,
         strict_sandbox: bool = False,
         on_event: EventSink | None = None,
     ) -> Self:
@@ -170,6 +175,7 @@ class Agent:
             now=now,
             allow=allow,
             limits=limits,
+            learn=learn,
             strict_sandbox=strict_sandbox,
             on_event=on_event,
         )
@@ -370,8 +376,18 @@ class _Solve:
         started = time.perf_counter()
         run = sandbox.run(program)
         self.run_seconds += time.perf_counter() - started
+        if self.agent.learn:
+            self.learn(run)
         self.agent.on_event(RunEnded(self.number, run))
         return run
+
+    def learn(self, run: Run) -> None:
+        """Where the arguments of calls that were answered well came from is where others are likely to find them."""
+        for flow in flows(self.query, run, self.agent.graph):
+            call = run.calls[flow.call]
+            giver = run.calls[flow.source].tool if flow.source is not None else None
+            if giver and call.tool and call.status is not None and call.status < 300:
+                self.agent.graph.observe(call.tool, flow.argument, giver, flow.path)
 
     def known(self, run: Run | None, fault: Fault, attribution: Attribution) -> Remedy:
         """What is known about the last failure; where it tells how the revision begins, that is kept for it."""
@@ -417,7 +433,7 @@ class _Solve:
         answer = last.stdout.strip() if status == "answered" and last else None
         warnings = dict.fromkeys(self.agent.protocol.warnings)
         warnings.update(dict.fromkeys(w for attempt in self.attempts if attempt.run for w in attempt.run.warnings))
-        if status == "answered" and last and not any((call.status or 0) // 100 == 2 for call in last.calls):
+        if status == "answered" and last and _rests_on_nothing(last):
             warnings["the answer rests on no reply of the API"] = None
         seconds = {
             "total": time.perf_counter() - self.started,
@@ -434,6 +450,7 @@ class _Solve:
             seconds={name: round(value, 3) for name, value in seconds.items()},
             versions=self.versions(status),
             message=message,
+            flow=flows(self.query, last, self.agent.graph) if last else (),
         )
 
     def versions(self, status: Status) -> Mapping[str, str]:
@@ -451,6 +468,12 @@ class _Solve:
             "model": name or "default",
             "protocol": self.agent.protocol.digest,
         }
+
+
+def _rests_on_nothing(run: Run) -> bool:
+    """Whether nothing that a program printed comes from the API, as far as that is known."""
+    answered = any((call.status or 0) // 100 == 2 for call in run.calls)
+    return not answered or (run.provenance is not None and not run.provenance.printed)
 
 
 def _status(run: Run | None) -> Status:

@@ -396,7 +396,8 @@ class _Instrument(ast.NodeTransformer):
             return [node]
         iterable, number = self._expr(node.iter)
         kept = f"{self._next()}'"
-        before: list[ast.stmt] = [_placed(ast.Assign([ast.Name(kept, ast.Store())], iterable), node)]
+        told = self._ask(node, "test", number, iterable)
+        before: list[ast.stmt] = [_placed(ast.Assign([ast.Name(kept, ast.Store())], told), node)]
         before += self._weakened(node, number, node.body)
         shadows = self._shadow_target(node.target)
         node.target = _placed(ast.Tuple([self.visit(node.target), shadows], ast.Store()), node.target)

@@ -386,6 +386,8 @@ class Tracker:
         by_name = {name: self._of(dict(keywords).get(name, 0), value) for name, value in named.items()}
         everything = _merged(*given, *by_name.values())
         code, skipped = _code_of(func)
+        if func is print or (receiver is sys.stdout and func.__name__ == "write"):
+            self.printed.append(everything or _decided(here.controls))
         if isinstance(receiver, ThreadPoolExecutor) and plain and args and func.__name__ in ("submit", "map"):
             args = self._in_threads(func.__name__, args, given, by_name)
         saved = here.origins, here.controls, here.collected, here.keys
@@ -502,8 +504,7 @@ class Tracker:
         if func is _LOADS and given and given[0]:
             self._know_tree(result, given[0][0][0], given[0][0][1])
             return ((given[0][0][0], given[0][0][1], EXACT),)
-        if func is print or (receiver is sys.stdout and name == "write"):
-            self.printed.append(_merged(*given))
+        if func is print:
             return _NONE
         if isinstance(receiver, dict) and name in ("get", "pop", "setdefault") and args:
             found = self._part(receiver, args[0], of_receiver)
@@ -647,7 +648,7 @@ class Tracker:
         self._parts.setdefault(id(holder), {})[f".{attribute}"] = self._here.origins.get(-3, _NONE)
 
     def test(self, number: int, value: object) -> Any:
-        """What an `if` or `while` decides by."""
+        """What an `if` or `while` decides by, or a `for` goes through."""
         self._here.controls.append(self._of(number, value))
         return value
 
