@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, Run
+from sandbox.records import CallRecord, Layer, Limits, ProgramError, Provenance, Resources, Run, Source
 
 if TYPE_CHECKING:
     from sandbox.broker import Broker
     from sandbox.sandbox import Sandbox
 
-__all__ = ["Broker", "CallRecord", "Layer", "Limits", "ProgramError", "Resources", "Run", "Sandbox"]
+__all__ = [
+    "Broker",
+    "CallRecord",
+    "Layer",
+    "Limits",
+    "ProgramError",
+    "Provenance",
+    "Resources",
+    "Run",
+    "Sandbox",
+    "Source",
+]
 
 
 def __getattr__(name: str) -> object:

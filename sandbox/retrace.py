@@ -27,9 +27,9 @@ from sandbox.records import Limits, Provenance, Run, Source
 __all__ = ["Answered", "retrace", "send_reply"]
 
 SHARE = 0.5
-"""Of the CPU time of the first run, what the second may take."""
+"""Of the time of the first run, what the second may take."""
 
-LEAST = 0.3
+LEAST = 0.5
 """Seconds that it may take in any case."""
 
 _HOW = ("decided", "made", "exact")
@@ -81,7 +81,7 @@ def retrace(
         code = marshal.dumps(compile_program(program, instrument))
     except (ProgramRefused, SyntaxError):  # grown too deep by the rewriting
         return None
-    seconds = max(LEAST, SHARE * run.resources.cpu)
+    seconds = max(LEAST, SHARE * run.resources.wall)
     deadline = time.monotonic() + min(seconds, limits.wall)
     given = {**settings, "tracked": True, "deadline": deadline, "cpu": seconds}
     worker = launcher.take()

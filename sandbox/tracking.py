@@ -501,7 +501,7 @@ class Tracker:
             if name == "json":
                 self._know_tree(result, index, ())
             return ((index, (), EXACT if name == "json" else MADE),)
-        if func is _LOADS and given and given[0]:
+        if func is _LOADS and given and len(given[0]) == 1:
             self._know_tree(result, given[0][0][0], given[0][0][1])
             return ((given[0][0][0], given[0][0][1], EXACT),)
         if func is print:
