@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 from benchmarks.faults.replies import Amendment, Answer, Pattern, steps
 from sandbox import CallRecord
@@ -139,4 +139,6 @@ def _style(program: str) -> Style:
     """How a program calls: by functions, by `requests`, or by both."""
     functions = re.search(r"\b(GET|POST|DELETE)_\w+", program) is not None
     http = re.search(r"^(import|from) requests\b", program, re.MULTILINE) is not None
-    return cast("Style", "mixed" if functions and http else "requests" if http else "function")
+    if functions and http:
+        return "mixed"
+    return "requests" if http else "function"

@@ -171,9 +171,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        status, data, kind, more = self.server.service.handle(
-            self.command, self.path, dict(self.headers.items()), body
-        )
+        status, data, kind, more = self.server.service.handle(self.command, self.path, dict(self.headers.items()), body)
         self.send_response(status)
         if kind:
             self.send_header("Content-Type", kind)
