@@ -25,7 +25,8 @@ from atc.attribution import attribute, by_traceback
 from atc.faults import Fault
 from atc.files import to_json
 from atc.models import Message, Model, open_model
-from benchmarks.faults import Case, Half, cases, serve
+from benchmarks.faults import Case, cases, serve
+from benchmarks.faults.corpus import Half
 from protocols.graph import ProtocolGraph
 from sandbox import Run, Sandbox
 
@@ -116,8 +117,10 @@ def overhead(runs: int = 3) -> dict[str, float]:
     case = next(case for case in cases("seen") if case.api == "films")
     with serve(case.api, case) as service:
         program = LOOP.format(call="GET_films_popular()", size=12_000_000)
-        given = {"base_url": service.base_url, "credentials": service.credentials, "now": service.now}
-        ways = {on: Sandbox(service.protocol, track=on, **given) for on in (True, False)}
+        base_url, credentials = service.base_url, service.credentials
+        ways = {
+            on: Sandbox(service.protocol, base_url=base_url, credentials=credentials, track=on) for on in (True, False)
+        }
         plain = compile(LOOP.format(call="0", size=12_000_000).replace("print", "str"), "<loop>", "exec")
         seconds: dict[str, list[float]] = {"with": [], "without": [], "CPython": []}
         for _ in range(runs):

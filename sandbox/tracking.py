@@ -403,8 +403,8 @@ class Tracker:
             operands = [(of_receiver, receiver), *zip(given, args, strict=True)]
             operands += [(by_name[name], value) for name, value in named.items()]
             operands.sort(key=lambda operand: _badness(operand[1]))
-            if isinstance(error, SystemExit) and not any(origin for origin, _ in operands):
-                operands = [(origin, None) for origin in reversed(saved[1])]
+            if isinstance(error, SystemExit):
+                operands = [*((origin, None) for origin in reversed(saved[1])), *operands]
             if isinstance(getattr(error, "_call", None), int):
                 if _answer_to(receiver) is None:
                     self._asked_for(error._call, given, by_name, args, named)  # type: ignore[attr-defined]
