@@ -70,9 +70,9 @@ def occurs(body: object, value: object) -> bool:
 
 
 def told(run: Run) -> list[object]:
-    """What two runs of one program have in common, whichever of its parallel calls came first."""
+    """What two runs of one program have in common, whichever of its parallel calls came first, and from which line."""
     error = run.error and (run.error.type, run.error.message, run.error.line, run.error.trace, run.error.tool)
-    calls = sorted(json.dumps([c.tool, c.arguments, c.status, c.response, c.line]) for c in run.calls)
+    calls = sorted(json.dumps([c.tool, c.arguments, c.status, c.response]) for c in run.calls)
     return [run.outcome, run.stdout, run.stderr, error, calls]
 
 
