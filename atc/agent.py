@@ -7,7 +7,6 @@ all earlier programs, their results, and the documentation of the tool that the 
 from __future__ import annotations
 
 import platform
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -36,6 +35,7 @@ from atc.faults import Attribution, Fault
 from atc.models import Completion, Message, Model, Usage, open_model
 from atc.models.replay import request_hash
 from atc.programs import extract, fenced, same
+from atc.provenance import flows
 from atc.remedy import Remedy, remedy
 from atc.resume import answered, begin, keep, open_writes, refused_write
 from atc.solution import Attempt, Solution, Status
@@ -86,6 +86,7 @@ class Agent:
         tools: How many tools the model is shown at most, or "all".
         now: What time it is for the program and the model; the real time by default, a fixed one with `simulate`.
         limits: What a program may use.
+        learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
         strict_sandbox: Refuse to run programs where a layer of the sandbox cannot be had; else that is a warning.
         on_event: Called with every event as it happens.
         writes: What becomes of calls that may change something: "allow" sends them, "deny" ends the solve, "simulate"
@@ -110,6 +111,7 @@ class Agent:
         now: datetime | None = None,
         allow: Sequence[str] = (),
         limits: Limits | None = None,
+        learn: bool = False,
         strict_sandbox: bool = False,
         on_event: EventSink | None = None,
         writes: WritesPolicy | None = None,
@@ -135,6 +137,7 @@ class Agent:
         self.now = now or (SIMULATED_NOW if simulate else None)
         self.limits = limits or Limits()
         self.allow = tuple(allow)
+        self.learn = learn
         self.strict_sandbox = strict_sandbox
         self.on_event: EventSink = on_event or (lambda event: None)
         policy: WritesPolicy = writes or ("allow" if simulate else "ask")
@@ -166,6 +169,7 @@ class Agent:
         now: datetime | None = None,
         allow: Sequence[str] = (),
         limits: Limits | None = None,
+        learn: bool = False,
         strict_sandbox: bool = False,
         on_event: EventSink | None = None,
         writes: WritesPolicy | None = None,
@@ -188,6 +192,7 @@ class Agent:
             now=now,
             allow=allow,
             limits=limits,
+            learn=learn,
             strict_sandbox=strict_sandbox,
             on_event=on_event,
             writes=writes,
@@ -337,7 +342,7 @@ class _Solve:
                 return "answered", ""
             fault = fault or Fault("run", "APIError", hopeless)
             try:
-                attribution = attribute(fault, program, run, self.ask(program, fault))
+                attribution = attribute(fault, run, self.agent.graph)
             except BaseException:
                 self.attempts.append(Attempt(program, fault.stage, run, fault, None))
                 raise
@@ -429,22 +434,18 @@ class _Solve:
         started = time.perf_counter()
         run = sandbox.run(program)
         self.run_seconds += time.perf_counter() - started
+        if self.agent.learn:
+            self.learn(run)
         self.agent.on_event(RunEnded(self.number, run))
         return run
 
-    def ask(self, program: str, fault: Fault) -> Callable[[Sequence[str]], str | None]:
-        """The paper's own attribution, for the cases that the records leave open: the model names one of the tools."""
-
-        def choose_one(names: Sequence[str]) -> str | None:
-            if self.agent.mode != "attribute":
-                return None
-            text = prompts.render("attribute", error=_error_text(fault), candidates="\n".join(names))
-            completion = self.complete([*self.messages, Message("user", text)], max_tokens=48)
-            self.usage += completion.usage
-            named = [name for name in names if re.search(rf"\b{re.escape(name)}\b", completion.text)]
-            return named[0] if named else None
-
-        return choose_one
+    def learn(self, run: Run) -> None:
+        """Where the arguments of calls that were answered well came from is where others are likely to find them."""
+        for flow in flows(self.query, run, self.agent.graph):
+            call = run.calls[flow.call]
+            giver = run.calls[flow.source].tool if flow.source is not None else None
+            if giver and call.tool and call.status is not None and call.status < 300:
+                self.agent.graph.observe(call.tool, flow.argument, giver, flow.path)
 
     def known(self, run: Run | None, fault: Fault, attribution: Attribution) -> Remedy:
         """What is known about the last failure; where it tells how the revision begins, that is kept for it."""
@@ -460,12 +461,14 @@ class _Solve:
             text = prompts.render("reflect_naive", error=error, query=self.query)
         elif attribution.tool:
             known = self.known(run, fault, attribution)
-            documentation = render([self.agent.protocol.tool(attribution.tool)], self.agent.graph, budget=800)
+            rejected = run.calls[run.error.call].tool if run and run.error and run.error.call is not None else None
+            tool = rejected or attribution.tool
+            documentation = render([self.agent.protocol.tool(tool)], self.agent.graph, budget=800)
             self.facts.extend(line for line in known.facts if line not in self.facts)
             text = prompts.render(
                 "reflect",
                 error=error,
-                tool=attribution.tool,
+                tool=tool,
                 documentation=documentation,
                 remedy="\n".join(known.facts),
                 query=self.query,
@@ -488,7 +491,7 @@ class _Solve:
         answer = last.stdout.strip() if status == "answered" and last else None
         warnings = dict.fromkeys(self.agent.protocol.warnings)
         warnings.update(dict.fromkeys(w for attempt in self.attempts if attempt.run for w in attempt.run.warnings))
-        if status == "answered" and last and not any((call.status or 0) // 100 == 2 for call in last.calls):
+        if status == "answered" and last and _rests_on_nothing(last):
             warnings["the answer rests on no reply of the API"] = None
         journal = self.journal
         warnings.update(dict.fromkeys(open_writes(journal) if journal is not None else ()))
@@ -508,6 +511,7 @@ class _Solve:
             versions=self.versions(status),
             message=message,
             abandoned=journal.abandoned if journal is not None else (),
+            flow=flows(self.query, last, self.agent.graph) if last else (),
         )
 
     def versions(self, status: Status) -> Mapping[str, str]:
@@ -525,6 +529,12 @@ class _Solve:
             "model": name or "default",
             "protocol": self.agent.protocol.digest,
         }
+
+
+def _rests_on_nothing(run: Run) -> bool:
+    """Whether nothing that a program printed comes from the API, as far as that is known."""
+    answered = any((call.status or 0) // 100 == 2 for call in run.calls)
+    return not answered or (run.provenance is not None and not run.provenance.printed)
 
 
 def _status(run: Run | None) -> Status:

@@ -1,134 +1,130 @@
-"""Find the tool whose call made a program fail.
+"""Find the call that made a program fail, without asking a model.
 
-A traceback names a line. The model repairs a chain of tools, so it needs the name of a tool instead. Most of the time
-the line, the records of the calls and the program's own assignments tell; the model is asked only when they leave more
-than one tool.
+Every value of a run leads back to the response that it comes from (sandbox/tracking.py). The culprit is the call whose
+response lacks what the program needed; for a rejected call it is that call, or the one that gave it a wrong identifier;
+for a service that failed, the call itself. Where no response is involved the fault is the program's own.
 """
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
 
-from atc.evidence import findings
 from atc.faults import Attribution, Fault
-from atc.programs import parsed
+from atc.provenance import Missing, arguments, evidence, lookup
+from protocols.graph import ProtocolGraph, attribute_of
 from protocols.routes import steps
-from sandbox.records import CallRecord, Run
+from protocols.shapes import Step
+from sandbox.records import CallRecord, Run, Source
 
-__all__ = ["attribute"]
+__all__ = ["attribute", "by_traceback"]
 
-Ask = Callable[[Sequence[str]], str | None]
-"""Asks the model to choose among tool names; None when it names none of them."""
+NONE = Attribution(None, None, None, "none")
+_OWN = frozenset({"NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "RecursionError"})
 
 
-def attribute(fault: Fault, program: str, run: Run | None, ask: Ask) -> Attribution:
-    """Name the tool whose call made a program fail.
+def attribute(fault: Fault, run: Run | None, graph: ProtocolGraph) -> Attribution:
+    """Name the call that made a program fail.
 
     Args:
         fault: What went wrong.
-        program: The program's text; lines count from 1.
-        run: How it went, or None when it never ran.
-        ask: Asked once, and only if more than one tool could be to blame.
+        run: How the program went, or None when it never ran.
+        graph: The data flow between the protocol's tools; it knows which identifiers a tool takes.
     Returns: An Attribution; its `tool` is None when the fault lies in the program itself.
-    Source: ATC paper (arXiv:2405.16533), section 3.3, where the model is always asked.
+    Source: ATC paper (arXiv:2405.16533), section 3.3, which asks the model instead.
     """
-    none = Attribution(None, None, None, "none")
     if run is None or run.error is None or fault.stage != "run":
-        return none
+        return NONE
     error = run.error
     if error.call is not None and error.call < len(run.calls):
-        call = run.calls[error.call]
-        return Attribution(call.tool, call.index, None, "call", _names([call])) if call.tool else none
+        return _rejected(run.calls[error.call], run, graph)
     if error.tool is not None:
         return Attribution(error.tool, None, None, "call", (error.tool,))
-    if error.line is None or not run.calls or error.type in {"NameError", "UnboundLocalError", "ImportError"}:
-        return none
-    lines = error.trace or (error.line,)
-    for nearest, how in ((_on_line(run.calls, error.line), "line"), (_behind(program, lines, run.calls), "data")):
-        found = _choose(nearest, "line" if how == "line" else "data", ask)
-        if found is not None:
-            facts = findings(program, error.line, run.calls)
-            path = next((fact.path for fact in facts if fact.tool == found.tool and fact.path), ())
-            return replace(found, path=steps(path) or None)
-    return _choose([call for call in run.calls if call.tool], "only", ask) or none
+    if error.type in _OWN:
+        return NONE
+    if run.provenance is None:
+        return by_traceback(run)
+    if not run.provenance.fault:
+        return NONE
+    sources = sorted(run.provenance.fault, key=lambda source: _badness(source, run, error.type, error.message))
+    first = run.calls[sources[0].call]
+    if first.status is None or first.status >= 400:
+        return _rejected(first, run, graph)
+    names = _names(run.calls[source.call] for source in sources)
+    return _blamed(sources[0], run, names)
 
 
-def _choose(calls: Sequence[CallRecord], how: str, ask: Ask) -> Attribution | None:
-    names = _names(calls)
-    if not names:
-        return None
-    chosen, means = names[0], how
-    if len(names) > 1:
-        answer = ask(names)
-        chosen, means = (answer, "model") if answer in names else (names[0], how)
-    call = next(call for call in reversed(calls) if call.tool == chosen)
-    kind = {"line": "line", "data": "data", "only": "only", "model": "model"}[means]
-    return Attribution(chosen, call.index, None, kind, names)  # type: ignore[arg-type]
+def by_traceback(run: Run) -> Attribution:
+    """What a traceback alone tells: the call on the failing line, else the last one before the failure."""
+    lines = reversed(run.error.trace if run.error else ())
+    for line in lines:
+        here = [call for call in run.calls if call.line == line and call.tool]
+        if here:
+            return Attribution(here[-1].tool, here[-1].index, None, "line", _names(reversed(here)))
+    last = next((call for call in reversed(run.calls) if call.tool), None)
+    return Attribution(last.tool, last.index, None, "line", _names(reversed(run.calls))) if last else NONE
+
+
+def _rejected(call: CallRecord, run: Run, graph: ProtocolGraph) -> Attribution:
+    """A call that was not answered, or not sent: it is to blame, unless it was given what another should not have."""
+    itself = Attribution(call.tool, call.index, None, "call", _names([call]))
+    if call.tool is None or (call.status is not None and call.status >= 500):
+        return itself
+    unsent = call.status is None and call.attempts == 0
+    if call.status is None and not unsent:
+        return itself
+    tool = next((tool for tool in graph.protocol.tools if tool.name == call.tool), None)
+    givers: list[CallRecord] = []
+    for name, value, sources in arguments(call, run, tool):
+        if not sources:
+            continue
+        source = sources[0]
+        giver = run.calls[source.call]
+        givers.append(giver)
+        if value in (None, "", [], {}) or isinstance(lookup(giver.response, source.path), Missing):
+            return _blamed(source, run, _names([giver, call]))
+        names_a_thing = bool(source.path) and attribute_of(str(source.path[-1])) is not None
+        if source.how == "exact" and names_a_thing and _is_wrong(name, call, giver, source.path, graph):
+            return _blamed(source, run, _names([giver, call]))
+    return Attribution(call.tool, call.index, None, "call", _names([call, *givers]))
+
+
+def _is_wrong(argument: str, call: CallRecord, giver: CallRecord, path: Sequence[Step], graph: ProtocolGraph) -> bool:
+    """Whether what lies at that path is an identifier of something else than the argument asks for, and for no other
+    argument of the call either: those would have been swapped, which is the call's own fault."""
+    tool, given = call.tool or "", giver.tool or ""
+    if graph.want(tool, argument) is None or not graph.producers(tool, argument):
+        return False
+    general = tuple(0 if isinstance(step, int) else step for step in path)
+    return not any(
+        source.tool == given and source.path == general
+        for other in call.arguments
+        for source in graph.producers(tool, other)
+    )
+
+
+def _blamed(source: Source, run: Run, names: tuple[str, ...]) -> Attribution:
+    call = run.calls[source.call]
+    path, error = source.path, run.error
+    value = lookup(call.response, path)
+    if error is not None and error.type == "KeyError" and isinstance(value, dict):
+        key = error.message.strip("'\"")
+        path = path if key in value else (*path, key)  # where it should be
+    return Attribution(call.tool, call.index, steps(path) or None, "data", names, evidence(run))
+
+
+def _badness(source: Source, run: Run, error: str, message: str) -> int:
+    """How likely it is that a value is what failed: it is absent, or empty, or a text where a number would do."""
+    if source.how == "decided":
+        return 9
+    value = lookup(run.calls[source.call].response, source.path)
+    if value is None or isinstance(value, Missing):
+        return 0
+    if error == "KeyError" and isinstance(value, dict):
+        return 0 if message.strip("'\"") not in value else 3
+    if value in ("", [], {}):
+        return 1
+    return 2 if isinstance(value, str) and error in ("TypeError", "ValueError") else 3
 
 
 def _names(calls: Iterable[CallRecord]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(call.tool for call in calls if call.tool))
-
-
-def _on_line(calls: Iterable[CallRecord], line: int) -> list[CallRecord]:
-    return [call for call in calls if call.line == line and call.tool]
-
-
-@dataclass(frozen=True, slots=True)
-class _Binding:
-    """A place that gives a name a value: the lines where the value is made, and the names used in it."""
-
-    name: str
-    line: int
-    spans: tuple[tuple[int, int], ...]
-    uses: frozenset[str]
-
-
-def _behind(program: str, lines: Sequence[int], calls: Sequence[CallRecord]) -> list[CallRecord]:
-    """The calls whose responses the failing lines work on, nearest first, followed through the assignments."""
-    if (tree := parsed(program)) is None:
-        return []
-    bindings = list(_bindings(tree))
-    for line in reversed(lines):
-        names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and n.lineno == line}
-        seen: set[str] = set()
-        while names:
-            here = [binding for binding in bindings if binding.name in names and binding.line <= line]
-            spans = [span for binding in here for span in binding.spans]
-            found = [c for c in calls if c.tool and c.line and any(first <= c.line <= last for first, last in spans)]
-            if found:
-                return found
-            seen |= names
-            names = {used for binding in here for used in binding.uses} - seen
-    return []
-
-
-def _bindings(tree: ast.AST) -> Iterator[_Binding]:
-    """Every binding of a program. A value made by a function of the program is made in that function's lines too."""
-    functions = {
-        node.name: (node.lineno, node.end_lineno or node.lineno)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef)
-    }
-    for node in ast.walk(tree):
-        targets: list[ast.expr] = []
-        value: ast.expr | None = None
-        if isinstance(node, ast.Assign):
-            targets, value = node.targets, node.value
-        elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr)):
-            targets, value = [node.target], node.value
-        elif isinstance(node, (ast.For, ast.comprehension)):
-            targets, value = [node.target], node.iter
-        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-            targets, value = [node.optional_vars], node.context_expr
-        if value is None:
-            continue
-        uses = frozenset(part.id for part in ast.walk(value) if isinstance(part, ast.Name))
-        here = (value.lineno, value.end_lineno or value.lineno)
-        spans = (here, *(functions[name] for name in uses if name in functions))
-        for target in targets:
-            for part in ast.walk(target):
-                if isinstance(part, ast.Name):
-                    yield _Binding(part.id, value.lineno, spans, uses)

@@ -31,14 +31,15 @@ class Attribution:
     """The tool whose call made a program fail (paper, section 3.3).
 
     `tool` is None when the fault is the program's own. `call` is the index of the call among the run's calls, `path`
-    where in its response the fault lies (`["results"][0]`, 0 standing for any item; None at its root or where that
-    cannot be told), `how` the evidence: call (the call itself failed), line
-    (the only tool on the failing line), data (the failing line works on that call's response), only (the only tool
-    called), model (the model was asked), none. `candidates` are the tools that were considered, nearest first.
+    where in its response the fault lies (`["results"][3]`; None at its root or where that is not known), `how` the
+    evidence: call (the call itself failed), data (the failing operation worked on that call's response, or a rejected
+    call was given something from it), line (what the traceback tells, where the values could not be followed), none.
+    `candidates` are all tools involved, nearest first; `evidence` what their responses held there, in words.
     """
 
     tool: str | None
     call: int | None
     path: str | None
-    how: Literal["call", "line", "data", "only", "model", "none"]
+    how: Literal["call", "data", "line", "none"]
     candidates: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ from protocols.graph import ProtocolGraph, Source
 from protocols.routes import route_to_argument, route_to_field, steps
 from protocols.shapes import Step
 from protocols.vocabulary import mentioned
+from sandbox.bodies import LargeBody
 from sandbox.records import CallRecord, Run
 
 __all__ = ["Remedy", "outline", "remedy"]
@@ -58,7 +59,8 @@ def remedy(
     """
     if run is None or attribution.call is None:
         return Remedy(begin=_mended_name(program, fault))
-    call = run.calls[attribution.call]
+    rejected = run.error.call if run.error else None
+    call = run.calls[attribution.call if rejected is None else rejected]
     if call.tool is None:
         return Remedy()
     lines: list[str] = []
@@ -73,7 +75,7 @@ def remedy(
         facts = findings(program, fault.line, run.calls) if fault.line else []
         lines.extend(fact.text for fact in facts)
         if not facts:
-            lines.append(f"{call.tool} returned {outline(call.response)}")
+            lines.extend(attribution.evidence or [f"{call.tool} returned {outline(call.response)}"])
         if any("empty list" in fact.text for fact in facts) and (finders := _finders(call.tool, graph, shown)):
             lines.append(f"{call.tool} found nothing for these arguments; by name one searches with {finders}")
         missing = {fact.missing: fact for fact in facts if fact.missing}
@@ -130,6 +132,8 @@ def _outline(value: object, depth: int) -> str:
             if len(value) > 1
             else f"[{_outline(value[0], depth + 1)}]"
         )
+    if isinstance(value, LargeBody):
+        return value.beginning[:40]
     return "None" if value is None else json.dumps(value, ensure_ascii=False)[:40]
 
 

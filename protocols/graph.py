@@ -25,7 +25,7 @@ from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.shapes import Field, Step, fields, items_of, properties_of, type_of
 from protocols.words import ID_WORDS, WRAPPERS, is_identifier, noun_of, singular, words
 
-__all__ = ["ProtocolGraph", "Source", "Want"]
+__all__ = ["ProtocolGraph", "Source", "Want", "attribute_of", "noun_of_identifier"]
 
 _STRONG = frozenset({"id", "uuid", "guid", "ref", "slug", "uri", "identifier", "handle"})
 _LINKS = frozenset({"href", "url", "link", "self"})
@@ -75,6 +75,7 @@ class ProtocolGraph:
         self._nouns = {want.noun for want in self._wants.values() if want.noun}
         self._returned: dict[str, Mapping[str, tuple[tuple[Step, ...], ...]]] = {}
         self._ranked: dict[tuple[Want, str], tuple[Source, ...]] = {}
+        self._observed: dict[tuple[str, str], dict[Source, None]] = {}
 
     # What is wanted and offered ------------------------------------------------------------------------------------
 
@@ -90,14 +91,22 @@ class ProtocolGraph:
             argument: The argument's name in a program.
             among: Only tools of these names count as sources; all by default.
         """
+        seen = tuple(s for s in self._observed.get((tool, argument), {}) if among is None or s.tool in among)
         want = self._wants.get((tool, argument))
         if want is None:
-            return ()
+            return seen
         parameter = self._tools[tool].argument(argument)
         key = (want, type_of(parameter.schema) if parameter else "")
         if key not in self._ranked:
             self._ranked[key] = tuple(self._rank(*key))
-        return tuple(s for s in self._ranked[key] if s.tool != tool and (among is None or s.tool in among))
+        places = {(s.tool, s.path) for s in seen}
+        likely = (s for s in self._ranked[key] if s.tool != tool and (s.tool, s.path) not in places)
+        return (*seen, *(s for s in likely if among is None or s.tool in among))
+
+    def observe(self, tool: str, argument: str, source: str, path: tuple[Step, ...]) -> None:
+        """A call that was answered well had this argument from there: from now on that counts as its best source."""
+        general = tuple(0 if isinstance(step, int) else step for step in path)
+        self._observed.setdefault((tool, argument), {})[Source(source, general, 1.0)] = None
 
     def needs(self, tool: str) -> tuple[str, ...]:
         """The required arguments of a tool that other tools have to yield, in signature order."""
@@ -249,7 +258,7 @@ class ProtocolGraph:
     def _is_a(self, tool: Tool, field: Field, noun: str) -> float:
         """How sure it is (0 to about 6) that the object which holds a field is what the noun says."""
         names = properties_of(field.owner, self.protocol)
-        if any(_attribute(name) == _attribute(field.name) and noun_of_identifier(name) == noun for name in names):
+        if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in names):
             return 0.0  # it refers to such a thing by another key, so it is none itself
         score = 0.0
         told = _discriminator(names)
@@ -300,7 +309,7 @@ class ProtocolGraph:
         if response is None:
             return
         for name in response.headers:
-            if _attribute(name) == want.attribute and noun_of_identifier(name) == want.noun:
+            if attribute_of(name) == want.attribute and noun_of_identifier(name) == want.noun:
                 yield Source(tool.name, (), 3.0 + self._ease(tool, want, False), header=name)
         for field in self._telling.get(tool.name, ()):
             offered = type_of(field.schema)
@@ -331,7 +340,7 @@ class ProtocolGraph:
     def _sure(self, tool: Tool, field: Field, want: Want) -> float:
         """How sure it is that a field holds what is wanted, by its own name first and then by what its object is."""
         name = field.name
-        attribute = _attribute(name)
+        attribute = attribute_of(name)
         if attribute is None:
             return 0.0
         own = noun_of_identifier(name)
@@ -444,7 +453,7 @@ def _is_link(field: Field) -> bool:
     return bool(_LINKS.intersection(words(field.name)) or _LINKS.intersection(map(noun_of, field.container)))
 
 
-def _attribute(name: str) -> str | None:
+def attribute_of(name: str) -> str | None:
     """The identifier word that a name ends in, in the singular; None when it does not."""
     return singular(words(name)[-1]) if is_identifier(name) else None
 

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, Run
+from sandbox.records import CallRecord, Layer, Limits, ProgramError, Provenance, Resources, Run, Source
 
 if TYPE_CHECKING:
     from sandbox.broker import Broker
     from sandbox.journal import Journal
     from sandbox.sandbox import Sandbox
 
-__all__ = ["Broker", "CallRecord", "Journal", "Layer", "Limits", "ProgramError", "Resources", "Run", "Sandbox"]
+__all__ = [
+    "Broker",
+    "CallRecord",
+    "Journal",
+    "Layer",
+    "Limits",
+    "ProgramError",
+    "Provenance",
+    "Resources",
+    "Run",
+    "Sandbox",
+    "Source",
+]
 
 
 def __getattr__(name: str) -> object:

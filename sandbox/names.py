@@ -14,13 +14,17 @@ __all__ = [
     "GUARDS",
     "METHOD_DUNDERS",
     "NAMEDTUPLE",
+    "TRACKER",
     "WRITABLE_DUNDERS",
     "is_dunder",
     "is_plain",
     "refusal",
 ]
 
-GUARDS = frozenset({"_getattr_", "_match_", "_private_", "_type_", "_write_"})
+TRACKER = "_track_"
+"""The name of the tracker in a tracked run; see tracking.py."""
+
+GUARDS = frozenset({"_getattr_", "_match_", "_private_", TRACKER, "_type_", "_write_"})
 """Names that the compiled program uses for our guards; a program may neither read nor bind them."""
 
 _OPERATORS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or".split()

@@ -22,7 +22,7 @@ import ast
 import difflib
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import CodeType
@@ -76,8 +76,8 @@ _NODES = {
 _warning_filters = threading.Lock()
 
 
-def compile_program(source: str) -> CodeType:
-    """Check a program against the policy and compile it.
+def compile_program(source: str, rewrite: Callable[[ast.Module], ast.Module] | None = None) -> CodeType:
+    """Check a program against the policy and compile it; `rewrite` may change what the policy let through.
 
     Raises:
         ProgramRefused: The policy does not allow what a line holds; nothing was run.
@@ -91,6 +91,8 @@ def compile_program(source: str) -> CodeType:
             tree = ast.parse(source, FILENAME)
             policy = Policy(_bound_names(tree))
             policy.visit(tree)
+            if rewrite is not None:
+                tree = rewrite(tree)
             ast.fix_missing_locations(tree)
             return compile(tree, FILENAME, "exec", dont_inherit=True, optimize=0)
     except (RecursionError, MemoryError):

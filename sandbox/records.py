@@ -5,10 +5,11 @@ Frozen values that turn into JSON with `dataclasses.asdict`; secrets were remove
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["CallRecord", "Layer", "Limits", "ProgramError", "Resources", "Run"]
+__all__ = ["CallRecord", "Layer", "Limits", "ProgramError", "Provenance", "Resources", "Run", "Source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,33 @@ class ProgramError:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """Where a value comes from: the index of a call, and the keys and indices in its response that lead to it.
+
+    `how` is exact (it is what lies there), made (it was made from it) or decided (it was set in a branch or a loop
+    which that value decided about).
+    """
+
+    call: int
+    path: tuple[str | int, ...]
+    how: Literal["exact", "made", "decided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Which responses a run's values come from, nearest first; found by running it again on the recorded replies.
+
+    `fault` are the sources of what the failing operation worked on. `arguments` has those of each argument of each
+    call, by index of the call and name of the argument (its position as text where it has no name; `params.x` for
+    the member x of a dict). `printed` are the sources of all that was printed.
+    """
+
+    fault: tuple[Source, ...] = ()
+    arguments: Mapping[int, Mapping[str, tuple[Source, ...]]] = field(default_factory=dict)
+    printed: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Resources:
     """What the run used: wall-clock and CPU seconds, peak memory in MiB, bytes printed."""
 
@@ -104,6 +132,7 @@ class Run:
 
     `outcome` is ok, error (it raised, or left with a non-zero exit), refused (by policy, nothing was executed),
     limit (`limit` names which: wall, cpu, memory, output, calls, request, response or traffic) or interrupted.
+    `provenance` is None where no call was made, and where it could not be found.
     """
 
     outcome: Literal["ok", "error", "refused", "limit", "interrupted"]
@@ -115,3 +144,4 @@ class Run:
     limit: str | None = None
     exit_status: int = 0
     warnings: tuple[str, ...] = ()
+    provenance: Provenance | None = None

@@ -11,6 +11,7 @@ import contextlib
 import difflib
 import functools
 import marshal
+import random
 import re
 import select
 import signal
@@ -19,16 +20,17 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.errors import ProgramRefused, UsageError
 from sandbox import channel, launcher
-from sandbox.bodies import LargeBody, parts
 from sandbox.broker import Broker, Exceeded, Reply
 from sandbox.policy import compile_program
 from sandbox.reach import origin
 from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, Run
+from sandbox.retrace import Answered, retrace, send_reply
 from sandbox.writes import Writes
 
 if TYPE_CHECKING:
@@ -67,6 +69,7 @@ class Sandbox:
         tools: Names of the tools a program may call as functions; all if None.
         on_call: Told of each call when it is over, from another thread.
         on_output: Told of text as it comes, with the name of its stream (stdout, stderr).
+        track: Whether to find out, after each run, which responses its values come from (Run.provenance).
         strict: Whether to refuse to run anything where a layer of the walls cannot be had; else that is a warning.
         journal: Makes each run an attempt at the same thing: what an earlier one was answered is replayed, and no write
             is repeated.
@@ -88,12 +91,14 @@ class Sandbox:
         tools: Collection[str] | None = None,
         on_call: Callable[[CallRecord], None] | None = None,
         on_output: Callable[[str, str], None] | None = None,
+        track: bool = True,
         strict: bool = False,
         journal: Journal | None = None,
         writes: Writes = "allow",
     ) -> None:
         self._journal = journal
         self._writes = writes
+        self._track = track
         self._protocol = protocol
         self._base_url = base_url
         self._allow = tuple(origin(one) for one in allow)
@@ -152,12 +157,16 @@ class Sandbox:
             return _unstarted("error", fault, started)
         attempt = self._journal.attempt(program) if self._journal is not None else None
         broker = self._open_broker(started + self._limits.wall, attempt)
+        settings = self._settings()
         try:
-            execution = _Execution(self._limits, broker, self._settings(), program, self._on_output, started)
-            return execution.run(marshal.dumps(code))
+            execution = _Execution(self._limits, broker, settings, program, self._on_output, started)
+            run = execution.run(marshal.dumps(code))
         finally:
             broker.cancel()
             broker.close()
+        if self._track and run.calls and run.outcome in ("ok", "error"):
+            return replace(run, provenance=retrace(program, run, execution.answered, self._limits, settings))
+        return run
 
     def _open_broker(self, deadline: float, attempt: Attempt | None = None) -> Broker:
         return Broker(
@@ -183,6 +192,8 @@ class Sandbox:
             "request": self._limits.request,
             "now": self._now,
             "seed": self._seed,
+            "chance": random.getrandbits(64),
+            "tracked": False,
         }
 
 
@@ -213,6 +224,7 @@ class _Execution:
         self._limit: str | None = None
         self._limit_line: int | None = None
         self._broken: BaseException | None = None
+        self.answered = Answered()
         self._sending = threading.Lock()
         self._counting = threading.Lock()
         self._held = 0
@@ -288,7 +300,8 @@ class _Execution:
             send = self._asked(kind, head, payload)
             with self._counting:
                 self._held += weight
-            calls.submit(self._answer, ours, int(head["id"]), kind == channel.CALL, send, head["line"], weight)
+            asked = Answered.key(kind, head, payload)
+            calls.submit(self._answer, ours, int(head["id"]), kind == channel.CALL, send, head["line"], weight, asked)
         elif kind == channel.READY:
             self.layers = tuple(Layer(str(name), bool(active), str(why)) for name, active, why in head["layers"])
             self._warnings += [f"{one.name} is not active: {one.reason}" for one in self.layers if not one.active]
@@ -341,6 +354,7 @@ class _Execution:
         send: Callable[[], Reply],
         line: Any,
         weight: int,
+        asked: str,
     ) -> None:
         try:
             reply = send()
@@ -350,12 +364,10 @@ class _Execution:
         except BaseException as error:  # of whoever is told of calls, or a mistake of ours: `run` raises it
             self._broken = error
         else:
-            size = reply.body.size if isinstance(reply.body, LargeBody) else len(reply.body)
-            head = channel.prefix(channel.REPLY, _described(reply, number, function), size)
+            described = _described(reply, number, function)
+            self.answered.add(asked, described, reply.body)
             with self._sending, contextlib.suppress(OSError):  # the child may be gone; the record stays
-                ours.sendall(head)
-                for part in parts(reply.body):
-                    ours.sendall(part)
+                send_reply(ours, described, reply.body)
             return
         finally:
             with self._counting:

@@ -18,9 +18,10 @@ from _thread import allocate_lock, get_ident
 from collections import abc, deque
 from types import CodeType, FrameType, TracebackType
 
-from sandbox import channel, guards
+from sandbox import channel, guards, tracking
 from sandbox.facades import clock, modules, tasks
 from sandbox.isolation import Report, Walls, confine, isolate
+from sandbox.names import TRACKER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -228,24 +229,30 @@ def serve(door: Door, given: _Settings, code: bytes, layers: Report) -> None:
     sys.stdout = Stream("stdout", lambda text: door.write(channel.STDOUT, text), door.pending[channel.STDOUT])
     sys.stderr = Stream("stderr", lambda text: door.write(channel.STDERR, text), door.pending[channel.STDERR])
     sys.stdin = Empty()
-    random.seed()  # or all that were forked from one process would draw the same
+    random.seed(given.chance)  # or all that were forked from one process would draw the same
+    if given.tracked:
+        time.sleep = lambda seconds: None  # the replies are there already
+        sys.setrecursionlimit(4 * sys.getrecursionlimit())  # a call of the program takes several of the tracker's
     dial = clock.Clock(given.now, given.seed) if given.now is not None else None
     library = modules.Library(_web(door), dial)
     namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": None}
     guards.forget()
-    namespace["__builtins__"] = guards.program_builtins(
-        library.importer, namespace, {**{name: _tool(name, door) for name in given.tools}, "ToolError": ToolError}
-    )
+    tracker = tracking.Tracker() if given.tracked else None
+    ours: dict[str, object] = {**{name: _tool(name, door, tracker) for name in given.tools}, "ToolError": ToolError}
+    if tracker is not None:
+        ours[TRACKER] = tracker
+    namespace["__builtins__"] = guards.program_builtins(library.importer, namespace, ours)
     _watch_time(door, given.deadline)
     door.send(channel.READY, {"layers": [*layers, *confine(given.cpu, given.memory)]})
-    door.leave(_run(marshal.loads(code), namespace))
+    door.leave(_run(marshal.loads(code), namespace, tracker))
 
 
 class _Settings:
     """The head of the START frame; the parent wrote it.
 
-    `tools` are names, `deadline` goes by the monotonic clock, `cpu` is in seconds,
-    `memory`, `output` and `request` in bytes, `now` in seconds since 1970 or None.
+    `tools` are names, `deadline` goes by the monotonic clock, `cpu` is in seconds, `memory`, `output` and `request`
+    in bytes, `now` in seconds since 1970 or None. `chance` seeds what is left to chance, so that a tracked run repeats
+    it.
     """
 
     def __init__(self, head: dict[str, Any]) -> None:
@@ -257,10 +264,27 @@ class _Settings:
         self.request: int = head["request"]
         self.now: float | None = head["now"]
         self.seed: int = head["seed"]
+        self.chance: int = head["chance"]
+        self.tracked: bool = head["tracked"]
 
 
-def _run(code: CodeType, namespace: dict[str, Any]) -> dict[str, Any]:
+def _run(code: CodeType, namespace: dict[str, Any], tracker: tracking.Tracker | None) -> dict[str, Any]:
     """Execute the program; gives the head of the DONE frame."""
+    if tracker is None:
+        return _executed(code, namespace)
+    error: BaseException | None = None
+
+    def remember(raised: BaseException) -> None:
+        nonlocal error
+        error = raised
+
+    head = _executed(code, namespace, remember)
+    return {**head, "provenance": tracker.report(error)}
+
+
+def _executed(
+    code: CodeType, namespace: dict[str, Any], told: Callable[[BaseException], None] = lambda error: None
+) -> dict[str, Any]:
     try:
         try:
             exec(code, namespace)
@@ -270,10 +294,12 @@ def _run(code: CodeType, namespace: dict[str, Any]) -> dict[str, Any]:
             sys.stdout.flush()
             sys.stderr.flush()
     except SystemExit as error:
+        told(error)
         return _exited(error)
     except MemoryError as error:
         return {"limit": "memory", **_failure(error)}
     except BaseException as error:
+        told(error)
         return {"error": _failure(error)}
     return {}
 
@@ -353,10 +379,12 @@ def _watch_time(door: Door, deadline: float) -> None:
 # What the program calls
 
 
-def _tool(name: str, door: Door) -> Callable[..., object]:
+def _tool(name: str, door: Door, tracker: tracking.Tracker | None) -> Callable[..., object]:
     def tool(*args: object, **kwargs: object) -> object:
         head: dict[str, Any] = {"tool": name, "args": _plain(args), "kwargs": _plain(kwargs)}
         reply, body = door.exchange(channel.CALL, head)
+        if tracker is not None:
+            tracker.asked(reply["index"], args, kwargs)
         problem = reply.get("error")
         try:
             value = _value(reply, body)
@@ -367,6 +395,8 @@ def _tool(name: str, door: Door) -> Callable[..., object]:
             error = ToolError(str(problem), name, reply["status"], value)
             error._call = reply["index"]
             raise error
+        if tracker is not None:
+            tracker.received(reply["index"], value)
         return value
 
     tool.__name__ = tool.__qualname__ = name

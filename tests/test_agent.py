@@ -334,7 +334,7 @@ def test_where_in_the_response_the_fault_lies_is_told(weather: LocalAPI) -> None
 
     attribution = solution.attempts[0].attribution
     assert attribution is not None
-    assert (attribution.tool, attribution.path) == ("GET_cities", '["results"][0]')
+    assert (attribution.tool, attribution.path) == ("GET_cities", '["results"][0]["area"]')
 
 
 def test_a_model_needs_no_name(weather: LocalAPI) -> None:

@@ -1,108 +1,138 @@
-"""The tool behind a failure is found from the records and the program's own text, and the model is the last resort."""
+"""The call behind a failure is found from where the run's values come from, and no model is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 import pytest
 
-from atc.attribution import attribute
-from atc.faults import Fault
-from sandbox import CallRecord, ProgramError, Resources, Run
+from atc.attribution import attribute, by_traceback
+from atc.faults import Attribution, Fault
+from protocols.graph import ProtocolGraph
+from sandbox import CallRecord, ProgramError, Resources, Run, Sandbox
+from tests.local_api import Answer, LocalAPI
+
+OSLO: dict[str, object] = {"id": "oslo", "name": "Oslo", "mayor": None, "tags": []}
 
 
-def call(index: int, tool: str, line: int, status: int = 200) -> CallRecord:
-    return CallRecord(index, tool, "GET", f"https://api.test/{tool}", {}, line, status, 1.0, 1, "function", {})
+@pytest.fixture
+def api() -> Iterator[LocalAPI]:
+    with LocalAPI() as api:
+        api.answer("GET", "/cities", {"results": [OSLO, {"id": "rome", "population": "2800000"}]})
+        api.answer("GET", "/cities/oslo", OSLO)
+        api.answer("GET", "/cities/oslo/weather", {"temperature": None, "wind": [3, 4]})
+        api.answer("GET", "/cities/busy", {"message": "later"}, 503)
+        yield api
 
 
-def failed(error: ProgramError, *calls: CallRecord) -> Run:
-    return Run("error", "", "", error, calls, Resources(0.1, 0.1, 10.0, 0))
+def blame(api: LocalAPI, program: str) -> Attribution:
+    run = Sandbox(api.protocol).run(program)
+    assert run.error is not None, run.stdout
+    return attribute(Fault("run", run.error.type, run.error.message, run.error.line), run, ProtocolGraph(api.protocol))
 
 
-def never(names: Sequence[str]) -> str | None:
-    raise AssertionError(f"the model was asked about {names}")
+FOUND = "found = GET_cities(query='o')['results']\n"
 
 
-def blame(program: str, error: ProgramError, *calls: CallRecord, ask: object = never) -> tuple[str | None, str]:
-    fault = Fault("run", error.type, error.message, error.line)
-    found = attribute(fault, program, failed(error, *calls), ask)  # type: ignore[arg-type]
-    return found.tool, found.how
+@pytest.mark.parametrize(
+    ("program", "tool", "path", "fact"),
+    [
+        (
+            FOUND + "for city in found:\n    print(city['name'])",
+            "GET_cities",
+            '["results"][1]["name"]',
+            "GET_cities → results[1] has no 'name'; its keys are id, population",
+        ),
+        (
+            FOUND + "def key(c): return c['name']\nprint(sorted(found, key=key))",
+            "GET_cities",
+            '["results"][1]["name"]',
+            "GET_cities → results[1] has no 'name'; its keys are id, population",
+        ),
+        (
+            FOUND + "city = GET_cities_city_id(found[0]['id'])\nprint(city['mayor']['name'])",
+            "GET_cities_city_id",
+            '["mayor"]',
+            "GET_cities_city_id → mayor is None",
+        ),
+        (
+            FOUND + "city = GET_cities_city_id('oslo')\nfirst = [t for t in city['tags'] if t][0]",
+            "GET_cities_city_id",
+            '["tags"]',
+            "GET_cities_city_id → tags is an empty list",
+        ),
+        (
+            FOUND + "total = 0\nfor c in found:\n    total += c.get('population', 0)",
+            "GET_cities",
+            '["results"][1]["population"]',
+            "GET_cities → results[1].population is the text '2800000'",
+        ),
+        (
+            "w = GET_cities_city_id_weather('oslo')\nt = w['temperature']\nwarm = f'{t:.1f}'",
+            "GET_cities_city_id_weather",
+            '["temperature"]',
+            "GET_cities_city_id_weather → temperature is None",
+        ),
+    ],
+)
+def test_a_value_leads_back_to_its_response(api: LocalAPI, program: str, tool: str, path: str, fact: str) -> None:
+    """However far the failing line is from the call."""
+    found = blame(api, program)
+
+    assert (found.tool, found.path, found.how) == (tool, path, "data")
+    assert found.evidence[0] == fact
 
 
-def test_a_rejected_call_is_to_blame_itself() -> None:
-    """An error that a call raised is that call's, whatever else is on the line."""
-    error = ProgramError("ToolError", "GET_film: 404 Not Found", line=2, call=1, tool="GET_film")
+def test_a_failing_service_is_to_blame_itself(api: LocalAPI) -> None:
+    """An answer of 5xx is that call's, whatever it was given."""
+    api.script("GET", "/cities/rome", Answer(500, {"message": "broken"}))
 
-    assert blame(
-        "a = GET_search()\nb = GET_film(id=a)", error, call(0, "GET_search", 1), call(1, "GET_film", 2, 404)
-    ) == (
-        "GET_film",
-        "call",
-    )
+    found = blame(api, FOUND + "GET_cities_city_id(found[1]['id'])")
+
+    assert (found.tool, found.call, found.how) == ("GET_cities_city_id", 1, "call")
 
 
-def test_a_call_on_the_failing_line_is_to_blame() -> None:
-    error = ProgramError("KeyError", "'cast'", line=2)
+def test_a_refused_call_that_was_given_nothing_is_the_fault_of_whoever_gave_it(api: LocalAPI) -> None:
+    """The call itself comes second."""
+    found = blame(api, "c = GET_cities_city_id('oslo')\nGET_cities_city_id(c['mayor'])")
 
-    assert blame(
-        "a = GET_search()\nb = GET_film(id=1)['cast']", error, call(0, "GET_search", 1), call(1, "GET_film", 2)
-    ) == (
-        "GET_film",
-        "line",
-    )
+    assert (found.tool, found.path, found.candidates) == ("GET_cities_city_id", '["mayor"]', ("GET_cities_city_id",))
+    assert found.call == 0
 
 
 @pytest.mark.parametrize(
     "program",
     [
-        "s = GET_search()\nc = GET_credits(id=s['id'])\ncrew = c['crew']\nfor m in crew:\n    print(m['department'])",
-        "s = GET_search()\nc = GET_credits(id=s['id'])\ncrew = [m for m in c['crew']]\nprint(crew[0]['department'])",
+        FOUND + "print(undefined)",
+        FOUND + "own = {'a': 1}\nprint(own['b'])",
+        FOUND + "def f(a): return a\nf(found, 1)",
+        FOUND + "print(len(found) / 0)",
     ],
 )
-def test_the_data_of_the_failing_line_leads_to_its_call(program: str) -> None:
-    """The paper's own example: the loop fails long after the call, on a field that its items do not have."""
-    line = next(n for n, text in enumerate(program.splitlines(), 1) if "department" in text)
-    error = ProgramError("KeyError", "'department'", line=line, trace=(line,))
-
-    assert blame(program, error, call(0, "GET_search", 1), call(1, "GET_credits", 2)) == ("GET_credits", "data")
+def test_what_the_program_got_wrong_itself_is_nobodys_fault(api: LocalAPI, program: str) -> None:
+    """A name that is not there, a key of its own dict, a division by its own zero."""
+    assert blame(api, program).tool is None
 
 
-def test_a_failure_inside_a_helper_leads_to_the_call_of_its_argument() -> None:
-    program = "def first(items):\n    return items[0]['id']\nfound = GET_search()\nprint(first(found['results']))"
-    error = ProgramError("IndexError", "list index out of range", line=2, trace=(4, 2))
-
-    assert blame(program, error, call(0, "GET_other", 3), call(1, "GET_search", 3), ask=lambda names: "GET_search") == (
-        "GET_search",
-        "model",
+def test_equal_values_are_no_evidence(api: LocalAPI) -> None:
+    """None came from one response and stands in the other too."""
+    found = blame(
+        api,
+        "a = GET_cities_city_id('oslo')['mayor']\nb = GET_cities_city_id_weather('oslo')['temperature']\nprint(b + 1)",
     )
-    assert blame(program, error, call(0, "GET_search", 3)) == ("GET_search", "data")
+
+    assert found.tool == "GET_cities_city_id_weather"
 
 
-def test_a_call_made_in_a_helper_is_found_through_the_value_that_the_helper_made() -> None:
-    """The value comes from the helper's call, not from the call that gave the helper its argument."""
-    program = (
-        "def credits(person):\n    return GET_credits(id=person)\n"
-        "person = GET_search()['id']\nmovies = credits(person)\nprint([m['job'] for m in movies])"
+def test_a_traceback_alone_tells_the_nearest_call() -> None:
+    """What is left where the values could not be followed."""
+    calls = tuple(
+        CallRecord(index, tool, "GET", "https://a.example", {}, line, 200, 1.0, 1, "function")
+        for index, (tool, line) in enumerate([("GET_a", 1), ("GET_b", 2)])
     )
-    error = ProgramError("TypeError", "string indices must be integers", line=5, trace=(5,))
 
-    assert blame(program, error, call(0, "GET_search", 3), call(1, "GET_credits", 2)) == ("GET_credits", "data")
+    def failed(line: int) -> Run:
+        return Run("error", "", "", ProgramError("KeyError", "'x'", line, "", (line,)), calls, Resources(0, 0, 0, 0))
 
-
-def test_the_model_is_asked_only_when_several_remain() -> None:
-    """Two responses meet on one line: the model chooses, and an answer that is none of them leaves the nearest."""
-    program = "a = GET_films()\nb = GET_people()\nprint(a[0] + b[0])"
-    error = ProgramError("IndexError", "list index out of range", line=3, trace=(3,))
-    calls = (call(0, "GET_films", 1), call(1, "GET_people", 2))
-
-    assert blame(program, error, *calls, ask=lambda names: "GET_people") == ("GET_people", "model")
-    tool, how = blame(program, error, *calls, ask=lambda names: "GET_nothing")
-    assert tool in {"GET_films", "GET_people"}
-    assert how == "data"
-
-
-def test_a_slip_of_the_program_is_nobodys_fault() -> None:
-    """A name that was never defined has no call behind it."""
-    error = ProgramError("NameError", "name 'titel' is not defined", line=2)
-
-    assert blame("title = GET_film()\nprint(titel)", error, call(0, "GET_film", 1)) == (None, "none")
+    assert by_traceback(failed(1)).tool == "GET_a"
+    assert by_traceback(failed(3)).tool == "GET_b"

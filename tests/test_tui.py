@@ -97,7 +97,7 @@ def test_live_view_shows_the_way_to_the_answer() -> None:
     assert '200    12 ms  GET_search_film(query="Dune")' in seen
     assert "200     4 ms  GET_film_film_id_credits(film_id=7)" in seen
     assert "✗ line 2: KeyError: 'uid'" in seen
-    assert 'to blame: GET_search_film at [0]["uid"] (the failing line works on its response)' in seen
+    assert 'to blame: GET_search_film at [0]["uid"] (what failed came from its response)' in seen
     assert "Denis Villeneuve" in seen
     assert "answered · 1 reflection · 3 calls · 2,000 tokens read (1,800 cached) · 80 written" in seen
     assert "5.6 s (model 5.0, run 0.5)" in seen.replace("\n", "")

@@ -141,7 +141,9 @@ def _pass_on(stream: str, text: str) -> None:
 
 
 def _message(run: Run, name: str) -> str:
-    """Why the program did not end well, with the place in it; empty if it did."""
+    """Why the program did not end well, with the place in it and what its data was; empty if it did."""
+    from atc.provenance import evidence
+
     if run.outcome == "ok":
         return ""
     if run.outcome == "interrupted":
@@ -156,7 +158,7 @@ def _message(run: Run, name: str) -> str:
         return f"{name}, {error.message}{snippet}"
     place = f"{name}, line {error.line}" if error.line else name
     kind = "" if run.outcome == "limit" else f"{error.type}: "
-    return f"{place}: {kind}{error.message}{snippet}"
+    return "\n".join([f"{place}: {kind}{error.message}{snippet}", *evidence(run)[:3]])
 
 
 def _exit_code(run: Run) -> int:

@@ -22,12 +22,13 @@ __all__ = ["blame", "call_row", "call_text", "fault_text", "figures", "program_c
 ARGUMENT_WIDTH = 48
 """Longest argument shown in a call."""
 
+FACT_WIDTH = 200
+"""Longest fact shown about what a response held."""
+
 HOW = {
     "call": "its call failed",
-    "line": "the only tool on the failing line",
-    "data": "the failing line works on its response",
-    "only": "the only tool called",
-    "model": "named by the model",
+    "line": "its call is nearest in the traceback",
+    "data": "what failed came from its response",
     "none": "",
 }
 
@@ -86,13 +87,14 @@ def fault_text(fault: Fault) -> str:
 
 
 def blame(attribution: Attribution) -> str:
-    """Who is to blame and how that was found; empty when it is the program's own fault."""
+    """Who is to blame, how that was found, and what its response held; empty when it is the program's own fault."""
     if attribution.tool is None:
         return ""
     where = f" at {attribution.path}" if attribution.path else ""
     others = [tool for tool in attribution.candidates if tool != attribution.tool]
     among = f"; considered too: {', '.join(others)}" if others else ""
-    return visible(f"to blame: {attribution.tool}{where} ({HOW[attribution.how]}{among})")
+    said = visible(f"to blame: {attribution.tool}{where} ({HOW[attribution.how]}{among})")
+    return "\n".join([said, *(f"  {shorten(visible(fact), FACT_WIDTH)}" for fact in attribution.evidence[:2])])
 
 
 def figures(solution: Solution) -> str:

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["current", "numbered"]
+__all__ = ["current", "name_of", "numbered"]
 
 _LONGEST = 60
 
@@ -37,7 +37,7 @@ def current() -> tuple[str, ...]:
 
 def numbered(function: Callable[..., object]) -> Callable[..., object]:
     """The function as a task of the one that submits it now."""
-    name = _name(function)
+    name = name_of(function)
     number = _here.submitted.get(name, 0)
     _here.submitted[name] = number + 1
     path = (*_here.path, f"{name}#{number}")
@@ -49,7 +49,7 @@ def numbered(function: Callable[..., object]) -> Callable[..., object]:
     return task
 
 
-def _name(function: object) -> str:
+def name_of(function: object) -> str:
     """What a function is called, without asking an object of the program for it."""
     if isinstance(function, MethodType):
         function = function.__func__

@@ -378,7 +378,7 @@ def test_an_error_carries_its_place() -> None:
     assert result.error is not None
     assert (result.error.type, result.error.message) == ("KeyError", "'department'")
     assert result.error.line == 3
-    assert result.error.trace == (6, 3, 3)
+    assert result.error.trace in {(6, 3, 3), (6, 3)}  # a comprehension is a frame of its own up to Python 3.11
     assert result.error.snippet.splitlines()[2] == '--> 3     return [row["department"] for row in rows]'
     assert result.error.call is None
 

@@ -1,0 +1,150 @@
+"""Runs a program once more on the replies that it got, rewritten so that it tells where its values come from.
+
+Nothing is sent: each call is answered as it was the first time. The first run paid nothing for it, and this one may
+take no longer than a share of what the first one took.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import marshal
+import select
+import socket
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from protocols.errors import ProgramRefused
+from sandbox import channel, launcher
+from sandbox.bodies import LargeBody, parts
+from sandbox.instrument import instrument
+from sandbox.policy import compile_program
+from sandbox.records import Limits, Provenance, Run, Source
+
+__all__ = ["Answered", "retrace", "send_reply"]
+
+SHARE = 0.5
+"""Of the time of the first run, what the second may take."""
+
+LEAST = 0.5
+"""Seconds that it may take in any case."""
+
+_HOW = ("decided", "made", "exact")
+
+
+class Answered:
+    """What the calls of a run were answered, as the child got it; thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._replies: list[tuple[str, dict[str, object], bytes | LargeBody]] = []
+
+    @staticmethod
+    def key(kind: bytes, head: Mapping[str, object], payload: bytes) -> str:
+        """The same for two calls that ask for the same."""
+        asked = {name: value for name, value in head.items() if name not in ("id", "line")}
+        text = json.dumps(asked, sort_keys=True, default=str).encode()
+        return hashlib.sha256(kind + text + b"\0" + payload).hexdigest()
+
+    def add(self, asked: str, described: dict[str, object], body: bytes | LargeBody) -> None:
+        """A call was answered."""
+        with self._lock:
+            self._replies.append((asked, described, body))
+
+    def in_order(self) -> dict[str, deque[tuple[dict[str, object], bytes | LargeBody]]]:
+        """The replies to equal calls, in the order in which these were made."""
+        with self._lock:
+            replies = sorted(self._replies, key=lambda reply: int(str(reply[1]["index"])))
+        found: dict[str, deque[tuple[dict[str, object], bytes | LargeBody]]] = defaultdict(deque)
+        for asked, described, body in replies:
+            found[asked].append((described, body))
+        return found
+
+
+def send_reply(to: socket.socket, described: dict[str, object], body: bytes | LargeBody) -> None:
+    """Send the child what a call was answered. Raises: OSError."""
+    size = body.size if isinstance(body, LargeBody) else len(body)
+    to.sendall(channel.prefix(channel.REPLY, described, size))
+    for part in parts(body):
+        to.sendall(part)
+
+
+def retrace(
+    program: str, run: Run, answered: Answered, limits: Limits, settings: Mapping[str, Any]
+) -> Provenance | None:
+    """Where the values of a run come from; None where that could not be found in time, or the second run went
+    another way than the first."""
+    try:
+        code = marshal.dumps(compile_program(program, instrument))
+    except (ProgramRefused, SyntaxError):  # grown too deep by the rewriting
+        return None
+    seconds = max(LEAST, SHARE * run.resources.wall)
+    deadline = time.monotonic() + min(seconds, limits.wall)
+    given = {**settings, "tracked": True, "deadline": deadline, "cpu": seconds}
+    worker = launcher.take()
+    try:
+        end = _converse(worker.socket, channel.encode(channel.START, given, code), answered, limits, deadline)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        end = None
+    finally:
+        launcher.retire(worker)
+    if end is None or "provenance" not in end or not _same_end(run, end):
+        return None
+    told = end["provenance"]
+    try:
+        return Provenance(
+            fault=_sources(told["fault"]),
+            arguments={
+                int(call): {str(name): _sources(sources) for name, sources in named.items()}
+                for call, named in told["arguments"].items()
+            },
+            printed=_sources(told["printed"]),
+        )
+    except (KeyError, TypeError, ValueError, IndexError):
+        return None
+
+
+def _converse(
+    ours: socket.socket, start: bytes, answered: Answered, limits: Limits, deadline: float
+) -> dict[str, Any] | None:
+    """Play the run's other side; gives how the program ended."""
+    replies = answered.in_order()
+    frames = channel.Frames(max(limits.request, limits.output))
+    poll = select.poll()
+    poll.register(ours, select.POLLIN)
+    ours.sendall(start)
+    while (left := deadline - time.monotonic()) > 0:
+        if not poll.poll(left * 1000 + 1):
+            return None
+        data = ours.recv(256 * 1024)
+        if not data:
+            return None
+        for (kind, head, payload), _ in frames.feed(data):
+            if kind == channel.DONE:
+                return head
+            if kind in (channel.CALL, channel.REQUEST):
+                waiting = replies.get(Answered.key(kind, head, payload))
+                if not waiting:
+                    return None
+                described, body = waiting.popleft()
+                send_reply(ours, {**described, "id": head["id"]}, body)
+    return None
+
+
+def _same_end(run: Run, end: Mapping[str, Any]) -> bool:
+    """Whether the second run ended as the first did."""
+    error = end.get("error")
+    if run.error is None:
+        return error is None and "limit" not in end
+    return error is not None and error["type"] == run.error.type and error["message"] == run.error.message
+
+
+def _sources(told: Sequence[Any]) -> tuple[Source, ...]:
+    """Sources as the child reports them."""
+    return tuple(
+        Source(int(call), tuple(step if isinstance(step, (int, str)) else str(step) for step in path), _HOW[how])  # type: ignore[arg-type]
+        for call, path, how in told
+    )
