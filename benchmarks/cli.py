@@ -120,7 +120,8 @@ def bench(
         prepare(out, settings)
 
         def open_agent() -> Agent:
-            return Agent(protocol, opened, mode, max_reflections, base_url, auth, simulate, seed, now=now)
+            target = (base_url, auth, simulate)
+            return Agent(protocol, opened, mode, max_reflections, *target, seed, now=now, writes="allow")
 
         results = _watch(run_tasks(offered, settings, out, open_agent), len(offered))
     summary = summarize(results, settings)
