@@ -51,7 +51,8 @@ class Solution:
 
     `answer` is what the final program printed, stripped; None without an answer. `seconds` has total, model and run.
     `message` says in one line why there is no answer. `flow` says where each argument of the final attempt's calls came
-    from.
+    from. `abandoned` are the writes that earlier attempts made, or may have made, and that the final program did not
+    repeat.
     """
 
     query: str
@@ -63,6 +64,7 @@ class Solution:
     seconds: Mapping[str, float]
     versions: Mapping[str, str]
     message: str = ""
+    abandoned: tuple[CallRecord, ...] = ()
     flow: tuple[Flow, ...] = ()
 
     @property
@@ -100,6 +102,7 @@ class Solution:
             "message": self.message,
             "program": self.program,
             "calls": [asdict(call) for call in self.calls],
+            "abandoned": [asdict(call) for call in self.abandoned],
             "flow": [asdict(flow) for flow in self.flow],
             "evidence": [asdict(source) for source in self.evidence],
             "attempts": [

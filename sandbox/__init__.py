@@ -8,11 +8,13 @@ from sandbox.records import CallRecord, Layer, Limits, ProgramError, Provenance,
 
 if TYPE_CHECKING:
     from sandbox.broker import Broker
+    from sandbox.journal import Journal
     from sandbox.sandbox import Sandbox
 
 __all__ = [
     "Broker",
     "CallRecord",
+    "Journal",
     "Layer",
     "Limits",
     "ProgramError",
@@ -29,6 +31,10 @@ def __getattr__(name: str) -> object:
         from sandbox.sandbox import Sandbox
 
         return Sandbox
+    if name == "Journal":
+        from sandbox.journal import Journal
+
+        return Journal
     if name == "Broker":
         from sandbox.broker import Broker
 

@@ -2,7 +2,8 @@
 
 The broker knows the protocol, so it knows which hosts, methods and paths exist; nothing else is sent. It holds the
 credentials; they are put on a request last and taken out of everything that comes back. It keeps the rules for
-sending twice: a write that may have reached the service is never sent again.
+sending twice: a write that may have reached the service is never sent again, but with the idempotency key that the
+operation documents. With a journal this holds for all runs of a solve, and what was answered once is replayed.
 """
 
 # ruff: noqa: SIM905 - word lists read better than quoted ones
@@ -13,8 +14,9 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
@@ -22,10 +24,14 @@ from protocols.auth import Credential, redact, redact_stream
 from protocols.calling import BoundCall, bind, payload
 from protocols.errors import LimitReached, ToolError
 from protocols.model import Protocol, Tool
-from sandbox.bodies import KEPT, LargeBody, beginning, keep
+from sandbox.bodies import KEPT, LargeBody, beginning, keep, parts
+from sandbox.identity import SAFE, call_key, idempotency_header
+from sandbox.journal import Attempt, Entry, State
 from sandbox.reach import Origin, Place, Reach, UnreachableError, climbs
 from sandbox.records import CallRecord, Limits
 from sandbox.replies import Form, decoded, header, reading, retry_after, service_message
+from sandbox.settling import reader, verdict
+from sandbox.writes import Gate, Writes
 
 if TYPE_CHECKING:
     import requests
@@ -59,6 +65,9 @@ _INSTEAD_OF_CHECKED = frozenset(
     "x-http-method-override x-http-method x-method-override x-original-url x-rewrite-url".split()
 )
 """Headers by which some services take another method or path than the one that was checked."""
+
+_UNSET = "00000000-0000-4000-8000-000000000000"
+"""Stands for an idempotency key until the call has its row in the journal."""
 
 _DEFAULT_HEADERS = {"User-Agent": "python-requests/2", "Accept-Encoding": "gzip, deflate", "Accept": "*/*"}
 
@@ -113,6 +122,9 @@ class Broker:
         tools: Names of the tools that may be called by name; all if None. Requests may address any operation.
         on_call: Told of each call when it is over.
         deadline: `time.monotonic()` at which the run ends: no request goes on beyond it, and no retry waits for it.
+            The time that somebody takes to confirm writes is added to it.
+        journal: Where calls are matched with those of earlier runs, and written down.
+        writes: What becomes of writes (see sandbox.writes).
     Raises: UsageError: The document names no server that has a host, and there is no `base_url`; or that one holds a
         secret.
     """
@@ -128,8 +140,14 @@ class Broker:
         tools: Collection[str] | None = None,
         on_call: Callable[[CallRecord], None] | None = None,
         deadline: float | None = None,
+        journal: Attempt | None = None,
+        writes: Writes = "allow",
     ) -> None:
         self._protocol = protocol
+        self._journal = journal
+        self.gate = Gate(writes)
+        self._rehearsal: Broker | None = None
+        self._closing = contextlib.ExitStack()
         self._reach = Reach(protocol, base_url, allow)
         self._credentials = tuple(credentials)
         self._limits = limits or Limits()
@@ -163,6 +181,8 @@ class Broker:
     def cancel(self) -> None:
         """End every call that is under way; when this returns, each has its record."""
         self._over.set()
+        if self._rehearsal is not None:
+            self._rehearsal.cancel()
         if self._transport is not None:
             self._transport.cancel()
         with self._settled:
@@ -178,6 +198,7 @@ class Broker:
         """Give back connections."""
         if self._transport is not None:
             self._transport.close()
+        self._closing.close()
 
     # Calls
 
@@ -202,15 +223,17 @@ class Broker:
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
         line: int | None = None,
+        task: Sequence[str] = (),
     ) -> Reply:
         """Like `call`, with all that is known of the reply; a ToolError is its `problem`. Raises: Exceeded."""
-        begun = self._begin("function", line, tool)
+        begun = self._begin("function", line, tool, task)
         known = self._tools.get(tool)
         try:
             if known is None:
                 raise ToolError(f"there is no tool {tool}", tool=tool)
             begun.method, begun.url = known.method, f"{self._reach.base_of(known)}{known.path}"
-            bound = bind(known, args, kwargs or {}, self._protocol.definitions if self._protocol else {})
+            given = {**self._given(known), **(kwargs or {})}
+            bound = bind(known, args, given, self._protocol.definitions if self._protocol else {})
             if climbs(bound.path) and not climbs(known.path):
                 raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
         except (ToolError, ValueError, TypeError, RecursionError) as error:  # the last three: values no schema foresees
@@ -220,7 +243,7 @@ class Broker:
             return Reply(record, begun.url, problem=problem, failure="InvalidURL")
         begun.arguments = bound.arguments
         place = Place(known, self._reach.base_of(known), self._reach.base_of(known), bound.path, {})
-        return self._perform(begun, place, _plan(bound), retry=True)
+        return self._made(begun, place, _plan(bound), retry=True)
 
     def request(
         self,
@@ -236,6 +259,7 @@ class Broker:
         timeout: float | None = None,
         redirects: bool = True,
         line: int | None = None,
+        task: Sequence[str] = (),
     ) -> Reply:
         """Send what a program sends with `requests`; it sees the status as it is, and nothing is sent twice.
 
@@ -246,7 +270,7 @@ class Broker:
         """
         import requests
 
-        begun = self._begin("requests", line, None)
+        begun = self._begin("requests", line, None, task)
         method = method.upper()
         begun.method, begun.url = method, url
         given = _defaults(headers or {}, {"Content-Type": "application/json"} if json_body is not None else {})
@@ -279,7 +303,7 @@ class Broker:
             redirects=redirects,
         )
         begun.tool, begun.arguments = place.tool.name if place.tool else None, _arguments(place, plan)
-        return self._perform(begun, place, plan, retry=False, shown=str(prepared.url))
+        return self._made(begun, place, plan, retry=False, shown=str(prepared.url))
 
     def _passes(self, header: str) -> bool:
         """Whether a header of the program is sent on as it is."""
@@ -290,10 +314,12 @@ class Broker:
 
     # One call, step by step
 
-    def _begin(self, style: Literal["function", "requests"], line: int | None, tool: str | None) -> _Begun:
+    def _begin(
+        self, style: Literal["function", "requests"], line: int | None, tool: str | None, task: Sequence[str]
+    ) -> _Begun:
         """Give a call its number. Raises: Exceeded: It is one too many."""
         with self._lock:
-            begun = _Begun(self._started, style, line, tool)
+            begun = _Begun(self._started, style, line, tool, tuple(task))
             self._started += 1
             self._open[begun.index] = begun
         if begun.index >= self._limits.calls:
@@ -312,6 +338,8 @@ class Broker:
         try:
             self._moves(plan)
             request = self._signed(place, plan)
+            if begun.entry is not None and self._journal is not None:
+                self._journal.sent(begun.entry, begun.token)
             while True:
                 begun.attempts += 1
                 answer = self._send(request, plan)
@@ -321,6 +349,7 @@ class Broker:
                 answer.body.close()
             answer, stopped, history = self._redirected(place, plan, request, answer)
         except NoAnswerError as error:
+            begun.left = error.left
             message = self._redacted(str(error))
             record = self._finish(begun, error=message)
             problem = self._redacted(f"{_called(place)}: no reply from {plan.method} {plan.path} — {message}")
@@ -335,6 +364,208 @@ class Broker:
             raise
         reply = self._received(begun, place, plan, answer, stopped)
         return replace(reply, url=history[-1][1] if history else visible, sent=sent, history=history)
+
+    # Instead of sending: what the journal knows, and what the writes policy says
+
+    def _given(self, tool: Tool) -> dict[str, object]:
+        """The argument that the journal fills in, so that a program need not."""
+        key = idempotency_header(tool) if self._journal is not None else None
+        return {key.argument: _UNSET} if key is not None and key.required else {}
+
+    def _made(self, begun: _Begun, place: Place, plan: _Plan, *, retry: bool, shown: str | None = None) -> Reply:
+        """Replay a call, refuse it, rehearse it or perform it. Raises: Exceeded."""
+        begun.url = shown or _url(place.base + plan.path, plan.query)
+        write = plan.method not in SAFE
+        if write and self.gate.writes == "simulate":
+            return self._rehearsed(begun, place, plan, retry)
+        if self._journal is not None:
+            return self._journaled(self._journal, begun, place, plan, retry, shown)
+        if write and (why := self.gate.refusal(self._asked(begun))) is not None:
+            return self._stopped(begun, place, why, refused=True)
+        return self._perform(begun, place, plan, retry=retry, shown=shown)
+
+    def _journaled(
+        self, journal: Attempt, begun: _Begun, place: Place, plan: _Plan, retry: bool, shown: str | None
+    ) -> Reply:
+        """Make a call unless the journal has its reply. Raises: Exceeded."""
+        write = plan.method not in SAFE
+        asked = self._asked(begun)
+        entry, found = journal.begin(self._key(place, plan), begun.task, asked)
+        if found == "replay":
+            return self._replayed(begun, place, *journal.reply(entry))
+        if found == "open" and entry.token is None:
+            begun.entry = entry
+            settled = self._settled_by_read(journal, begun, place, plan)
+            if settled is not None:
+                return settled
+            entry = journal.again(entry, asked)
+        if write and (why := self.gate.refusal(asked)) is not None:
+            if entry.state == "planned":
+                journal.drop(entry)
+            return self._stopped(begun, place, why, refused=True)
+        begun.entry = entry
+        again = entry.token is not None
+        plan = self._keyed(journal, begun, place, plan)
+        try:
+            reply = self._perform(begun, place, plan, retry=retry, shown=shown)
+        except BaseException:
+            journal.finish(entry, "unknown" if write and entry.state == "sent" else "failed")
+            raise
+        state = _state(write, reply, begun.left)
+        if again and reply.record.status == 409:
+            state = "unknown"  # the service is still busy with the first one
+        if state == "unknown":
+            self._warn(f"{_called(place)}: it is not known whether this write was done ({reply.record.error})")
+        journal.finish(entry, state, _saved(reply), b"".join(parts(reply.body)))
+        return reply
+
+    def _key(self, place: Place, plan: _Plan) -> str:
+        hidden: set[tuple[str, str]] = set()
+        for credential in self._chosen(place.tool):
+            headers, query, cookies = dict[str, str](), list[tuple[str, str]](), dict[str, str]()
+            credential.apply(headers, query, cookies)
+            hidden |= {("header", name.lower()) for name in headers} | {("query", name.lower()) for name, _ in query}
+        return call_key(
+            plan.method,
+            place.tool,
+            place.base,
+            plan.path,
+            plan.query,
+            plan.headers,
+            plan.body,
+            redirects=plan.redirects,
+            hidden=hidden,
+        )
+
+    def _keyed(self, journal: Attempt, begun: _Begun, place: Place, plan: _Plan) -> _Plan:
+        """The request with an idempotency key, where the operation documents one: that of the first time, else the
+        program's own, else one that follows from the journal."""
+        parameter = idempotency_header(place.tool)
+        if parameter is None or begun.entry is None or plan.method in SAFE:
+            return plan
+        own = next((value for name, value in plan.headers.items() if name.lower() == parameter.name.lower()), _UNSET)
+        begun.token = begun.entry.token or (own if own != _UNSET else journal.token(begun.entry))
+        begun.arguments = {**begun.arguments, parameter.argument: begun.token}
+        others = {name: value for name, value in plan.headers.items() if name.lower() != parameter.name.lower()}
+        return replace(plan, headers={**others, parameter.name: begun.token})
+
+    def _asked(self, begun: _Begun) -> CallRecord:
+        """A call as it is known before it is made."""
+        arguments = self._clean(self._shown(begun.arguments))
+        return CallRecord(
+            begun.index,
+            begun.tool,
+            begun.method,
+            self._redacted(begun.url),
+            arguments,
+            begun.line,
+            None,
+            0.0,
+            0,
+            begun.style,
+        )
+
+    def _clean(self, value: Any) -> Any:
+        """Data without a secret in it."""
+        if isinstance(value, str):
+            return self._redacted(value)
+        if isinstance(value, dict):
+            return {self._redacted(str(name)): self._clean(item) for name, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self._clean(item) for item in value]
+        return value
+
+    def _replayed(self, begun: _Begun, place: Place, saved: dict[str, Any], raw: bytes) -> Reply:
+        """A call with the reply of an earlier one."""
+        body = keep([raw], KEPT if self._room(len(raw)) else 0)
+        _, parsed, _ = reading(place.tool, saved["headers"], body, saved["encoding"])
+        record = self._finish(begun, status=saved["status"], body=parsed, error=saved["error"], replayed=True)
+        fields = {name: saved[name] for name in _SAVED}
+        return Reply(record, body=body, history=tuple((s, u) for s, u in saved["history"]), **fields)
+
+    def _settled_by_read(self, journal: Attempt, begun: _Begun, place: Place, plan: _Plan) -> Reply | None:
+        """Find out about a write whose outcome is open: the reply if it was done, None if it was not, or the news that
+        nobody knows. Raises: Exceeded."""
+        from sandbox.transport import NoAnswerError, TooLargeError
+
+        assert begun.entry is not None
+        tool = reader(self._protocol, place.tool)
+        if tool is not None:
+            seen = place._replace(tool=tool)
+            read = replace(plan, method="GET", query=(), headers={"Accept": "application/json"}, body=None)
+            with contextlib.suppress(NoAnswerError, TooLargeError), self._finishing(begun):
+                begun.attempts += 1
+                answer = self._send(self._signed(seen, read), read)
+                body = keep(redact_stream(answer.body.parts(), self._credentials))
+                answer.body.close()
+                form, parsed, _ = reading(tool, answer.headers, body, answer.encoding)
+                found = verdict(plan.method, plan.body, answer.status, parsed)
+                if found == "not done":
+                    return None
+                if found == "done":
+                    gone = plan.method == "DELETE"
+                    record = self._finish(
+                        begun, status=204 if gone else 200, body=None if gone else parsed, replayed=True
+                    )
+                    headers = {} if gone else {"Content-Type": header(answer.headers, "content-type") or ""}
+                    reply = Reply(record, self._redacted(begun.url), headers=headers, reason="OK")
+                    if not gone:
+                        reply = replace(reply, body=body, encoding=answer.encoding, form=form)
+                    journal.finish(begun.entry, "confirmed", _saved(reply), b"".join(parts(reply.body)))
+                    return reply
+        why = "a call like this was sent before and its outcome is unknown; it was not sent again"
+        self._warn(f"{_called(place)}: {why}")
+        return self._stopped(begun, place, why)
+
+    @contextlib.contextmanager
+    def _finishing(self, begun: _Begun) -> Iterator[None]:
+        """A call that a limit ends has its record before the run ends."""
+        try:
+            yield
+        except Exceeded as error:
+            self._finish(begun, error=str(error))
+            raise
+
+    def _stopped(self, begun: _Begun, place: Place, why: str, *, refused: bool = False) -> Reply:
+        """A call that is not made."""
+        problem = self._redacted(f"{_called(place)}: {why}")
+        record = self._finish(begun, error=problem, refused=refused)
+        return Reply(record, record.url, failure="ConnectionError", problem=problem)
+
+    def _rehearsed(self, begun: _Begun, place: Place, plan: _Plan, retry: bool) -> Reply:
+        """A write that a simulated API answers; nothing leaves this machine. Raises: Exceeded."""
+        if place.tool is None or self._protocol is None:
+            why = "a write that no protocol describes, so that it cannot be simulated (--writes simulate)"
+            return self._stopped(begun, place, why, refused=True)
+        with self._lock:
+            if self._rehearsal is None:
+                from protocols.simulator import Simulator
+
+                simulator = self._closing.enter_context(Simulator(self._protocol, now=datetime.now(UTC), open=True))
+                rehearsal = Broker(
+                    self._protocol,
+                    base_url=simulator.url,
+                    credentials=simulator.credentials,
+                    limits=self._limits,
+                    deadline=self._deadline,
+                )
+                self._closing.callback(rehearsal.close)
+                self._rehearsal = rehearsal
+        shown = begun.url
+        there = self._rehearsal._reach.base_of(place.tool)
+        inner = self._rehearsal._begin(begun.style, begun.line, begun.tool, ())
+        inner.method, inner.arguments = begun.method, begun.arguments
+        with self._finishing(begun):
+            reply = self._rehearsal._perform(inner, place._replace(base=there), plan, retry=retry)
+        begun.url, begun.attempts = shown, 0
+        record = self._finish(
+            begun,
+            status=reply.record.status,
+            body=reply.record.response,
+            error=reply.record.error,
+            simulated=True,
+        )
+        return replace(reply, record=record, url=record.url)
 
     def _moves(self, plan: _Plan) -> None:
         """Count what a request moves. Raises: Exceeded."""
@@ -384,7 +615,15 @@ class Broker:
         return fits
 
     def _finish(
-        self, begun: _Begun, *, status: int | None = None, body: object = None, error: str | None = None
+        self,
+        begun: _Begun,
+        *,
+        status: int | None = None,
+        body: object = None,
+        error: str | None = None,
+        replayed: bool = False,
+        refused: bool = False,
+        simulated: bool = False,
     ) -> CallRecord:
         record = CallRecord(
             index=begun.index,
@@ -399,6 +638,9 @@ class Broker:
             style=begun.style,
             response=body,
             error=error,
+            replayed=replayed,
+            refused=refused,
+            simulated=simulated,
         )
         with self._settled:
             if self._open.pop(record.index, None) is None:
@@ -425,7 +667,7 @@ class Broker:
         if self._over.is_set():
             raise NoAnswerError("ConnectionError", OVER)
         seconds = min(self._limits.request_timeout, plan.timeout or self._limits.request_timeout)
-        left = self._deadline - time.monotonic() if self._deadline is not None else seconds
+        left = self._deadline + self.gate.waited - time.monotonic() if self._deadline is not None else seconds
         try:
             answer = self._transport.send(request, seconds=max(0.0, min(seconds, left)), limit=self._limits.response)
             self._count(answer.body.size)
@@ -445,7 +687,7 @@ class Broker:
         delay = retry_after(answer.headers)
         if delay is None:
             delay = BACKOFF * 2 ** (attempts - 1)
-        if self._deadline is not None and time.monotonic() + delay >= self._deadline:
+        if self._deadline is not None and time.monotonic() + delay >= self._deadline + self.gate.waited:
             return None
         return delay
 
@@ -528,6 +770,26 @@ class Broker:
         return redact(text, self._credentials) if self._credentials else text
 
 
+def _state(write: bool, reply: Reply, left: bool) -> State:
+    """What became of a call that was sent."""
+    status = reply.record.status
+    if status is None:
+        return "unknown" if write and left else "failed"
+    if 200 <= status < 300:
+        return "confirmed"
+    # A service that names a client's mistake, or sends the client elsewhere with the same request, has done nothing.
+    return "failed" if not write or 400 <= status < 500 or status in (307, 308) else "unknown"
+
+
+_SAVED = ("url", "reason", "headers", "cookies", "sent", "encoding", "form", "failure", "problem")
+
+
+def _saved(reply: Reply) -> dict[str, object]:
+    """A reply without its body and record, as JSON."""
+    own = {name: getattr(reply, name) for name in _SAVED}
+    return {**own, "history": reply.history, "status": reply.record.status, "error": reply.record.error}
+
+
 @dataclass(slots=True)
 class _Begun:
     """A call that has its number but not yet its record."""
@@ -536,11 +798,16 @@ class _Begun:
     style: Literal["function", "requests"]
     line: int | None
     tool: str | None
+    task: tuple[str, ...] = ()
     method: str = ""
     url: str = ""
     arguments: dict[str, object] = field(default_factory=dict)
     attempts: int = 0
     at: float = field(default_factory=time.monotonic)
+    entry: Entry | None = None
+    token: str | None = None
+    left: bool = False
+    """Whether a request without a reply may have reached the service."""
 
 
 @dataclass(frozen=True, slots=True)

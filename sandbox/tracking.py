@@ -21,6 +21,7 @@ from concurrent.futures.thread import ThreadPoolExecutor
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, GeneratorType, MethodType, MethodWrapperType
 
 from sandbox import guards
+from sandbox.facades import tasks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -468,6 +469,7 @@ class Tracker:
             done[place] = here.origins.get(number, _NONE)
             return result
 
+        run.__name__ = tasks.name_of(func)  # a task keeps its name, by which its calls find their replies
         if name == "submit":
             return (run, "result", *zip(args[1:], given[1:], strict=True))
         paired = []
