@@ -241,7 +241,8 @@ class _Instrument(ast.NodeTransformer):
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         node.args = self._defaults(node.args)
         in_class, self._in_class = self._in_class, False
-        body = self.visit(node.body)
+        value, number = self._expr(node.body)
+        body: ast.expr = self._ask(node.body, "returned", number, value)
         self._in_class = in_class
         names = [name for name in _parameters(node.args) if name in self._shadowed]
         if names:
