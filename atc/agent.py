@@ -41,7 +41,7 @@ from atc.resume import answered, begin, keep, open_writes, refused_write
 from atc.solution import Attempt, Solution, Status
 from atc.verify import doubt, judge
 from protocols import load
-from protocols.errors import ModelError, UsageError
+from protocols.errors import LimitReached, ModelError, UsageError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol
 from protocols.render import estimate, render
@@ -145,12 +145,12 @@ class Agent:
         self._closing = ExitStack()
         self._model: str | Model | None = model
         self._credentials = tuple(credential(spec, protocol) for spec in auth)
-        self._base_url = base_url
+        self.base_url = base_url
         if simulate:
             from protocols.simulator import Simulator
 
             simulator = self._closing.enter_context(Simulator(protocol, seed=seed, now=self.now))
-            self._base_url = simulator.url
+            self.base_url = simulator.url
             self._credentials = (*simulator.credentials, *self._credentials)
 
     @classmethod
@@ -296,7 +296,7 @@ class _Solve:
         try:
             with Sandbox(
                 agent.protocol,
-                base_url=agent._base_url,
+                base_url=agent.base_url,
                 allow=agent.allow,
                 credentials=agent._credentials,
                 limits=agent.limits,
@@ -312,6 +312,8 @@ class _Solve:
                 status, message = self.loop(sandbox)
         except ModelError as error:
             status, message = "model_error", str(error)
+        except LimitReached as error:
+            status, message = "limit", str(error)
         except KeyboardInterrupt:
             status, message = "interrupted", "interrupted"
         solution = self.solution(status, message)
