@@ -249,7 +249,12 @@ class Agent:
         unknown = [name for name in tools or () if name not in self.protocol]
         if unknown:
             raise UsageError(f"{self.protocol.title} has no tool {', '.join(unknown)}")
-        return _Solve(self, query.strip(), tools, journal or self.new_journal()).run()
+        kept = journal if journal is not None else self.new_journal()
+        try:
+            return _Solve(self, query.strip(), tools, kept).run()
+        finally:
+            if journal is None and kept is not None:
+                kept.close()
 
     def new_journal(self) -> Journal | None:
         """The journal of a solve that is given none; a subclass may do without one."""

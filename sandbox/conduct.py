@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from protocols.auth import redact_stream
 from protocols.errors import LimitReached
 from protocols.model import Protocol, Tool
-from sandbox.bodies import KEPT, keep, parts
+from sandbox.bodies import KEPT, keep
 from sandbox.identity import SAFE, call_key, idempotency_header
-from sandbox.journal import Attempt, State
+from sandbox.journal import Attempt, Entry, State
 from sandbox.reach import Place
 from sandbox.records import CallRecord
 from sandbox.replies import Reply, header, reading
@@ -81,7 +81,7 @@ class Conduct:
         asked = self._asked(begun)
         entry, found = journal.begin(self._key(place, plan), begun.task, asked)
         if found == "replay":
-            return self._replayed(begun, place, *journal.reply(entry))
+            return self._replayed(journal, entry, begun, place)
         if found == "open" and entry.token is None:
             begun.entry = entry
             settled = self._settled_by_read(journal, begun, place, plan)
@@ -105,7 +105,7 @@ class Conduct:
             state = "unknown"  # the service is still busy with the first one
         if state == "unknown":
             self._broker._warn(f"{place.called}: it is not known whether this write was done ({reply.record.error})")
-        journal.finish(entry, state, _saved(reply), b"".join(parts(reply.body)))
+        journal.finish(entry, state, _saved(reply), reply.body)
         return reply
 
     def _key(self, place: Place, plan: Plan) -> str:
@@ -140,7 +140,12 @@ class Conduct:
 
     def _asked(self, begun: Begun) -> CallRecord:
         """A call as it is known before it is made."""
-        arguments = self._clean(self._broker._shown(begun.arguments))
+        given = begun.arguments
+        if len(str(given)) > KEPT:
+            given = {
+                name: value if len(text := str(value)) < 100 else f"{text[:100]}…" for name, value in given.items()
+            }
+        arguments = self._clean(given)
         return CallRecord(
             begun.index,
             begun.tool,
@@ -164,9 +169,10 @@ class Conduct:
             return [self._clean(item) for item in value]
         return value
 
-    def _replayed(self, begun: Begun, place: Place, saved: dict[str, Any], raw: bytes) -> Reply:
+    def _replayed(self, journal: Attempt, entry: Entry, begun: Begun, place: Place) -> Reply:
         """A call with the reply of an earlier one."""
-        body = keep([raw], KEPT if self._broker._room(len(raw)) else 0)
+        saved, size = journal.reply(entry)
+        body = keep(journal.body(entry), KEPT if self._broker._room(size) else 0)
         _, parsed, _ = reading(place.tool, saved["headers"], body, saved["encoding"])
         record = self._broker._finish(begun, status=saved["status"], body=parsed, error=saved["error"], replayed=True)
         fields = {name: saved[name] for name in _SAVED}
@@ -200,7 +206,7 @@ class Conduct:
                     reply = Reply(record, self._broker._redacted(begun.url), headers=headers, reason="OK")
                     if not gone:
                         reply = replace(reply, body=body, encoding=answer.encoding, form=form)
-                    journal.finish(begun.entry, "confirmed", _saved(reply), b"".join(parts(reply.body)))
+                    journal.finish(begun.entry, "confirmed", _saved(reply), reply.body)
                     return reply
         why = "a call like this was sent before and its outcome is unknown; it was not sent again"
         self._broker._warn(f"{place.called}: {why}")
