@@ -144,14 +144,14 @@ class Agent:
         self.writes: Writes = confirm if policy == "ask" and confirm is not None else policy
         self._closing = ExitStack()
         self._model: str | Model | None = model
-        self._credentials = tuple(credential(spec, protocol) for spec in auth)
+        self.credentials = tuple(credential(spec, protocol) for spec in auth)
         self.base_url = base_url
         if simulate:
             from protocols.simulator import Simulator
 
             simulator = self._closing.enter_context(Simulator(protocol, seed=seed, now=self.now))
             self.base_url = simulator.url
-            self._credentials = (*simulator.credentials, *self._credentials)
+            self.credentials = (*simulator.credentials, *self.credentials)
 
     @classmethod
     def from_openapi(
@@ -303,7 +303,7 @@ class _Solve:
                 agent.protocol,
                 base_url=agent.base_url,
                 allow=agent.allow,
-                credentials=agent._credentials,
+                credentials=agent.credentials,
                 limits=agent.limits,
                 now=agent.now,
                 seed=agent.seed,

@@ -26,6 +26,8 @@ def summarize(results: Sequence[Result], settings: Settings) -> dict[str, object
         "completion_tokens": round(mean(result.completion_tokens for result in results), 1),
         "model_calls": round(mean(result.model_calls for result in results), 2),
         "tool_calls": round(mean(result.tool_calls for result in results), 2),
+        "correct": percent(_known(results)) if _known(results) else None,
+        "false_success": _false_success(results),
         "reflections": round(mean(result.reflections for result in results), 2),
         "tokens_per_solved": _per_solved(results),
         "by_gold_calls": _by_gold_calls(results),
@@ -36,6 +38,17 @@ def summarize(results: Sequence[Result], settings: Settings) -> dict[str, object
         "seed": settings.seed,
         "files": {name: dict(file) for name, file in settings.files.items()},
     }
+
+
+def _known(results: Sequence[Result]) -> list[float]:
+    """Whether the answers are right, of the tasks that have a reference."""
+    return [float(result.correct) for result in results if result.correct is not None]
+
+
+def _false_success(results: Sequence[Result]) -> float | None:
+    """Answered and wrong, in percent of those answered; None where no reference tells."""
+    answered = [result for result in results if result.status == "answered" and result.correct is not None]
+    return percent(float(not result.correct) for result in answered) if answered else None
 
 
 def _per_solved(results: Sequence[Result]) -> float | None:
@@ -64,6 +77,8 @@ def table(summary: Mapping[str, object]) -> Table:
         ("Path", f"{summary['path']:.1f} %"),
         ("Prec", f"{summary['precision']:.1f} %"),
         ("success_any (ours)", f"{summary['success_any']:.1f} %"),
+        ("answers right (ours)", _shown(summary["correct"])),
+        ("false success (ours)", _shown(summary["false_success"])),
         ("prompt tokens, mean", f"{summary['prompt_tokens']:,.0f}"),
         ("completion tokens, mean", f"{summary['completion_tokens']:,.0f}"),
         ("model calls, mean", f"{summary['model_calls']:.2f}"),
@@ -73,3 +88,7 @@ def table(summary: Mapping[str, object]) -> Table:
     for row in rows:
         shown.add_row(*row)
     return shown
+
+
+def _shown(value: object) -> str:
+    return f"{value:.1f} %" if isinstance(value, float) else "-"

@@ -12,18 +12,20 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
 from atc import Agent, Solution
 from atc.files import to_json, write_json
+from benchmarks.answers import Reference, find_reference, is_correct, read_claim
 from benchmarks.metrics import Score, category, score
 from benchmarks.restbench import Task
 from protocols.errors import APIError, ModelError, UsageError
+from sandbox import Limits, Run, Sandbox
 
-__all__ = ["Result", "Settings", "World", "prepare", "read_results", "run_tasks", "solve_task"]
+__all__ = ["Result", "Settings", "World", "judge", "measured", "prepare", "read_results", "run_tasks"]
 
 _TIMES = frozenset({"seconds", "ms", "wall", "cpu", "memory"})
 """Members of a solution that differ from run to run."""
@@ -101,6 +103,20 @@ class World:
     agent: Agent
     base_url: str | None = None
 
+    def run(self, program: str) -> Run:
+        """Run a program of ours in it, with all tools."""
+        agent = self.agent
+        with Sandbox(
+            agent.protocol,
+            base_url=agent.base_url,
+            credentials=agent.credentials,
+            now=agent.now,
+            seed=agent.seed,
+            limits=Limits(calls=1000),
+            track=False,
+        ) as sandbox:
+            return sandbox.run(program)
+
 
 Open = Callable[[Task], AbstractContextManager[World]]
 
@@ -158,8 +174,11 @@ def run_tasks(
             yield found
 
     def one(task: Task, candidates: tuple[str, ...]) -> Result:
+        reference = find_reference(settings.benchmark, task.id, task.query) if settings.api == "simulated" else None
         with open_world(task) as world:
-            result, record, spent = solve_task(world, task, candidates)
+            solution = world.agent.solve(task.query, tools=candidates)
+            correct = judge(reference, solution, world, lambda: open_world(task)) if reference else None
+            result, record, spent = measured(solution, task, candidates, world.base_url, correct)
         record = {"key": _key(settings, task, candidates), **record}
         times.add(task.id, spent)
         write_json(out / "tasks" / f"{task.id}.json", record)
@@ -178,11 +197,29 @@ def run_tasks(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def solve_task(
-    world: World, task: Task, candidates: tuple[str, ...]
+def judge(
+    reference: Reference, solution: Solution, world: World, fresh: Callable[[], AbstractContextManager[World]]
+) -> bool:
+    """Whether a solution's answer is right by its reference, which runs in the solve's own world or in a fresh one.
+
+    Raises: UsageError: The reference does not run to its end, or claims nothing.
+    """
+    if solution.answer is None:
+        return False
+    with nullcontext(world) if reference.after else fresh() as where:
+        run = where.run(reference.program)
+    try:
+        if run.error is not None:
+            raise ValueError(f"{run.error.type}: {run.error.message} (line {run.error.line})")
+        return is_correct(solution.answer, read_claim(run.stdout))
+    except ValueError as error:
+        raise UsageError(f"the reference for {solution.query!r} is broken: {error}") from None
+
+
+def measured(
+    solution: Solution, task: Task, candidates: tuple[str, ...], base_url: str | None, correct: bool | None
 ) -> tuple[Result, dict[str, object], dict[str, float]]:
-    """Solve one task and judge it: the result, the record of it as plain data without times, and the times."""
-    solution = world.agent.solve(task.query, tools=candidates)
+    """Judge a solution by its calls: the result, the record of it as plain data without times, and the times."""
     _stop_if_hopeless(solution)
     judged = score(task.gold, [attempt.calls for attempt in solution.attempts], solution.status)
     result = Result(
@@ -198,6 +235,7 @@ def solve_task(
         reflections=solution.reflections,
         gold_calls=task.gold.needed.total(),
         error=category(solution, judged),
+        correct=correct,
     )
     record: dict[str, object] = {
         "id": task.id,
@@ -206,7 +244,7 @@ def solve_task(
         "gold": asdict(task.gold),
         "candidates": list(candidates),
         "metrics": result.metrics(),
-        "solution": _stable(solution, world.base_url),
+        "solution": _stable(solution, base_url),
     }
     return result, record, dict(solution.seconds)
 

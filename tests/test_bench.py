@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc.cli import main
+from benchmarks.answers import query_hash
 from benchmarks.datasets import open_dataset
 from benchmarks.metrics import Gold, Score
 from benchmarks.report import summarize
@@ -175,7 +176,7 @@ def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[...
     assert list(figures) == [
         *("tasks", "success", "path", "precision", "success_any"),
         *("prompt_tokens", "completion_tokens", "model_calls", "tool_calls"),
-        *("reflections", "tokens_per_solved", "by_gold_calls", "errors", "seconds"),
+        *("correct", "false_success", "reflections", "tokens_per_solved", "by_gold_calls", "errors", "seconds"),
         *("model", "mode", "seed", "files", "date"),
     ]
     assert [figures[name] for name in ("tasks", "success", "path", "precision")] == [3, 66.67, 83.33, 100.0]
@@ -308,6 +309,32 @@ def test_workers_change_nothing_but_the_time(films: Path, endpoint: Callable[...
     assert [file.read_bytes() for file in one] == [file.read_bytes() for file in four]
     figures = [summary(tmp_path / workers) for workers in ("1", "4")]
     assert {**figures[0], "seconds": 0} == {**figures[1], "seconds": 0}
+
+
+def test_answers_are_compared_with_references(
+    films: Path, endpoint: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reference runs in a world of its own, or in the one that the solve left; a broken one is told."""
+    endpoint(BOTH)
+    folder = tmp_path / "restbench-tmdb"
+    folder.mkdir()
+    monkeypatch.setattr("benchmarks.answers.FOLDER", tmp_path)
+    right = "import json\nf = GET_search_film(query='The Long Tide')['results'][0]\n" + (
+        "print(json.dumps({'all': [GET_film_film_id_credits(film_id=f['id'])['crew'][0]['name']]}))\n"
+    )
+    claims = [right, 'print(\'{"all": ["nobody"]}\')\n', "print('{\"state\": true}')\n"]
+    for number, (task, claim) in enumerate(zip(TASKS, claims, strict=True)):
+        after = " after" if "state" in claim else ""
+        (folder / f"tmdb-{number}.py").write_text(f"# {query_hash(str(task['query']))}{after}\n{claim}")
+    tasks = write(tmp_path, TASKS)
+
+    assert bench(films, tasks, tmp_path / "out").exit_code == 0
+    figures = summary(tmp_path / "out")
+    assert (figures["correct"], figures["false_success"]) == (66.67, 33.33)
+    (folder / "tmdb-0.py").write_text(f"# {query_hash(str(TASKS[0]['query']))}\nprint(missing)\n")
+    broken = bench(films, tasks, tmp_path / "other")
+    assert broken.exit_code == 2
+    assert "the reference for 'Who made The Long Tide?' is broken: NameError" in broken.stderr
 
 
 def test_repeated_runs_lie_side_by_side(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
