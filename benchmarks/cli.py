@@ -1,4 +1,4 @@
-"""`atc bench`: one command for every benchmark; another one is a line in benchmarks.datasets."""
+"""`atc bench`: one command for every benchmark; another one is a line in benchmarks.datasets. And `atc data`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from benchmarks.restbench import Task
     from benchmarks.runner import Result, Settings, World
 
-__all__ = ["NAMES", "bench"]
+__all__ = ["NAMES", "bench", "data"]
 
 NAMES = {
     "restbench-tmdb": "RestBench, questions about movies (TMDB)",
@@ -191,6 +191,24 @@ def _run(settings: Settings, dataset: Dataset, folder: Path, way: _Way) -> list[
         results = _watch(run_tasks(offered, settings, folder, open_world, way.workers), len(offered))
     order = {task.id: place for place, task in enumerate(tasks)}
     return sorted(results, key=lambda result: order[result.id])
+
+
+@click.group()
+def data() -> None:
+    """Fetch the public files of benchmarks."""
+
+
+@data.command()
+@click.argument("name", type=click.Choice(["restbench", "toolflow"]), metavar="NAME")
+def pull(name: str) -> None:
+    """Fetch the files of NAME (restbench or toolflow) to $ATC_DATA, or to the cache folder."""
+    from benchmarks.pull import SOURCES, folders
+    from benchmarks.pull import pull as fetch
+
+    target, source = folders()[0], SOURCES[name]
+    got = fetch(name, target)
+    say(f"{len(got)} files came, {len(source.files) - len(got)} were there: {target / name}")
+    say(f"from {source.repository} at {source.commit[:12]}, licence {source.licence} ({target / name / 'LICENSE'})")
 
 
 def _watch(results: Iterable[Result], total: int) -> list[Result]:

@@ -1,27 +1,25 @@
 """The benchmarks that there are: where their tasks and API documents lie, and how the two are read together.
 
 A benchmark has one API, or (ToolFlow) one for each domain that its tasks are labelled with. Its files are named on the
-command line, or found under `ATC_DATA`; `tiny` comes with the project.
+command line, or found under `ATC_DATA` or in the cache folder.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from benchmarks.pull import folders
 from benchmarks.restbench import Task, entries, read_tasks
 from protocols import load
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
 __all__ = ["BENCHMARKS", "Benchmark", "Dataset", "open_dataset"]
-
-TINY = Path(__file__).parent / "data" / "tiny"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +47,37 @@ class Dataset:
         return any(task.candidates for task in self.tasks)
 
 
+def _either(*names: str) -> tuple[str, ...]:
+    """Task files, whole or only the development split."""
+    return tuple(f"{name}{split}.json" for name in names for split in ("", ".dev"))
+
+
 BENCHMARKS: Mapping[str, Benchmark] = {
     one.name: one
     for one in (
         Benchmark(
             "restbench-tmdb",
-            ("toolflow/tmdb.candidates.json", "toolflow/tmdb.candidates.dev.json", "restbench/tmdb.dev.json"),
+            (
+                "toolflow/tmdb.candidates.json",
+                "toolflow/tmdb.candidates.dev.json",
+                "restbench/tmdb.json",
+                "restbench/tmdb.dev.json",
+            ),
             {"tmdb": "restbench/tmdb_oas.json"},
         ),
         Benchmark(
             "restbench-spotify",
-            ("toolflow/spotify.candidates.json", "toolflow/spotify.candidates.dev.json", "restbench/spotify.dev.json"),
+            (
+                "toolflow/spotify.candidates.json",
+                "toolflow/spotify.candidates.dev.json",
+                "restbench/spotify.json",
+                "restbench/spotify.dev.json",
+            ),
             {"spotify": "restbench/spotify_oas.json"},
         ),
         Benchmark(
             "toolflow",
-            ("toolflow/toolflow.json", "toolflow/toolflow.dev.json"),
+            _either("toolflow/toolflow"),
             {name: f"toolflow/{name}.tools.json" for name in ("food", "weather", "music", "tmdb", "game")},
         ),
     )
@@ -117,13 +130,15 @@ def _given(benchmark: Benchmark, apis: Sequence[str]) -> dict[str, str]:
 
 
 def _found(names: Sequence[str], what: str) -> Path:
-    """The first of these files under `ATC_DATA`."""
-    root = os.environ.get("ATC_DATA")
-    for name in names if root else ():
-        if (file := Path(root or "") / name).is_file():
-            return file
-    where = f"under ATC_DATA ({root}): none of {', '.join(names)} is there" if root else "and ATC_DATA is not set"
-    raise UsageError(f"give {what}, which was not found {where}")
+    """The first of these files that is there, under `ATC_DATA` or in the cache folder."""
+    places = folders()
+    for name in names:
+        for place in places:
+            if (file := place / name).is_file():
+                return file
+    sought = f"none of {', '.join(names)} is in {' or '.join(map(str, places))}"
+    source = names[0].partition("/")[0]
+    raise UsageError(f"give {what}; {sought}; atc data pull {source} fetches the public files (or set ATC_DATA)")
 
 
 def _described(file: Path) -> dict[str, str]:

@@ -17,11 +17,13 @@ from atc.cli import main
 from benchmarks.answers import query_hash
 from benchmarks.datasets import open_dataset
 from benchmarks.metrics import Gold, Score
+from benchmarks.pull import Source, pull
 from benchmarks.report import summarize
 from benchmarks.restbench import Task, entries, offer, read_tasks
 from benchmarks.runner import Result as TaskResult
 from benchmarks.runner import Settings
 from protocols import Protocol, UsageError, load
+from protocols.errors import APIError
 
 SEARCH, CREDITS, LATEST = "GET_search_film", "GET_film_film_id_credits", "GET_film_latest"
 BOTH = """```python
@@ -386,8 +388,32 @@ def test_files_are_found_under_atc_data(
 
     assert nothing.exit_code == 2
     assert "none of toolflow/tmdb.candidates.json" in nothing.stderr
+    assert "atc data pull toolflow" in nothing.stderr
     assert found.exit_code == 0, found.stderr
     assert summary(tmp_path / "out")["tasks"] == 3
+
+
+def test_data_is_pulled_checked_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what is missing is fetched; another file than the pinned one, and a host that is away, are told."""
+    from tests.local_api import LocalAPI
+
+    text = b"a licence"
+    files = {"x/LICENSE": ("LICENSE", hashlib.sha256(text).hexdigest()), "x/t.json": ("t.json", "0" * 64)}
+    monkeypatch.setattr("benchmarks.pull.SOURCES", {"x": Source("o/r", "abc", "MIT", files)})
+    with LocalAPI() as api:
+        host = api.url.removesuffix("/v1")
+        api.answer("GET", "/o/r/abc/LICENSE", text)
+        api.answer("GET", "/o/r/abc/t.json", b"[]")
+
+        with pytest.raises(APIError, match=r"t\.json is another file"):
+            pull("x", tmp_path, host)
+        assert (tmp_path / "x" / "LICENSE").read_bytes() == text
+        with pytest.raises(APIError, match="another file"):
+            pull("x", tmp_path, host)
+        assert [request.path for request in api.requests].count("/o/r/abc/LICENSE") == 1
+    with pytest.raises(APIError, match="set ATC_DATA"):
+        pull("x", tmp_path, "http://127.0.0.1:9")
+    assert sorted(file.name for file in (tmp_path / "x").iterdir()) == ["LICENSE"]
 
 
 def test_toolflow_is_read(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
