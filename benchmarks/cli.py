@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import click
 
 from atc.cli import say
-from atc.cli.options import bench_api_options, check_api_options, model_options
+from atc.cli.options import bench_api_options, check_api_options, model_options, out_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -67,6 +67,7 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAM
     metavar="DIR",
     help="Results; tasks already in it are skipped.",
 )
+@click.option("--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE.")
 @click.option("--json", "as_json", is_flag=True, help="Print summary.json instead of the table.")
 def bench(
     name: str,
@@ -88,6 +89,7 @@ def bench(
     max_tokens: int,
     max_seconds: float,
     out: Path,
+    record: Path | None,
     as_json: bool,
 ) -> None:
     """Run the benchmark NAME and print its figures.
@@ -132,7 +134,7 @@ def bench(
             max_tokens=max_tokens,
             max_seconds=max_seconds,
         )
-        results = _run(settings, dataset, folder, _Way(base_url, auth, candidates, limit, workers))
+        results = _run(settings, dataset, folder, _Way(base_url, auth, candidates, limit, workers, record))
         summary = summarize(results, settings)
         write_json(folder / "summary.json", {**summary, "date": datetime.now(UTC).date().isoformat()})
         summaries.append(summary)
@@ -151,6 +153,7 @@ class _Way(NamedTuple):
     candidates: int | None
     limit: int | None
     workers: int
+    record: Path | None
 
 
 def _run(settings: Settings, dataset: Dataset, folder: Path, way: _Way) -> list[Result]:
@@ -165,7 +168,7 @@ def _run(settings: Settings, dataset: Dataset, folder: Path, way: _Way) -> list[
     simulated = settings.api == "simulated"
     tasks = dataset.tasks[: way.limit]
     offered = [(task, offer(task, dataset.protocols[task.domain], way.candidates, settings.seed)) for task in tasks]
-    with closing(open_model(settings.model, seed=settings.seed)) as opened:
+    with closing(open_model(settings.model, record=way.record, seed=settings.seed)) as opened:
 
         @contextmanager
         def open_world(task: Task) -> Iterator[World]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import random
 import signal
 import subprocess
 import sys
@@ -337,6 +339,32 @@ def test_answers_are_compared_with_references(
     broken = bench(films, tasks, tmp_path / "other")
     assert broken.exit_code == 2
     assert "the reference for 'Who made The Long Tide?' is broken: NameError" in broken.stderr
+
+
+def test_a_run_that_was_killed_ten_times_ends_as_an_undisturbed_one(
+    films: Path, endpoint: Callable[..., None], tmp_path: Path
+) -> None:
+    """kill -9 at random moments: every finished task stays, and at the end all files are the same."""
+    endpoint(BOTH, SEARCH_ONLY)
+    tasks, recorded = write(tmp_path, TASKS * 4), tmp_path / "answers.jsonl"
+    assert bench(films, tasks, tmp_path / "first", "--record", str(recorded)).exit_code == 0
+    replay = ["--tasks", str(tasks), "--api", str(films), "--simulate", "--model", f"replay:{recorded}"]
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert CliRunner().invoke(main, ["bench", "restbench-tmdb", *replay, "--out", str(whole)]).exit_code == 0
+    code = "import sys; from atc.cli import main; sys.argv[0] = 'atc'; main()"
+    arguments = [sys.executable, "-c", code, "bench", "restbench-tmdb", *replay, "--out", str(killed)]
+    chance = random.Random(7)
+    for _ in range(10):
+        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(chance.uniform(0.3, 1.5))
+        process.kill()
+        process.wait()
+    subprocess.run(arguments, check=True, capture_output=True)
+
+    for file in sorted((whole / "tasks").iterdir()):
+        assert (killed / "tasks" / file.name).read_bytes() == file.read_bytes()
+    assert {**summary(killed), "seconds": 0} == {**summary(whole), "seconds": 0}
 
 
 def test_repeated_runs_lie_side_by_side(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
