@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.util
 import json
+import os
 import random
 import signal
 import subprocess
@@ -346,7 +348,8 @@ def test_a_run_that_was_killed_ten_times_ends_as_an_undisturbed_one(
 ) -> None:
     """kill -9 at random moments: every finished task stays, and at the end all files are the same."""
     endpoint(BOTH, SEARCH_ONLY)
-    tasks, recorded = write(tmp_path, TASKS * 4), tmp_path / "answers.jsonl"
+    several = [{**task, "query": f"{task['query']} ({n})"} for n in range(4) for task in TASKS]
+    tasks, recorded = write(tmp_path, several), tmp_path / "answers.jsonl"
     assert bench(films, tasks, tmp_path / "first", "--record", str(recorded)).exit_code == 0
     replay = ["--tasks", str(tasks), "--api", str(films), "--simulate", "--model", f"replay:{recorded}"]
     whole, killed = tmp_path / "whole", tmp_path / "killed"
@@ -365,6 +368,31 @@ def test_a_run_that_was_killed_ten_times_ends_as_an_undisturbed_one(
     for file in sorted((whole / "tasks").iterdir()):
         assert (killed / "tasks" / file.name).read_bytes() == file.read_bytes()
     assert {**summary(killed), "seconds": 0} == {**summary(whole), "seconds": 0}
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")
+def test_a_cluster_that_loses_a_worker_loses_no_task(
+    films: Path, endpoint: Callable[..., None], tmp_path: Path
+) -> None:
+    """Two workers of a Ray cluster, one of them killed in the middle: all tasks are there, as threads solve them."""
+    endpoint(BOTH)
+    several = [{**task, "query": f"{task['query']} ({n})"} for n in range(6) for task in TASKS]
+    tasks = write(tmp_path, several)
+    assert bench(films, tasks, tmp_path / "threads").exit_code == 0
+    atc = Path(sys.executable).with_name("atc")
+    more = ["--engine", "ray", "--workers", "2"]
+    process = subprocess.Popen(
+        [atc, *command(films, tasks, tmp_path / "ray", *more)], stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr
+    process.stderr.readline()  # the first task is there
+    workers = subprocess.run(["pgrep", "-f", "ray::_solve_remotely"], capture_output=True, text=True, check=False)
+    os.kill(int(workers.stdout.split()[0]), signal.SIGKILL)
+    _, told = process.communicate(timeout=120)
+
+    assert process.returncode == 0, told
+    for file in (tmp_path / "threads" / "tasks").iterdir():
+        assert (tmp_path / "ray" / "tasks" / file.name).read_bytes() == file.read_bytes()
 
 
 def test_repeated_runs_lie_side_by_side(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
