@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,27 @@ def solved_after(reflections: int, success: float = 1.0, **more: Any) -> dict[st
         "metrics": metrics(success=success, reflections=reflections, **more),
         "solution": solution("Who made Titanic?", attempts, "James Cameron" if success else None),
     }
+
+
+def test_runs_of_atc_bench_are_reported(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """The user's story: two modes over the same question, where the first program fails, and a report of both."""
+    gold = ["GET /search/film"]
+    (tmp_path / "tasks.json").write_text(json.dumps([{"query": "Is there a film called Tide?", "solution": gold}]))
+    wrong = "```python\nprint(GET_search_film(query='Tide')['nothing'])\n```"
+    right = "```python\nprint(GET_search_film(query='Tide')['results'][0]['title'])\n```"
+    for mode in ("attribute", "none"):
+        endpoint(wrong, right)
+        files = ["--tasks", str(tmp_path / "tasks.json"), "--api", str(films), "--out", str(tmp_path / mode)]
+        options = ["--simulate", "--model", "openai:scripted", "--mode", mode]
+        assert CliRunner().invoke(main, ["bench", "restbench-tmdb", *files, *options]).exit_code == 0
+    found = as_json(tmp_path / "attribute", tmp_path / "none", "--html", tmp_path / "page.html")
+
+    assert [run["figures"]["by_reflections"] for run in found["runs"]] == [[0, 1, 1, 1], [0]]
+    assert found["pairs"][0]["differences"]["success"]["mean"] == -1
+    assert list(found["settings"]) == ["mode"]
+    text = (tmp_path / "page.html").read_text()
+    assert "Attributed to <code>GET_search_film</code>" in text
+    assert "Program after reflection 1" in text
 
 
 # --- reading
@@ -263,7 +285,8 @@ def test_cost_counts_cached_tokens_apart(tmp_path: Path) -> None:
 
     assert found["runs"][0]["figures"]["cost"] == pytest.approx((500 * 2 + 1500 * 1 + 100 * 10) / 1e6)
     assert found["prices"] == {"currency": "EUR", "date": "2026-05-01", "source": "an offer"}
-    assert "Prices of 2026-05-01: an offer." in report(run, "--prices", table).stdout
+    shown = " ".join(report(run, "--prices", table).stdout.split())
+    assert "openai:our-model: 2 EUR a million prompt tokens, 10 completion tokens (an offer; 2026-05-01)." in shown
 
 
 def test_the_local_model_costs_nothing_and_an_unknown_one_is_said(tmp_path: Path) -> None:

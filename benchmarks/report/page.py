@@ -124,13 +124,13 @@ def _plots(runs: Sequence[Compared]) -> list[tuple[str, Markup]]:
     found = [
         ("Tokens against success", scatter([_against(one) for one in runs], "tokens a task", "Success %")),
         (
-            "Success by reflections (Figure 5)",
+            "Success by reflections (as in Figure 5)",
             lines([_within(one) for one in runs], "reflections, at most", "Success %"),
         ),
-        ("Solved by number of gold calls (Figure 6a)", _gold(runs)),
+        ("Solved by number of gold calls (as in Figure 6a)", _gold(runs)),
     ]
     if any(one.figures.by_error for one in runs):
-        found.append(("Failed tasks by category (Figure 6b)", _errors(runs)))
+        found.append(("Failed tasks by category (ours, as in Figure 6b)", _errors(runs)))
     return found
 
 

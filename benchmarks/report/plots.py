@@ -14,7 +14,7 @@ from markupsafe import Markup
 __all__ = ["Bar", "Point", "bars", "legend", "lines", "scatter"]
 
 WIDTH, HEIGHT = 560, 320
-LEFT, RIGHT, TOP, BOTTOM = 56, 28, 14, 72
+LEFT, RIGHT, TOP, BOTTOM = 56, 28, 14, 64
 LETTER = 6.6
 """Width of a letter of the labels, about."""
 COLOURS = 6

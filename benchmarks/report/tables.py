@@ -120,14 +120,15 @@ def _means(report: Report) -> TextTable:
         estimates = [one.figures.means[measure.name] for one in report.runs]
         if any(one.n for one in estimates):
             rows.append((title, *(_estimate(one, measure.unit, currency) for one in estimates)))
-    priced = any(one.figures.cost is not None for one in report.runs)
     remarks = [
         "Means over the tasks, with 95 % bootstrap intervals. Success: every gold call was answered in the final "
         "attempt, and there is an answer. Path and Prec: recall and precision of the calls. False success: of the "
         "answers whose truth is known, the share that is wrong."
     ]
-    if priced:
-        remarks.append(f"Prices of {report.prices.date}: {report.prices.source}.")
+    for model in dict.fromkeys(one.run.model for one in report.runs):
+        if price := report.prices.of(model):
+            each = f"{price.prompt:g} {currency} a million prompt tokens, {price.completion:g} completion tokens"
+            remarks.append(f"Price of {model}: {each} ({price.source}; {report.prices.date}).")
     return TextTable("Figures", ("measure", *_names(report)), tuple(rows), tuple(remarks))
 
 
@@ -151,7 +152,7 @@ def _totals(report: Report) -> TextTable:
         ("cost in all", *(_or_dash(one.cost, "money", currency) for one in all_figures)),
         ("seconds, median", *(_or_dash(one.seconds_median, "seconds") for one in all_figures)),
     ]
-    return TextTable("Tokens, cost and time (ours; tokens as in Figure 7)", ("", *_names(report)), tuple(rows))
+    return TextTable("Tokens, cost and time (ours, as in Figure 7)", ("", *_names(report)), tuple(rows))
 
 
 def _or_dash(value: float | None, unit: Unit, currency: str = "") -> str:
@@ -178,9 +179,11 @@ def _grouped(report: Report) -> list[TextTable]:
         )
         for name in names
     ]
-    found = [TextTable("Solved by number of gold calls (Figure 6a)", ("gold calls", *_names(report)), tuple(solved))]
+    found = [
+        TextTable("Solved by number of gold calls (as in Figure 6a)", ("gold calls", *_names(report)), tuple(solved))
+    ]
     if failed:
-        title = "Failed tasks by category (Figure 6b)"
+        title = "Failed tasks by category (ours, as in Figure 6b)"
         found.append(TextTable(title, ("category", *_names(report)), tuple(failed)))
     return found
 
@@ -193,7 +196,7 @@ def _within(report: Report) -> TextTable:
         for k in range(most)
     ]
     remark = "Success had each solution been cut off after so many reflections; from the attempts of these runs."
-    return TextTable("Success by reflections (Figure 5)", ("at most", *_names(report)), tuple(rows), (remark,))
+    return TextTable("Success by reflections (as in Figure 5)", ("at most", *_names(report)), tuple(rows), (remark,))
 
 
 def _pairs(report: Report) -> TextTable:
