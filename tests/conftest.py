@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -42,6 +43,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             left_out.setdefault(f"no benchmark data at {DATA} (set ATC_DATA)", []).append(item)
         elif item.get_closest_marker("model") and not installed():
             left_out.setdefault("the local model is not on disk (make model)", []).append(item)
+        elif item.get_closest_marker("ray") and importlib.util.find_spec("ray") is None:
+            left_out.setdefault("there is no Ray (pip install '.[ray]')", []).append(item)
         elif item.get_closest_marker("browser") and not DRIVER:
             left_out.setdefault("there is no browser (apt-get install chromium-driver)", []).append(item)
     for needing in left_out.values():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.util
 import json
 import os
 import random
@@ -370,7 +369,7 @@ def test_a_run_that_was_killed_ten_times_ends_as_an_undisturbed_one(
     assert {**summary(killed), "seconds": 0} == {**summary(whole), "seconds": 0}
 
 
-@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed")
+@pytest.mark.ray
 def test_a_cluster_that_loses_a_worker_loses_no_task(
     films: Path, endpoint: Callable[..., None], tmp_path: Path
 ) -> None:
