@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -31,24 +32,29 @@ from atc.events import (
     SolveStarted,
 )
 from atc.faults import Attribution, Fault
-from atc.models import Message, Model, Usage, open_model
+from atc.models import Completion, Message, Model, Usage, open_model
+from atc.models.replay import request_hash
 from atc.programs import extract, fenced, same
+from atc.provenance import flows
 from atc.remedy import Remedy, remedy
+from atc.resume import answered, begin, keep, open_writes, refused_write
 from atc.solution import Attempt, Solution, Status
 from atc.verify import doubt, judge
 from protocols import load
-from protocols.errors import ModelError, UsageError
+from protocols.errors import LimitReached, ModelError, UsageError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol
 from protocols.render import estimate, render
 from protocols.vocabulary import mentioned, vocabulary
-from sandbox import CallRecord, Limits, Run, Sandbox
+from sandbox import CallRecord, Journal, Limits, Run, Sandbox
 from sandbox.reach import origin
+from sandbox.writes import POLICIES, Writes
 
 __all__ = ["MODES", "SIMULATED_NOW", "Agent"]
 
 Mode = Literal["attribute", "naive", "none"]
 MODES: tuple[Mode, ...] = ("attribute", "naive", "none")
+WritesPolicy = Literal["ask", "allow", "deny", "simulate"]
 SIMULATED_NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 """What time it is in a rehearsal, unless one says otherwise."""
 
@@ -80,8 +86,13 @@ class Agent:
         tools: How many tools the model is shown at most, or "all".
         now: What time it is for the program and the model; the real time by default, a fixed one with `simulate`.
         limits: What a program may use.
+        learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
         strict_sandbox: Refuse to run programs where a layer of the sandbox cannot be had; else that is a warning.
         on_event: Called with every event as it happens.
+        writes: What becomes of calls that may change something: "allow" sends them, "deny" ends the solve, "simulate"
+            has a simulated API answer them, "ask" asks `confirm`, and is "deny" without it. By default "ask", and
+            "allow" with `simulate`.
+        confirm: Given a write that is not sent yet, from another thread; says whether it may be.
     Raises: UsageError: An unknown mode, a credential that cannot be read, or something in `allow` that is no origin.
     """
 
@@ -100,9 +111,14 @@ class Agent:
         now: datetime | None = None,
         allow: Sequence[str] = (),
         limits: Limits | None = None,
+        learn: bool = False,
         strict_sandbox: bool = False,
         on_event: EventSink | None = None,
+        writes: WritesPolicy | None = None,
+        confirm: Callable[[CallRecord], bool] | None = None,
     ) -> None:
+        if writes is not None and writes not in POLICIES:
+            raise UsageError(f"unknown writes policy {writes!r}: choose one of {', '.join(POLICIES)}")
         if mode not in MODES:
             raise UsageError(f"unknown mode {mode!r}: choose one of {', '.join(MODES)}")
         if max_reflections < 0:
@@ -121,18 +137,21 @@ class Agent:
         self.now = now or (SIMULATED_NOW if simulate else None)
         self.limits = limits or Limits()
         self.allow = tuple(allow)
+        self.learn = learn
         self.strict_sandbox = strict_sandbox
         self.on_event: EventSink = on_event or (lambda event: None)
+        policy: WritesPolicy = writes or ("allow" if simulate else "ask")
+        self.writes: Writes = confirm if policy == "ask" and confirm is not None else policy
         self._closing = ExitStack()
         self._model: str | Model | None = model
-        self._credentials = tuple(credential(spec, protocol) for spec in auth)
-        self._base_url = base_url
+        self.credentials = tuple(credential(spec, protocol) for spec in auth)
+        self.base_url = base_url
         if simulate:
             from protocols.simulator import Simulator
 
             simulator = self._closing.enter_context(Simulator(protocol, seed=seed, now=self.now))
-            self._base_url = simulator.url
-            self._credentials = (*simulator.credentials, *self._credentials)
+            self.base_url = simulator.url
+            self.credentials = (*simulator.credentials, *self.credentials)
 
     @classmethod
     def from_openapi(
@@ -150,8 +169,11 @@ class Agent:
         now: datetime | None = None,
         allow: Sequence[str] = (),
         limits: Limits | None = None,
+        learn: bool = False,
         strict_sandbox: bool = False,
         on_event: EventSink | None = None,
+        writes: WritesPolicy | None = None,
+        confirm: Callable[[CallRecord], bool] | None = None,
     ) -> Self:
         """An agent for the API that a document describes: a file, a URL, or the parsed document.
 
@@ -170,8 +192,11 @@ class Agent:
             now=now,
             allow=allow,
             limits=limits,
+            learn=learn,
             strict_sandbox=strict_sandbox,
             on_event=on_event,
+            writes=writes,
+            confirm=confirm,
         )
 
     def __enter__(self) -> Self:
@@ -208,29 +233,45 @@ class Agent:
             return opened
         return self._model
 
-    def solve(self, query: str, tools: Sequence[str] | None = None) -> Solution:
+    def solve(self, query: str, tools: Sequence[str] | None = None, journal: Journal | None = None) -> Solution:
         """Answer a question.
 
         Args:
             query: The question, in plain words.
             tools: Names of the tools to show the model, in this order; chosen for the query by default.
+            journal: Where calls and answers are kept, so that no attempt repeats a write; in memory by default. With
+                the journal of a solve that was cut off, that one goes on.
         Returns: A Solution, also when there is no answer: its `status` says why, its `attempts` what was tried.
-        Raises: UsageError: An empty question or an unknown tool.
+        Raises: UsageError: An empty question, an unknown tool, or a journal of another question or document.
         """
         if not query.strip():
             raise UsageError("the question is empty")
         unknown = [name for name in tools or () if name not in self.protocol]
         if unknown:
             raise UsageError(f"{self.protocol.title} has no tool {', '.join(unknown)}")
-        return _Solve(self, query.strip(), tools).run()
+        kept = journal if journal is not None else self.new_journal()
+        try:
+            return _Solve(self, query.strip(), tools, kept).run()
+        finally:
+            if journal is None and kept is not None:
+                kept.close()
+
+    def new_journal(self) -> Journal | None:
+        """The journal of a solve that is given none; a subclass may do without one."""
+        return Journal()
 
 
 class _Solve:
     """One question on its way through the loop."""
 
-    def __init__(self, agent: Agent, query: str, tools: Sequence[str] | None) -> None:
+    def __init__(self, agent: Agent, query: str, tools: Sequence[str] | None, journal: Journal | None) -> None:
         self.agent = agent
         self.query = query
+        self.journal = journal
+        self.asked = 0
+        self.today = (agent.now or datetime.now(UTC)).date().isoformat()
+        if journal is not None:
+            self.today = begin(journal, query, agent.protocol, self.today)
         self.speaks_of = mentioned(query, agent.vocabulary)
         if tools is None:
             most = len(agent.protocol.tools) if agent.tools == "all" else agent.tools
@@ -260,23 +301,29 @@ class _Solve:
         try:
             with Sandbox(
                 agent.protocol,
-                base_url=agent._base_url,
+                base_url=agent.base_url,
                 allow=agent.allow,
-                credentials=agent._credentials,
+                credentials=agent.credentials,
                 limits=agent.limits,
                 now=agent.now,
                 seed=agent.seed,
                 tools=self.tools,
                 strict=agent.strict_sandbox,
+                journal=self.journal,
+                writes=agent.writes,
                 on_call=lambda call: agent.on_event(CallMade(self.number, call)),
                 on_output=lambda stream, text: agent.on_event(OutputPrinted(self.number, stream, text)),
             ) as sandbox:
                 status, message = self.loop(sandbox)
         except ModelError as error:
             status, message = "model_error", str(error)
+        except LimitReached as error:
+            status, message = "limit", str(error)
         except KeyboardInterrupt:
             status, message = "interrupted", "interrupted"
         solution = self.solution(status, message)
+        if self.journal is not None:
+            keep(self.journal, solution)
         agent.on_event(SolveEnded(solution))
         return solution
 
@@ -290,6 +337,8 @@ class _Solve:
             if run is not None and run.outcome == "interrupted":
                 self.attempts.append(Attempt(program, "run", run, None, None))
                 return "interrupted", "interrupted"
+            if run is not None and (call := refused_write(run)) is not None:
+                return self.refused(program, run, call)
             fault = judge(program, run)
             hopeless = _api_trouble(self.agent.protocol, run) if run else ""
             if fault is None and run is not None and self.may_doubt():
@@ -310,8 +359,20 @@ class _Solve:
                 return "api_error", hopeless
             if len(self.attempts) > self.agent.max_reflections:
                 return _status(run), f"{fault.type}: {fault.message}" if fault.message else fault.type
+            if self.journal is not None and run is not None:
+                self.journal.over()
             sandbox.prepare()
             self.reflect(run, fault, attribution)
+
+    def refused(self, program: str, run: Run, call: CallRecord) -> tuple[Status, str]:
+        """The end of a solve whose program may not write, whatever the program made of it: no revision helps."""
+        fault = judge(program, run)
+        if fault is None or run.error is None or run.error.call != call.index:
+            fault = Fault("run", "ToolError", call.error or "", call.line)
+        attribution = Attribution(call.tool, call.index, None, "call", (call.tool,) if call.tool else ())
+        self.attempts.append(Attempt(program, "run", run, fault, attribution))
+        self.agent.on_event(FaultFound(len(self.attempts), fault, attribution))
+        return "refused", call.error or ""
 
     def may_doubt(self) -> bool:
         """Whether there is a turn left to look again at an answer; once is enough, and the paper's modes never do."""
@@ -323,13 +384,12 @@ class _Solve:
         details = graph.closure(self.ranked[:_DETAILED], self.tools)
         tools = map(self.agent.protocol.tool, dict.fromkeys([*details, *self.ranked]))
         shown = render(tools, graph, details=details, speaks_of=self.speaks_of, budget=_PROMPT_TOKENS)
-        today = (self.agent.now or datetime.now(UTC)).date().isoformat()
         if facts:
             text = prompts.render("afresh", tools=shown, query=self.query, facts="\n".join(facts))
         else:
             text = prompts.render("question", tools=shown, query=self.query)
         return [
-            Message("system", prompts.render("solve", today=today).strip()),
+            Message("system", prompts.render("solve", today=self.today).strip()),
             *(Message("user" if role == "user" else "assistant", said) for role, said in prompts.turns("examples")),
             Message("user", text.strip()),
         ]
@@ -355,12 +415,23 @@ class _Solve:
 
     def ask_program(self, messages: Sequence[Message], begin: str = "") -> tuple[str, Usage]:
         """One program and what it cost. With `begin` it starts with that text, which the model need not write."""
-        completion = self.agent.model.complete(
-            [*messages, Message("assistant", _PREFILL + begin)], stop=("\n```",), max_tokens=_PROGRAM_TOKENS
-        )
+        prefilled = [*messages, Message("assistant", _PREFILL + begin)]
+        completion = self.complete(prefilled, stop=("\n```",), max_tokens=_PROGRAM_TOKENS)
         self.usage += completion.usage
         whole = completion.text if fenced(completion.text) is not None else begin + completion.text
         return extract(whole), completion.usage
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int) -> Completion:
+        """Ask the model, unless the journal has its answer."""
+        if self.journal is None:
+            return self.agent.model.complete(messages, stop=stop, max_tokens=max_tokens)
+        self.asked += 1
+        asked = request_hash(messages, stop, max_tokens)
+        completion = answered(self.journal, self.asked - 1, asked)
+        if completion is None:
+            completion = self.agent.model.complete(messages, stop=stop, max_tokens=max_tokens)
+            self.journal.answer(self.asked - 1, asked, asdict(completion))
+        return completion
 
     def is_known(self, program: str) -> bool:
         """Whether the program was tried before, comments and layout aside."""
@@ -370,8 +441,18 @@ class _Solve:
         started = time.perf_counter()
         run = sandbox.run(program)
         self.run_seconds += time.perf_counter() - started
+        if self.agent.learn:
+            self.learn(run)
         self.agent.on_event(RunEnded(self.number, run))
         return run
+
+    def learn(self, run: Run) -> None:
+        """Where the arguments of calls that were answered well came from is where others are likely to find them."""
+        for flow in flows(self.query, run, self.agent.graph):
+            call = run.calls[flow.call]
+            giver = run.calls[flow.source].tool if flow.source is not None else None
+            if giver and call.tool and call.status is not None and call.status < 300:
+                self.agent.graph.observe(call.tool, flow.argument, giver, flow.path)
 
     def known(self, run: Run | None, fault: Fault, attribution: Attribution) -> Remedy:
         """What is known about the last failure; where it tells how the revision begins, that is kept for it."""
@@ -417,8 +498,10 @@ class _Solve:
         answer = last.stdout.strip() if status == "answered" and last else None
         warnings = dict.fromkeys(self.agent.protocol.warnings)
         warnings.update(dict.fromkeys(w for attempt in self.attempts if attempt.run for w in attempt.run.warnings))
-        if status == "answered" and last and not any((call.status or 0) // 100 == 2 for call in last.calls):
+        if status == "answered" and last and _rests_on_nothing(last):
             warnings["the answer rests on no reply of the API"] = None
+        journal = self.journal
+        warnings.update(dict.fromkeys(open_writes(journal) if journal is not None else ()))
         seconds = {
             "total": time.perf_counter() - self.started,
             "model": self.usage.seconds,
@@ -434,6 +517,8 @@ class _Solve:
             seconds={name: round(value, 3) for name, value in seconds.items()},
             versions=self.versions(status),
             message=message,
+            abandoned=journal.abandoned if journal is not None else (),
+            flow=flows(self.query, last, self.agent.graph) if last else (),
         )
 
     def versions(self, status: Status) -> Mapping[str, str]:
@@ -451,6 +536,12 @@ class _Solve:
             "model": name or "default",
             "protocol": self.agent.protocol.digest,
         }
+
+
+def _rests_on_nothing(run: Run) -> bool:
+    """Whether nothing that a program printed comes from the API, as far as that is known."""
+    answered = any((call.status or 0) // 100 == 2 for call in run.calls)
+    return not answered or (run.provenance is not None and not run.provenance.printed)
 
 
 def _status(run: Run | None) -> Status:

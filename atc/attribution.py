@@ -7,13 +7,13 @@ for a service that failed, the call itself. Where no response is involved the fa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping
 
 from atc.faults import Attribution, Fault
 from atc.provenance import Missing, arguments, evidence, lookup
 from protocols.graph import ProtocolGraph, attribute_of
 from protocols.routes import steps
-from protocols.shapes import Step
 from sandbox.records import CallRecord, Run, Source
 
 __all__ = ["attribute", "by_traceback"]
@@ -43,7 +43,7 @@ def attribute(fault: Fault, run: Run | None, graph: ProtocolGraph) -> Attributio
         return NONE
     if run.provenance is None:
         return by_traceback(run)
-    if not run.provenance.fault:
+    if not run.provenance.fault or _is_misused(run, error.type, error.message):
         return NONE
     sources = sorted(run.provenance.fault, key=lambda source: _badness(source, run, error.type, error.message))
     first = run.calls[sources[0].call]
@@ -51,6 +51,18 @@ def attribute(fault: Fault, run: Run | None, graph: ProtocolGraph) -> Attributio
         return _rejected(first, run, graph)
     names = _names(run.calls[source.call] for source in sources)
     return _blamed(sources[0], run, names)
+
+
+def _is_misused(run: Run, error: str, message: str) -> bool:
+    """Whether the program asked a good value for an attribute that no value of a response has, or wrote
+    `film.title` for `film["title"]`."""
+    found = re.fullmatch(r"'(dict|list|str|int|float)' object has no attribute '(\w+)'", message)
+    if error != "AttributeError" or found is None or run.provenance is None:
+        return False
+    source = run.provenance.fault[0]
+    value = lookup(run.calls[source.call].response, source.path)
+    written = found[1] == "dict" and isinstance(value, dict) and found[2] in value
+    return written or not any(hasattr(kind, found[2]) for kind in (dict, list, str, int, float))
 
 
 def by_traceback(run: Run) -> Attribution:
@@ -74,6 +86,7 @@ def _rejected(call: CallRecord, run: Run, graph: ProtocolGraph) -> Attribution:
         return itself
     tool = next((tool for tool in graph.protocol.tools if tool.name == call.tool), None)
     givers: list[CallRecord] = []
+    wrong: dict[str, Source | None] = {}
     for name, value, sources in arguments(call, run, tool):
         if not sources:
             continue
@@ -82,24 +95,42 @@ def _rejected(call: CallRecord, run: Run, graph: ProtocolGraph) -> Attribution:
         givers.append(giver)
         if value in (None, "", [], {}) or isinstance(lookup(giver.response, source.path), Missing):
             return _blamed(source, run, _names([giver, call]))
-        names_a_thing = bool(source.path) and attribute_of(str(source.path[-1])) is not None
-        if source.how == "exact" and names_a_thing and _is_wrong(name, call, giver, source.path, graph):
-            return _blamed(source, run, _names([giver, call]))
+        wrong[name] = source if source.how == "exact" and _is_wrong(call, name, source, run, graph) else None
+    for name, found in wrong.items():
+        if found is not None and not _belongs_elsewhere(call, name, found, run, wrong, graph):
+            return _blamed(found, run, _names([run.calls[found.call], call]))
     return Attribution(call.tool, call.index, None, "call", _names([call, *givers]))
 
 
-def _is_wrong(argument: str, call: CallRecord, giver: CallRecord, path: Sequence[Step], graph: ProtocolGraph) -> bool:
-    """Whether what lies at that path is an identifier of something else than the argument asks for, and for no other
-    argument of the call either: those would have been swapped, which is the call's own fault."""
-    tool, given = call.tool or "", giver.tool or ""
-    if graph.want(tool, argument) is None or not graph.producers(tool, argument):
+def _is_wrong(call: CallRecord, argument: str, source: Source, run: Run, graph: ProtocolGraph) -> bool:
+    """Whether an identifier comes from a place that holds those of something else."""
+    names = [step for step in source.path if isinstance(step, str)]
+    if not names or attribute_of(names[-1]) is None or not graph.producers(call.tool or "", argument):
         return False
-    general = tuple(0 if isinstance(step, int) else step for step in path)
-    return not any(
-        source.tool == given and source.path == general
+    return not _yields(call, argument, source, run, graph)
+
+
+def _belongs_elsewhere(
+    call: CallRecord,
+    argument: str,
+    source: Source,
+    run: Run,
+    wrong: Mapping[str, Source | None],
+    graph: ProtocolGraph,
+) -> bool:
+    """Whether an identifier is one that another argument of the call asks for and was not given: they were swapped."""
+    return any(
+        _yields(call, other, source, run, graph)
         for other in call.arguments
-        for source in graph.producers(tool, other)
+        if other != argument and (other not in wrong or wrong[other] is not None)
     )
+
+
+def _yields(call: CallRecord, argument: str, source: Source, run: Run, graph: ProtocolGraph) -> bool:
+    """Whether an argument may be taken from there."""
+    general = tuple(0 if isinstance(step, int) else step for step in source.path)
+    giver = run.calls[source.call].tool
+    return any(one.tool == giver and one.path == general for one in graph.producers(call.tool or "", argument))
 
 
 def _blamed(source: Source, run: Run, names: tuple[str, ...]) -> Attribution:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import networkx as nx
@@ -125,16 +125,22 @@ def arguments(call: CallRecord, run: Run, tool: Tool | None) -> Iterator[tuple[s
         if call.style == "function":
             refused = re.fullmatch(r"args\[(\d+)\]", name)  # its arguments were not found to be any of the tool's
             given = refused[1] if refused else str(positional.index(name)) if name in positional else ""
-            yield name, value, told.get(name, told.get(given, ()))
+            yield name, value, _sharpened(run, told.get(name, told.get(given, ())), value)
             continue
         ends = [key for key in told if "." in key and wire.get(key.partition(".")[2], key.partition(".")[2]) == name]
         sources = told[ends[0]] if ends else told.get("url", told.get("0", ())) + told.get("1", ())
-        yield name, value, sources if ends else tuple(s for s in sources if _equal(run, s, value))
+        sources = _sharpened(run, sources, value)
+        yield name, value, sources if ends else tuple(source for source in sources if source.how == "exact")
 
 
-def _equal(run: Run, source: Source, value: object) -> bool:
-    """Whether a source of a URL is the one of this part of it."""
-    return str(lookup(run.calls[source.call].response, source.path)) == str(value)
+def _sharpened(run: Run, sources: Sequence[Source], value: object) -> tuple[Source, ...]:
+    """Sources of an argument; one from which it was made without changing its text is where it lies exactly."""
+    made = [source.how == "made" and _text(run, source) == str(value) for source in sources]
+    return tuple(replace(one, how="exact") if same else one for one, same in zip(sources, made, strict=True))
+
+
+def _text(run: Run, source: Source) -> str:
+    return str(lookup(run.calls[source.call].response, source.path))
 
 
 def flows(query: str, run: Run, graph: ProtocolGraph) -> tuple[Flow, ...]:

@@ -8,7 +8,8 @@ from typing import Literal
 
 from atc.faults import Attribution, Fault, Stage
 from atc.models.base import Usage
-from sandbox.records import CallRecord, Run
+from atc.provenance import Flow
+from sandbox.records import CallRecord, Run, Source
 
 __all__ = ["EXIT_CODES", "Attempt", "Solution", "Status"]
 
@@ -49,7 +50,9 @@ class Solution:
     """All attempts at a question, with the answer of the last.
 
     `answer` is what the final program printed, stripped; None without an answer. `seconds` has total, model and run.
-    `message` says in one line why there is no answer.
+    `message` says in one line why there is no answer. `flow` says where each argument of the final attempt's calls came
+    from. `abandoned` are the writes that earlier attempts made, or may have made, and that the final program did not
+    repeat.
     """
 
     query: str
@@ -61,6 +64,14 @@ class Solution:
     seconds: Mapping[str, float]
     versions: Mapping[str, str]
     message: str = ""
+    abandoned: tuple[CallRecord, ...] = ()
+    flow: tuple[Flow, ...] = ()
+
+    @property
+    def evidence(self) -> tuple[Source, ...]:
+        """What the answer rests on: places in the responses of the final attempt, nearest first."""
+        last = self.attempts[-1].run if self.attempts else None
+        return last.provenance.printed if last and last.provenance else ()
 
     @property
     def program(self) -> str:
@@ -91,6 +102,9 @@ class Solution:
             "message": self.message,
             "program": self.program,
             "calls": [asdict(call) for call in self.calls],
+            "abandoned": [asdict(call) for call in self.abandoned],
+            "flow": [asdict(flow) for flow in self.flow],
+            "evidence": [asdict(source) for source in self.evidence],
             "attempts": [
                 {
                     "program": attempt.program,

@@ -68,6 +68,8 @@ def doubt(run: Run, query: str) -> Fault | None:
         return Fault(
             "answer", "NoEvidence", "the program printed an answer without any reply of the API; call the functions"
         )
+    if run.provenance is not None and not run.provenance.printed:
+        return Fault("answer", "NoEvidence", "what the program printed comes from no reply of the API; print the data")
     lines = [line.strip() for line in run.stdout.strip().splitlines() if line.strip()]
     if all(_NOTHING.match(line[:_LONG]) for line in lines):
         shown = lines[0][:80]

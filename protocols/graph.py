@@ -75,6 +75,7 @@ class ProtocolGraph:
         self._nouns = {want.noun for want in self._wants.values() if want.noun}
         self._returned: dict[str, Mapping[str, tuple[tuple[Step, ...], ...]]] = {}
         self._ranked: dict[tuple[Want, str], tuple[Source, ...]] = {}
+        self._observed: dict[tuple[str, str], dict[Source, None]] = {}
 
     # What is wanted and offered ------------------------------------------------------------------------------------
 
@@ -90,14 +91,22 @@ class ProtocolGraph:
             argument: The argument's name in a program.
             among: Only tools of these names count as sources; all by default.
         """
+        seen = tuple(s for s in self._observed.get((tool, argument), {}) if among is None or s.tool in among)
         want = self._wants.get((tool, argument))
         if want is None:
-            return ()
+            return seen
         parameter = self._tools[tool].argument(argument)
         key = (want, type_of(parameter.schema) if parameter else "")
         if key not in self._ranked:
             self._ranked[key] = tuple(self._rank(*key))
-        return tuple(s for s in self._ranked[key] if s.tool != tool and (among is None or s.tool in among))
+        places = {(s.tool, s.path) for s in seen}
+        likely = (s for s in self._ranked[key] if s.tool != tool and (s.tool, s.path) not in places)
+        return (*seen, *(s for s in likely if among is None or s.tool in among))
+
+    def observe(self, tool: str, argument: str, source: str, path: tuple[Step, ...]) -> None:
+        """A call that was answered well had this argument from there: from now on that counts as its best source."""
+        general = tuple(0 if isinstance(step, int) else step for step in path)
+        self._observed.setdefault((tool, argument), {})[Source(source, general, 1.0)] = None
 
     def needs(self, tool: str) -> tuple[str, ...]:
         """The required arguments of a tool that other tools have to yield, in signature order."""

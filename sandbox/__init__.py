@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, Run
+from sandbox.records import CallRecord, Layer, Limits, ProgramError, Provenance, Resources, Run, Source
 
 if TYPE_CHECKING:
     from sandbox.broker import Broker
+    from sandbox.journal import Journal
     from sandbox.sandbox import Sandbox
 
-__all__ = ["Broker", "CallRecord", "Layer", "Limits", "ProgramError", "Resources", "Run", "Sandbox"]
+__all__ = [
+    "Broker",
+    "CallRecord",
+    "Journal",
+    "Layer",
+    "Limits",
+    "ProgramError",
+    "Provenance",
+    "Resources",
+    "Run",
+    "Sandbox",
+    "Source",
+]
 
 
 def __getattr__(name: str) -> object:
@@ -18,6 +31,10 @@ def __getattr__(name: str) -> object:
         from sandbox.sandbox import Sandbox
 
         return Sandbox
+    if name == "Journal":
+        from sandbox.journal import Journal
+
+        return Journal
     if name == "Broker":
         from sandbox.broker import Broker
 

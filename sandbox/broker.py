@@ -2,7 +2,8 @@
 
 The broker knows the protocol, so it knows which hosts, methods and paths exist; nothing else is sent. It holds the
 credentials; they are put on a request last and taken out of everything that comes back. It keeps the rules for
-sending twice: a write that may have reached the service is never sent again.
+sending twice: a write that may have reached the service is never sent again, but with the idempotency key that the
+operation documents. With a journal this holds for all runs of a solve, and what was answered once is replayed.
 """
 
 # ruff: noqa: SIM905 - word lists read better than quoted ones
@@ -23,28 +24,21 @@ from protocols.auth import Credential, holds_secret, redact, redact_stream
 from protocols.calling import BoundCall, bind, payload
 from protocols.errors import LimitReached, ToolError
 from protocols.model import Protocol, Tool
-from sandbox.bodies import KEPT, LargeBody, beginning, keep
+from sandbox.bodies import KEPT, beginning, keep
+from sandbox.conduct import Conduct
 from sandbox.cutting import cut, cut_arguments, nested, size_of
 from sandbox.reach import URL_LIMIT, Origin, Place, Reach, UnreachableError, check_length, climbs, split
 from sandbox.records import CallRecord, Limits
-from sandbox.replies import (
-    Form,
-    charset,
-    decoded,
-    header,
-    reading,
-    reads_as_bytes,
-    recoded,
-    retry_after,
-    service_message,
-)
+from sandbox.replies import Reply, charset, header, reading, reads_as_bytes, recoded, retry_after, service_message
+from sandbox.writes import Writes
 
 if TYPE_CHECKING:
     import requests
 
+    from sandbox.journal import Attempt, Entry
     from sandbox.transport import Answer, Transport
 
-__all__ = ["Broker", "Exceeded", "Reply"]
+__all__ = ["Begun", "Broker", "Exceeded", "Plan"]
 
 MAX_ATTEMPTS = 4
 """Requests that one call of a tool may send, counting the first."""
@@ -93,39 +87,6 @@ class Exceeded(LimitReached):
         self.limit = limit
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """How one call went. No secret is in it.
-
-    `failure` is the class of `requests.exceptions` for a call without a reply, `problem` what is wrong with the call
-    in the words of a ToolError; both are None when all is well. `url` is the one that the program addressed, or was
-    redirected to; `history` has the status and next URL of each redirect, `set_on_the_way` its cookies.
-    """
-
-    record: CallRecord
-    url: str = ""
-    reason: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    cookies: Mapping[str, str] = field(default_factory=dict)
-    sent: Mapping[str, str] = field(default_factory=dict)
-    body: bytes | LargeBody = b""
-    encoding: str | None = None
-    form: Form = "none"
-    history: tuple[tuple[int, str], ...] = ()
-    set_on_the_way: tuple[Mapping[str, str], ...] = ()
-    failure: str | None = None
-    problem: str | None = None
-
-    def value(self) -> object:
-        """What a tool gives as its result: parsed JSON, text, None for an empty body. Raises: ToolError."""
-        if self.problem is not None:
-            raise ToolError(self.problem, tool=self.record.tool, status=self.record.status)
-        body = self.body.read() if isinstance(self.body, LargeBody) else self.body
-        if self.form == "json":
-            return json.loads(body)
-        return decoded(body, self.encoding) if body else None
-
-
 class Broker:
     """Calls the tools of one protocol, on behalf of one run. All methods may be used from several threads.
 
@@ -136,6 +97,9 @@ class Broker:
         tools: Names of the tools that may be called by name; all if None. Requests may address any operation.
         on_call: Told of each call when it is over.
         deadline: `time.monotonic()` at which the run ends: no request goes on beyond it, and no retry waits for it.
+            The time that somebody takes to confirm writes is added to it.
+        journal: Where calls are matched with those of earlier runs, and written down.
+        writes: What becomes of writes (see sandbox.writes).
     Raises: UsageError: The document names no server that has a host, and there is no `base_url`; or that one holds a
         secret.
     """
@@ -151,8 +115,12 @@ class Broker:
         tools: Collection[str] | None = None,
         on_call: Callable[[CallRecord], None] | None = None,
         deadline: float | None = None,
+        journal: Attempt | None = None,
+        writes: Writes = "allow",
     ) -> None:
         self._protocol = protocol
+        self._conduct = Conduct(self, protocol, journal, writes)
+        self.gate = self._conduct.gate
         self._reach = Reach(protocol, base_url, allow)
         self._credentials = tuple(credentials)
         self._limits = limits or Limits()
@@ -163,7 +131,7 @@ class Broker:
         self._signing = any(tool.security for tool in everything)
         self._lock = threading.RLock()
         self._settled = threading.Condition(self._lock)
-        self._open: dict[int, _Begun] = {}
+        self._open: dict[int, Begun] = {}
         self._over = threading.Event()
         self._started = 0
         self._calls: dict[int, CallRecord] = {}
@@ -188,6 +156,7 @@ class Broker:
     def cancel(self) -> None:
         """End every call that is under way; when this returns, each has its record."""
         self._over.set()
+        self._conduct.cancel()
         if self._transport is not None:
             self._transport.cancel()
         with self._settled:
@@ -203,6 +172,7 @@ class Broker:
         """Give back connections."""
         if self._transport is not None:
             self._transport.close()
+        self._conduct.close()
 
     # Calls
 
@@ -227,9 +197,10 @@ class Broker:
         args: Sequence[object] = (),
         kwargs: Mapping[str, object] | None = None,
         line: int | None = None,
+        task: Sequence[str] = (),
     ) -> Reply:
         """Like `call`, with all that is known of the reply; a ToolError is its `problem`. Raises: Exceeded."""
-        begun = self._begin("function", line, tool)
+        begun = self._begin("function", line, tool, task)
         known = self._tools.get(tool)
         try:
             if known is None:
@@ -238,7 +209,8 @@ class Broker:
             if any(len(name) > NAME_LIMIT for name in kwargs or ()) or len(kwargs or ()) > ARGUMENTS_LIMIT:
                 text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
                 raise ToolError(f"{tool}() {text}", tool=tool)
-            bound = bind(known, args, kwargs or {}, self._protocol.definitions if self._protocol else {})
+            given = {**self._conduct.given(known), **(kwargs or {})}
+            bound = bind(known, args, given, self._protocol.definitions if self._protocol else {})
             if len(bound.path) > URL_LIMIT:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
             if climbs(bound.path) and not climbs(known.path):
@@ -253,7 +225,8 @@ class Broker:
             return Reply(record, begun.url, problem=problem, failure="InvalidURL")
         begun.arguments = bound.arguments
         place = Place(known, self._reach.base_of(known), self._reach.base_of(known), bound.path, {})
-        return self._perform(begun, place, plan, retry=True)
+        begun.url = _url(place.base + plan.path, plan.query)
+        return self._conduct.make(begun, place, plan, retry=True)
 
     def request(
         self,
@@ -269,6 +242,7 @@ class Broker:
         timeout: float | None = None,
         redirects: bool = True,
         line: int | None = None,
+        task: Sequence[str] = (),
     ) -> Reply:
         """Send what a program sends with `requests`; it sees the status as it is, and nothing is sent twice.
 
@@ -279,7 +253,7 @@ class Broker:
         """
         import requests
 
-        begun = self._begin("requests", line, None)
+        begun = self._begin("requests", line, None, task)
         method = method.upper()
         begun.method, begun.url = method, url
         given = _defaults(headers or {}, {"Content-Type": "application/json"} if json_body is not None else {})
@@ -303,7 +277,7 @@ class Broker:
             return Reply(record, record.url, failure=kind, problem=cut(message))
         kept = {name: str(value) for name, value in prepared.headers.items() if self._passes(name)}
         own_cookies = next((value for name, value in given.items() if _plain_name(name) == "cookie"), None)
-        plan = _Plan(
+        plan = Plan(
             method=method,
             path=place.path,
             query=self._passing(place.tool, urlsplit(str(prepared.url)).query),
@@ -314,7 +288,8 @@ class Broker:
             redirects=redirects,
         )
         begun.tool, begun.arguments = place.tool.name if place.tool else None, _arguments(place, plan)
-        return self._perform(begun, place, plan, retry=False, shown=str(prepared.url))
+        begun.url = str(prepared.url)
+        return self._conduct.make(begun, place, plan, retry=False, shown=begun.url)
 
     def _passes(self, header: str) -> bool:
         """Whether a header of the program is sent on as it is."""
@@ -338,10 +313,12 @@ class Broker:
 
     # One call, step by step
 
-    def _begin(self, style: Literal["function", "requests"], line: int | None, tool: str | None) -> _Begun:
+    def _begin(
+        self, style: Literal["function", "requests"], line: int | None, tool: str | None, task: Sequence[str]
+    ) -> Begun:
         """Give a call its number. Raises: Exceeded: It is one too many."""
         with self._lock:
-            begun = _Begun(self._started, style, line, tool)
+            begun = Begun(self._started, style, line, tool, tuple(task))
             self._started += 1
             self._open[begun.index] = begun
         if begun.index >= self._limits.calls:
@@ -350,7 +327,7 @@ class Broker:
             raise Exceeded("calls", text)
         return begun
 
-    def _perform(self, begun: _Begun, place: Place, plan: _Plan, *, retry: bool, shown: str | None = None) -> Reply:
+    def _perform(self, begun: Begun, place: Place, plan: Plan, *, retry: bool, shown: str | None = None) -> Reply:
         """Sign, send, perhaps again, clean and record. Raises: Exceeded."""
         import requests
 
@@ -362,6 +339,7 @@ class Broker:
         try:
             self._moves(plan)
             request = self._signed(place, plan)
+            self._conduct.leaves(begun)
             while True:
                 begun.attempts += 1
                 answer = self._send(request, plan)
@@ -371,15 +349,16 @@ class Broker:
                 answer.body.close()
             answer, stopped, history = self._redirected(place, plan, request, answer)
         except NoAnswerError as error:
+            begun.left = error.left
             message = self._redacted(str(error))
             record = self._finish(begun, error=message)
-            problem = self._redacted(f"{_called(place)}: no reply from {plan.method} {plan.path} — {message}")
+            problem = self._redacted(f"{place.called}: no reply from {plan.method} {plan.path} — {message}")
             return Reply(record, visible, sent=sent, failure=error.kind, problem=problem)
         except (requests.RequestException, UnreachableError, ValueError) as error:  # a header, an address, a length
             kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
             message = self._redacted(cut(str(error)))
             record = self._finish(begun, error=message)
-            problem = self._redacted(f"{_called(place)}: {plan.method} {plan.path} can't be sent — {message}")
+            problem = self._redacted(f"{place.called}: {plan.method} {plan.path} can't be sent — {message}")
             return Reply(record, visible, sent=sent, failure=kind, problem=cut(problem))
         except TooLargeError as error:
             text = f"the reply to {plan.method} {plan.path} is larger than the {self._limits.response} bytes allowed"
@@ -399,7 +378,7 @@ class Broker:
             failure="TooManyRedirects" if stopped == TOO_MANY and not retry else None,
         )
 
-    def _moves(self, plan: _Plan) -> None:
+    def _moves(self, plan: Plan) -> None:
         """Count what a request moves. Raises: Exceeded."""
         size = len(plan.body or b"")
         if size > self._limits.request:
@@ -414,7 +393,7 @@ class Broker:
             if self._moved > self._limits.traffic:
                 raise Exceeded("traffic", f"the calls moved more than the {self._limits.traffic} bytes allowed in all")
 
-    def _received(self, begun: _Begun, place: Place, plan: _Plan, answer: Answer, stopped: str | None) -> Reply:
+    def _received(self, begun: Begun, place: Place, plan: Plan, answer: Answer, stopped: str | None) -> Reply:
         """A reply as the program and the record get it. `stopped` says why a redirect was not followed."""
         room = KEPT if self._room(answer.body.size) else 0
         answer = self._cleaned(answer)
@@ -425,7 +404,7 @@ class Broker:
             said = stopped or service_message(parsed)
             problem = f"{answer.status} {answer.reason}".strip() + (f" — {said}" if said else "")
         if problem is not None:
-            problem = self._redacted(f"{_called(place)}: {problem} ({plan.method} {plan.path})")
+            problem = self._redacted(f"{place.called}: {problem} ({plan.method} {plan.path})")
         record = self._finish(begun, status=answer.status, body=parsed, error=problem)
         return Reply(
             record,
@@ -467,7 +446,15 @@ class Broker:
         return fits
 
     def _finish(
-        self, begun: _Begun, *, status: int | None = None, body: object = None, error: str | None = None
+        self,
+        begun: Begun,
+        *,
+        status: int | None = None,
+        body: object = None,
+        error: str | None = None,
+        replayed: bool = False,
+        refused: bool = False,
+        simulated: bool = False,
     ) -> CallRecord:
         record = CallRecord(
             index=begun.index,
@@ -482,6 +469,9 @@ class Broker:
             style=begun.style,
             response=body,
             error=error and cut(error),
+            replayed=replayed,
+            refused=refused,
+            simulated=simulated,
         )
         with self._settled:
             if self._open.pop(record.index, None) is None:
@@ -511,7 +501,7 @@ class Broker:
             return arguments
         return cut_arguments(arguments)
 
-    def _send(self, request: requests.PreparedRequest, plan: _Plan) -> Answer:
+    def _send(self, request: requests.PreparedRequest, plan: Plan) -> Answer:
         from sandbox.addresses import Addresses
         from sandbox.transport import OVER, NoAnswerError, Transport
 
@@ -521,7 +511,7 @@ class Broker:
         if self._over.is_set():
             raise NoAnswerError("ConnectionError", OVER)
         seconds = min(self._limits.request_timeout, plan.timeout or self._limits.request_timeout)
-        left = self._deadline - time.monotonic() if self._deadline is not None else seconds
+        left = self._deadline + self.gate.waited - time.monotonic() if self._deadline is not None else seconds
         try:
             answer = self._transport.send(request, seconds=max(0.0, min(seconds, left)), limit=self._limits.response)
             try:
@@ -545,12 +535,12 @@ class Broker:
         delay = retry_after(answer.headers)
         if delay is None:
             delay = BACKOFF * 2 ** (attempts - 1)
-        if self._deadline is not None and time.monotonic() + delay >= self._deadline:
+        if self._deadline is not None and time.monotonic() + delay >= self._deadline + self.gate.waited:
             return None
         return delay
 
     def _redirected(
-        self, place: Place, plan: _Plan, request: requests.PreparedRequest, answer: Answer
+        self, place: Place, plan: Plan, request: requests.PreparedRequest, answer: Answer
     ) -> tuple[Answer, str | None, tuple[_Hop, ...]]:
         """Follow redirects of a read that stay within the same API.
 
@@ -580,7 +570,7 @@ class Broker:
 
     # Credentials
 
-    def _signed(self, place: Place, plan: _Plan) -> requests.PreparedRequest:
+    def _signed(self, place: Place, plan: Plan) -> requests.PreparedRequest:
         """The request as it goes out, credentials included; they win over what the program set itself."""
         import requests
 
@@ -635,18 +625,23 @@ class Broker:
 
 
 @dataclass(slots=True)
-class _Begun:
+class Begun:
     """A call that has its number but not yet its record."""
 
     index: int
     style: Literal["function", "requests"]
     line: int | None
     tool: str | None
+    task: tuple[str, ...] = ()
     method: str = ""
     url: str = ""
     arguments: dict[str, object] = field(default_factory=dict)
     attempts: int = 0
     at: float = field(default_factory=time.monotonic)
+    entry: Entry | None = None
+    token: str | None = None
+    left: bool = False
+    """Whether a request without a reply may have reached the service."""
     thread: int = field(default_factory=threading.get_ident)
 
 
@@ -667,7 +662,7 @@ class _Query(list[tuple[str, str]]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class Plan:
     """A request before credentials. `path` is relative to the base URL and percent-encoded."""
 
     method: str
@@ -695,20 +690,16 @@ def _check_request(method: str, url: str, params: Sequence[Sequence[str]], heade
         raise UnreachableError("InvalidHeader", f"the headers have more than {HEADERS_LIMIT} characters")
 
 
-def _plan(bound: BoundCall) -> _Plan:
+def _plan(bound: BoundCall) -> Plan:
     content = payload(bound)
     headers = {"Accept": "application/json, */*;q=0.5", **bound.headers}
     if content is not None:
         headers["Content-Type"] = content[1]
     body = content[0] if content is not None else None
-    return _Plan(bound.tool.method, bound.path, bound.query, headers, bound.cookies, body)
+    return Plan(bound.tool.method, bound.path, bound.query, headers, bound.cookies, body)
 
 
-def _called(place: Place) -> str:
-    return place.tool.name if place.tool else place.server
-
-
-def _arguments(place: Place, plan: _Plan) -> dict[str, object]:
+def _arguments(place: Place, plan: Plan) -> dict[str, object]:
     """What a request gave, by argument name as far as the tool knows it; of a large body, how it begins."""
     names = {(p.location, p.name): p.argument for p in place.tool.arguments} if place.tool else {}
     arguments: dict[str, object] = dict(place.arguments)

@@ -241,7 +241,8 @@ class _Instrument(ast.NodeTransformer):
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         node.args = self._defaults(node.args)
         in_class, self._in_class = self._in_class, False
-        body = self.visit(node.body)
+        value, number = self._expr(node.body)
+        body: ast.expr = self._ask(node.body, "returned", number, value)
         self._in_class = in_class
         names = [name for name in _parameters(node.args) if name in self._shadowed]
         if names:
@@ -396,7 +397,8 @@ class _Instrument(ast.NodeTransformer):
             return [node]
         iterable, number = self._expr(node.iter)
         kept = f"{self._next()}'"
-        before: list[ast.stmt] = [_placed(ast.Assign([ast.Name(kept, ast.Store())], iterable), node)]
+        told = self._ask(node, "test", number, iterable)
+        before: list[ast.stmt] = [_placed(ast.Assign([ast.Name(kept, ast.Store())], told), node)]
         before += self._weakened(node, number, node.body)
         shadows = self._shadow_target(node.target)
         node.target = _placed(ast.Tuple([self.visit(node.target), shadows], ast.Store()), node.target)

@@ -48,6 +48,10 @@ class CallRecord:
     `line` is the program line of the call. `arguments` are by argument name; `url` holds no secret. `response` is
     parsed JSON, text for other media types, None for an empty body; a sandbox.bodies.LargeBody for one over 256 KiB,
     and for all once the records of the run hold 2 MiB. Of arguments as large as that, the beginnings are kept.
+
+    `replayed`: the reply is that of an earlier call, from the journal, or of the read that showed an earlier write to
+    have been done; no request was sent for the call itself. `refused`: a write that the writes policy did not let
+    pass. `simulated`: a write that a simulated API answered, on this machine.
     """
 
     index: int
@@ -62,6 +66,9 @@ class CallRecord:
     style: Literal["function", "requests"]
     response: object = None
     error: str | None = None
+    replayed: bool = False
+    refused: bool = False
+    simulated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from protocols.errors import ProgramRefused
 from sandbox import channel, launcher
@@ -28,12 +28,23 @@ from sandbox.records import Limits, Provenance, Run, Source
 __all__ = ["Answered", "retrace", "send_reply"]
 
 SHARE = 0.5
-"""Of the CPU time of the first run, what the second may take."""
+"""Of the time of the first run, what the second may take."""
 
-LEAST = 0.3
+LEAST = 0.5
 """Seconds that it may take in any case."""
 
+PATIENCE = 0.01
+"""Seconds to wait for the call that was answered next, when others wait for theirs."""
+
 _HOW = ("decided", "made", "exact")
+
+
+class _Reply(NamedTuple):
+    """A reply, and how many came before it."""
+
+    rank: int
+    described: dict[str, object]
+    body: bytes | LargeBody
 
 
 class Answered:
@@ -55,13 +66,13 @@ class Answered:
         with self._lock:
             self._replies.append((asked, described, body))
 
-    def in_order(self) -> dict[str, deque[tuple[dict[str, object], bytes | LargeBody]]]:
+    def in_order(self) -> dict[str, deque[_Reply]]:
         """The replies to equal calls, in the order in which these were made."""
         with self._lock:
-            replies = sorted(self._replies, key=lambda reply: int(str(reply[1]["index"])))
-        found: dict[str, deque[tuple[dict[str, object], bytes | LargeBody]]] = defaultdict(deque)
-        for asked, described, body in replies:
-            found[asked].append((described, body))
+            replies = [(asked, _Reply(rank, told, body)) for rank, (asked, told, body) in enumerate(self._replies)]
+        found: dict[str, deque[_Reply]] = defaultdict(deque)
+        for asked, reply in sorted(replies, key=lambda one: int(str(one[1].described["index"]))):
+            found[asked].append(reply)
         return found
 
 
@@ -82,7 +93,7 @@ def retrace(
         code = marshal.dumps(compile_program(program, instrument))
     except (ProgramRefused, SyntaxError):  # grown too deep by the rewriting
         return None
-    seconds = max(LEAST, SHARE * run.resources.cpu)
+    seconds = max(LEAST, SHARE * run.resources.wall)
     deadline = time.monotonic() + min(seconds, limits.wall)
     given = {**settings, "tracked": True, "deadline": deadline, "cpu": seconds}
     worker = launcher.take()
@@ -111,11 +122,18 @@ def retrace(
 def _converse(ours: socket.socket, start: bytes, answered: Answered, limits: Limits, deadline: float) -> Ending | None:
     """Play the run's other side; gives how the program ended."""
     replies = answered.in_order()
+    held: dict[int, tuple[object, _Reply]] = {}
+    due = 0
     frames = channel.Frames(max(limits.request, limits.output))
     poll = select.poll()
     poll.register(ours, select.POLLIN)
     ours.sendall(start)
     while (left := deadline - time.monotonic()) > 0:
+        while due in held or (held and not poll.poll(PATIENCE * 1000)):  # as they came, while all are asked for
+            due = min(held)
+            number, reply = held.pop(due)
+            send_reply(ours, {**reply.described, "id": number}, reply.body)
+            due += 1
         if not poll.poll(left * 1000 + 1):
             return None
         data = ours.recv(256 * 1024)
@@ -128,8 +146,8 @@ def _converse(ours: socket.socket, start: bytes, answered: Answered, limits: Lim
                 waiting = replies.get(Answered.key(kind, head, payload))
                 if not waiting:
                     return None
-                described, body = waiting.popleft()
-                send_reply(ours, {**described, "id": head["id"]}, body)
+                reply = waiting.popleft()
+                held[reply.rank] = (head["id"], reply)
     return None
 
 

@@ -26,17 +26,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.errors import ProgramRefused, UsageError
 from sandbox import channel, launcher
-from sandbox.broker import Broker, Exceeded, Reply
+from sandbox.broker import Broker, Exceeded
 from sandbox.cutting import cut
 from sandbox.ending import Ending, Failure, ending
 from sandbox.policy import compile_program
 from sandbox.reach import origin
 from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, Run
+from sandbox.replies import Reply
 from sandbox.retrace import Answered, retrace, send_reply
+from sandbox.writes import Writes
 
 if TYPE_CHECKING:
     from protocols.auth import Credential
     from protocols.model import Protocol
+    from sandbox.journal import Attempt, Journal
 
 __all__ = ["Sandbox"]
 
@@ -49,6 +52,9 @@ WEIGHT = 24
 
 GRACE = 0.05
 """Seconds beyond the wall limit in which the child may still say on which line it was."""
+
+MOST_ASKED = 24 * 3600.0
+"""Seconds that a run may wait for somebody to confirm its writes."""
 
 PARALLEL_CALLS = 8
 SNIPPET = 3
@@ -68,6 +74,9 @@ class Sandbox:
         on_output: Told of text as it comes, with the name of its stream (stdout, stderr).
         track: Whether to find out, after each run, which responses its values come from (Run.provenance).
         strict: Whether to refuse to run anything where a layer of the walls cannot be had; else that is a warning.
+        journal: Makes each run an attempt at the same thing: what an earlier one was answered is replayed, and no write
+            is repeated.
+        writes: What becomes of writes (see sandbox.writes). A simulated world lasts for one run.
     Raises: UsageError: The document names no server, and there is no `base_url`; something in `allow` is no origin; or
         `strict`, and a layer is missing.
     """
@@ -87,7 +96,11 @@ class Sandbox:
         on_output: Callable[[str, str], None] | None = None,
         track: bool = True,
         strict: bool = False,
+        journal: Journal | None = None,
+        writes: Writes = "allow",
     ) -> None:
+        self._journal = journal
+        self._writes = writes
         self._track = track
         self._protocol = protocol
         self._base_url = base_url
@@ -145,7 +158,8 @@ class Sandbox:
             message = error.msg if isinstance(error.msg, str) else str(error)
             fault = ProgramError("SyntaxError", message, error.lineno, snippet(program, error.lineno))
             return _unstarted("error", fault, started)
-        broker = self._open_broker(started + self._limits.wall)
+        attempt = self._journal.attempt(program) if self._journal is not None else None
+        broker = self._open_broker(started + self._limits.wall, attempt)
         settings = self._settings()
         try:
             execution = _Execution(self._limits, broker, settings, program, self._on_output, started)
@@ -157,7 +171,7 @@ class Sandbox:
             return replace(run, provenance=retrace(program, run, execution.answered, self._limits, settings))
         return run
 
-    def _open_broker(self, deadline: float) -> Broker:
+    def _open_broker(self, deadline: float, attempt: Attempt | None = None) -> Broker:
         return Broker(
             self._protocol,
             base_url=self._base_url,
@@ -167,6 +181,8 @@ class Sandbox:
             tools=self._tools,
             on_call=self._on_call,
             deadline=deadline,
+            journal=attempt,
+            writes=self._writes,
         )
 
     def _settings(self) -> dict[str, object]:
@@ -241,15 +257,16 @@ class _Execution:
     # The conversation with the child
 
     def _converse(self, ours: socket.socket, calls: ThreadPoolExecutor, code: bytes) -> None:
-        settings = {**self._settings, "deadline": self._deadline}
+        # Where somebody is asked, only this side knows how long a run may take.
+        deadline = self._deadline + (MOST_ASKED if self._broker.gate.asks else 0.0)
+        settings = {**self._settings, "deadline": deadline}
         frames = channel.Frames(max(self._limits.request, self._limits.output))
         poll = select.poll()
         poll.register(ours, select.POLLIN)
         try:
             ours.sendall(channel.encode(channel.START, settings, code))
             while self._end is None and self._limit is None:
-                left = self._deadline + GRACE - time.monotonic()
-                if left <= 0:
+                if (left := self._left()) <= 0:
                     self._limit = "wall"
                 elif self._held > HELD:
                     time.sleep(min(left, 0.002))
@@ -260,7 +277,7 @@ class _Execution:
                     for (kind, head, payload), size in frames.feed(data):
                         self._heard(ours, calls, kind, head, payload, WEIGHT * size + len(payload))
                         del payload
-                        if time.monotonic() > self._deadline + GRACE:
+                        if self._left() <= 0:
                             break
         except (ConnectionError, BrokenPipeError):
             return
@@ -269,6 +286,10 @@ class _Execution:
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             self._warnings.append(f"the program was stopped: its process spoke out of turn ({cut(str(error), 200)})")
             self._end = Ending(Failure("RuntimeError", "the program broke its process"), exit_status=1)
+
+    def _left(self) -> float:
+        """Seconds until nothing more is listened to; the time that somebody takes to confirm writes is added."""
+        return self._deadline + self._broker.gate.waited + GRACE - time.monotonic()
 
     def _heard(
         self,
@@ -311,9 +332,10 @@ class _Execution:
     def _asked(self, kind: bytes, head: dict[str, Any], payload: bytes) -> Callable[[], Reply]:
         """The call that a message asks for. Raises: ValueError, KeyError, TypeError: It is not one of ours."""
         line = head["line"] if head["line"] is None else int(head["line"])
+        task = [str(part) for part in head["task"]]
         if kind == channel.CALL:
             tool, args, kwargs = str(head["tool"]), list(head["args"]), dict(head["kwargs"])
-            return lambda: self._broker.fetch(tool, args, kwargs, line)
+            return lambda: self._broker.fetch(tool, args, kwargs, line, task)
         timeouts = [float(part) for part in head.get("timeout", ()) if part is not None]
         auth = tuple(map(str, head["auth"])) if "auth" in head else None
         if auth is not None and len(auth) != 2:
@@ -331,6 +353,7 @@ class _Execution:
             timeout=max(timeouts) if timeouts else None,
             redirects=bool(head["redirects"]),
             line=line,
+            task=task,
         )
 
     def _answer(
@@ -362,8 +385,11 @@ class _Execution:
             ours.shutdown(socket.SHUT_RDWR)  # wakes the loop, which then ends the run
 
     def _mistaken(self, error: BaseException, line: int | None) -> None:
-        """Something was raised that no call should raise: by whoever is told of calls, then `run` raises it; else by a
-        mistake of ours, which ends this run alone."""
+        """Something was raised that no call should raise: by whoever is told of calls, or because a journal can't be
+        written, then `run` raises it; else by a mistake of ours, which ends this run alone."""
+        if isinstance(error, UsageError):
+            self._broken = error
+            return
         if error is not self._broker.broken:
             self._broker.give_up(error)
             message = f"a call could not be made ({type(error).__name__}: {cut(str(error), 200)})"
@@ -409,7 +435,7 @@ class _Execution:
         killed = status == -signal.SIGKILL and used is not None and used.cpu >= self._limits.cpu
         if status == -signal.SIGXCPU or killed:
             return "cpu"
-        if status == -signal.SIGALRM or time.monotonic() >= self._deadline:
+        if status == -signal.SIGALRM or time.monotonic() >= self._deadline + self._broker.gate.waited:
             return "wall"
         return None
 
@@ -504,6 +530,6 @@ def _described(reply: Reply, number: int, function: bool) -> dict[str, object]:
         "sent": dict(reply.sent),
         "encoding": reply.encoding,
         "history": reply.history,
-        "set_on_the_way": [dict(cookies) for cookies in reply.set_on_the_way],
+        "set_on_the_way": [dict(cookies) for cookies in reply.set_on_the_way] or [{}] * len(reply.history),
         "seconds": reply.record.ms / 1000,
     }

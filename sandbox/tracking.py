@@ -11,14 +11,17 @@ branch or a loop which that value decided about.
 from __future__ import annotations
 
 import gc
+import itertools
 import json
 import operator
 import sys
 from _thread import _local
+from concurrent.futures import Future
 from concurrent.futures.thread import ThreadPoolExecutor
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, GeneratorType, MethodType, MethodWrapperType
 
 from sandbox import guards
+from sandbox.facades import tasks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +59,7 @@ class _Here(_local):
         self.pending: tuple[object, tuple[Origin, ...], dict[str, Origin], Origin] | None = None
         self.made: list[int] = []
         self.result: tuple[object, Origin] | None = None
+        self.yielded: tuple[object, Origin] = (None, _NONE)
         self.collected: dict[int, list[tuple[object, Origin]]] = {}
         self.keys: dict[int, tuple[object, Origin]] = {}
 
@@ -313,12 +317,15 @@ class Tracker:
                 self._blame(error, (origin, iterable))
                 raise
             found = _made(origin)
+            last, of_last = self._here.yielded
+            if type(iterable) is GeneratorType and last is item:
+                found = of_last or found
             if mapping is not None and index < len(keys):
                 found = self._part(mapping, keys[index], origin)
                 if type(iterable) is _VIEWS[2]:
                     self._parts[id(item)] = {0: _made(origin), 1: self._identity(mapping.get(keys[index]), found)}
                     self._known[id(item)] = (item, _made(origin))
-            elif isinstance(iterable, (list, tuple)):
+            elif isinstance(iterable, (list, tuple)) or id(iterable) in self._parts:
                 found = self._part(iterable, index, origin)
             yield item, self._shaped(item, found, spec)
             index += 1
@@ -351,6 +358,7 @@ class Tracker:
         """An element of a comprehension."""
         origin = self._of(inner, value)
         self._know(value, origin)
+        self._here.yielded = (value, origin)
         self._here.collected.setdefault(number, []).append((self._here.keys.get(number, (None, _NONE))[0], origin))
         return value
 
@@ -386,10 +394,14 @@ class Tracker:
         by_name = {name: self._of(dict(keywords).get(name, 0), value) for name, value in named.items()}
         everything = _merged(*given, *by_name.values())
         code, skipped = _code_of(func)
+        if func is print or (receiver is sys.stdout and func.__name__ == "write"):
+            self.printed.append(everything or _decided(here.controls))
+        done: dict[object, Origin] = {}
         if isinstance(receiver, ThreadPoolExecutor) and plain and args and func.__name__ in ("submit", "map"):
-            args = self._in_threads(func.__name__, args, given, by_name)
+            args = self._in_threads(func.__name__, args, given, by_name, done)
         saved = here.origins, here.controls, here.collected, here.keys
         here.origins, here.controls, here.collected, here.keys = {}, [], {}, {}
+        here.yielded = (None, _NONE)
         made, here.made = here.made, []
         here.result = None
         here.pending = (code, (_NONE,) * skipped + given, by_name, _made(_merged(of_receiver, everything)))
@@ -401,8 +413,10 @@ class Tracker:
             operands = [(of_receiver, receiver), *zip(given, args, strict=True)]
             operands += [(by_name[name], value) for name, value in named.items()]
             operands.sort(key=lambda operand: _badness(operand[1]))
-            if isinstance(error, SystemExit) and not any(origin for origin, _ in operands):
-                operands = [(origin, None) for origin in reversed(saved[1])]
+            if any(type(arg) is GeneratorType for arg in args):  # it failed on what it was given last
+                operands.insert(0, here.yielded[::-1])
+            if isinstance(error, SystemExit):
+                operands = [*((origin, None) for origin in reversed(saved[1])), *operands]
             if isinstance(getattr(error, "_call", None), int):
                 if _answer_to(receiver) is None:
                     self._asked_for(error._call, given, by_name, args, named)  # type: ignore[attr-defined]
@@ -427,28 +441,41 @@ class Tracker:
                 self._late.setdefault(code, []).append(((_NONE,) * skipped + given, by_name, _made(everything)))
             elif result is None:
                 origin = _decided(controls)
+        if isinstance(receiver, ThreadPoolExecutor):
+            self._parts[id(result)] = done  # filled by the threads
+            return self._note_new(number, result, origin)
         return self._note(number, result, origin)
 
     def _in_threads(
-        self, name: str, args: tuple[Any, ...], given: tuple[Origin, ...], by_name: dict[str, Origin]
+        self,
+        name: str,
+        args: tuple[Any, ...],
+        given: tuple[Origin, ...],
+        by_name: dict[str, Origin],
+        done: dict[object, Origin],
     ) -> tuple[Any, ...]:
-        """The arguments of a pool's `submit` or `map`, such that its threads know where theirs come from."""
+        """The arguments of a pool's `submit` or `map`, such that its threads know where theirs come from, and tell
+        where each result does."""
         func = args[0]
 
-        def run(*pairs: tuple[Any, Origin], **named: Any) -> object:
+        def run(place: object, *pairs: tuple[Any, Origin], **named: Any) -> object:
             here = self._here
             origins = [origin for _, origin in pairs]
             here.origins = dict(enumerate([*origins, *(by_name.get(one, _NONE) for one in named)], 1))
             numbers = tuple(range(1, len(pairs) + 1))
             keywords = tuple((one, len(pairs) + index) for index, one in enumerate(named, 1))
-            return self.call(0, 0, numbers, keywords, func, *(value for value, _ in pairs), **named)
+            number = len(pairs) + len(named) + 1
+            result = self.call(number, 0, numbers, keywords, func, *(value for value, _ in pairs), **named)
+            done[place] = here.origins.get(number, _NONE)
+            return result
 
+        run.__name__ = tasks.name_of(func)  # a task keeps its name, by which its calls find their replies
         if name == "submit":
-            return (run, *zip(args[1:], given[1:], strict=True))
+            return (run, "result", *zip(args[1:], given[1:], strict=True))
         paired = []
         for origin, iterable in zip(given[1:], args[1:], strict=True):
             paired.append([(item, self._identity(item, found)) for item, found in self._pairs(origin, iterable)])
-        return (run, *paired)
+        return (run, itertools.count(), *paired)
 
     def _pairs(self, origin: Origin, iterable: Any) -> Iterator[tuple[object, Origin]]:
         for index, item in enumerate(iterable):
@@ -487,7 +514,7 @@ class Tracker:
         result: Any,
         calls: list[int],
     ) -> Origin:
-        name = getattr(func, "__name__", "")
+        here, name = self._here, getattr(func, "__name__", "")
         if getattr(func, "__module__", None) == "tools" and calls:
             return ((calls[-1], (), EXACT),)
         index = _answer_to(result)
@@ -499,11 +526,10 @@ class Tracker:
             if name == "json":
                 self._know_tree(result, index, ())
             return ((index, (), EXACT if name == "json" else MADE),)
-        if func is _LOADS and given and given[0]:
+        if func is _LOADS and given and len(given[0]) == 1:
             self._know_tree(result, given[0][0][0], given[0][0][1])
             return ((given[0][0][0], given[0][0][1], EXACT),)
-        if func is print or (receiver is sys.stdout and name == "write"):
-            self.printed.append(_merged(*given))
+        if func is print:
             return _NONE
         if isinstance(receiver, dict) and name in ("get", "pop", "setdefault") and args:
             found = self._part(receiver, args[0], of_receiver)
@@ -511,6 +537,12 @@ class Tracker:
             return _merged(given[1], _weak(found)) if absent else found
         if type(result) in _VIEWS:
             return of_receiver
+        if func is next and args and type(args[0]) is GeneratorType and here.yielded[0] is result:
+            return here.yielded[1]
+        if isinstance(receiver, Future) and name == "result":
+            return self._parts.get(id(receiver), {}).get("result", _made(of_receiver))
+        if func in (list, tuple) and len(args) == 1 and id(args[0]) in self._parts:
+            self._parts[id(result)] = self._parts[id(args[0])]
         if isinstance(receiver, list) and name == "pop":
             return _made(of_receiver)
         if (name in _CHANGES and isinstance(receiver, (list, dict, set))) or name == "appendleft":
@@ -568,7 +600,9 @@ class Tracker:
 
     def yielded(self, inner: int, value: object) -> Any:
         """`yield value`."""
-        self._know(value, self._of(inner, value))
+        origin = self._of(inner, value)
+        self._know(value, origin)
+        self._here.yielded = (value, origin)
         return value
 
     # Statements
@@ -647,7 +681,7 @@ class Tracker:
         self._parts.setdefault(id(holder), {})[f".{attribute}"] = self._here.origins.get(-3, _NONE)
 
     def test(self, number: int, value: object) -> Any:
-        """What an `if` or `while` decides by."""
+        """What an `if` or `while` decides by, or a `for` goes through."""
         self._here.controls.append(self._of(number, value))
         return value
 

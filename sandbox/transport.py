@@ -53,11 +53,15 @@ class Answer:
 
 
 class NoAnswerError(Exception):
-    """No whole reply came; `kind` is the class of `requests.exceptions` that says why."""
+    """No whole reply came; `kind` is the class of `requests.exceptions` that says why.
 
-    def __init__(self, kind: str, message: str) -> None:
+    `left`: part of the request may have reached the service.
+    """
+
+    def __init__(self, kind: str, message: str, left: bool = False) -> None:
         super().__init__(message)
         self.kind = kind
+        self.left = left
 
 
 class UnfitReplyError(http.client.HTTPException):
@@ -78,9 +82,10 @@ class Transport:
 
     def __init__(self, addresses: Addresses) -> None:
         self._owners: weakref.WeakKeyDictionary[socket.socket, int] = weakref.WeakKeyDictionary()
+        self._left: set[int] = set()
         self._lock = threading.Lock()
         self._cancelled = False
-        self._adapter = _Adapter(self._own, addresses)
+        self._adapter = _Adapter(self._own, self._leave, addresses)
         self._authorities: str | bool = os.environ.get("REQUESTS_CA_BUNDLE") or True
 
     def send(self, request: requests.PreparedRequest, *, seconds: float, limit: int) -> Answer:
@@ -92,6 +97,7 @@ class Transport:
         """
         expired = threading.Event()
         thread = threading.get_ident()
+        self._left.discard(thread)
 
         def expire() -> None:
             expired.set()
@@ -110,17 +116,18 @@ class Transport:
                 body = self._read(response, limit)
         except requests.RequestException as error:
             if self._cancelled:
-                raise NoAnswerError("ConnectionError", OVER) from None
+                raise NoAnswerError("ConnectionError", OVER, thread in self._left) from None
             if expired.is_set() or isinstance(error, requests.Timeout):
-                raise NoAnswerError("ReadTimeout", f"no whole reply within {seconds:.3g} s") from None
-            raise NoAnswerError(type(error).__name__, _said(error)) from None
+                raise NoAnswerError("ReadTimeout", _late(seconds), thread in self._left) from None
+            raise NoAnswerError(type(error).__name__, _said(error), thread in self._left) from None
         except (OSError, ValueError) as error:  # a socket that was shut under the library's hands
             kind = "ReadTimeout" if expired.is_set() else "ConnectionError"
-            raise NoAnswerError(kind, OVER if self._cancelled else f"the connection broke: {error}") from None
+            why = OVER if self._cancelled else f"the connection broke: {error}"
+            raise NoAnswerError(kind, why, thread in self._left) from None
         finally:
             watch.cancel()
         if expired.is_set():
-            raise NoAnswerError("ReadTimeout", f"no whole reply within {seconds:.3g} s")
+            raise NoAnswerError("ReadTimeout", _late(seconds), left=True)
         return Answer(
             response.status_code,
             response.reason or "",
@@ -159,6 +166,10 @@ class Transport:
         if self._cancelled:
             self._shut(None)
 
+    def _leave(self) -> None:
+        """This thread's request begins to leave."""
+        self._left.add(threading.get_ident())
+
     def _shut(self, thread: int | None) -> None:
         with self._lock:
             owned = [connection for connection, owner in self._owners.items() if thread in (None, owner)]
@@ -170,20 +181,25 @@ class Transport:
 class _Adapter(HTTPAdapter):
     """The library's adapter, with connections that tell who uses them."""
 
-    def __init__(self, own: Any, addresses: Addresses) -> None:
+    def __init__(self, own: Any, leave: Any, addresses: Addresses) -> None:
         self._own = own
+        self._leave = leave
         self._addresses = addresses
         super().__init__(max_retries=0)
 
     def init_poolmanager(self, *args: Any, **options: Any) -> None:
         super().init_poolmanager(*args, **options)
         self.poolmanager.pool_classes_by_scheme = {
-            "http": _pool(HTTPConnectionPool, HTTPConnection, self._own, self._addresses),
-            "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._own, self._addresses),
+            "http": _pool(HTTPConnectionPool, HTTPConnection, self._own, self._leave, self._addresses),
+            "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._own, self._leave, self._addresses),
         }
 
 
-def _pool(pool: Any, connection: Any, own: Any, addresses: Addresses) -> Any:
+def _late(seconds: float) -> str:
+    return f"no whole reply within {seconds:.3g} s"
+
+
+def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: Addresses) -> Any:
     class Connection(connection):  # type: ignore[misc]
         response_class = _Reply
         _twin: socket.socket | None = None
@@ -224,6 +240,12 @@ def _pool(pool: Any, connection: Any, own: Any, addresses: Addresses) -> Any:
             if self.sock is not None:  # kept alive from an earlier request, perhaps of another thread
                 own(self.sock)
             super().request(*args, **options)
+
+        def send(self, data: Any) -> None:
+            if self.sock is None:  # as the library does; until there is a connection nothing has left
+                self.connect()
+            leave()
+            super().send(data)
 
     return type(pool.__name__, (pool,), {"ConnectionCls": Connection})
 
@@ -270,7 +292,7 @@ def _check_coding(response: requests.Response) -> None:
     unasked = [coding for coding in codings if coding not in ("", "identity", "gzip", "x-gzip", "deflate")]
     if unasked:
         text = f"the reply is packed as {unasked[0][:50]}, and only gzip and deflate were asked for"
-        raise NoAnswerError("ContentDecodingError", text)
+        raise NoAnswerError("ContentDecodingError", text, left=True)
 
 
 def _cookies(response: requests.Response) -> dict[str, str]:

@@ -19,7 +19,7 @@ from collections import abc, deque
 from types import CodeType, FrameType, TracebackType
 
 from sandbox import channel, guards, tracking
-from sandbox.facades import clock, modules
+from sandbox.facades import clock, modules, tasks
 from sandbox.isolation import Report, Walls, confine, isolate
 from sandbox.names import TRACKER
 
@@ -95,7 +95,7 @@ class Door:
         with self._sending:
             self._calls += 1
             number = self._calls
-        head = {**head, "id": number, "line": _calling_line()}
+        head = {**head, "id": number, "line": _calling_line(), "task": tasks.current()}
         start = channel.prefix(kind, head, len(payload))
         if len(payload) > self._most or len(start) > channel.HEAD_LIMIT:
             self.leave({"limit": "request", **_place(sys._getframe())})

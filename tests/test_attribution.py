@@ -34,6 +34,9 @@ def blame(api: LocalAPI, program: str) -> Attribution:
 FOUND = "found = GET_cities(query='o')['results']\n"
 
 
+POOL = "from concurrent.futures import ThreadPoolExecutor, as_completed\nwith ThreadPoolExecutor(4) as pool:\n"
+
+
 @pytest.mark.parametrize(
     ("program", "tool", "path", "fact"),
     [
@@ -73,6 +76,31 @@ FOUND = "found = GET_cities(query='o')['results']\n"
             '["temperature"]',
             "GET_cities_city_id_weather → temperature is None",
         ),
+        (
+            FOUND
+            + POOL
+            + "    t = list(pool.map(lambda c: GET_cities_city_id_weather('oslo')['temperature'], found))\n"
+            "print(t[0] + 1)",
+            "GET_cities_city_id_weather",
+            '["temperature"]',
+            "GET_cities_city_id_weather → temperature is None",
+        ),
+        (
+            FOUND + POOL + "    waiting = [pool.submit(GET_cities_city_id, c['id']) for c in found[:1]]\n"
+            "for one in as_completed(waiting):\n    print(one.result()['mayor'] + 'x')",
+            "GET_cities_city_id",
+            '["mayor"]',
+            "GET_cities_city_id → mayor is None",
+        ),
+        (
+            FOUND
+            + POOL
+            + "    waiting = [pool.submit(lambda c: GET_cities_city_id(c['id'])['mayor'], c) for c in found]\n"
+            "print([one.result()['name'] for one in waiting[:1]])",
+            "GET_cities_city_id",
+            '["mayor"]',
+            "GET_cities_city_id → mayor is None",
+        ),
     ],
 )
 def test_a_value_leads_back_to_its_response(api: LocalAPI, program: str, tool: str, path: str, fact: str) -> None:
@@ -107,11 +135,27 @@ def test_a_refused_call_that_was_given_nothing_is_the_fault_of_whoever_gave_it(a
         FOUND + "own = {'a': 1}\nprint(own['b'])",
         FOUND + "def f(a): return a\nf(found, 1)",
         FOUND + "print(len(found) / 0)",
+        FOUND + "print(found[0].name)",
+        FOUND + "print(found.length)",
     ],
 )
 def test_what_the_program_got_wrong_itself_is_nobodys_fault(api: LocalAPI, program: str) -> None:
     """A name that is not there, a key of its own dict, a division by its own zero."""
     assert blame(api, program).tool is None
+
+
+def test_the_order_in_which_calls_were_answered_is_kept(api: LocalAPI) -> None:
+    """Or a program that takes them as they come would go another way when it is tracked."""
+    for number in range(6):
+        api.script("GET", f"/cities/{number}", Answer(200, {"n": None if number == 2 else 1}, wait=0.02 * (6 - number)))
+    program = (
+        POOL + "    waiting = [pool.submit(GET_cities_city_id, str(n)) for n in range(6)]\n"
+        "    for one in as_completed(waiting):\n        print(one.result()['n'] + 1)"
+    )
+
+    for _ in range(5):
+        found = blame(api, program)
+        assert (found.how, found.path) == ("data", '["n"]')
 
 
 def test_equal_values_are_no_evidence(api: LocalAPI) -> None:

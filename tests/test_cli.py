@@ -348,7 +348,7 @@ def test_run_that_ends_badly(films: Path, tmp_path: Path, program: str, code: in
     """The reason is one message on stderr, with the line; the exit code tells the kind."""
     file = tmp_path / "program.py"
     file.write_text(program)
-    result = atc("run", file, "--api", films, "--simulate", "--wall", "2", "--cpu", "1", "--calls", "2")
+    result = atc("run", file, "--api", films, "--simulate", "--wall", "8", "--cpu", "1", "--calls", "2")
 
     assert result.exit_code == code, result.stderr
     assert result.stderr.startswith("atc: ")

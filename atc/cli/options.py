@@ -13,18 +13,22 @@ import click
 __all__ = [
     "allow_option",
     "api_options",
+    "bench_api_options",
     "check_api_options",
     "clock_options",
     "model_options",
     "moment",
     "optional_api_options",
     "out_file",
+    "resumable_api_options",
     "strict_option",
     "tool_count",
+    "writes_option",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MODES = ("attribute", "naive", "none")
+WRITES = ("ask", "allow", "deny", "simulate")
 
 
 def moment(text: str) -> datetime:
@@ -99,6 +103,29 @@ api_options = _all(
     clock_options,
 )
 
+resumable_api_options = _all(
+    click.option(
+        "--api",
+        metavar="SPEC",
+        help="OpenAPI document or *.tools.json: file or URL, JSON or YAML.  [required without --resume]",
+    ),
+    _target_options,
+    clock_options,
+)
+
+bench_api_options = _all(
+    click.option(
+        "--api",
+        "apis",
+        multiple=True,
+        metavar="[DOMAIN=]SPEC",
+        help="OpenAPI document or *.tools.json, where tasks are of several domains one for each  [default: as under "
+        "$ATC_DATA]",
+    ),
+    _target_options,
+    clock_options,
+)
+
 optional_api_options = _all(
     click.option("--api", metavar="SPEC", help="OpenAPI document or *.tools.json; without it only --allow is reached."),
     _target_options,
@@ -112,6 +139,17 @@ allow_option = click.option(
     help="A server (scheme, host and port) that programs may reach besides the API, also at a private address; "
     "credentials go there only without --api. Repeatable.",
 )
+
+
+def writes_option(default: str) -> Callable[[Function], Function]:
+    """`--writes`; `default` is in words."""
+    return click.option(
+        "--writes",
+        type=click.Choice(WRITES),
+        help="Whether calls that may change something are sent: ask on the terminal, allow, deny, or simulate (a "
+        f"simulated API answers them, reads go to the real one)  [default: {default}]",
+    )
+
 
 strict_option = click.option(
     "--strict-sandbox", "strict", is_flag=True, help="Refuse to run programs where a layer of the sandbox is missing."

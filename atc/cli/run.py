@@ -7,12 +7,13 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from atc.cli import say
-from atc.cli.options import allow_option, check_api_options, optional_api_options, strict_option
+from atc.cli.confirm import Confirm, can_ask
+from atc.cli.options import allow_option, check_api_options, optional_api_options, strict_option, writes_option
 from atc.tui.text import for_stream
 from protocols.errors import APIError, LimitReached, ProgramRefused, UsageError
 from sandbox.records import Limits
@@ -38,6 +39,7 @@ _SECONDS = click.FloatRange(min=0, min_open=True)
 @click.option(
     "--calls", type=click.IntRange(min=0), default=_DEFAULT.calls, show_default=True, metavar="N", help="Most calls."
 )
+@writes_option("allow")
 @strict_option
 @click.option("--json", "as_json", is_flag=True, help="Print the run as JSON instead of what the program prints.")
 @click.option("-v", "--verbose", is_flag=True, help="Show each call, and the warnings, on stderr.")
@@ -56,6 +58,7 @@ def run(
     cpu: float,
     memory: int,
     calls: int,
+    writes: Literal["ask", "allow", "deny", "simulate"] | None,
     strict: bool,
     as_json: bool,
     verbose: bool,
@@ -66,6 +69,8 @@ def run(
     comes through as it is printed; messages of ours go to stderr.
     """
     check_api_options(simulate, base_url, auth)
+    if api is None and writes == "simulate":
+        raise click.UsageError("--writes simulate needs --api SPEC: the simulated API is made from it")
     if api is None and (simulate or base_url):
         raise click.UsageError(f"{'--simulate' if simulate else '--base-url'} needs --api SPEC")
     if api is None and auth and not allow:
@@ -103,6 +108,7 @@ def run(
                 now=now,
                 seed=seed,
                 strict=strict,
+                writes=closing.enter_context(Confirm()) if writes == "ask" and can_ask() else writes or "allow",
                 on_call=show_call,
                 on_output=None if as_json else _pass_on,
             )
@@ -135,7 +141,9 @@ def _pass_on(stream: str, text: str) -> None:
 
 
 def _message(run: Run, name: str) -> str:
-    """Why the program did not end well, with the place in it; empty if it did."""
+    """Why the program did not end well, with the place in it and what its data was; empty if it did."""
+    from atc.provenance import evidence
+
     if run.outcome == "ok":
         return ""
     if run.outcome == "interrupted":
@@ -150,10 +158,12 @@ def _message(run: Run, name: str) -> str:
         return f"{name}, {error.message}{snippet}"
     place = f"{name}, line {error.line}" if error.line else name
     kind = "" if run.outcome == "limit" else f"{error.type}: "
-    return f"{place}: {kind}{error.message}{snippet}"
+    return "\n".join([f"{place}: {kind}{error.message}{snippet}", *evidence(run)[:3]])
 
 
 def _exit_code(run: Run) -> int:
+    if run.outcome != "ok" and any(call.refused for call in run.calls):
+        return ProgramRefused.exit_code
     if run.outcome == "error":
         failed = next((call for call in run.calls if run.error and call.index == run.error.call), None)
         unreached = failed is not None and failed.attempts > 0 and failed.status in (None, 401)

@@ -4,37 +4,43 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Mapping
 from contextlib import closing
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
+from click.core import ParameterSource
 
 from atc.cli import say
+from atc.cli.confirm import Confirm, can_ask
 from atc.cli.model import offer_pull
 from atc.cli.options import (
     allow_option,
-    api_options,
     check_api_options,
     model_options,
     out_file,
+    resumable_api_options,
     strict_option,
     tool_count,
+    writes_option,
 )
 from atc.tui.text import for_stream
-from protocols.errors import ATCError
+from protocols.errors import ATCError, UsageError
 
 if TYPE_CHECKING:
     from atc.solution import Solution
 
 __all__ = ["solve"]
 
+_BESIDE_RESUME = {"resume", "writes", "refresh", "record", "out", "as_json", "verbose"}
+
 
 @click.command()
-@click.argument("query")
-@api_options
+@click.argument("query", required=False)
+@resumable_api_options
 @allow_option
 @model_options
 @click.option(
@@ -47,14 +53,28 @@ __all__ = ["solve"]
 )
 @click.option("--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE.")
 @click.option("--out", type=out_file, metavar="FILE", help="Write the solution as JSON, whatever comes of it.")
+@writes_option("ask, and allow with --simulate")
+@click.option(
+    "--journal",
+    type=out_file,
+    metavar="FILE",
+    help="Keep each call and answer in FILE as it happens, so that --resume can go on after a stop.",
+)
+@click.option(
+    "--resume",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Go on with the solve of the journal FILE; no write is repeated.",
+)
+@click.option("--refresh", is_flag=True, help="Send all reads, also those that the journal has the replies of.")
 @strict_option
 @click.option("--json", "as_json", is_flag=True, help="Print the solution as JSON and nothing else.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all tools, programs, output, and defects of the document.")
 @click.pass_context
 def solve(
     ctx: click.Context,
-    query: str,
-    api: str,
+    query: str | None,
+    api: str | None,
     simulate: bool,
     base_url: str | None,
     auth: tuple[str, ...],
@@ -67,67 +87,137 @@ def solve(
     tools: int | Literal["all"],
     record: Path | None,
     out: Path | None,
+    writes: Literal["ask", "allow", "deny", "simulate"] | None,
+    journal: Path | None,
+    resume: Path | None,
+    refresh: bool,
     strict: bool,
     as_json: bool,
     verbose: bool,
 ) -> None:
     """Answer QUERY with the API that SPEC documents.
 
-    The answer goes to stdout; on a terminal it comes with a live view of how it was found.
+    The answer goes to stdout; on a terminal it comes with a live view of how it was found. With --resume nothing else
+    is needed: FILE has the question and all options.
     """
-    check_api_options(simulate, base_url, auth)
     from atc.agent import Agent
-    from atc.files import to_json, write_json
     from atc.models import default_model, open_model
+    from atc.resume import finished
     from atc.tui import open_view
+    from sandbox import Journal
 
-    name = model or default_model()
-    solution: Solution | None = None
-    on_screen = False
-    exit_code = 0
-    of_document: tuple[str, ...] = ()
-    try:
-        offer_pull(name)
-        with (
-            open_view(quiet=as_json and not verbose, verbose=verbose, stdout=not as_json) as shown,
-            closing(open_model(name, record=record, seed=seed)) as opened,
-            Agent.from_openapi(
-                api,
-                model=opened,
-                mode=mode,
-                max_reflections=max_reflections,
-                base_url=base_url,
-                auth=auth,
-                allow=allow,
-                simulate=simulate,
-                seed=seed,
-                tools=tools,
-                now=now,
-                strict_sandbox=strict,
-                on_event=shown.sink,
-            ) as agent,
-        ):
-            on_screen = shown.answer
-            of_document = agent.protocol.warnings
-            solution = agent.solve(query)
-            exit_code = solution.exit_code
-    except (ATCError, KeyboardInterrupt, click.Abort) as error:
-        exit_code = error.exit_code if isinstance(error, ATCError) else 130
-        # A second ctrl-C, while things are closed, must not lose what the first one left.
-        solution = solution or _unsolved(query, name, exit_code, str(error) or "interrupted")
+    if resume is not None:
+        _refuse_more(ctx)
+    else:
+        if query is None:
+            raise click.UsageError("Missing argument 'QUERY' (or --resume FILE).")
+        if api is None:
+            raise click.UsageError("Missing option '--api' (or --resume FILE).")
+        check_api_options(simulate, base_url, auth)
+        if journal is not None and journal.exists():
+            raise click.UsageError(f"{journal} exists; go on with --resume {journal}, or name a new file")
+    with Journal(resume or journal, refresh=refresh) as kept:
+        if resume is not None:
+            asked = kept.noted("asked")
+            if asked is None:
+                raise UsageError(f"{resume} holds no question; start anew")
+            if (data := finished(kept)) is not None:
+                ctx.exit(_tell(data, as_json=as_json, out=out, verbose=verbose))
+            writes = writes or asked.pop("writes")
+        else:
+            asked = {
+                "query": query,
+                "api": str(Path(str(api)).resolve()) if Path(str(api)).is_file() else api,
+                "simulate": simulate,
+                "base_url": base_url,
+                "auth": auth,
+                "allow": allow,
+                "seed": seed,
+                "now": now.isoformat() if now else None,
+                "model": model or default_model(),
+                "mode": mode,
+                "max_reflections": max_reflections,
+                "tools": tools,
+                "strict_sandbox": strict,
+            }
+            kept.note("asked", {**asked, "writes": writes})
+        asked.pop("writes", None)
+        query, name = str(asked.pop("query")), str(asked.pop("model"))
+        asked["now"] = datetime.fromisoformat(asked["now"]) if asked["now"] else None
+        policy = writes or ("allow" if asked["simulate"] else "ask")
+        solution: Solution | None = None
+        on_screen = False
+        exit_code = 0
+        of_document: tuple[str, ...] = ()
+        try:
+            offer_pull(name)
+            with (
+                open_view(quiet=as_json and not verbose, verbose=verbose, stdout=not as_json) as shown,
+                closing(open_model(name, record=record, seed=asked["seed"])) as opened,
+                Confirm(shown.pause) as confirm,
+                Agent.from_openapi(
+                    asked.pop("api"),
+                    model=opened,
+                    on_event=shown.sink,
+                    writes=policy,
+                    confirm=confirm if can_ask() else None,
+                    **asked,
+                ) as agent,
+            ):
+                on_screen = shown.answer
+                of_document = agent.protocol.warnings
+                solution = agent.solve(query, journal=kept)
+                exit_code = solution.exit_code
+        except (ATCError, KeyboardInterrupt, click.Abort) as error:
+            exit_code = error.exit_code if isinstance(error, ATCError) else 130
+            # A second ctrl-C, while things are closed, must not lose what the first one left.
+            solution = solution or _unsolved(query, name, exit_code, str(error) or "interrupted")
+        data = {**solution.to_json(), "exit_code": exit_code}
+        code = _tell(data, as_json=as_json, out=out, verbose=verbose, on_screen=on_screen, hidden=of_document)
+        if kept.file is not None and finished(kept) is None:
+            say(f"atc solve --resume {kept.file} goes on from here")
+    ctx.exit(code)
+
+
+def _refuse_more(ctx: click.Context) -> None:
+    """Beside --resume there is nothing to say about the question. Raises: click.UsageError."""
+    given = [
+        parameter
+        for parameter in ctx.command.params
+        if parameter.name not in _BESIDE_RESUME
+        and ctx.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        names = ", ".join(p.opts[0] if p.opts[0].startswith("-") else p.opts[0].upper() for p in given)
+        raise click.UsageError(f"--resume takes the question and its options from FILE; leave out {names}")
+
+
+def _tell(
+    data: Mapping[str, Any],
+    *,
+    as_json: bool,
+    out: Path | None,
+    verbose: bool,
+    on_screen: bool = False,
+    hidden: tuple[str, ...] = (),
+) -> int:
+    """Print and write a solution, given as JSON; gives the exit code. `hidden`: warnings for `verbose` alone."""
+    from atc.files import to_json, write_json
+
+    solution = {name: value for name, value in data.items() if name != "exit_code"}
     if as_json:
-        click.echo(to_json(solution.to_json()), nl=False)
-    elif solution.answer is not None and not on_screen:
-        click.echo(for_stream(solution.answer, sys.stdout))
+        click.echo(to_json(solution), nl=False)
+    elif solution["answer"] is not None and not on_screen:
+        click.echo(for_stream(solution["answer"], sys.stdout))
     if out:
-        write_json(out, solution.to_json())
-    for warning in () if as_json else solution.warnings:
-        if verbose or warning not in of_document:
+        write_json(out, solution)
+    for warning in () if as_json else solution["warnings"]:
+        if verbose or warning not in hidden:
             say(f"warning: {warning}")
-    if solution.message:
-        tried = len(solution.attempts)
-        say(f"not solved in {tried} attempts: {solution.message}" if tried > 1 else solution.message)
-    ctx.exit(exit_code)
+    if message := solution["message"]:
+        tried = len(solution["attempts"])
+        say(f"not solved in {tried} attempts: {message}" if tried > 1 else message)
+    return int(data["exit_code"])
 
 
 def _unsolved(query: str, model: str, exit_code: int, message: str) -> Solution:

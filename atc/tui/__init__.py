@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,10 +16,12 @@ __all__ = ["Shown", "open_view"]
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Where events go to be shown; `answer` says that the answer will be on stdout by that."""
+    """Where events go to be shown; `answer` says that the answer will be on stdout by that, `pause` leaves the terminal
+    to a question for as long as its block lasts."""
 
     sink: EventSink
     answer: bool
+    pause: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 @contextmanager
@@ -41,7 +43,7 @@ def open_view(*, quiet: bool = False, verbose: bool = False, stdout: bool = True
         from atc.tui.live import LiveView
 
         with LiveView(console, verbose=verbose) as view:
-            yield Shown(view, answer=on_stdout)
+            yield Shown(view, answer=on_stdout, pause=view.pause)
     else:
         from atc.tui.lines import Lines
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 
@@ -87,6 +89,15 @@ class LiveView:
             case SolveEnded(solution):
                 self._finish_attempt()
                 self._show_end(solution)
+
+    @contextmanager
+    def pause(self) -> Iterator[None]:
+        """Leave the terminal alone for a while."""
+        self._live.stop()
+        try:
+            yield
+        finally:
+            self._live.start()
 
     def moving(self) -> RenderableType:
         """The part that is drawn anew all the time; never taller than the terminal."""

@@ -42,10 +42,12 @@ def signature(call: CallRecord) -> str:
 
 
 def call_text(call: CallRecord) -> str:
-    """A call on one line: status (or why there is none), milliseconds, what was called."""
+    """A call on one line: status (or why there is none), milliseconds unless it was replayed, what was called."""
     status = "---" if call.status is None else str(call.status)
     tail = f" {first_line(call.error, 120)}" if call.error and call.status is None else ""
-    return f"{status} {call.ms:5.0f} ms  {signature(call)}{tail}"
+    tail = f" (simulated){tail}" if call.simulated else tail
+    took = "replayed" if call.replayed else f"{call.ms:5.0f} ms"
+    return f"{status} {took}  {signature(call)}{tail}"
 
 
 def call_row(call: CallRecord) -> Text:
@@ -98,11 +100,12 @@ def blame(attribution: Attribution) -> str:
 def figures(solution: Solution) -> str:
     """The last line: status, reflections, calls, tokens and seconds."""
     usage, seconds = solution.usage, solution.seconds
-    made = sum(len(attempt.calls) for attempt in solution.attempts)
+    calls = [call for attempt in solution.attempts for call in attempt.calls]
+    replayed = sum(call.replayed for call in calls)
     parts: Sequence[str] = (
         solution.status,
         _count(solution.reflections, "reflection"),
-        _count(made, "call"),
+        _count(len(calls), "call") + (f" ({replayed} replayed)" if replayed else ""),
         f"{usage.prompt_tokens:,} tokens read" + (f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""),
         f"{usage.completion_tokens:,} written",
         f"{seconds.get('total', 0.0):.1f} s" + _shares(seconds),

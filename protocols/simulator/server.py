@@ -47,9 +47,20 @@ class Simulator:
     Args:
         now: The moment that counts as today; 2024-06-01T12:00:00Z by default.
         auth: Ask for `credentials`: a made-up one for each documented way to sign in that a tool demands.
+        open: Take whatever a path or query identifies for something that exists, as one must who stands in for the
+            writes of a service that is otherwise real.
     """
 
-    def __init__(self, protocol: Protocol, seed: int = 0, now: datetime | None = None, auth: bool = True) -> None:
+    def __init__(
+        self,
+        protocol: Protocol,
+        seed: int = 0,
+        now: datetime | None = None,
+        auth: bool = True,
+        *,
+        open: bool = False,
+    ) -> None:
+        self._open = open
         self.protocol = protocol
         self.seed = seed
         self.now = now or _DEFAULT_NOW
@@ -114,7 +125,7 @@ class Simulator:
         request = Request(method, path, tuple(parse_qsl(parts.query, keep_blank_values=True)), headers, body)
         with self._lock:
             if self._responder is None:
-                self._responder = Responder(World(_blueprint(self.protocol), self.seed, self.now))
+                self._responder = Responder(World(_blueprint(self.protocol), self.seed, self.now, open=self._open))
             responder = self._responder
             tool = responder.tool_for(request)
             if not self._signed_in(request, tool):

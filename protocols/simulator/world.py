@@ -73,10 +73,12 @@ class World:
 
     Args:
         now: The moment that counts as today.
+        open: Whether whatever is named by an identifier exists: it is the identifier of a real service's thing.
     """
 
-    def __init__(self, blueprint: Blueprint, seed: int, now: datetime) -> None:
+    def __init__(self, blueprint: Blueprint, seed: int, now: datetime, *, open: bool = False) -> None:
         self.blueprint = blueprint
+        self._open = open
         self.seed = seed
         self.now = now
         self.version = 0
@@ -181,7 +183,20 @@ class World:
             if known.identity not in entity.memo:
                 self.identity(entity)
         found = self._ids[kind].get(identity)
+        if found is None and self._open:
+            found = self._taken_in(known, identity)
         return found if found and not found.deleted else None
+
+    def _taken_in(self, kind: Kind, identity: str) -> Entity | None:
+        """A new entity with an identifier from outside; None where identifiers are numbers and this is none."""
+        base = self.base(kind.name)
+        numbers = bool(base) and isinstance(self.identity(base[0]), int)
+        if numbers and not identity.isdecimal():
+            return None
+        entity = self.create(kind.name)
+        entity.values[kind.identity] = int(identity) if numbers else identity
+        self.identity(entity)
+        return entity
 
     def within(self, parent: Entity, kind: str, ordinal: str) -> Entity | None:
         """The child of that number, such as season 2 of a show."""

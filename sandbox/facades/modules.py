@@ -15,7 +15,7 @@ from _thread import RLock
 from types import FunctionType, ModuleType
 
 from sandbox import guards
-from sandbox.facades import clock
+from sandbox.facades import clock, tasks
 from sandbox.facades.catalogue import MODULES, PACKAGES, WITHOUT
 from sandbox.names import is_dunder, is_plain
 
@@ -136,8 +136,15 @@ def _future() -> dict[str, object]:
 def _futures() -> dict[str, object]:
     import concurrent.futures as futures
     import threading
-    from concurrent.futures.thread import ThreadPoolExecutor
+    from concurrent.futures.thread import ThreadPoolExecutor as Real
 
+    class ThreadPoolExecutor(Real):
+        """The real one, which also says which of its tasks a call comes from (`map` submits, too)."""
+
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+            return super().submit(tasks.numbered(fn), *args, **kwargs)
+
+    ThreadPoolExecutor.__qualname__, ThreadPoolExecutor.__module__ = Real.__qualname__, Real.__module__
     threading.stack_size(2 * 1024 * 1024)  # of the address space that a program may use
     names = "ALL_COMPLETED FIRST_COMPLETED FIRST_EXCEPTION CancelledError Future TimeoutError as_completed wait".split()
     return {**{name: getattr(futures, name) for name in names}, "ThreadPoolExecutor": ThreadPoolExecutor}

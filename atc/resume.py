@@ -1,0 +1,81 @@
+"""What a journal keeps of a solve besides its calls, so that one that was cut off goes on where it was.
+
+The question and the document it is asked of, what the model answered, and how it ended. A solve that ended for a reason
+that may be gone the next time (no model, no API, ctrl-C, a write that was not allowed) counts as cut off.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atc.models.base import Completion, Usage
+from atc.solution import Solution
+from protocols.errors import UsageError
+from protocols.model import Protocol
+from sandbox.journal import Journal
+from sandbox.records import CallRecord, Run
+
+__all__ = ["answered", "begin", "finished", "keep", "open_writes", "refused_write"]
+
+_PASSING = ("model_error", "api_error", "interrupted")
+
+
+def begin(journal: Journal, query: str, protocol: Protocol, today: str) -> str:
+    """Note what is asked; gives the day on which it was asked first, which the prompt names.
+
+    Raises: UsageError: The journal is that of another question, or its document has changed.
+    """
+    known = journal.noted("solve")
+    if known is None:
+        journal.note("solve", {"query": query, "protocol": protocol.digest, "today": today})
+        return today
+    where = f"the journal {journal.file or 'in memory'}"
+    if known["query"] != query:
+        raise UsageError(f"{where} belongs to another question: {known['query']}")
+    if known["protocol"] != protocol.digest:
+        raise UsageError(f"{where} belongs to another document, or it has changed since; start anew with a new journal")
+    return str(known["today"])
+
+
+def answered(journal: Journal, position: int, asked: str) -> Completion | None:
+    """What the model said at this point, if it was asked the same."""
+    found = journal.answered(position, asked)
+    return Completion(found["text"], Usage(**found["usage"]), found["finish"]) if found else None
+
+
+def keep(journal: Journal, solution: Solution) -> None:
+    """Note how it ended, if that is final."""
+    undecided = any(refused_write(attempt.run) for attempt in solution.attempts if attempt.run)
+    if solution.status not in _PASSING and not undecided:
+        journal.note("solution", {**solution.to_json(), "exit_code": solution.exit_code})
+
+
+def finished(journal: Journal) -> dict[str, Any] | None:
+    """The solution as JSON, with its `exit_code`; None while there is none."""
+    found: dict[str, Any] | None = journal.noted("solution")
+    return found
+
+
+def refused_write(run: Run) -> CallRecord | None:
+    """The first write that the writes policy did not let pass."""
+    return next((call for call in run.calls if call.refused), None)
+
+
+def open_writes(journal: Journal) -> list[str]:
+    """What the user should look at: writes that may or may not have been done, and those that nothing rests on."""
+    unknown = [
+        f"it is not known whether this write was done, and it was not sent again: {_shown(call)}"
+        for call in journal.unknown
+    ]
+    done = [
+        f"an earlier program made this write, and the last one did not repeat it: {_shown(call)}"
+        for call in journal.abandoned
+        if call not in journal.unknown
+    ]
+    return [*unknown, *done]
+
+
+def _shown(call: CallRecord) -> str:
+    given = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+    text = f"{call.tool}({given})" if call.tool else f"{call.method} {call.url}"
+    return text if len(text) <= 200 else text[:199] + "…"

@@ -1,0 +1,115 @@
+"""What a service says to which request: replies from a table, and changes to replies that are made elsewhere."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+__all__ = ["Amendment", "Answer", "Asked", "Pattern", "first", "steps"]
+
+_STEP = re.compile(r'\["([^"]+)"\]|\[(\d+)\]')
+
+
+def steps(path: str) -> tuple[str | int, ...]:
+    """`["crew"][3]["name"]` as keys and positions."""
+    return tuple(name or int(position) for name, position in _STEP.findall(path))
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as it is compared with patterns; `path` is decoded and without the server's own."""
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...]
+    body: Mapping[str, object]
+
+    @classmethod
+    def read(cls, method: str, target: str, body: bytes, prefix: str) -> Asked:
+        """A request with its target as it came."""
+        parts = urlsplit(target)
+        try:
+            sent = json.loads(body) if body else {}
+        except ValueError:
+            sent = {}
+        path = unquote(parts.path).removeprefix(prefix)
+        return cls(method, path, tuple(parse_qsl(parts.query)), sent if isinstance(sent, dict) else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Which requests are meant. `path` and the values are regular expressions, for all of the text."""
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    body: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, text: str, body: Mapping[str, object] | None = None) -> Pattern:
+        """`GET /bookings?date=2024-06-03`."""
+        method, _, target = text.partition(" ")
+        path, _, query = target.partition("?")
+        pairs = (part.partition("=") for part in query.split("&") if part)
+        wanted = {name: str(value) for name, value in (body or {}).items()}
+        return cls(method, path, tuple((name, value) for name, _, value in pairs), wanted)
+
+    def fits(self, asked: Asked) -> bool:
+        """Whether a request is meant."""
+        return (
+            asked.method == self.method
+            and re.fullmatch(self.path, asked.path) is not None
+            and all(any(n == name and re.fullmatch(value, v) for n, v in asked.query) for name, value in self.query)
+            and all(re.fullmatch(value, str(asked.body.get(name, ""))) for name, value in self.body.items())
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply to certain requests; text is sent as a web page, None as nothing if the status is 204."""
+
+    pattern: Pattern
+    status: int
+    body: object
+
+    def encoded(self) -> tuple[int, bytes, str, Mapping[str, str]]:
+        """Status, body, media type, further headers: who is told to come later, may come at once."""
+        more = {"Retry-After": "0"} if self.status in {429, 503} else {}
+        if isinstance(self.body, str):
+            return self.status, self.body.encode(), "text/html; charset=utf-8", more
+        if self.status == 204:
+            return self.status, b"", "", more
+        return self.status, json.dumps(self.body).encode(), "application/json", more
+
+
+@dataclass(frozen=True, slots=True)
+class Amendment:
+    """A change to the JSON that certain requests get: `value` holds what stands there instead, or is empty."""
+
+    pattern: Pattern
+    place: tuple[str | int, ...]
+    value: tuple[object, ...] = ()
+
+    def applied(self, body: Any) -> Any:
+        """The body with this change. Raises: KeyError, IndexError: There is no such place."""
+        if not self.place:
+            return self.value[0]
+        changed = copy.deepcopy(body)
+        inside = changed
+        for step in self.place[:-1]:
+            inside = inside[step]
+        if self.value:
+            inside[self.place[-1]] = self.value[0]
+        else:
+            del inside[self.place[-1]]
+        return changed
+
+
+def first(answers: Iterable[Answer], asked: Asked) -> Answer | None:
+    """The first reply that is meant for a request."""
+    return next((answer for answer in answers if answer.pattern.fits(asked)), None)

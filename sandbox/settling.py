@@ -1,0 +1,79 @@
+"""Find out by a read whether a write was done whose reply never came.
+
+A service that lets one read the thing that is put, patched or deleted tells by that whether it happened. Where the
+reading leaves a doubt, nothing is concluded from it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from protocols.model import Protocol, Tool
+
+__all__ = ["Verdict", "reader", "verdict"]
+
+Verdict = Literal["done", "not done", "unknown"]
+
+_VARIABLE = re.compile(r"\{[^{}]*\}")
+
+
+def reader(protocol: Protocol | None, tool: Tool | None) -> Tool | None:
+    """The operation that reads the item which a PUT, PATCH or DELETE writes, with no argument but the item's path."""
+    if protocol is None or tool is None or tool.method not in ("PUT", "PATCH", "DELETE"):
+        return None
+    if not tool.path.endswith("}"):
+        return None
+    path = _VARIABLE.sub("{}", tool.path)
+    for other in protocol.tools:
+        if other.method == "GET" and _VARIABLE.sub("{}", other.path) == path:
+            needs = [p for p in other.parameters if p.required and p.location != "path"]
+            return None if needs else other
+    return None
+
+
+def verdict(method: str, sent: bytes | None, status: int, found: object) -> Verdict:
+    """Whether a write was done.
+
+    Args:
+        sent: The body of the write.
+        status: What the read of the same path answered. found: Its parsed body.
+    """
+    if status in (404, 410):
+        return "done" if method == "DELETE" else "not done"
+    if not 200 <= status < 300:
+        return "unknown"
+    if method == "DELETE":
+        return "not done"
+    try:
+        wanted = json.loads(sent or b"")
+    except (ValueError, RecursionError):
+        return "unknown"
+    if not isinstance(wanted, dict) or not any(True for _ in _scalars(wanted)):
+        return "unknown"
+    held = next((item for item in _objects(found) if wanted.keys() <= item.keys()), None)
+    if held is None:
+        return "unknown"
+    return "done" if dict(_scalars(wanted)).items() <= dict(_scalars(held)).items() else "not done"
+
+
+def _objects(value: object) -> Iterator[Mapping[str, object]]:
+    """The object itself, then what it may be wrapped in."""
+    if isinstance(value, Mapping):
+        yield value
+        yield from (item for item in value.values() if isinstance(item, Mapping))
+
+
+def _scalars(value: object, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every scalar with its place, as text: services answer 3 for "3", and 3.0 for 3."""
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _scalars(item, (*place, str(name)))
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _scalars(item, (*place, str(number)))
+    else:
+        whole = isinstance(value, float) and value.is_integer()
+        yield place, str(int(value)) if whole else str(value)  # type: ignore[call-overload]

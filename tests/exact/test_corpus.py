@@ -1,0 +1,164 @@
+"""The corpus of faulty programs says of itself what is true: each fails, and through the call that is named."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import pytest
+
+from benchmarks.faults import Case, cases, serve
+from benchmarks.faults.replies import steps
+from sandbox import CallRecord, Run
+from sandbox.sandbox import Sandbox
+
+KINDS = {
+    "carried",
+    "empty",
+    "helper",
+    "missing_item",
+    "mixed",
+    "nested",
+    "none",
+    "own",
+    "parallel",
+    "refused",
+    "reraised",
+    "server_error",
+    "swapped",
+    "wrong_argument",
+    "wrong_id",
+    "wrong_key",
+    "wrong_type",
+}
+MISSING = object()
+
+
+def run(case: Case) -> Run:
+    """One run of a case against a service of its own."""
+    with serve(case.api, case) as service:
+        sandbox = Sandbox(
+            service.protocol,
+            base_url=service.base_url,
+            credentials=service.credentials,
+            now=service.now,
+            seed=service.seed,
+        )
+        return sandbox.run(case.program)
+
+
+def value_at(body: object, place: Sequence[str | int]) -> object:
+    """What stands at a place of a response, or MISSING."""
+    for step in place:
+        if not isinstance(body, dict | list):
+            return MISSING
+        try:
+            body = cast("Any", body)[step]
+        except (KeyError, IndexError, TypeError):
+            return MISSING
+    return body
+
+
+def occurs(body: object, value: object) -> bool:
+    """Whether a value stands anywhere in a response; True is not 1."""
+    if type(body) is type(value) and body == value:
+        return True
+    inside = body.values() if isinstance(body, dict) else body if isinstance(body, list) else ()
+    return any(occurs(one, value) for one in inside)
+
+
+def told(run: Run) -> list[object]:
+    """What two runs of one program have in common, whichever of its parallel calls came first, and from which line."""
+    error = run.error and (run.error.type, run.error.message, run.error.line, run.error.trace, run.error.tool)
+    calls = sorted(json.dumps([c.tool, c.arguments, c.status, c.response]) for c in run.calls)
+    return [run.outcome, run.stdout, run.stderr, error, calls]
+
+
+def failed(call: CallRecord) -> bool:
+    """Whether a call did not give what was asked for, a web page in place of JSON included."""
+    return call.status is None or call.status >= 400 or call.error is not None
+
+
+def loosely(arguments: Mapping[str, object]) -> list[object]:
+    """The values of a call's arguments, those of a path also as the numbers that they may have been."""
+    texts = [str(value) for value in arguments.values()]
+    return [*arguments.values(), *texts, *(int(text) for text in texts if text.isdecimal())]
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.half}-{case.name}")
+def test_each_program_fails_through_the_call_that_is_named(case: Case) -> None:
+    """It ends with an error, the call to blame was made, and what is wrong is where the case says, twice over."""
+    result = run(case)
+
+    assert result.outcome == "error", result.stdout
+    assert told(run(case)) == told(result)
+    culprit = case.find(result.calls)
+    assert (culprit is None) == (case.culprit is None)
+    assert case.second is None or case.second in [call.tool for call in result.calls]
+    if culprit is None:
+        assert case.call is None and case.second is None and case.path is None
+        assert not any(failed(call) for call in result.calls)
+        return
+    if case.chosen is None:
+        assert culprit.index == case.call
+    if case.kind in {"swapped", "wrong_argument", "refused"}:
+        assert culprit.status is not None and 400 <= culprit.status < 500
+    elif case.kind == "server_error":
+        assert failed(culprit) and not 400 <= (culprit.status or 0) < 500
+    elif case.kind == "wrong_id":
+        assert case.second is not None and result.calls[-1].tool == case.second and failed(result.calls[-1])
+    if case.second is not None and case.path is None:
+        givers = [call.response for call in result.calls if call.tool == case.second]
+        assert any(occurs(giver, value) for giver in givers for value in loosely(culprit.arguments))
+    if case.path is not None:
+        assert not failed(culprit)
+        place = steps(case.path)
+        assert value_at(culprit.response, place[:-1]) is not MISSING
+        value = value_at(culprit.response, place)
+        if case.kind == "wrong_key":
+            assert value is MISSING
+        elif case.kind == "none":
+            assert value is None
+        elif case.kind in {"wrong_id", "wrong_type"}:
+            assert value is not MISSING
+        if case.kind == "wrong_id":
+            assert value in loosely(result.calls[-1].arguments)
+        if case.twin:
+            others = [call.response for call in result.calls if call is not culprit]
+            assert any(occurs(other, value) for other in others)
+    else:
+        assert not case.twin
+
+
+def test_both_halves_are_alike_and_share_no_program() -> None:
+    """Every kind is in both halves, as often as in the other; no name, question or program is in both."""
+    seen, held = cases("seen"), cases("held")
+
+    assert [*seen, *held] == cases()
+    assert min(len(seen), len(held)) >= 105
+    assert {case.kind for case in seen} == KINDS == {case.kind for case in held}
+    assert Counter(case.kind for case in seen) == Counter(case.kind for case in held)
+    assert len({case.name for case in cases()}) == len(cases())
+    assert not {case.program for case in seen} & {case.program for case in held}
+    assert not {case.query for case in seen} & {case.query for case in held}
+    for half in (seen, held):
+        assert sum(case.twin for case in half) >= 12
+        assert sum(case.culprit is None for case in half) >= 10
+        assert 0.25 <= sum(case.style != "function" for case in half) / len(half) <= 0.4
+
+
+@pytest.mark.parametrize("api", ["films", "shop", "fleet"])
+def test_each_service_answers_its_program(api: str) -> None:
+    """A service can be had without a case, too, and wants its credential."""
+    with serve(api) as service:
+        lists = {"films": "GET_genres", "shop": "GET_warehouses", "fleet": "GET_depots"}
+        program = f"print(len({lists[api]}()) > 0)"
+        signed = Sandbox(service.protocol, base_url=service.base_url, credentials=service.credentials).run(program)
+        unsigned = Sandbox(service.protocol, base_url=service.base_url).run(program)
+
+    assert len(service.protocol.tools) >= 10
+    assert not service.protocol.warnings
+    assert signed.stdout == "True\n"
+    assert [call.status for call in unsigned.calls] == [401]
