@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
@@ -65,7 +65,7 @@ def bench(
     seed: int,
     now: datetime | None,
     model: str | None,
-    mode: Literal["attribute", "naive", "none"],
+    mode: str,
     max_reflections: int,
     candidates: int | None,
     limit: int | None,
