@@ -45,7 +45,7 @@ from atc.solution import Attempt, Solution, Status
 from atc.trouble import api_trouble
 from atc.verify import doubt, judge
 from protocols import load
-from protocols.errors import ModelError, UsageError
+from protocols.errors import LimitReached, ModelError, UsageError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol
 from protocols.render import estimate, render
@@ -149,14 +149,14 @@ class Agent:
         self.writes: Writes = confirm if policy == "ask" and confirm is not None else policy
         self._closing = ExitStack()
         self._model: str | Model | None = model
-        self._credentials = tuple(credential(spec, protocol) for spec in auth)
-        self._base_url = base_url
+        self.credentials = tuple(credential(spec, protocol) for spec in auth)
+        self.base_url = base_url
         if simulate:
             from protocols.simulator import Simulator
 
             simulator = self._closing.enter_context(Simulator(protocol, seed=seed, now=self.now))
-            self._base_url = simulator.url
-            self._credentials = (*simulator.credentials, *self._credentials)
+            self.base_url = simulator.url
+            self.credentials = (*simulator.credentials, *self.credentials)
 
     @classmethod
     def from_openapi(
@@ -254,7 +254,14 @@ class Agent:
         unknown = [name for name in tools or () if name not in self.protocol]
         if unknown:
             raise UsageError(f"{self.protocol.title} has no tool {', '.join(unknown)}")
-        return _Solve(self, query.strip(), tools, journal or self.new_journal()).run()
+        kept = journal if journal is not None else self.new_journal()
+        if kept is None and self.mode == "codeact":  # its snippets are run again on the journal
+            kept = Journal()
+        try:
+            return _Solve(self, query.strip(), tools, kept).run()
+        finally:
+            if journal is None and kept is not None:
+                kept.close()
 
     def new_journal(self) -> Journal | None:
         """The journal of a solve that is given none; a subclass may do without one."""
@@ -267,12 +274,11 @@ class _Solve:
     def __init__(self, agent: Agent, query: str, tools: Sequence[str] | None, journal: Journal | None) -> None:
         self.agent = agent
         self.query = query
-        # CodeAct's snippets are run again on the journal.
-        self.journal = Journal() if journal is None and agent.mode == "codeact" else journal
+        self.journal = journal
         self.asked = 0
         self.today = (agent.now or datetime.now(UTC)).date().isoformat()
-        if self.journal is not None:
-            self.today = begin(self.journal, query, agent.protocol, self.today)
+        if journal is not None:
+            self.today = begin(journal, query, agent.protocol, self.today)
         self.speaks_of = mentioned(query, agent.vocabulary)
         if tools is None:
             most = len(agent.protocol.tools) if agent.tools == "all" else agent.tools
@@ -316,9 +322,9 @@ class _Solve:
         try:
             with Sandbox(
                 agent.protocol,
-                base_url=agent._base_url,
+                base_url=agent.base_url,
                 allow=agent.allow,
-                credentials=agent._credentials,
+                credentials=agent.credentials,
                 limits=agent.limits,
                 # What CodeAct runs again must find the same time, and the same chance.
                 now=agent.now or (datetime.now(UTC) if agent.mode == "codeact" else None),
@@ -333,6 +339,8 @@ class _Solve:
                 status, message = self.solved(sandbox)
         except ModelError as error:
             status, message = "model_error", str(error)
+        except LimitReached as error:
+            status, message = "limit", str(error)
         except KeyboardInterrupt:
             status, message = "interrupted", "interrupted"
         solution = self.solution(status, message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from rich.table import Table
@@ -25,13 +26,44 @@ def summarize(results: Sequence[Result], settings: Settings) -> dict[str, object
         "completion_tokens": round(mean(result.completion_tokens for result in results), 1),
         "model_calls": round(mean(result.model_calls for result in results), 2),
         "tool_calls": round(mean(result.tool_calls for result in results), 2),
+        "correct": percent(_known(results)) if _known(results) else None,
+        "false_success": _false_success(results),
+        "reflections": round(mean(result.reflections for result in results), 2),
+        "tokens_per_solved": _per_solved(results),
+        "by_gold_calls": _by_gold_calls(results),
+        "errors": dict(sorted(Counter(result.error for result in results if result.error).items())),
         "seconds": round(statistics.median(result.seconds for result in results), 2) if results else 0.0,
         "model": settings.model,
         "mode": settings.mode,
         "seed": settings.seed,
-        "protocol": dict(settings.protocol),
-        "task_file": dict(settings.task_file),
+        "files": {name: dict(file) for name, file in settings.files.items()},
     }
+
+
+def _known(results: Sequence[Result]) -> list[float]:
+    """Whether the answers are right, of the tasks that have a reference."""
+    return [float(result.correct) for result in results if result.correct is not None]
+
+
+def _false_success(results: Sequence[Result]) -> float | None:
+    """Answered and wrong, in percent of those answered; None where no reference tells."""
+    answered = [result for result in results if result.status == "answered" and result.correct is not None]
+    return percent(float(not result.correct) for result in answered) if answered else None
+
+
+def _per_solved(results: Sequence[Result]) -> float | None:
+    """Tokens of all tasks, read and written, for each one solved; None where none was."""
+    solved = sum(result.score.success for result in results)
+    spent = sum(result.prompt_tokens + result.completion_tokens for result in results)
+    return round(spent / solved, 1) if solved else None
+
+
+def _by_gold_calls(results: Sequence[Result]) -> dict[str, object]:
+    """Tasks and Success by the number of gold calls (the ATC paper's Figure 6a)."""
+    groups: dict[int, list[float]] = {}
+    for result in results:
+        groups.setdefault(result.gold_calls, []).append(result.score.success)
+    return {str(size): {"tasks": len(some), "success": percent(some)} for size, some in sorted(groups.items())}
 
 
 def table(summary: Mapping[str, object]) -> Table:
@@ -45,6 +77,8 @@ def table(summary: Mapping[str, object]) -> Table:
         ("Path", f"{summary['path']:.1f} %"),
         ("Prec", f"{summary['precision']:.1f} %"),
         ("success_any (ours)", f"{summary['success_any']:.1f} %"),
+        ("answers right (ours)", _shown(summary["correct"])),
+        ("false success (ours)", _shown(summary["false_success"])),
         ("prompt tokens, mean", f"{summary['prompt_tokens']:,.0f}"),
         ("completion tokens, mean", f"{summary['completion_tokens']:,.0f}"),
         ("model calls, mean", f"{summary['model_calls']:.2f}"),
@@ -54,3 +88,7 @@ def table(summary: Mapping[str, object]) -> Table:
     for row in rows:
         shown.add_row(*row)
     return shown
+
+
+def _shown(value: object) -> str:
+    return f"{value:.1f} %" if isinstance(value, float) else "-"

@@ -22,13 +22,14 @@ import sqlite3
 import threading
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from protocols.errors import UsageError
+from sandbox.bodies import LargeBody, parts
 from sandbox.identity import SAFE
 from sandbox.records import CallRecord
 
@@ -36,6 +37,9 @@ __all__ = ["Attempt", "Entry", "Journal", "Mark", "State"]
 
 State = Literal["planned", "sent", "confirmed", "failed", "unknown"]
 Found = Literal["replay", "open", "new"]
+
+_PART = 256 * 1024
+"""Bytes of a body that are read at once."""
 
 _APPLICATION = 0x61746A31
 _VERSION = 1
@@ -82,7 +86,7 @@ class Journal:
     """What was asked, answered and called in one solve; safe to use from several threads.
 
     Args:
-        file: Where it is kept, made if it is not there; None: in memory.
+        file: Where it is kept, made if it is not there; None: nowhere for longer than this object lives.
         refresh: Send all reads, whatever is known of them.
     Raises: UsageError: The file is no journal, of another version, or in use.
     """
@@ -299,7 +303,7 @@ class Attempt:
             self._journal._run("UPDATE calls SET state = 'sent', token = ? WHERE number = ?", token, entry.number)
 
     def finish(
-        self, entry: Entry, state: State, reply: Mapping[str, object] | None = None, body: bytes | None = None
+        self, entry: Entry, state: State, reply: Mapping[str, object] | None = None, body: bytes | LargeBody = b""
     ) -> None:
         """What became of it. `reply` has at least status and error."""
         with self._journal._lock, contextlib.suppress(sqlite3.ProgrammingError):  # closed meanwhile
@@ -309,8 +313,17 @@ class Attempt:
                 return
             entry.told = True
             text = json.dumps(reply)
-            statement = "UPDATE calls SET state = ?, reply = ?, body = ? WHERE number = ?"
-            self._journal._run(statement, state, text, body, entry.number)
+            if isinstance(body, bytes):
+                statement = "UPDATE calls SET state = ?, reply = ?, body = ? WHERE number = ?"
+                self._journal._run(statement, state, text, body, entry.number)
+                return
+            self._journal._run("BEGIN IMMEDIATE")  # in parts, such that no large body is in memory as a whole
+            statement = "UPDATE calls SET state = ?, reply = ?, body = zeroblob(?) WHERE number = ?"
+            self._journal._run(statement, state, text, body.size, entry.number)
+            with self._journal._base.blobopen("calls", "body", entry.number) as blob:
+                for part in parts(body):
+                    blob.write(part)
+            self._journal._run("COMMIT")
 
     def drop(self, entry: Entry) -> None:
         """Forget a planned row: the call was refused."""
@@ -319,12 +332,24 @@ class Attempt:
             self._journal._entries[entry.key].remove(entry)
             self._journal._run("DELETE FROM calls WHERE number = ?", entry.number)
 
-    def reply(self, entry: Entry) -> tuple[dict[str, Any], bytes]:
-        """What `finish` was given."""
+    def reply(self, entry: Entry) -> tuple[dict[str, Any], int]:
+        """The reply that `finish` was given, and the size of its body."""
         with self._journal._lock:
-            statement = "SELECT reply, body FROM calls WHERE number = ?"
-            text, body = self._journal._base.execute(statement, (entry.number,)).fetchone()
-        return json.loads(text), body or b""
+            statement = "SELECT reply, length(body) FROM calls WHERE number = ?"
+            text, size = self._journal._base.execute(statement, (entry.number,)).fetchone()
+        return json.loads(text), size or 0
+
+    def body(self, entry: Entry) -> Iterator[bytes]:
+        """The body of a reply, in parts."""
+        start = 0
+        while True:
+            with self._journal._lock, self._journal._base.blobopen("calls", "body", entry.number) as blob:
+                blob.seek(start)
+                part = blob.read(_PART)
+            if not part:
+                return
+            yield part
+            start += len(part)
 
     def token(self, entry: Entry) -> str:
         """An idempotency key for a row: always the same for the same call of the same solve."""
@@ -379,7 +404,8 @@ def _opened(file: Path | None) -> sqlite3.Connection:
         if file is not None:
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        base = sqlite3.connect(file or ":memory:", timeout=0, isolation_level=None, check_same_thread=False)
+        # Without a name it is a temporary file, of which a small one is never written.
+        base = sqlite3.connect(file or "", timeout=0, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
         raise UsageError(f"{file} cannot be opened as a journal: {error}") from None
     try:

@@ -26,10 +26,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.errors import ProgramRefused, UsageError
 from sandbox import channel, launcher
-from sandbox.broker import Broker, Exceeded, Reply
+from sandbox.broker import Broker, Exceeded
 from sandbox.policy import compile_program
 from sandbox.reach import origin
 from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, Run
+from sandbox.replies import Reply
 from sandbox.retrace import Answered, retrace, send_reply
 from sandbox.writes import Writes
 

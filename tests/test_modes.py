@@ -11,6 +11,7 @@ from atc import Agent, Solution
 from atc.events import CallMade, Event, ModelWaiting, ProgramWritten, SolveEnded
 from atc.models import Completion, Message, Usage
 from atc.models.base import sample
+from atc.models.budget import Budgeted
 from atc.modes import BASELINES, MODES, parse
 from atc.modes.actions import Action, BadActionError, read_action
 from atc.modes.observations import OBSERVATION_TOKENS, shown
@@ -536,6 +537,16 @@ def test_a_model_that_cannot_draw_is_just_asked() -> None:
             """Nothing to close."""
 
     assert sample(Plain(), [Message("user", "?")], seed=1).text == "yes"
+
+
+def test_a_budget_of_the_benchmark_counts_drawn_answers(weather: LocalAPI) -> None:
+    """Whichever budget is smaller ends the solve; what was called is kept."""
+    model = Scripted(act("GET_alerts()"), forever=True)
+    solution = ask(weather, "react@3", Budgeted(model, calls=18))
+
+    assert (solution.status, solution.usage.model_calls, len(model.asked)) == ("limit", 18, 18)
+    assert model.seeds == [1, 1]
+    assert [len(attempt.calls) for attempt in solution.attempts] == [16, 2]
 
 
 def test_names_of_modes() -> None:

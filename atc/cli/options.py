@@ -16,6 +16,7 @@ from protocols.errors import UsageError
 __all__ = [
     "allow_option",
     "api_options",
+    "bench_api_options",
     "check_api_options",
     "clock_options",
     "model_options",
@@ -118,6 +119,19 @@ resumable_api_options = _all(
         "--api",
         metavar="SPEC",
         help="OpenAPI document or *.tools.json: file or URL, JSON or YAML.  [required without --resume]",
+    ),
+    _target_options,
+    clock_options,
+)
+
+bench_api_options = _all(
+    click.option(
+        "--api",
+        "apis",
+        multiple=True,
+        metavar="[DOMAIN=]SPEC",
+        help="OpenAPI document or *.tools.json, where tasks are of several domains one for each  [default: as under "
+        "$ATC_DATA]",
     ),
     _target_options,
     clock_options,

@@ -69,7 +69,7 @@ def _observed(work: Work, snippet: str) -> str:
     if good:
         return OUTPUT + (cut(run.stdout.removeprefix(known.stdout if known else "").strip()) or "nothing was printed")
     fault = _fault(run, before.count("\n") + 1 if before else 0, len(snippet.splitlines()))
-    new = replace(run, calls=run.calls[len(known.calls) if known else 0 :], provenance=None)
+    new = _apart(run, len(known.calls)) if known else run
     work.emit(FaultFound(work.number, fault, NOBODY))
     work.attempts.append(Attempt(snippet, fault.stage, new, fault, NOBODY))
     where = f" (line {fault.line}: {snippet.splitlines()[fault.line - 1].strip()})" if fault.line else ""
@@ -83,6 +83,12 @@ def _joined(known: Run | None, run: Run) -> Run:
         old if (old.tool, old.url) == (new.tool, new.url) else new for old, new in zip(made, run.calls, strict=False)
     ]
     return replace(run, calls=(*calls, *run.calls[len(calls) :]))
+
+
+def _apart(run: Run, before: int) -> Run:
+    """A run without its first calls, by whose numbers the others cannot be named any more."""
+    error = replace(run.error, call=None) if run.error else None
+    return replace(run, calls=run.calls[before:], error=error, provenance=None)
 
 
 def _fault(run: Run, offset: int, length: int) -> Fault:

@@ -133,7 +133,7 @@ class Work:
                 program, run = self.kept
                 stage = fault.stage if fault else "done"
                 self.attempts.append(Attempt(program, stage, run, fault, NOBODY if fault else None))
-            else:
+            elif answer is not None or not self.attempts:
                 self.attempts += self.path.attempts(answer, fault, warnings)
 
     # The model
