@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -81,7 +81,7 @@ def bench(
     seed: int,
     now: datetime | None,
     model: str | None,
-    mode: Literal["attribute", "naive", "none"],
+    mode: str,
     max_reflections: int,
     candidates: int | None,
     limit: int | None,

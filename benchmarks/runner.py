@@ -13,7 +13,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
 
 from atc.files import write_json
 from benchmarks.metrics import Score
@@ -33,7 +32,7 @@ class Settings:
 
     benchmark: str
     model: str
-    mode: Literal["attribute", "naive", "none"]
+    mode: str
     max_reflections: int
     candidates: str
     seed: int

@@ -153,6 +153,11 @@ class Broker:
         """What the user should know although nothing failed; each once."""
         return tuple(self._warnings)
 
+    def until(self, deadline: float) -> None:
+        """Move the end, for who makes one call at a time and thinks in between."""
+        self._deadline = deadline
+        self._conduct.until(deadline)
+
     def cancel(self) -> None:
         """End every call that is under way; when this returns, each has its record."""
         self._over.set()

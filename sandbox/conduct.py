@@ -43,6 +43,11 @@ class Conduct:
         self._rehearsal: Broker | None = None
         self._closing = contextlib.ExitStack()
 
+    def until(self, deadline: float) -> None:
+        """As `Broker.until`."""
+        if self._rehearsal is not None:
+            self._rehearsal.until(deadline)
+
     def cancel(self) -> None:
         """End the simulated calls that are under way."""
         if self._rehearsal is not None:

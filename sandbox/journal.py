@@ -33,7 +33,7 @@ from sandbox.bodies import LargeBody, parts
 from sandbox.identity import SAFE
 from sandbox.records import CallRecord
 
-__all__ = ["Attempt", "Entry", "Journal", "State"]
+__all__ = ["Attempt", "Entry", "Journal", "Mark", "State"]
 
 State = Literal["planned", "sent", "confirmed", "failed", "unknown"]
 Found = Literal["replay", "open", "new"]
@@ -74,6 +74,14 @@ class Entry:
     owner: Attempt | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A point in a run: how many equal calls were made at each place, and which rows were taken."""
+
+    made: Mapping[tuple[str, str], int]
+    touched: Mapping[Entry, None]
+
+
 class Journal:
     """What was asked, answered and called in one solve; safe to use from several threads.
 
@@ -92,6 +100,7 @@ class Journal:
         self._over = self._recovered()
         self._attempts = 0
         self._latest: Attempt | None = None
+        self._accepted: Attempt | None = None
         found = self.noted("id")
         self.id = str(found) if found else uuid.uuid4().hex
         if not found:
@@ -126,6 +135,17 @@ class Journal:
         """The latest attempt has ended, and what comes next rests on how it went."""
         with self._lock:
             self._run("UPDATE attempts SET over = 1 WHERE number = ?", self._attempts)
+
+    def accept(self) -> None:
+        """The runs to come begin as the latest one did: at the same places they get the same replies, errors included,
+        and send nothing for them."""
+        with self._lock:
+            self._accepted = self._latest
+
+    def anew(self) -> None:
+        """The runs to come begin with something else than those accepted."""
+        with self._lock:
+            self._accepted = None
 
     # What else belongs to a solve
 
@@ -213,6 +233,7 @@ class Attempt:
         self._journal = journal
         self._number = number
         self._over = over
+        self._beginning = journal._accepted
         self._made: dict[tuple[str, str], int] = defaultdict(int)
         self._touched: dict[Entry, None] = {}
 
@@ -237,6 +258,10 @@ class Attempt:
             self._made[key, place] += 1
             known = self._journal._entries[key]
             before = "" if write else self._before()
+            for entry in self._beginning._touched if self._beginning is not None else ():
+                if entry.key == key and entry.told and (entry.task, entry.nth) == (place, nth):
+                    self._touched[entry] = None
+                    return entry, "replay"
             if self._over and (write or not self._journal.refresh):
                 for entry in known:
                     own = entry.owner is None and entry.attempt == self._number and entry.told
@@ -248,6 +273,21 @@ class Attempt:
                 self._touched[chosen] = None
                 return chosen, "replay" if chosen.state == "confirmed" else "open"
             return self._planned(key, place, nth, write, before, record), "new"
+
+    def mark(self) -> Mark:
+        """Where this run is now, for `back`."""
+        with self._journal._lock:
+            return Mark(dict(self._made), dict(self._touched))
+
+    def back(self, mark: Mark) -> None:
+        """Go back: what was called since then counts as called by an earlier attempt. It cannot be undone, but it is
+        not repeated either."""
+        with self._journal._lock:
+            for entry in self._touched:
+                if entry.owner is self and entry not in mark.touched:
+                    entry.owner = None
+            self._made = defaultdict(int, mark.made)
+            self._touched = dict(mark.touched)
 
     def again(self, entry: Entry, record: CallRecord) -> Entry:
         """A new row for a call whose earlier row turned out not to have been done."""

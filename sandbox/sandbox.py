@@ -171,7 +171,11 @@ class Sandbox:
             return replace(run, provenance=retrace(program, run, execution.answered, self._limits, settings))
         return run
 
-    def _open_broker(self, deadline: float, attempt: Attempt | None = None) -> Broker:
+    def open_broker(self, attempt: Attempt | None = None) -> Broker:
+        """The way out alone, for calls that no program makes; `Broker.until` says how long each may take."""
+        return self._open_broker(None, attempt)
+
+    def _open_broker(self, deadline: float | None, attempt: Attempt | None = None) -> Broker:
         return Broker(
             self._protocol,
             base_url=self._base_url,

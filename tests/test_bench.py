@@ -490,6 +490,19 @@ def test_help_lists_names_and_modes() -> None:
     assert CliRunner().invoke(main, ["bench", "restbench-none"]).exit_code == 2
 
 
+def test_a_baseline_is_measured_like_the_loop(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """A step-wise mode with tries: usage is summed over all, the final attempt is the path to the answer."""
+    search, credits = 'GET_search_film(query="The Long Tide")', "GET_film_film_id_credits(film_id=1)"
+    endpoint(f"Action: {search}", f"Action: {credits}", "Answer: someone")
+    result = bench(films, write(tmp_path, TASKS[:1]), tmp_path / "out", "--mode", "react@2")
+    figures = summary(tmp_path / "out")
+
+    assert result.exit_code == 0, result.stderr
+    assert [figures[name] for name in ("mode", "path", "precision", "model_calls", "tool_calls")] == [
+        *("react@2", 100, 100, 3, 2),
+    ]
+
+
 # --- figures
 
 

@@ -10,6 +10,9 @@ from typing import Any, Literal, TypeVar
 
 import click
 
+from atc.modes import MODES, parse
+from protocols.errors import UsageError
+
 __all__ = [
     "allow_option",
     "api_options",
@@ -27,7 +30,6 @@ __all__ = [
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-MODES = ("attribute", "naive", "none")
 WRITES = ("ask", "allow", "deny", "simulate")
 
 
@@ -50,6 +52,15 @@ def out_file(text: str) -> Path:
     if not os.access(path if path.exists() and not path.is_file() else path.parent, os.W_OK):
         raise click.BadParameter(f"nothing can be written to the folder {str(path.parent)!r}")
     return path
+
+
+def mode_name(text: str) -> str:
+    """A mode, or MODE@N. Raises: click.BadParameter."""
+    try:
+        parse(text)
+    except UsageError as error:
+        raise click.BadParameter(str(error)) from None
+    return text
 
 
 def tool_count(text: str) -> int | Literal["all"]:
@@ -163,10 +174,12 @@ model_options = _all(
     ),
     click.option(
         "--mode",
-        type=click.Choice(MODES),
+        type=mode_name,
+        metavar="|".join(MODES),
         default="attribute",
         show_default=True,
-        help="What the model is told after a failure: the tool to blame, the error text only, or nothing.",
+        help="What the model is told after a failure (the tool to blame, the error text only, nothing), or a method "
+        "to compare with. MODE@N: up to N tries, until one is answered.",
     ),
     click.option(
         "--max-reflections",
@@ -174,7 +187,7 @@ model_options = _all(
         default=3,
         show_default=True,
         metavar="N",
-        help="How often a failed program may be revised.",
+        help="How often a failed program may be revised (attribute, naive).",
     ),
 )
 
