@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import blake2b
+from pathlib import Path
 from types import TracebackType
 from urllib.parse import parse_qsl, urlsplit
 
 from protocols.auth import Credential, for_scheme
 from protocols.errors import UsageError
 from protocols.model import Protocol
+from protocols.simulator.conditions import Conditions, Hurdles, RequestLog
 from protocols.simulator.dice import Dice
 from protocols.simulator.kinds import Blueprint, survey
 from protocols.simulator.messages import Request
@@ -50,6 +53,11 @@ class Simulator:
         auth: Ask for `credentials`: a made-up one for each documented way to sign in that a tool demands.
         open: Take whatever a path or query identifies for something that exists, as one must who stands in for the
             writes of a service that is otherwise real.
+        latency: Seconds that each answer takes longer.
+        fail_rate: The part of the requests that fail with 5xx or 429, drawn from the seed; from 0 to 1.
+        rate_limit: Requests a second in each session, more are refused with 429; 0 for no limit.
+        log: A file to which each request adds a JSON line: time, method, path, status, ms, session.
+    Raises: UsageError: A number that makes no sense, or a log that cannot be written.
     """
 
     def __init__(
@@ -60,8 +68,14 @@ class Simulator:
         auth: bool = True,
         *,
         open: bool = False,
+        latency: float = 0.0,
+        fail_rate: float = 0.0,
+        rate_limit: float = 0.0,
+        log: Path | None = None,
     ) -> None:
         self._open = open
+        self._conditions = Conditions(latency, fail_rate, rate_limit)
+        self._log = RequestLog(log) if log else None
         self.protocol = protocol
         self.seed = seed
         self.now = now or _DEFAULT_NOW
@@ -69,7 +83,7 @@ class Simulator:
         self._prefix = urlsplit(protocol.servers[0].url).path.rstrip("/") if protocol.servers else ""
         self._lock = threading.Lock()
         self._server: Server | None = None
-        self._sessions = {"": Session(self, "", lambda: self._world(str(seed), NOTHING))}
+        self._sessions = {"": self._new_session("", str(seed), NOTHING)}
 
     def start(self, port: int = 0) -> str:
         """Begin to serve in the background; calling it again changes nothing.
@@ -105,6 +119,8 @@ class Simulator:
         server, self._server = self._server, None
         if server is not None:
             server.close()
+        if self._log is not None:
+            self._log.close()
 
     def __enter__(self) -> Simulator:
         return self
@@ -135,7 +151,7 @@ class Simulator:
             while id in self._sessions:
                 number += 1
                 id = f"{name}-{number}"
-            session = self._sessions[id] = Session(self, id, lambda: self._world(wanted, premises))
+            session = self._sessions[id] = self._new_session(id, wanted, premises)
         return session
 
     def close_session(self, id: str) -> None:
@@ -143,6 +159,10 @@ class Simulator:
         if id:
             with self._lock:
                 self._sessions.pop(id, None)
+
+    def _new_session(self, id: str, seed: str, premises: Premises) -> Session:
+        hurdles = Hurdles(self._conditions, self.protocol.digest, seed) if self._conditions != Conditions() else None
+        return Session(self, id, lambda: self._world(seed, premises), hurdles)
 
     def _world(self, seed: str, premises: Premises) -> World:
         return World(_blueprint(self.protocol), seed, self.now, open=self._open, premises=premises)
@@ -156,6 +176,16 @@ class Simulator:
             target: Path and query as they came.
         Returns: Status, body, media type ("" without a body), further headers.
         """
+        if self._log is None:
+            return self._handle(method, target, headers, body)
+        begun = time.perf_counter()
+        answer = self._handle(method, target, headers, body)
+        path, _, inner = target.partition(_SESSIONS + "/")
+        id, slash, rest = inner.partition("/")
+        self._log.write(id, method, slash + rest if id else path, answer[0], time.perf_counter() - begun)
+        return answer
+
+    def _handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
         path, _, query = target.partition("?")
         id = ""
         if path.startswith(_SESSIONS):

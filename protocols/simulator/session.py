@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from protocols.auth import Credential
 from protocols.model import Tool
+from protocols.simulator.conditions import Hurdles, Stop
 from protocols.simulator.messages import Reply, Request, RequestError
 from protocols.simulator.responder import Responder
 from protocols.simulator.world import World
@@ -44,12 +45,15 @@ class Session:
     Args:
         make: Makes the world, at the first request and after each reset.
         id: "" for the world that a simulator has without any session.
+        hurdles: What a request meets before it comes to the world.
     """
 
-    def __init__(self, simulator: Simulator, id: str, make: Callable[[], World]) -> None:
+    def __init__(
+        self, simulator: Simulator, id: str, make: Callable[[], World], hurdles: Hurdles | None = None
+    ) -> None:
         self.simulator = simulator
         self.id = id
-        self.requests = 0
+        self._hurdles = hurdles
         self._make = make
         self._lock = threading.Lock()
         self._state: _State | None = None
@@ -72,6 +76,8 @@ class Session:
         """Undo all writes: the world is again as it was at the start."""
         with self._lock:
             self._state = None
+        if self._hurdles is not None:
+            self._hurdles.reset()
 
     def close(self) -> None:
         """End it; its URL is gone. Closing it again changes nothing."""
@@ -87,6 +93,10 @@ class Session:
 
     def answer(self, request: Request) -> Answer:
         """Answer one request; one after the other, for a world is not made for several at once."""
+        if self._hurdles is not None:
+            stop = self._hurdles.stop(request.method, f"{request.path} {request.query}", request.body)
+            if stop is not None:
+                return self._refused(request, stop)
         reads = request.method in {"GET", "HEAD"}
         with self._lock:
             state = self._ready()
@@ -110,11 +120,12 @@ class Session:
             self._state = _State(Responder(self._make()), {})
         return self._state
 
-    def problem(self, request: Request, status: int, message: str, headers: Mapping[str, str]) -> Answer:
+    def _refused(self, request: Request, stop: Stop) -> Answer:
         """A refusal that has nothing to do with the world, as the document says that errors look."""
         with self._lock:
             responder = self._ready().responder
-            reply = responder.problem(responder.tool_for(request), RequestError(status, message))
+            reply = responder.problem(responder.tool_for(request), RequestError(stop.status, stop.message))
+        headers = {"Retry-After": str(stop.wait)} if stop.wait else {}
         return encoded(Reply(reply.status, reply.body, reply.media_type, headers))
 
     def _signed_in(self, request: Request, tool: Tool | None) -> bool:
