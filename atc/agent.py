@@ -33,15 +33,19 @@ from atc.events import (
 )
 from atc.faults import Attribution, Fault
 from atc.models import Completion, Message, Model, Usage, open_model
+from atc.models.base import sample
 from atc.models.replay import request_hash
+from atc.modes import LOOP, MODES, baseline, parse
+from atc.modes.work import Work
 from atc.programs import extract, fenced, same
 from atc.provenance import flows
 from atc.remedy import Remedy, remedy
 from atc.resume import answered, begin, keep, open_writes, refused_write
 from atc.solution import Attempt, Solution, Status
+from atc.trouble import api_trouble
 from atc.verify import doubt, judge
 from protocols import load
-from protocols.errors import ModelError, UsageError
+from protocols.errors import LimitReached, ModelError, UsageError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol
 from protocols.render import estimate, render
@@ -52,8 +56,6 @@ from sandbox.writes import POLICIES, Writes
 
 __all__ = ["MODES", "SIMULATED_NOW", "Agent"]
 
-Mode = Literal["attribute", "naive", "none"]
-MODES: tuple[Mode, ...] = ("attribute", "naive", "none")
 WritesPolicy = Literal["ask", "allow", "deny", "simulate"]
 SIMULATED_NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 """What time it is in a rehearsal, unless one says otherwise."""
@@ -75,8 +77,11 @@ class Agent:
         model: A name such as "openai:gpt-4.1" or "local:qwen2.5-coder-1.5b", or any object with `complete`. By default
             what `ATC_MODEL` names, else the local model. A model that this agent opened it also closes.
         mode: How a failed program is repaired: "attribute" names the tool to blame and shows its documentation again,
-            "naive" shows the error text alone, "none" does not repair.
-        max_reflections: How often a program may be revised (the paper's alpha); 3 allows four programs.
+            "naive" shows the error text alone, "none" does not repair. Or a method to compare with: "react", "codeact",
+            "dfsdt", "restgpt" or "conagents" (see atc.modes). `MODE@N` is up to N tries, ended by the first answer;
+            after the first try the model's answers are drawn, with a seed of each try.
+        max_reflections: How often a program may be revised (the paper's alpha); 3 allows four programs. The methods
+            to compare with have budgets of their own.
         base_url: Where the API is, when that is not where its document says.
         allow: Origins such as "https://cdn.example.com" that programs may reach besides the API, without credentials;
             the API's own is named here when it has a private address.
@@ -100,7 +105,7 @@ class Agent:
         self,
         protocol: Protocol,
         model: str | Model | None = None,
-        mode: Mode = "attribute",
+        mode: str = "attribute",
         max_reflections: int = 3,
         base_url: str | None = None,
         auth: Sequence[str] = (),
@@ -119,8 +124,7 @@ class Agent:
     ) -> None:
         if writes is not None and writes not in POLICIES:
             raise UsageError(f"unknown writes policy {writes!r}: choose one of {', '.join(POLICIES)}")
-        if mode not in MODES:
-            raise UsageError(f"unknown mode {mode!r}: choose one of {', '.join(MODES)}")
+        name, tries = parse(mode)
         if max_reflections < 0:
             raise UsageError(f"max_reflections is {max_reflections}: it must be 0 or more")
         if simulate and base_url:
@@ -130,8 +134,9 @@ class Agent:
         from protocols.auth import credential
 
         self.protocol = protocol
-        self.mode = mode
-        self.max_reflections = max_reflections if mode != "none" else 0
+        self.mode = name
+        self.tries = tries
+        self.max_reflections = max_reflections if name != "none" else 0
         self.seed = seed
         self.tools = tools
         self.now = now or (SIMULATED_NOW if simulate else None)
@@ -144,21 +149,21 @@ class Agent:
         self.writes: Writes = confirm if policy == "ask" and confirm is not None else policy
         self._closing = ExitStack()
         self._model: str | Model | None = model
-        self._credentials = tuple(credential(spec, protocol) for spec in auth)
-        self._base_url = base_url
+        self.credentials = tuple(credential(spec, protocol) for spec in auth)
+        self.base_url = base_url
         if simulate:
             from protocols.simulator import Simulator
 
             simulator = self._closing.enter_context(Simulator(protocol, seed=seed, now=self.now))
-            self._base_url = simulator.url
-            self._credentials = (*simulator.credentials, *self._credentials)
+            self.base_url = simulator.url
+            self.credentials = (*simulator.credentials, *self.credentials)
 
     @classmethod
     def from_openapi(
         cls,
         source: str | Path | dict[str, object],
         model: str | Model | None = None,
-        mode: Mode = "attribute",
+        mode: str = "attribute",
         max_reflections: int = 3,
         base_url: str | None = None,
         auth: Sequence[str] = (),
@@ -249,7 +254,14 @@ class Agent:
         unknown = [name for name in tools or () if name not in self.protocol]
         if unknown:
             raise UsageError(f"{self.protocol.title} has no tool {', '.join(unknown)}")
-        return _Solve(self, query.strip(), tools, journal or self.new_journal()).run()
+        kept = journal if journal is not None else self.new_journal()
+        if kept is None and self.mode == "codeact":  # its snippets are run again on the journal
+            kept = Journal()
+        try:
+            return _Solve(self, query.strip(), tools, kept).run()
+        finally:
+            if journal is None and kept is not None:
+                kept.close()
 
     def new_journal(self) -> Journal | None:
         """The journal of a solve that is given none; a subclass may do without one."""
@@ -257,7 +269,7 @@ class Agent:
 
 
 class _Solve:
-    """One question on its way through the loop."""
+    """One question on its way through the loop, or through another mode."""
 
     def __init__(self, agent: Agent, query: str, tools: Sequence[str] | None, journal: Journal | None) -> None:
         self.agent = agent
@@ -274,19 +286,33 @@ class _Solve:
         self.tools = tuple(tools)
         self.ranked = [name for name in agent.candidates.rank(query, self.speaks_of) if name in self.tools]
         self.attempts: list[Attempt] = []
+        self.tried = 1
+        self.earlier = 0
+        self.work: Work | None = None
+        self.answer: str | None = None
         self.usage = Usage()
         self.run_seconds = 0.0
         self.started = time.perf_counter()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the conversation: a try knows nothing of those before it."""
         self.messages: list[Message] = []
         self.first = 0
         self.facts: list[str] = []
         self.begin = ""
         self.doubted = False
+        self.earlier = len(self.attempts)
 
     @property
     def number(self) -> int:
         """The number of the attempt that is under way, from 1."""
-        return len(self.attempts) + 1
+        return self.work.number if self.work is not None else len(self.attempts) + 1
+
+    @property
+    def revisions(self) -> int:
+        """How many programs this try has had."""
+        return len(self.attempts) - self.earlier
 
     def run(self) -> Solution:
         agent = self.agent
@@ -296,11 +322,12 @@ class _Solve:
         try:
             with Sandbox(
                 agent.protocol,
-                base_url=agent._base_url,
+                base_url=agent.base_url,
                 allow=agent.allow,
-                credentials=agent._credentials,
+                credentials=agent.credentials,
                 limits=agent.limits,
-                now=agent.now,
+                # What CodeAct runs again must find the same time, and the same chance.
+                now=agent.now or (datetime.now(UTC) if agent.mode == "codeact" else None),
                 seed=agent.seed,
                 tools=self.tools,
                 strict=agent.strict_sandbox,
@@ -309,9 +336,11 @@ class _Solve:
                 on_call=lambda call: agent.on_event(CallMade(self.number, call)),
                 on_output=lambda stream, text: agent.on_event(OutputPrinted(self.number, stream, text)),
             ) as sandbox:
-                status, message = self.loop(sandbox)
+                status, message = self.solved(sandbox)
         except ModelError as error:
             status, message = "model_error", str(error)
+        except LimitReached as error:
+            status, message = "limit", str(error)
         except KeyboardInterrupt:
             status, message = "interrupted", "interrupted"
         solution = self.solution(status, message)
@@ -319,6 +348,41 @@ class _Solve:
             keep(self.journal, solution)
         agent.on_event(SolveEnded(solution))
         return solution
+
+    def solved(self, sandbox: Sandbox) -> tuple[Status, str]:
+        """Try until there is an answer, or another try would not help, or all are used up (the paper's ReAct@N)."""
+        while True:
+            status, message = self.loop(sandbox) if self.agent.mode in LOOP else self.baseline(sandbox)
+            undone = any(call.refused for attempt in self.attempts for call in attempt.calls)
+            if status not in ("failed", "limit", "refused") or undone or self.tried == self.agent.tries:
+                return status, message
+            self.tried += 1
+            self.reset()
+            if self.journal is not None:
+                self.journal.over()
+
+    def baseline(self, sandbox: Sandbox) -> tuple[Status, str]:
+        """One try of another mode than the loop's."""
+        self.work = work = Work(
+            query=self.query,
+            today=self.today,
+            tools=tuple(dict.fromkeys([*self.ranked, *self.tools])),
+            details=self.agent.graph.closure(self.ranked[:_DETAILED], self.tools),
+            speaks_of=self.speaks_of,
+            graph=self.agent.graph,
+            sandbox=sandbox,
+            limits=self.agent.limits,
+            journal=self.journal,
+            complete=self.complete,
+            emit=self.agent.on_event,
+            first=len(self.attempts) + 1,
+        )
+        try:
+            status, message, self.answer = work.run(baseline(self.agent.mode))
+        finally:
+            self.attempts += work.attempts
+            self.run_seconds += work.seconds
+        return status, message
 
     def loop(self, sandbox: Sandbox) -> tuple[Status, str]:
         sandbox.prepare()
@@ -333,7 +397,8 @@ class _Solve:
             if run is not None and (call := refused_write(run)) is not None:
                 return self.refused(program, run, call)
             fault = judge(program, run)
-            hopeless = _api_trouble(self.agent.protocol, run) if run else ""
+            limited = run is not None and run.outcome == "limit"
+            hopeless = api_trouble(self.agent.protocol, run.calls, stopped=limited) if run else ""
             if fault is None and run is not None and self.may_doubt():
                 fault = doubt(run, self.query)
                 self.doubted = fault is not None
@@ -350,7 +415,7 @@ class _Solve:
             self.agent.on_event(FaultFound(len(self.attempts), fault, attribution))
             if hopeless:
                 return "api_error", hopeless
-            if len(self.attempts) > self.agent.max_reflections:
+            if self.revisions > self.agent.max_reflections:
                 return _status(run), f"{fault.type}: {fault.message}" if fault.message else fault.type
             if self.journal is not None and run is not None:
                 self.journal.over()
@@ -369,7 +434,7 @@ class _Solve:
 
     def may_doubt(self) -> bool:
         """Whether there is a turn left to look again at an answer; once is enough, and the paper's modes never do."""
-        return self.agent.mode == "attribute" and not self.doubted and self.number <= self.agent.max_reflections
+        return self.agent.mode == "attribute" and not self.doubted and self.revisions < self.agent.max_reflections
 
     def opening(self, facts: Sequence[str] = ()) -> list[Message]:
         """The prompt of Eq. 1: instruction and examples first, so that they are read only once, the question last."""
@@ -410,21 +475,27 @@ class _Solve:
         """One program and what it cost. With `begin` it starts with that text, which the model need not write."""
         prefilled = [*messages, Message("assistant", _PREFILL + begin)]
         completion = self.complete(prefilled, stop=("\n```",), max_tokens=_PROGRAM_TOKENS)
-        self.usage += completion.usage
         whole = completion.text if fenced(completion.text) is not None else begin + completion.text
         return extract(whole), completion.usage
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int) -> Completion:
-        """Ask the model, unless the journal has its answer."""
-        if self.journal is None:
-            return self.agent.model.complete(messages, stop=stop, max_tokens=max_tokens)
+        """Ask the model, unless the journal has its answer; either way it counts."""
         self.asked += 1
         asked = request_hash(messages, stop, max_tokens)
-        completion = answered(self.journal, self.asked - 1, asked)
+        completion = answered(self.journal, self.asked - 1, asked) if self.journal is not None else None
         if completion is None:
-            completion = self.agent.model.complete(messages, stop=stop, max_tokens=max_tokens)
-            self.journal.answer(self.asked - 1, asked, asdict(completion))
+            completion = self.said(messages, stop, max_tokens)
+            if self.journal is not None:
+                self.journal.answer(self.asked - 1, asked, asdict(completion))
+        self.usage += completion.usage
         return completion
+
+    def said(self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int) -> Completion:
+        """What the model answers: at the first try what it thinks best, later something drawn, lest it be the same."""
+        model = self.agent.model
+        if self.tried == 1:
+            return model.complete(messages, stop=stop, max_tokens=max_tokens)
+        return sample(model, messages, stop=stop, max_tokens=max_tokens, seed=self.agent.seed + self.tried - 1)
 
     def is_known(self, program: str) -> bool:
         """Whether the program was tried before, comments and layout aside."""
@@ -488,11 +559,14 @@ class _Solve:
 
     def solution(self, status: Status, message: str) -> Solution:
         last = self.attempts[-1].run if self.attempts else None
-        answer = last.stdout.strip() if status == "answered" and last else None
+        answer = self.answer
+        if status == "answered" and answer is None and last is not None:
+            answer = last.stdout.strip()
         warnings = dict.fromkeys(self.agent.protocol.warnings)
         warnings.update(dict.fromkeys(w for attempt in self.attempts if attempt.run for w in attempt.run.warnings))
         if status == "answered" and last and _rests_on_nothing(last):
             warnings["the answer rests on no reply of the API"] = None
+        followed = self.agent.mode in LOOP or (last is not None and last.provenance is not None)
         journal = self.journal
         warnings.update(dict.fromkeys(open_writes(journal) if journal is not None else ()))
         seconds = {
@@ -511,7 +585,7 @@ class _Solve:
             versions=self.versions(status),
             message=message,
             abandoned=journal.abandoned if journal is not None else (),
-            flow=flows(self.query, last, self.agent.graph) if last else (),
+            flow=flows(self.query, last, self.agent.graph) if last and followed else (),
         )
 
     def versions(self, status: Status) -> Mapping[str, str]:
@@ -549,25 +623,3 @@ def _error_text(fault: Fault) -> str:
     snippet = [line if len(line) <= _SHORT else line[:_SHORT] + "…" for line in fault.snippet.rstrip().split("\n")]
     text = f"{fault.type}: {message}" if message else fault.type
     return "\n".join([*snippet, text]) if fault.snippet else text
-
-
-def _api_trouble(protocol: Protocol, run: Run) -> str:
-    """Why no program could get further with this API; empty when the API is well, or when one cannot tell."""
-    for call in run.calls:
-        if _is_page(protocol, call):
-            return f"{call.method} {call.url} answered a web page, not JSON: check the base URL (--base-url)"
-    sent = [call for call in run.calls if call.attempts]
-    if not sent or run.outcome == "limit" or any(call.status not in (None, 401) for call in sent):
-        return ""
-    last = sent[-1]
-    if last.status is None:
-        return f"{last.method} {last.url} could not be reached: {last.error}"
-    return f"{last.method} {last.url} was refused with 401: check the credentials (--auth KIND:SOURCE)"
-
-
-def _is_page(protocol: Protocol, call: CallRecord) -> bool:
-    if not isinstance(call.response, str) or call.tool is None:
-        return False
-    success = protocol.tool(call.tool).success
-    promised = (success.media_type or "") if success else ""
-    return "json" in promised and call.response.lstrip()[:15].lower().startswith(("<!doctype html", "<html"))

@@ -30,6 +30,9 @@ EXIT_CODES: Mapping[Status, int] = {
 class Attempt:
     """One turn of the loop: a program, how it went, and who was to blame if it went wrong.
 
+    In a mode that makes one call at a time, the program has a line for each call of a path, and `calls` those of them
+    that are in no other attempt; its `run` has no provenance.
+
     `stage` is where it ended: "done", or the stage of its fault. `run` is None when the model wrote no program.
     """
 

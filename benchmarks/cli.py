@@ -1,44 +1,45 @@
-"""`atc bench`: one command for every benchmark; another one is a reader of its task file and a line in BENCHMARKS."""
+"""`atc bench`: one command for every benchmark; another one is a line in benchmarks.datasets. And `atc data`."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from atc.cli import say
-from atc.cli.options import api_options, check_api_options, model_options
+from atc.cli.options import bench_api_options, check_api_options, model_options, out_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from benchmarks.runner import Result
+    from benchmarks.datasets import Dataset
+    from benchmarks.runner import Result, Settings
 
-__all__ = ["BENCHMARKS", "bench"]
+__all__ = ["NAMES", "bench", "data"]
 
-BENCHMARKS = {
+NAMES = {
     "restbench-tmdb": "RestBench, questions about movies (TMDB)",
     "restbench-spotify": "RestBench, tasks for a music player (Spotify)",
+    "toolflow": "ToolFlow (AutoTools-Eval), long questions about food, weather and more",
 }
-"""Names with a line for --help; all of them have task files of RestBench's formats."""
+"""Names with a line for --help."""
 
-EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in BENCHMARKS.items())
+EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAMES.items())
 
 
 @click.command(epilog=EPILOG)
-@click.argument("name", type=click.Choice(list(BENCHMARKS)), metavar="NAME")
+@click.argument("name", type=click.Choice(list(NAMES)), metavar="NAME")
 @click.option(
     "--tasks",
     "task_file",
-    required=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Tasks in RestBench's format, with or without candidate tools.",
+    help="Tasks in RestBench's or ToolFlow's format  [default: as under $ATC_DATA]",
 )
-@api_options
+@bench_api_options
 @model_options
 @click.option(
     "--candidates",
@@ -47,6 +48,20 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in BEN
     help="Offer the gold tools among random others, N in all, where FILE lists no candidates  [default: all tools]",
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
+@click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Tasks at once.")
+@click.option(
+    "--engine", type=click.Choice(["threads", "ray"]), default="threads", show_default=True, help="What runs the tasks."
+)
+@click.option("--address", metavar="HOST:PORT", help="A Ray cluster; without it, --engine ray starts one here.")
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Run K times, into DIR/1 to DIR/K, with seeds from --seed.",
+)
+@click.option("--max-model-calls", type=click.IntRange(min=0), default=0, metavar="N", help="Most model calls a task.")
+@click.option("--max-tokens", type=click.IntRange(min=0), default=0, metavar="N", help="Most tokens a task.")
+@click.option("--max-seconds", type=click.FloatRange(min=0), default=0.0, metavar="S", help="Most seconds a task.")
 @click.option(
     "--out",
     required=True,
@@ -54,22 +69,31 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in BEN
     metavar="DIR",
     help="Results; tasks already in it are skipped.",
 )
+@click.option("--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE.")
 @click.option("--json", "as_json", is_flag=True, help="Print summary.json instead of the table.")
 def bench(
     name: str,
-    task_file: Path,
-    api: str,
+    task_file: Path | None,
+    apis: tuple[str, ...],
     simulate: bool,
     base_url: str | None,
     auth: tuple[str, ...],
     seed: int,
     now: datetime | None,
     model: str | None,
-    mode: Literal["attribute", "naive", "none"],
+    mode: str,
     max_reflections: int,
     candidates: int | None,
     limit: int | None,
+    workers: int,
+    engine: str,
+    address: str | None,
+    repeat: int | None,
+    max_model_calls: int,
+    max_tokens: int,
+    max_seconds: float,
     out: Path,
+    record: Path | None,
     as_json: bool,
 ) -> None:
     """Run the benchmark NAME and print its figures.
@@ -78,58 +102,103 @@ def bench(
     the command.
     """
     check_api_options(simulate, base_url, auth)
-    import hashlib
-    from contextlib import closing
-
     from rich.console import Console
 
-    from atc import Agent
     from atc.agent import SIMULATED_NOW
     from atc.cli.model import offer_pull
     from atc.files import to_json, write_json
-    from atc.models import default_model, open_model
+    from atc.models import default_model
+    from benchmarks.datasets import open_dataset
     from benchmarks.report import summarize, table
-    from benchmarks.restbench import offer, read_tasks
-    from benchmarks.runner import Settings, prepare, run_tasks
-    from protocols import load
+    from benchmarks.runner import Settings
 
-    protocol = load(api)
-    tasks, warnings = read_tasks(task_file, protocol)
-    for warning in warnings:
+    dataset = open_dataset(name, task_file, apis)
+    for warning in dataset.warnings:
         say(f"warning: {warning}")
-    listed = any(task.candidates for task in tasks)
-    if candidates and listed:
+    if candidates and dataset.listed:
         raise click.UsageError("--candidates: the task file lists the candidates itself; leave the option out")
-    offered = [(task, offer(task, protocol, candidates, seed)) for task in tasks[:limit]]
-    now = now or SIMULATED_NOW
+    if address and engine != "ray":
+        raise click.UsageError("--address is of a Ray cluster: add --engine ray")
+    if base_url and len(dataset.protocols) > 1:
+        raise click.UsageError("--base-url: the tasks are of several APIs; run one of them, or --simulate")
     model = model or default_model()
     offer_pull(model)
-    with closing(open_model(model, seed=seed)) as opened:
+    summaries = []
+    for number in range(repeat or 1):
+        folder = out / str(number + 1) if repeat else out
         settings = Settings(
             benchmark=name,
-            model=opened.name,
+            model=model,
             mode=mode,
             max_reflections=max_reflections,
-            candidates=str(candidates or ("listed" if listed else "all")),
-            seed=seed,
-            now=now.isoformat(),
-            api="simulated" if simulate else base_url or ", ".join(server.url for server in protocol.servers),
-            protocol={"file": Path(urlsplit(api).path).name, "sha256": protocol.digest},
-            task_file={"file": task_file.name, "sha256": hashlib.sha256(task_file.read_bytes()).hexdigest()},
+            candidates=str(candidates or ("listed" if dataset.listed else "all")),
+            seed=seed + number,
+            now=(now or SIMULATED_NOW).isoformat(),
+            api="simulated" if simulate else base_url or "documented",
+            files=dataset.files,
+            max_model_calls=max_model_calls,
+            max_tokens=max_tokens,
+            max_seconds=max_seconds,
         )
-        prepare(out, settings)
-
-        def open_agent() -> Agent:
-            return Agent(protocol, opened, mode, max_reflections, base_url, auth, simulate, seed, now=now)
-
-        results = _watch(run_tasks(offered, settings, out, open_agent), len(offered))
-    summary = summarize(results, settings)
-    write_json(out / "summary.json", summary)
+        results = _run(
+            settings, dataset, folder, _Way(base_url, auth, candidates, limit, workers, record, engine, address)
+        )
+        summary = summarize(results, settings)
+        write_json(folder / "summary.json", {**summary, "date": datetime.now(UTC).date().isoformat()})
+        summaries.append(summary)
+        if not as_json:
+            click.echo(f"{name} · {settings.model} · mode {mode} · seed {settings.seed}")
+            Console().print(table(summary))
     if as_json:
-        click.echo(to_json(summary), nl=False)
-    else:
-        click.echo(f"{name} · {settings.model} · mode {mode} · seed {seed}")
-        Console().print(table(summary))
+        click.echo(to_json(summaries if repeat else summaries[0]), nl=False)
+
+
+class _Way(NamedTuple):
+    """What decides about a run besides its settings."""
+
+    base_url: str | None
+    auth: tuple[str, ...]
+    candidates: int | None
+    limit: int | None
+    workers: int
+    record: Path | None
+    engine: str
+    address: str | None
+
+
+def _run(settings: Settings, dataset: Dataset, folder: Path, way: _Way) -> list[Result]:
+    """Solve what is missing in a folder; the results in the order of the tasks."""
+    from benchmarks.engines import on_ray, threads
+    from benchmarks.restbench import offer
+    from benchmarks.runner import prepare, run_tasks
+    from benchmarks.work import Work
+
+    prepare(folder, settings)
+    tasks = dataset.tasks[: way.limit]
+    offered = [(task, offer(task, dataset.protocols[task.domain], way.candidates, settings.seed)) for task in tasks]
+    with closing(Work(settings, dataset.protocols, way.base_url, way.auth, way.record)) as work:
+        engine = on_ray(work, way.workers, way.address) if way.engine == "ray" else threads(work, way.workers)
+        results = _watch(run_tasks(offered, settings, folder, engine), len(offered))
+    order = {task.id: place for place, task in enumerate(tasks)}
+    return sorted(results, key=lambda result: order[result.id])
+
+
+@click.group()
+def data() -> None:
+    """Fetch the public files of benchmarks."""
+
+
+@data.command()
+@click.argument("name", type=click.Choice(["restbench", "toolflow"]), metavar="NAME")
+def pull(name: str) -> None:
+    """Fetch the files of NAME (restbench or toolflow) to $ATC_DATA, or to the cache folder."""
+    from benchmarks.pull import SOURCES, folders
+    from benchmarks.pull import pull as fetch
+
+    target, source = folders()[0], SOURCES[name]
+    got = fetch(name, target)
+    say(f"{len(got)} files came, {len(source.files) - len(got)} were there: {target / name}")
+    say(f"from {source.repository} at {source.commit[:12]}, licence {source.licence} ({target / name / 'LICENSE'})")
 
 
 def _watch(results: Iterable[Result], total: int) -> list[Result]:

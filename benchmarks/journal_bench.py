@@ -41,7 +41,7 @@ from sandbox.transport import Answer, Transport
 
 __all__ = ["FAULTS", "main", "measure"]
 
-_COLUMNS = ("fault", "runs", "killed", "answered", "twice", "lost", "unknown", "silent")
+_COLUMNS = ("fault", "runs", "killed", "solved", "twice", "lost", "unknown", "silent")
 FAULTS = ("before send", "after commit", "before save", "kill -9")
 JOBS = 5
 """Solves that go on at a time."""
@@ -359,14 +359,14 @@ def _rows(solves: Sequence[_Solve], written: dict[str, Counter[str]]) -> list[di
             twice = (written.get(solve.name, Counter()) - WRITES).total()
             missing = (WRITES - written.get(solve.name, Counter())).total()
             answered = result["status"] == "answered"
-            found["answered"] += int(answered)
+            found["solved"] += int(answered)
             found["twice"] += twice
             found["solves"] += twice > 0
             found["lost"] += missing if answered else 0
             found["unknown"] += result["unknown"]
             found["silent"] += not answered and not result["unknown"]
             found["killed"] += solve.again
-        names = ("killed", "answered", "twice", "solves", "lost", "unknown", "silent")
+        names = ("killed", "solved", "twice", "solves", "lost", "unknown", "silent")
         rows.append({"fault": fault, "runs": len(mine), **{name: found[name] for name in names}})
     return rows
 

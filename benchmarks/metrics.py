@@ -10,10 +10,13 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sandbox.records import CallRecord
+if TYPE_CHECKING:
+    from atc.solution import Solution
+    from sandbox.records import CallRecord
 
-__all__ = ["Gold", "Score", "mean", "percent", "score"]
+__all__ = ["Gold", "Score", "category", "mean", "percent", "score"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,32 @@ def score(gold: Gold, attempts: Sequence[Sequence[CallRecord]], status: str) -> 
         precision=shared / made.total() if made else 0.0,
         success_any=float(needed <= gold.bag(_tools(_good(call for calls in attempts for call in calls)))),
     )
+
+
+def category(solution: Solution, judged: Score) -> str | None:
+    """Why a task is no success; None if it is one.
+
+    `gold calls missing`: answered without them; else by what went wrong last: `no program`, `refused` (by policy),
+    `call rejected` (4xx, or wrong arguments), `service` (5xx or no reply), `data` (the program and a response do not
+    fit), `own mistake` (of the program alone), `no answer`, `limit`.
+    """
+    if judged.success:
+        return None
+    if solution.status == "answered":
+        return "gold calls missing"
+    if solution.status in ("limit", "refused"):
+        return solution.status
+    last = solution.attempts[-1] if solution.attempts else None
+    if last is None or last.fault is None or last.fault.stage == "write":
+        return "no program"
+    if last.fault.stage != "run":
+        return "refused" if last.fault.stage == "policy" else "no answer"
+    error = last.run.error if last.run else None
+    if error is not None and error.call is not None and last.run is not None:
+        status = last.run.calls[error.call].status
+        sent = last.run.calls[error.call].attempts > 0
+        return "service" if (status or 0) >= 500 or (status is None and sent) else "call rejected"
+    return "data" if last.attribution is not None and last.attribution.tool else "own mistake"
 
 
 def mean(values: Iterable[float]) -> float:

@@ -1,4 +1,4 @@
-"""Read RestBench's task files: questions, the calls that answer them, and the tools to choose from where they say so.
+"""Read task files of RestBench and ToolFlow: questions, the calls that answer them, the tools to choose from if listed.
 
 Two formats are in use. The original one names gold calls as `METHOD /path`; the files with candidate tools name the
 tools themselves, list the candidates, and may say how often a gold call is needed (`["GET_search", 3]`).
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -20,33 +21,49 @@ from protocols.calling import match_gold
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
-__all__ = ["Task", "offer", "read_tasks"]
+__all__ = ["Task", "entries", "offer", "read_tasks"]
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One question. `position` is its place in the file, from 0; `candidates` are empty where the file lists none."""
+    """One question of a domain. `position` is its place in the file, from 0; `id` is unique in it; `candidates` are
+    empty where the file lists none."""
 
     position: int
     id: str
     query: str
     gold: Gold
     candidates: tuple[str, ...] = ()
+    domain: str = ""
 
 
-def read_tasks(file: Path, protocol: Protocol) -> tuple[list[Task], list[str]]:
-    """The tasks of a file in either format, and warnings about names that fit only nearly.
-
-    Raises: UsageError: Not such a file, or a gold call that the protocol does not have; the message says which task.
-    """
+def entries(file: Path) -> list[object]:
+    """What a task file lists. Raises: UsageError."""
     try:
         data = json.loads(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{file} cannot be read as JSON: {error}") from None
     if not isinstance(data, list) or not data:
         raise UsageError(f"{file} is no task file: it must be a JSON list of tasks")
+    return data
+
+
+def read_tasks(file: Path, protocols: Mapping[str, Protocol], domains: Sequence[str]) -> tuple[list[Task], list[str]]:
+    """The tasks of a file in either format, and warnings about names that fit only nearly.
+
+    Args:
+        protocols: By domain. domains: That of each task.
+    Raises: UsageError: Not such a file, a gold call that the protocol does not have, or two tasks with the same
+        identifier; the message says which task.
+    """
     told: dict[str, None] = {}
-    tasks = [_task(entry, position, file, protocol, told) for position, entry in enumerate(data)]
+    tasks = [
+        _task(entry, position, domain, file, protocols[domain], told)
+        for position, (entry, domain) in enumerate(zip(entries(file), domains, strict=True))
+    ]
+    twice = [name for name, count in Counter(task.id for task in tasks).items() if count > 1]
+    if twice:
+        raise UsageError(f"{file}: two tasks are called {twice[0]} (`dataset` and `qid`)")
     return tasks, list(told)
 
 
@@ -66,7 +83,7 @@ def offer(task: Task, protocol: Protocol, count: int | None, seed: int) -> tuple
     return tuple(name for name in names if name in chosen)
 
 
-def _task(entry: object, position: int, file: Path, protocol: Protocol, told: dict[str, None]) -> Task:
+def _task(entry: object, position: int, domain: str, file: Path, protocol: Protocol, told: dict[str, None]) -> Task:
     where = f"{file}, task {position}"
     query = entry.get("query") if isinstance(entry, Mapping) else None
     if not isinstance(entry, Mapping) or not isinstance(query, str) or not query.strip():
@@ -82,10 +99,11 @@ def _task(entry: object, position: int, file: Path, protocol: Protocol, told: di
         counts[_resolve(name, where, protocol, told)] += number or 1
     return Task(
         position=position,
-        id=str(entry.get("qid", position)),
+        id=re.sub(r"[^A-Za-z0-9._-]", "_", f"{domain}-{entry.get('qid', position)}"),
         query=query.strip(),
         gold=Gold(dict(counts), counted),
         candidates=_candidates(entry.get("api_list"), where, protocol, told),
+        domain=domain,
     )
 
 
@@ -102,7 +120,7 @@ def _gold_item(item: object, where: str) -> tuple[str, int | None]:
 def _candidates(listed: object, where: str, protocol: Protocol, told: dict[str, None]) -> tuple[str, ...]:
     if listed is None:
         return ()
-    if not isinstance(listed, list):
+    if not isinstance(listed, (list, dict)):  # a dict has the names as its keys
         raise UsageError(f"{where}: `api_list` is no list")
     names: list[str] = []
     for item in listed:

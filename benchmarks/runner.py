@@ -1,32 +1,33 @@
-"""Solve the tasks of a benchmark one after the other, so that a run that was stopped goes on where it was.
+"""Solve the tasks of a benchmark, so that a run that was stopped goes on where it was.
 
-Each finished task is one JSON file, written at once and as a whole. What was asked for is in `settings.json` beside
-them: results of other settings are never mixed with these.
+Each finished task is one JSON file, written at once and as a whole. It holds what depends on the settings alone: no
+times, no dates, no ports, which lie in `times.jsonl`. What was asked for is in `config.json`: results of other settings
+are never mixed with these.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from atc import Agent, Solution
 from atc.files import write_json
-from benchmarks.metrics import Score, score
+from benchmarks.metrics import Score
 from benchmarks.restbench import Task
-from protocols.errors import APIError, ModelError, UsageError
+from protocols.errors import UsageError
 
-__all__ = ["Result", "Settings", "prepare", "run_tasks", "solve_task"]
+__all__ = ["Done", "Engine", "Result", "Settings", "prepare", "read_results", "run_tasks"]
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All that decides the outcome of a task. `protocol` and `task_file` have the keys file and sha256.
+    """All that decides the outcome of a task. `files` has name and SHA-256 of the task file and of each document.
 
     `api` is "simulated" or the base URL; `now` is in ISO 8601; `candidates` is "listed" (in the task file), "all" or
-    how many are drawn.
+    how many are drawn. The budgets are those of one task, 0 for none.
     """
 
     benchmark: str
@@ -37,13 +38,19 @@ class Settings:
     seed: int
     now: str
     api: str
-    protocol: Mapping[str, str]
-    task_file: Mapping[str, str]
+    files: Mapping[str, Mapping[str, str]]
+    max_model_calls: int = 0
+    max_tokens: int = 0
+    max_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One finished task: what the means are taken of. `tool_calls` are those of all attempts, like the tokens."""
+    """One finished task: what the means are taken of. `tool_calls` are those of all attempts, like the tokens.
+
+    `gold_calls` is how many the task needs; `correct` whether the answer is right, None where no reference tells;
+    `error` why it is no success (see metrics.category).
+    """
 
     id: str
     status: str
@@ -53,11 +60,47 @@ class Result:
     model_calls: int
     tool_calls: int
     seconds: float
+    cached_tokens: int = 0
+    reflections: int = 0
+    gold_calls: int = 0
+    error: str | None = None
+    correct: bool | None = None
+
+    def metrics(self) -> dict[str, object]:
+        """As they are written: without times."""
+        return {
+            **asdict(self.score),
+            "correct": self.correct,
+            "answered": self.status == "answered",
+            "status": self.status,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "cached_tokens": self.cached_tokens,
+            "model_calls": self.model_calls,
+            "tool_calls": self.tool_calls,
+            "reflections": self.reflections,
+            "gold_calls": self.gold_calls,
+            "error": self.error,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A task that was solved: its result, the record of it as plain data without times, and the times."""
+
+    task: Task
+    result: Result
+    record: Mapping[str, object]
+    seconds: Mapping[str, float]
+
+
+Engine = Callable[[Sequence[tuple[Task, tuple[str, ...]]]], Iterator[Done]]
+"""Solves tasks, each with its candidate tools; see engines.py."""
 
 
 def prepare(out: Path, settings: Settings) -> None:
     """Make the results folder, or make sure that it holds results of these very settings. Raises: UsageError."""
-    file = out / "settings.json"
+    file = out / "config.json"
     wanted = json.loads(json.dumps(asdict(settings)))
     try:
         (out / "tasks").mkdir(parents=True, exist_ok=True)
@@ -78,68 +121,72 @@ def prepare(out: Path, settings: Settings) -> None:
 
 
 def run_tasks(
-    tasks: Sequence[tuple[Task, tuple[str, ...]]],
-    settings: Settings,
-    out: Path,
-    open_agent: Callable[[], Agent],
+    tasks: Sequence[tuple[Task, tuple[str, ...]]], settings: Settings, out: Path, engine: Engine
 ) -> Iterator[Result]:
-    """Yield the result of each task in turn, solving those that have none yet.
+    """Yield the result of each task as it is there, solving those that have none yet.
 
     Args:
         tasks: Each with the names of its candidate tools.
         settings: The key of every result, together with the task.
         out: A folder that `prepare` made.
-        open_agent: Makes a fresh agent, so that no task sees what another one changed at a simulated API.
+        engine: Solves tasks, in whatever order.
     Raises:
         ModelError, APIError: The model or the API could not be had. Such a task is no result; it is tried again when
             the command is repeated.
         KeyboardInterrupt: The solve was interrupted, likewise.
+        UsageError: A result cannot be written; those that were stay.
     """
+    times = _Times(out / "times.jsonl")
+    missing = []
     for task, candidates in tasks:
-        file = out / "tasks" / f"{task.position:04d}.json"
-        key = _key(settings, task, candidates)
-        result = _read(file, key)
-        if result is None:
-            with open_agent() as agent:
-                result, record = solve_task(agent, task, candidates)
-            write_json(file, {"key": key, **record})
-        yield result
+        found = _read(out / "tasks" / f"{task.id}.json", _key(settings, task, candidates), times)
+        if found is None:
+            missing.append((task, candidates))
+        else:
+            yield found
+    for done in engine(missing):
+        times.add(done.task.id, done.seconds)
+        write_json(
+            out / "tasks" / f"{done.task.id}.json",
+            {"key": _key(settings, done.task, tuple(done.record["candidates"])), **done.record},  # type: ignore[arg-type]
+        )
+        yield done.result
 
 
-def solve_task(agent: Agent, task: Task, candidates: tuple[str, ...]) -> tuple[Result, dict[str, object]]:
-    """Solve one task and judge it: the result, and the record of it as plain data with the whole solution."""
-    solution = agent.solve(task.query, tools=candidates)
-    _stop_if_hopeless(solution)
-    judged = score(task.gold, [attempt.calls for attempt in solution.attempts], solution.status)
-    result = Result(
-        id=task.id,
-        status=solution.status,
-        score=judged,
-        prompt_tokens=solution.usage.prompt_tokens,
-        completion_tokens=solution.usage.completion_tokens,
-        model_calls=solution.usage.model_calls,
-        tool_calls=sum(len(attempt.calls) for attempt in solution.attempts),
-        seconds=solution.seconds["total"],
-    )
-    record: dict[str, object] = {
-        "result": asdict(result),
-        "gold": asdict(task.gold),
-        "candidates": list(candidates),
-        "solution": solution.to_json(),
-    }
-    return result, record
+def read_results(out: Path) -> list[Result]:
+    """All results of a folder, whatever their settings; in the order of their names."""
+    times = _Times(out / "times.jsonl")
+    found = [_read(file, None, times) for file in sorted((out / "tasks").glob("*.json"))]
+    return [result for result in found if result is not None]
 
 
-def _stop_if_hopeless(solution: Solution) -> None:
-    """Refuse to count as a result what says nothing about the model: it never had its chance."""
-    if solution.status == "interrupted":
-        raise KeyboardInterrupt
-    again = "repeat the command to go on from here"
-    if solution.status == "model_error":
-        raise ModelError(f"{solution.message}; {again}")
-    answered = any((call.status or 0) // 100 == 2 for attempt in solution.attempts for call in attempt.calls)
-    if solution.status == "api_error" and not answered:
-        raise APIError(f"{solution.message}; {again}")
+class _Times:
+    """`times.jsonl`: a line for each time that a task was solved; the last one counts."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._lock = threading.Lock()
+
+    def add(self, task: str, seconds: Mapping[str, float]) -> None:
+        """Append what a task took."""
+        line = {"id": task, "seconds": seconds["total"], "model_seconds": seconds["model"]}
+        with self._lock, self._file.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({**line, "run_seconds": seconds["run"]}) + "\n")
+
+    def of(self, task: str) -> float:
+        """The seconds that a task took; 0 where that was lost."""
+        found = 0.0
+        try:
+            lines = self._file.read_text("utf-8").splitlines()
+        except OSError:
+            return found
+        for line in lines:
+            try:
+                entry = json.loads(line)
+                found = float(entry["seconds"]) if entry["id"] == task else found
+            except (ValueError, KeyError, TypeError):  # a line that a kill cut off
+                continue
+        return found
 
 
 def _key(settings: Settings, task: Task, candidates: tuple[str, ...]) -> str:
@@ -148,15 +195,27 @@ def _key(settings: Settings, task: Task, candidates: tuple[str, ...]) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _read(file: Path, key: str) -> Result | None:
-    """The result in a file, if it is one of this very task."""
+def _read(file: Path, key: str | None, times: _Times) -> Result | None:
+    """The result in a file, if it is one of this very task (any, without a key)."""
     try:
         data = json.loads(file.read_text("utf-8"))
+        if key is not None and data.get("key") != key:
+            return None
+        found = data["metrics"]
+        return Result(
+            id=data["id"],
+            status=found["status"],
+            score=Score(*(found[name] for name in ("success", "path", "precision", "success_any"))),
+            seconds=times.of(data["id"]),
+            **{name: found[name] for name in _KEPT},
+        )
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{file} cannot be read ({error}); remove it to have the task solved again") from None
-    if data.get("key") != key:
-        return None
-    found = data["result"]
-    return Result(**{**found, "score": Score(**found["score"])})
+
+
+_KEPT = (
+    *("prompt_tokens", "completion_tokens", "cached_tokens", "model_calls", "tool_calls", "reflections", "gold_calls"),
+    *("error", "correct"),
+)

@@ -14,9 +14,8 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
@@ -24,21 +23,20 @@ from protocols.auth import Credential, redact, redact_stream
 from protocols.calling import BoundCall, bind, payload
 from protocols.errors import LimitReached, ToolError
 from protocols.model import Protocol, Tool
-from sandbox.bodies import KEPT, LargeBody, beginning, keep, parts
-from sandbox.identity import SAFE, call_key, idempotency_header
-from sandbox.journal import Attempt, Entry, State
+from sandbox.bodies import KEPT, beginning, keep
+from sandbox.conduct import Conduct
 from sandbox.reach import Origin, Place, Reach, UnreachableError, climbs
 from sandbox.records import CallRecord, Limits
-from sandbox.replies import Form, decoded, header, reading, retry_after, service_message
-from sandbox.settling import reader, verdict
-from sandbox.writes import Gate, Writes
+from sandbox.replies import Reply, header, reading, retry_after, service_message
+from sandbox.writes import Writes
 
 if TYPE_CHECKING:
     import requests
 
+    from sandbox.journal import Attempt, Entry
     from sandbox.transport import Answer, Transport
 
-__all__ = ["Broker", "Exceeded", "Reply"]
+__all__ = ["Begun", "Broker", "Exceeded", "Plan"]
 
 MAX_ATTEMPTS = 4
 """Requests that one call of a tool may send, counting the first."""
@@ -66,9 +64,6 @@ _INSTEAD_OF_CHECKED = frozenset(
 )
 """Headers by which some services take another method or path than the one that was checked."""
 
-_UNSET = "00000000-0000-4000-8000-000000000000"
-"""Stands for an idempotency key until the call has its row in the journal."""
-
 _DEFAULT_HEADERS = {"User-Agent": "python-requests/2", "Accept-Encoding": "gzip, deflate", "Accept": "*/*"}
 
 
@@ -78,38 +73,6 @@ class Exceeded(LimitReached):
     def __init__(self, limit: str, message: str) -> None:
         super().__init__(message)
         self.limit = limit
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """How one call went. No secret is in it.
-
-    `failure` is the class of `requests.exceptions` for a call without a reply, `problem` what is wrong with the call
-    in the words of a ToolError; both are None when all is well. `url` is the one that the program addressed, or was
-    redirected to; `history` has the status and next URL of each redirect.
-    """
-
-    record: CallRecord
-    url: str = ""
-    reason: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    cookies: Mapping[str, str] = field(default_factory=dict)
-    sent: Mapping[str, str] = field(default_factory=dict)
-    body: bytes | LargeBody = b""
-    encoding: str | None = None
-    form: Form = "none"
-    history: tuple[tuple[int, str], ...] = ()
-    failure: str | None = None
-    problem: str | None = None
-
-    def value(self) -> object:
-        """What a tool gives as its result: parsed JSON, text, None for an empty body. Raises: ToolError."""
-        if self.problem is not None:
-            raise ToolError(self.problem, tool=self.record.tool, status=self.record.status)
-        body = self.body.read() if isinstance(self.body, LargeBody) else self.body
-        if self.form == "json":
-            return json.loads(body)
-        return decoded(body, self.encoding) if body else None
 
 
 class Broker:
@@ -144,10 +107,8 @@ class Broker:
         writes: Writes = "allow",
     ) -> None:
         self._protocol = protocol
-        self._journal = journal
-        self.gate = Gate(writes)
-        self._rehearsal: Broker | None = None
-        self._closing = contextlib.ExitStack()
+        self._conduct = Conduct(self, protocol, journal, writes)
+        self.gate = self._conduct.gate
         self._reach = Reach(protocol, base_url, allow)
         self._credentials = tuple(credentials)
         self._limits = limits or Limits()
@@ -158,7 +119,7 @@ class Broker:
         self._signing = any(tool.security for tool in everything)
         self._lock = threading.RLock()
         self._settled = threading.Condition(self._lock)
-        self._open: dict[int, _Begun] = {}
+        self._open: dict[int, Begun] = {}
         self._over = threading.Event()
         self._started = 0
         self._calls: dict[int, CallRecord] = {}
@@ -178,11 +139,15 @@ class Broker:
         """What the user should know although nothing failed; each once."""
         return tuple(self._warnings)
 
+    def until(self, deadline: float) -> None:
+        """Move the end, for who makes one call at a time and thinks in between."""
+        self._deadline = deadline
+        self._conduct.until(deadline)
+
     def cancel(self) -> None:
         """End every call that is under way; when this returns, each has its record."""
         self._over.set()
-        if self._rehearsal is not None:
-            self._rehearsal.cancel()
+        self._conduct.cancel()
         if self._transport is not None:
             self._transport.cancel()
         with self._settled:
@@ -198,7 +163,7 @@ class Broker:
         """Give back connections."""
         if self._transport is not None:
             self._transport.close()
-        self._closing.close()
+        self._conduct.close()
 
     # Calls
 
@@ -232,7 +197,7 @@ class Broker:
             if known is None:
                 raise ToolError(f"there is no tool {tool}", tool=tool)
             begun.method, begun.url = known.method, f"{self._reach.base_of(known)}{known.path}"
-            given = {**self._given(known), **(kwargs or {})}
+            given = {**self._conduct.given(known), **(kwargs or {})}
             bound = bind(known, args, given, self._protocol.definitions if self._protocol else {})
             if climbs(bound.path) and not climbs(known.path):
                 raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
@@ -243,7 +208,9 @@ class Broker:
             return Reply(record, begun.url, problem=problem, failure="InvalidURL")
         begun.arguments = bound.arguments
         place = Place(known, self._reach.base_of(known), self._reach.base_of(known), bound.path, {})
-        return self._made(begun, place, _plan(bound), retry=True)
+        plan = _plan(bound)
+        begun.url = _url(place.base + plan.path, plan.query)
+        return self._conduct.make(begun, place, plan, retry=True)
 
     def request(
         self,
@@ -292,7 +259,7 @@ class Broker:
             return Reply(record, self._redacted(url), failure=kind, problem=message)
         kept = {name: str(value) for name, value in prepared.headers.items() if self._passes(name)}
         own_cookies = next((value for name, value in given.items() if _plain_name(name) == "cookie"), None)
-        plan = _Plan(
+        plan = Plan(
             method=method,
             path=place.path,
             query=parse_qsl(urlsplit(str(prepared.url)).query, keep_blank_values=True),
@@ -303,7 +270,8 @@ class Broker:
             redirects=redirects,
         )
         begun.tool, begun.arguments = place.tool.name if place.tool else None, _arguments(place, plan)
-        return self._made(begun, place, plan, retry=False, shown=str(prepared.url))
+        begun.url = str(prepared.url)
+        return self._conduct.make(begun, place, plan, retry=False, shown=begun.url)
 
     def _passes(self, header: str) -> bool:
         """Whether a header of the program is sent on as it is."""
@@ -316,10 +284,10 @@ class Broker:
 
     def _begin(
         self, style: Literal["function", "requests"], line: int | None, tool: str | None, task: Sequence[str]
-    ) -> _Begun:
+    ) -> Begun:
         """Give a call its number. Raises: Exceeded: It is one too many."""
         with self._lock:
-            begun = _Begun(self._started, style, line, tool, tuple(task))
+            begun = Begun(self._started, style, line, tool, tuple(task))
             self._started += 1
             self._open[begun.index] = begun
         if begun.index >= self._limits.calls:
@@ -328,7 +296,7 @@ class Broker:
             raise Exceeded("calls", text)
         return begun
 
-    def _perform(self, begun: _Begun, place: Place, plan: _Plan, *, retry: bool, shown: str | None = None) -> Reply:
+    def _perform(self, begun: Begun, place: Place, plan: Plan, *, retry: bool, shown: str | None = None) -> Reply:
         """Sign, send, perhaps again, clean and record. Raises: Exceeded."""
         from sandbox.transport import NoAnswerError, TooLargeError
 
@@ -338,8 +306,7 @@ class Broker:
         try:
             self._moves(plan)
             request = self._signed(place, plan)
-            if begun.entry is not None and self._journal is not None:
-                self._journal.sent(begun.entry, begun.token)
+            self._conduct.leaves(begun)
             while True:
                 begun.attempts += 1
                 answer = self._send(request, plan)
@@ -352,7 +319,7 @@ class Broker:
             begun.left = error.left
             message = self._redacted(str(error))
             record = self._finish(begun, error=message)
-            problem = self._redacted(f"{_called(place)}: no reply from {plan.method} {plan.path} — {message}")
+            problem = self._redacted(f"{place.called}: no reply from {plan.method} {plan.path} — {message}")
             return Reply(record, visible, sent=sent, failure=error.kind, problem=problem)
         except TooLargeError as error:
             text = f"the reply to {plan.method} {plan.path} is larger than the {self._limits.response} bytes allowed"
@@ -365,209 +332,7 @@ class Broker:
         reply = self._received(begun, place, plan, answer, stopped)
         return replace(reply, url=history[-1][1] if history else visible, sent=sent, history=history)
 
-    # Instead of sending: what the journal knows, and what the writes policy says
-
-    def _given(self, tool: Tool) -> dict[str, object]:
-        """The argument that the journal fills in, so that a program need not."""
-        key = idempotency_header(tool) if self._journal is not None else None
-        return {key.argument: _UNSET} if key is not None and key.required else {}
-
-    def _made(self, begun: _Begun, place: Place, plan: _Plan, *, retry: bool, shown: str | None = None) -> Reply:
-        """Replay a call, refuse it, rehearse it or perform it. Raises: Exceeded."""
-        begun.url = shown or _url(place.base + plan.path, plan.query)
-        write = plan.method not in SAFE
-        if write and self.gate.writes == "simulate":
-            return self._rehearsed(begun, place, plan, retry)
-        if self._journal is not None:
-            return self._journaled(self._journal, begun, place, plan, retry, shown)
-        if write and (why := self.gate.refusal(self._asked(begun))) is not None:
-            return self._stopped(begun, place, why, refused=True)
-        return self._perform(begun, place, plan, retry=retry, shown=shown)
-
-    def _journaled(
-        self, journal: Attempt, begun: _Begun, place: Place, plan: _Plan, retry: bool, shown: str | None
-    ) -> Reply:
-        """Make a call unless the journal has its reply. Raises: Exceeded."""
-        write = plan.method not in SAFE
-        asked = self._asked(begun)
-        entry, found = journal.begin(self._key(place, plan), begun.task, asked)
-        if found == "replay":
-            return self._replayed(begun, place, *journal.reply(entry))
-        if found == "open" and entry.token is None:
-            begun.entry = entry
-            settled = self._settled_by_read(journal, begun, place, plan)
-            if settled is not None:
-                return settled
-            entry = journal.again(entry, asked)
-        if write and (why := self.gate.refusal(asked)) is not None:
-            if entry.state == "planned":
-                journal.drop(entry)
-            return self._stopped(begun, place, why, refused=True)
-        begun.entry = entry
-        again = entry.token is not None
-        plan = self._keyed(journal, begun, place, plan)
-        try:
-            reply = self._perform(begun, place, plan, retry=retry, shown=shown)
-        except BaseException:
-            journal.finish(entry, "unknown" if write and entry.state == "sent" else "failed")
-            raise
-        state = _state(write, reply, begun.left)
-        if again and reply.record.status == 409:
-            state = "unknown"  # the service is still busy with the first one
-        if state == "unknown":
-            self._warn(f"{_called(place)}: it is not known whether this write was done ({reply.record.error})")
-        journal.finish(entry, state, _saved(reply), b"".join(parts(reply.body)))
-        return reply
-
-    def _key(self, place: Place, plan: _Plan) -> str:
-        hidden: set[tuple[str, str]] = set()
-        for credential in self._chosen(place.tool):
-            headers, query, cookies = dict[str, str](), list[tuple[str, str]](), dict[str, str]()
-            credential.apply(headers, query, cookies)
-            hidden |= {("header", name.lower()) for name in headers} | {("query", name.lower()) for name, _ in query}
-        return call_key(
-            plan.method,
-            place.tool,
-            place.base,
-            plan.path,
-            plan.query,
-            plan.headers,
-            plan.body,
-            redirects=plan.redirects,
-            hidden=hidden,
-        )
-
-    def _keyed(self, journal: Attempt, begun: _Begun, place: Place, plan: _Plan) -> _Plan:
-        """The request with an idempotency key, where the operation documents one: that of the first time, else the
-        program's own, else one that follows from the journal."""
-        parameter = idempotency_header(place.tool)
-        if parameter is None or begun.entry is None or plan.method in SAFE:
-            return plan
-        own = next((value for name, value in plan.headers.items() if name.lower() == parameter.name.lower()), _UNSET)
-        begun.token = begun.entry.token or (own if own != _UNSET else journal.token(begun.entry))
-        begun.arguments = {**begun.arguments, parameter.argument: begun.token}
-        others = {name: value for name, value in plan.headers.items() if name.lower() != parameter.name.lower()}
-        return replace(plan, headers={**others, parameter.name: begun.token})
-
-    def _asked(self, begun: _Begun) -> CallRecord:
-        """A call as it is known before it is made."""
-        arguments = self._clean(self._shown(begun.arguments))
-        return CallRecord(
-            begun.index,
-            begun.tool,
-            begun.method,
-            self._redacted(begun.url),
-            arguments,
-            begun.line,
-            None,
-            0.0,
-            0,
-            begun.style,
-        )
-
-    def _clean(self, value: Any) -> Any:
-        """Data without a secret in it."""
-        if isinstance(value, str):
-            return self._redacted(value)
-        if isinstance(value, dict):
-            return {self._redacted(str(name)): self._clean(item) for name, item in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [self._clean(item) for item in value]
-        return value
-
-    def _replayed(self, begun: _Begun, place: Place, saved: dict[str, Any], raw: bytes) -> Reply:
-        """A call with the reply of an earlier one."""
-        body = keep([raw], KEPT if self._room(len(raw)) else 0)
-        _, parsed, _ = reading(place.tool, saved["headers"], body, saved["encoding"])
-        record = self._finish(begun, status=saved["status"], body=parsed, error=saved["error"], replayed=True)
-        fields = {name: saved[name] for name in _SAVED}
-        return Reply(record, body=body, history=tuple((s, u) for s, u in saved["history"]), **fields)
-
-    def _settled_by_read(self, journal: Attempt, begun: _Begun, place: Place, plan: _Plan) -> Reply | None:
-        """Find out about a write whose outcome is open: the reply if it was done, None if it was not, or the news that
-        nobody knows. Raises: Exceeded."""
-        from sandbox.transport import NoAnswerError, TooLargeError
-
-        assert begun.entry is not None
-        tool = reader(self._protocol, place.tool)
-        if tool is not None:
-            seen = place._replace(tool=tool)
-            read = replace(plan, method="GET", query=(), headers={"Accept": "application/json"}, body=None)
-            with contextlib.suppress(NoAnswerError, TooLargeError), self._finishing(begun):
-                begun.attempts += 1
-                answer = self._send(self._signed(seen, read), read)
-                body = keep(redact_stream(answer.body.parts(), self._credentials))
-                answer.body.close()
-                form, parsed, _ = reading(tool, answer.headers, body, answer.encoding)
-                found = verdict(plan.method, plan.body, answer.status, parsed)
-                if found == "not done":
-                    return None
-                if found == "done":
-                    gone = plan.method == "DELETE"
-                    record = self._finish(
-                        begun, status=204 if gone else 200, body=None if gone else parsed, replayed=True
-                    )
-                    headers = {} if gone else {"Content-Type": header(answer.headers, "content-type") or ""}
-                    reply = Reply(record, self._redacted(begun.url), headers=headers, reason="OK")
-                    if not gone:
-                        reply = replace(reply, body=body, encoding=answer.encoding, form=form)
-                    journal.finish(begun.entry, "confirmed", _saved(reply), b"".join(parts(reply.body)))
-                    return reply
-        why = "a call like this was sent before and its outcome is unknown; it was not sent again"
-        self._warn(f"{_called(place)}: {why}")
-        return self._stopped(begun, place, why)
-
-    @contextlib.contextmanager
-    def _finishing(self, begun: _Begun) -> Iterator[None]:
-        """A call that a limit ends has its record before the run ends."""
-        try:
-            yield
-        except Exceeded as error:
-            self._finish(begun, error=str(error))
-            raise
-
-    def _stopped(self, begun: _Begun, place: Place, why: str, *, refused: bool = False) -> Reply:
-        """A call that is not made."""
-        problem = self._redacted(f"{_called(place)}: {why}")
-        record = self._finish(begun, error=problem, refused=refused)
-        return Reply(record, record.url, failure="ConnectionError", problem=problem)
-
-    def _rehearsed(self, begun: _Begun, place: Place, plan: _Plan, retry: bool) -> Reply:
-        """A write that a simulated API answers; nothing leaves this machine. Raises: Exceeded."""
-        if place.tool is None or self._protocol is None:
-            why = "a write that no protocol describes, so that it cannot be simulated (--writes simulate)"
-            return self._stopped(begun, place, why, refused=True)
-        with self._lock:
-            if self._rehearsal is None:
-                from protocols.simulator import Simulator
-
-                simulator = self._closing.enter_context(Simulator(self._protocol, now=datetime.now(UTC), open=True))
-                rehearsal = Broker(
-                    self._protocol,
-                    base_url=simulator.url,
-                    credentials=simulator.credentials,
-                    limits=self._limits,
-                    deadline=self._deadline,
-                )
-                self._closing.callback(rehearsal.close)
-                self._rehearsal = rehearsal
-        shown = begun.url
-        there = self._rehearsal._reach.base_of(place.tool)
-        inner = self._rehearsal._begin(begun.style, begun.line, begun.tool, ())
-        inner.method, inner.arguments = begun.method, begun.arguments
-        with self._finishing(begun):
-            reply = self._rehearsal._perform(inner, place._replace(base=there), plan, retry=retry)
-        begun.url, begun.attempts = shown, 0
-        record = self._finish(
-            begun,
-            status=reply.record.status,
-            body=reply.record.response,
-            error=reply.record.error,
-            simulated=True,
-        )
-        return replace(reply, record=record, url=record.url)
-
-    def _moves(self, plan: _Plan) -> None:
+    def _moves(self, plan: Plan) -> None:
         """Count what a request moves. Raises: Exceeded."""
         size = len(plan.body or b"")
         if size > self._limits.request:
@@ -582,7 +347,7 @@ class Broker:
             if self._moved > self._limits.traffic:
                 raise Exceeded("traffic", f"the calls moved more than the {self._limits.traffic} bytes allowed in all")
 
-    def _received(self, begun: _Begun, place: Place, plan: _Plan, answer: Answer, stopped: str | None) -> Reply:
+    def _received(self, begun: Begun, place: Place, plan: Plan, answer: Answer, stopped: str | None) -> Reply:
         """A reply as the program and the record get it. `stopped` says why a redirect was not followed."""
         room = KEPT if self._room(answer.body.size) else 0
         body = keep(redact_stream(answer.body.parts(), self._credentials), room)
@@ -594,7 +359,7 @@ class Broker:
             said = stopped or service_message(parsed)
             problem = f"{answer.status} {answer.reason}".strip() + (f" — {said}" if said else "")
         if problem is not None:
-            problem = self._redacted(f"{_called(place)}: {problem} ({plan.method} {plan.path})")
+            problem = self._redacted(f"{place.called}: {problem} ({plan.method} {plan.path})")
         record = self._finish(begun, status=answer.status, body=parsed, error=problem)
         return Reply(
             record,
@@ -616,7 +381,7 @@ class Broker:
 
     def _finish(
         self,
-        begun: _Begun,
+        begun: Begun,
         *,
         status: int | None = None,
         body: object = None,
@@ -657,7 +422,7 @@ class Broker:
             return arguments
         return {name: value if len(text := str(value)) < 100 else f"{text[:100]}…" for name, value in arguments.items()}
 
-    def _send(self, request: requests.PreparedRequest, plan: _Plan) -> Answer:
+    def _send(self, request: requests.PreparedRequest, plan: Plan) -> Answer:
         from sandbox.addresses import Addresses
         from sandbox.transport import OVER, NoAnswerError, Transport
 
@@ -692,7 +457,7 @@ class Broker:
         return delay
 
     def _redirected(
-        self, place: Place, plan: _Plan, request: requests.PreparedRequest, answer: Answer
+        self, place: Place, plan: Plan, request: requests.PreparedRequest, answer: Answer
     ) -> tuple[Answer, str | None, tuple[tuple[int, str], ...]]:
         """Follow redirects of a read that stay within the same API.
 
@@ -720,7 +485,7 @@ class Broker:
 
     # Credentials
 
-    def _signed(self, place: Place, plan: _Plan) -> requests.PreparedRequest:
+    def _signed(self, place: Place, plan: Plan) -> requests.PreparedRequest:
         """The request as it goes out, credentials included; they win over what the program set itself."""
         import requests
 
@@ -770,28 +535,8 @@ class Broker:
         return redact(text, self._credentials) if self._credentials else text
 
 
-def _state(write: bool, reply: Reply, left: bool) -> State:
-    """What became of a call that was sent."""
-    status = reply.record.status
-    if status is None:
-        return "unknown" if write and left else "failed"
-    if 200 <= status < 300:
-        return "confirmed"
-    # A service that names a client's mistake, or sends the client elsewhere with the same request, has done nothing.
-    return "failed" if not write or 400 <= status < 500 or status in (307, 308) else "unknown"
-
-
-_SAVED = ("url", "reason", "headers", "cookies", "sent", "encoding", "form", "failure", "problem")
-
-
-def _saved(reply: Reply) -> dict[str, object]:
-    """A reply without its body and record, as JSON."""
-    own = {name: getattr(reply, name) for name in _SAVED}
-    return {**own, "history": reply.history, "status": reply.record.status, "error": reply.record.error}
-
-
 @dataclass(slots=True)
-class _Begun:
+class Begun:
     """A call that has its number but not yet its record."""
 
     index: int
@@ -811,7 +556,7 @@ class _Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class Plan:
     """A request before credentials. `path` is relative to the base URL and percent-encoded."""
 
     method: str
@@ -830,20 +575,16 @@ def _defaults(headers: Mapping[str, str], defaults: Mapping[str, str]) -> dict[s
     return {**{name: value for name, value in defaults.items() if name.lower() not in given}, **headers}
 
 
-def _plan(bound: BoundCall) -> _Plan:
+def _plan(bound: BoundCall) -> Plan:
     content = payload(bound)
     headers = {"Accept": "application/json, */*;q=0.5", **bound.headers}
     if content is not None:
         headers["Content-Type"] = content[1]
     body = content[0] if content is not None else None
-    return _Plan(bound.tool.method, bound.path, bound.query, headers, bound.cookies, body)
+    return Plan(bound.tool.method, bound.path, bound.query, headers, bound.cookies, body)
 
 
-def _called(place: Place) -> str:
-    return place.tool.name if place.tool else place.server
-
-
-def _arguments(place: Place, plan: _Plan) -> dict[str, object]:
+def _arguments(place: Place, plan: Plan) -> dict[str, object]:
     """What a request gave, by argument name as far as the tool knows it; of a large body, how it begins."""
     names = {(p.location, p.name): p.argument for p in place.tool.arguments} if place.tool else {}
     arguments: dict[str, object] = dict(place.arguments)

@@ -22,20 +22,24 @@ import sqlite3
 import threading
 import uuid
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from protocols.errors import UsageError
+from sandbox.bodies import LargeBody, parts
 from sandbox.identity import SAFE
 from sandbox.records import CallRecord
 
-__all__ = ["Attempt", "Entry", "Journal", "State"]
+__all__ = ["Attempt", "Entry", "Journal", "Mark", "State"]
 
 State = Literal["planned", "sent", "confirmed", "failed", "unknown"]
 Found = Literal["replay", "open", "new"]
+
+_PART = 256 * 1024
+"""Bytes of a body that are read at once."""
 
 _APPLICATION = 0x61746A31
 _VERSION = 1
@@ -70,11 +74,19 @@ class Entry:
     owner: Attempt | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A point in a run: how many equal calls were made at each place, and which rows were taken."""
+
+    made: Mapping[tuple[str, str], int]
+    touched: Mapping[Entry, None]
+
+
 class Journal:
     """What was asked, answered and called in one solve; safe to use from several threads.
 
     Args:
-        file: Where it is kept, made if it is not there; None: in memory.
+        file: Where it is kept, made if it is not there; None: nowhere for longer than this object lives.
         refresh: Send all reads, whatever is known of them.
     Raises: UsageError: The file is no journal, of another version, or in use.
     """
@@ -88,6 +100,7 @@ class Journal:
         self._over = self._recovered()
         self._attempts = 0
         self._latest: Attempt | None = None
+        self._accepted: Attempt | None = None
         found = self.noted("id")
         self.id = str(found) if found else uuid.uuid4().hex
         if not found:
@@ -122,6 +135,17 @@ class Journal:
         """The latest attempt has ended, and what comes next rests on how it went."""
         with self._lock:
             self._run("UPDATE attempts SET over = 1 WHERE number = ?", self._attempts)
+
+    def accept(self) -> None:
+        """The runs to come begin as the latest one did: at the same places they get the same replies, errors included,
+        and send nothing for them."""
+        with self._lock:
+            self._accepted = self._latest
+
+    def anew(self) -> None:
+        """The runs to come begin with something else than those accepted."""
+        with self._lock:
+            self._accepted = None
 
     # What else belongs to a solve
 
@@ -209,6 +233,7 @@ class Attempt:
         self._journal = journal
         self._number = number
         self._over = over
+        self._beginning = journal._accepted
         self._made: dict[tuple[str, str], int] = defaultdict(int)
         self._touched: dict[Entry, None] = {}
 
@@ -233,6 +258,10 @@ class Attempt:
             self._made[key, place] += 1
             known = self._journal._entries[key]
             before = "" if write else self._before()
+            for entry in self._beginning._touched if self._beginning is not None else ():
+                if entry.key == key and entry.told and (entry.task, entry.nth) == (place, nth):
+                    self._touched[entry] = None
+                    return entry, "replay"
             if self._over and (write or not self._journal.refresh):
                 for entry in known:
                     own = entry.owner is None and entry.attempt == self._number and entry.told
@@ -244,6 +273,21 @@ class Attempt:
                 self._touched[chosen] = None
                 return chosen, "replay" if chosen.state == "confirmed" else "open"
             return self._planned(key, place, nth, write, before, record), "new"
+
+    def mark(self) -> Mark:
+        """Where this run is now, for `back`."""
+        with self._journal._lock:
+            return Mark(dict(self._made), dict(self._touched))
+
+    def back(self, mark: Mark) -> None:
+        """Go back: what was called since then counts as called by an earlier attempt. It cannot be undone, but it is
+        not repeated either."""
+        with self._journal._lock:
+            for entry in self._touched:
+                if entry.owner is self and entry not in mark.touched:
+                    entry.owner = None
+            self._made = defaultdict(int, mark.made)
+            self._touched = dict(mark.touched)
 
     def again(self, entry: Entry, record: CallRecord) -> Entry:
         """A new row for a call whose earlier row turned out not to have been done."""
@@ -259,7 +303,7 @@ class Attempt:
             self._journal._run("UPDATE calls SET state = 'sent', token = ? WHERE number = ?", token, entry.number)
 
     def finish(
-        self, entry: Entry, state: State, reply: Mapping[str, object] | None = None, body: bytes | None = None
+        self, entry: Entry, state: State, reply: Mapping[str, object] | None = None, body: bytes | LargeBody = b""
     ) -> None:
         """What became of it. `reply` has at least status and error."""
         with self._journal._lock, contextlib.suppress(sqlite3.ProgrammingError):  # closed meanwhile
@@ -269,8 +313,17 @@ class Attempt:
                 return
             entry.told = True
             text = json.dumps(reply)
-            statement = "UPDATE calls SET state = ?, reply = ?, body = ? WHERE number = ?"
-            self._journal._run(statement, state, text, body, entry.number)
+            if isinstance(body, bytes):
+                statement = "UPDATE calls SET state = ?, reply = ?, body = ? WHERE number = ?"
+                self._journal._run(statement, state, text, body, entry.number)
+                return
+            self._journal._run("BEGIN IMMEDIATE")  # in parts, such that no large body is in memory as a whole
+            statement = "UPDATE calls SET state = ?, reply = ?, body = zeroblob(?) WHERE number = ?"
+            self._journal._run(statement, state, text, body.size, entry.number)
+            with self._journal._base.blobopen("calls", "body", entry.number) as blob:
+                for part in parts(body):
+                    blob.write(part)
+            self._journal._run("COMMIT")
 
     def drop(self, entry: Entry) -> None:
         """Forget a planned row: the call was refused."""
@@ -279,12 +332,24 @@ class Attempt:
             self._journal._entries[entry.key].remove(entry)
             self._journal._run("DELETE FROM calls WHERE number = ?", entry.number)
 
-    def reply(self, entry: Entry) -> tuple[dict[str, Any], bytes]:
-        """What `finish` was given."""
+    def reply(self, entry: Entry) -> tuple[dict[str, Any], int]:
+        """The reply that `finish` was given, and the size of its body."""
         with self._journal._lock:
-            statement = "SELECT reply, body FROM calls WHERE number = ?"
-            text, body = self._journal._base.execute(statement, (entry.number,)).fetchone()
-        return json.loads(text), body or b""
+            statement = "SELECT reply, length(body) FROM calls WHERE number = ?"
+            text, size = self._journal._base.execute(statement, (entry.number,)).fetchone()
+        return json.loads(text), size or 0
+
+    def body(self, entry: Entry) -> Iterator[bytes]:
+        """The body of a reply, in parts."""
+        start = 0
+        while True:
+            with self._journal._lock, self._journal._base.blobopen("calls", "body", entry.number) as blob:
+                blob.seek(start)
+                part = blob.read(_PART)
+            if not part:
+                return
+            yield part
+            start += len(part)
 
     def token(self, entry: Entry) -> str:
         """An idempotency key for a row: always the same for the same call of the same solve."""
@@ -339,7 +404,8 @@ def _opened(file: Path | None) -> sqlite3.Connection:
         if file is not None:
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        base = sqlite3.connect(file or ":memory:", timeout=0, isolation_level=None, check_same_thread=False)
+        # Without a name it is a temporary file, of which a small one is never written.
+        base = sqlite3.connect(file or "", timeout=0, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:
         raise UsageError(f"{file} cannot be opened as a journal: {error}") from None
     try:

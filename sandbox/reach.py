@@ -50,6 +50,11 @@ class Place(NamedTuple):
     path: str
     arguments: dict[str, str]
 
+    @property
+    def called(self) -> str:
+        """What a message calls it."""
+        return self.tool.name if self.tool else self.server
+
 
 def origin(text: str) -> Origin:
     """Read `SCHEME://HOST[:PORT]`, as `--allow` takes it. Raises: UsageError."""

@@ -6,14 +6,49 @@ import email.utils
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
+from protocols.errors import ToolError
 from protocols.model import Tool
 from sandbox.bodies import LargeBody
+from sandbox.records import CallRecord
 
-__all__ = ["Form", "decoded", "header", "reading", "retry_after", "service_message"]
+__all__ = ["Form", "Reply", "decoded", "header", "reading", "retry_after", "service_message"]
 
 Form = Literal["json", "text", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """How one call went. No secret is in it.
+
+    `failure` is the class of `requests.exceptions` for a call without a reply, `problem` what is wrong with the call
+    in the words of a ToolError; both are None when all is well. `url` is the one that the program addressed, or was
+    redirected to; `history` has the status and next URL of each redirect.
+    """
+
+    record: CallRecord
+    url: str = ""
+    reason: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cookies: Mapping[str, str] = field(default_factory=dict)
+    sent: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | LargeBody = b""
+    encoding: str | None = None
+    form: Form = "none"
+    history: tuple[tuple[int, str], ...] = ()
+    failure: str | None = None
+    problem: str | None = None
+
+    def value(self) -> object:
+        """What a tool gives as its result: parsed JSON, text, None for an empty body. Raises: ToolError."""
+        if self.problem is not None:
+            raise ToolError(self.problem, tool=self.record.tool, status=self.record.status)
+        body = self.body.read() if isinstance(self.body, LargeBody) else self.body
+        if self.form == "json":
+            return json.loads(body)
+        return decoded(body, self.encoding) if body else None
 
 
 def header(headers: Mapping[str, str], name: str) -> str | None:

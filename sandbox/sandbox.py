@@ -26,10 +26,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.errors import ProgramRefused, UsageError
 from sandbox import channel, launcher
-from sandbox.broker import Broker, Exceeded, Reply
+from sandbox.broker import Broker, Exceeded
 from sandbox.policy import compile_program
 from sandbox.reach import origin
 from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, Run
+from sandbox.replies import Reply
 from sandbox.retrace import Answered, retrace, send_reply
 from sandbox.writes import Writes
 
@@ -168,7 +169,11 @@ class Sandbox:
             return replace(run, provenance=retrace(program, run, execution.answered, self._limits, settings))
         return run
 
-    def _open_broker(self, deadline: float, attempt: Attempt | None = None) -> Broker:
+    def open_broker(self, attempt: Attempt | None = None) -> Broker:
+        """The way out alone, for calls that no program makes; `Broker.until` says how long each may take."""
+        return self._open_broker(None, attempt)
+
+    def _open_broker(self, deadline: float | None, attempt: Attempt | None = None) -> Broker:
         return Broker(
             self._protocol,
             base_url=self._base_url,

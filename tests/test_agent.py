@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 
 from atc import Agent
-from atc.agent import Mode
 from atc.events import CallMade, Event, FaultFound, SolveEnded, SolveStarted
 from atc.models import Completion, Message, Usage
 from protocols import load
@@ -167,7 +166,7 @@ def test_the_modes_differ_in_what_the_model_is_shown(weather: LocalAPI, mode: st
     """The naive mode shows the error alone, as the paper ablates it."""
     model = ScriptedModel('print(GET_cities(query="Oslo")["towns"])', 'print("ok", GET_cities(query="Oslo"))')
 
-    solution = Agent(weather.protocol, model=model, mode=mode).solve("Which towns?")  # type: ignore[arg-type]
+    solution = Agent(weather.protocol, model=model, mode=mode).solve("Which towns?")
 
     assert solution.status == "answered"
     reflection = model.asked[1][-2].content
@@ -275,7 +274,7 @@ def test_an_api_that_is_down_ends_the_solve() -> None:
 
 
 @pytest.mark.parametrize("mode", ["attribute", "none"])
-def test_an_api_that_is_down_is_told_though_the_program_hides_it(mode: Mode) -> None:
+def test_an_api_that_is_down_is_told_though_the_program_hides_it(mode: str) -> None:
     with LocalAPI() as api:
         protocol = api.protocol
     model = ScriptedModel('try:\n    print(GET_cities(query="Oslo"))\nexcept Exception as error:\n    print(error)')
@@ -391,7 +390,7 @@ def test_the_older_turns_are_shortened_when_the_conversation_grows(weather: Loca
 
 def test_wrong_use_is_told_at_once(weather: LocalAPI) -> None:
     with pytest.raises(UsageError, match="unknown mode"):
-        Agent(weather.protocol, mode="magic")  # type: ignore[arg-type]
+        Agent(weather.protocol, mode="magic")
     with pytest.raises(UsageError, match="question is empty"):
         Agent(weather.protocol, model=ScriptedModel()).solve("  ")
     with pytest.raises(UsageError, match="no tool GET_nothing"):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
+import random
 import signal
 import subprocess
 import sys
@@ -14,12 +17,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc.cli import main
+from benchmarks.answers import query_hash
+from benchmarks.datasets import open_dataset
 from benchmarks.metrics import Gold, Score
+from benchmarks.pull import Source, pull
 from benchmarks.report import summarize
-from benchmarks.restbench import Task, offer, read_tasks
+from benchmarks.restbench import Task, entries, offer, read_tasks
 from benchmarks.runner import Result as TaskResult
 from benchmarks.runner import Settings
 from protocols import Protocol, UsageError, load
+from protocols.errors import APIError
 
 SEARCH, CREDITS, LATEST = "GET_search_film", "GET_film_film_id_credits", "GET_film_latest"
 BOTH = """```python
@@ -38,6 +45,11 @@ TASKS = [
 def protocol(films: Path) -> Protocol:
     """The films API."""
     return load(films)
+
+
+def read(file: Path, protocol: Protocol) -> tuple[list[Task], list[str]]:
+    """The tasks of a file of one domain."""
+    return read_tasks(file, {"tmdb": protocol}, ["tmdb"] * len(entries(file)))
 
 
 def write(folder: Path, tasks: object) -> Path:
@@ -69,9 +81,9 @@ def summary(out: Path) -> dict[str, object]:
 def test_the_original_format_names_calls(protocol: Protocol, tmp_path: Path) -> None:
     """`GET /film/{film_id}/credits` is the tool of that method and path, whatever its parameter is called."""
     file = write(tmp_path, [{"query": " q ", "solution": ["GET /search/film", "GET /film/{id}/credits"]}])
-    tasks, told = read_tasks(file, protocol)
+    tasks, told = read(file, protocol)
 
-    assert tasks == [Task(0, "0", "q", Gold({SEARCH: 1, CREDITS: 1}))]
+    assert tasks == [Task(0, "tmdb-0", "q", Gold({SEARCH: 1, CREDITS: 1}), domain="tmdb")]
     assert told == []
 
 
@@ -79,15 +91,17 @@ def test_the_candidate_format_names_tools(protocol: Protocol, tmp_path: Path) ->
     """Gold and candidates are tool names, also where each candidate is an object; gold may say how often."""
     listed = [CREDITS, {"api_name": LATEST}, SEARCH]
     entry = {"qid": "q7", "query": "q", "solution": [[SEARCH, 2], [CREDITS, 1], [SEARCH, 1]], "api_list": listed}
-    (task,), _ = read_tasks(write(tmp_path, [entry]), protocol)
+    (task,), _ = read(write(tmp_path, [entry]), protocol)
 
-    assert task == Task(0, "q7", "q", Gold({SEARCH: 3, CREDITS: 1}, counted=True), (CREDITS, LATEST, SEARCH))
+    assert task == Task(
+        0, "tmdb-q7", "q", Gold({SEARCH: 3, CREDITS: 1}, counted=True), (CREDITS, LATEST, SEARCH), "tmdb"
+    )
 
 
 def test_a_gold_path_may_differ_by_a_plural(protocol: Protocol, tmp_path: Path) -> None:
     """`/search/films` can only be `/search/film`; that is done, and told once."""
     wrong = {"query": "q", "solution": ["GET /search/films"]}
-    tasks, told = read_tasks(write(tmp_path, [wrong, wrong]), protocol)
+    tasks, told = read(write(tmp_path, [wrong, wrong]), protocol)
 
     assert [task.gold for task in tasks] == [Gold({SEARCH: 1})] * 2
     assert len(told) == 1
@@ -111,7 +125,7 @@ def test_a_wrong_task_file_is_told_with_its_place(
 ) -> None:
     """The message names file, task and what is wrong there."""
     with pytest.raises(UsageError) as caught:
-        read_tasks(write(tmp_path, tasks), protocol)
+        read(write(tmp_path, tasks), protocol)
 
     assert complaint in str(caught.value)
     assert "tasks.json" in str(caught.value)
@@ -140,8 +154,8 @@ def test_drawn_candidates_depend_on_the_seed_alone(protocol: Protocol) -> None:
 def test_both_formats_of_restbench_agree(data: Path, name: str, tasks: int) -> None:
     """The original files and those with 20 candidates have the same questions and, resolved, the same gold calls."""
     protocol = load(data / "restbench" / f"{name}_oas.json")
-    plain, _ = read_tasks(data / "restbench" / f"{name}.dev.json", protocol)
-    listed, told = read_tasks(data / "toolflow" / f"{name}.candidates.dev.json", protocol)
+    plain, _ = read(data / "restbench" / f"{name}.dev.json", protocol)
+    listed, told = read(data / "toolflow" / f"{name}.candidates.dev.json", protocol)
 
     assert len(plain) == len(listed) == tasks
     assert [task.gold for task in plain] == [task.gold for task in listed]
@@ -166,19 +180,27 @@ def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[...
     assert "66.7 %" in result.stdout
     assert list(figures) == [
         *("tasks", "success", "path", "precision", "success_any"),
-        *("prompt_tokens", "completion_tokens", "model_calls", "tool_calls", "seconds"),
-        *("model", "mode", "seed", "protocol", "task_file"),
+        *("prompt_tokens", "completion_tokens", "model_calls", "tool_calls"),
+        *("correct", "false_success", "reflections", "tokens_per_solved", "by_gold_calls", "errors", "seconds"),
+        *("model", "mode", "seed", "files", "date"),
     ]
     assert [figures[name] for name in ("tasks", "success", "path", "precision")] == [3, 66.67, 83.33, 100.0]
     assert figures["model_calls"] == 1
     assert figures["tool_calls"] == 1.33
     assert figures["model"] == "openai:scripted"
-    assert figures["task_file"] == {"file": "tasks.json", "sha256": hashlib.sha256(tasks.read_bytes()).hexdigest()}
-    assert figures["protocol"] == {"file": films.name, "sha256": hashlib.sha256(films.read_bytes()).hexdigest()}
-    record = json.loads((tmp_path / "out" / "tasks" / "0001.json").read_text())
-    assert record["result"]["score"] == {"success": 0.0, "path": 0.5, "precision": 1.0, "success_any": 0.0}
+    assert figures["by_gold_calls"] == {"1": {"tasks": 1, "success": 100.0}, "2": {"tasks": 2, "success": 50.0}}
+    assert figures["errors"] == {"gold calls missing": 1}
+    assert figures["files"] == {
+        "tasks": {"file": "tasks.json", "sha256": hashlib.sha256(tasks.read_bytes()).hexdigest()},
+        "tmdb": {"file": films.name, "sha256": hashlib.sha256(films.read_bytes()).hexdigest()},
+    }
+    record = json.loads((tmp_path / "out" / "tasks" / "tmdb-1.json").read_text())
+    measured = {name: record["metrics"][name] for name in ("success", "path", "precision", "success_any")}
+    assert measured == {"success": 0.0, "path": 0.5, "precision": 1.0, "success_any": 0.0}
+    assert "http://api.invalid/" in record["solution"]["calls"][0]["url"]
+    assert not {"ms", "seconds"}.intersection(record["solution"]["calls"][0])
     assert record["solution"]["query"] == TASKS[1]["query"]
-    assert "3/3 task 2: answered, success 1 path 1.00" in result.stderr
+    assert "3/3 task tmdb-2: answered, success 1 path 1.00" in result.stderr
 
 
 def test_bench_goes_on_after_a_stop(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -191,15 +213,15 @@ def test_bench_goes_on_after_a_stop(films: Path, endpoint: Callable[..., None], 
     assert "1/3" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=20)
-    first = (out / "tasks" / "0000.json").read_bytes()
+    first = (out / "tasks" / "tmdb-0.json").read_bytes()
 
     assert process.returncode == 130
-    assert [file.name for file in (out / "tasks").iterdir()] == ["0000.json"]
+    assert [file.name for file in (out / "tasks").iterdir()] == ["tmdb-0.json"]
     assert not (out / "summary.json").exists()
 
     endpoint(BOTH, SEARCH_ONLY)
     assert bench(films, tasks, out).exit_code == 0
-    assert (out / "tasks" / "0000.json").read_bytes() == first
+    assert (out / "tasks" / "tmdb-0.json").read_bytes() == first
     assert summary(out)["success"] == 100
 
 
@@ -211,7 +233,8 @@ def test_finished_tasks_are_not_solved_again(films: Path, endpoint: Callable[...
     before = (out / "summary.json").read_bytes()
     endpoint(None)
 
-    assert json.loads(bench(films, tasks, out, "--json").stdout) == json.loads(before)
+    printed = json.loads(bench(films, tasks, out, "--json").stdout)
+    assert printed == {name: value for name, value in json.loads(before).items() if name != "date"}
     assert (out / "summary.json").read_bytes() == before
 
 
@@ -235,7 +258,7 @@ def test_results_of_other_settings_are_not_mixed(films: Path, endpoint: Callable
     assert result.exit_code == 2
     assert "mode is 'naive' now and was 'attribute'" in result.stderr
     write(tmp_path, TASKS[:2])
-    assert "task_file" in bench(films, tasks, out).stderr
+    assert "files is" in bench(films, tasks, out).stderr
 
 
 def test_tasks_do_not_see_each_other(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -245,7 +268,7 @@ def test_tasks_do_not_see_each_other(films: Path, endpoint: Callable[..., None],
     bench(films, write(tmp_path, [TASKS[1], TASKS[0]]), tmp_path / "two")
     responses = [
         [call["response"] for call in json.loads(file.read_text())["solution"]["calls"]]
-        for file in (tmp_path / "one" / "tasks" / "0000.json", tmp_path / "two" / "tasks" / "0001.json")
+        for file in (tmp_path / "one" / "tasks" / "tmdb-0.json", tmp_path / "two" / "tasks" / "tmdb-1.json")
     ]
 
     assert responses[0] == responses[1]
@@ -272,11 +295,191 @@ def test_drawn_candidates_and_listed_ones_exclude_each_other(
     endpoint(BOTH)
     tasks = write(tmp_path, TASKS[:1])
     bench(films, tasks, tmp_path / "out", "--candidates", "2")
-    record = json.loads((tmp_path / "out" / "tasks" / "0000.json").read_text())
+    record = json.loads((tmp_path / "out" / "tasks" / "tmdb-0.json").read_text())
     listed = write(tmp_path, [{**TASKS[0], "api_list": [SEARCH, CREDITS]}])
 
     assert record["candidates"] == [SEARCH, CREDITS]
     assert bench(films, listed, tmp_path / "other", "--candidates", "2").exit_code == 2
+
+
+def test_workers_change_nothing_but_the_time(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """Tasks side by side end in the same files, byte for byte, and in the same figures."""
+    endpoint(BOTH)
+    tasks = write(tmp_path, TASKS * 3)
+    for workers in ("1", "4"):
+        assert bench(films, tasks, tmp_path / workers, "--workers", workers).exit_code == 0
+
+    one, four = (sorted((tmp_path / workers / "tasks").iterdir()) for workers in ("1", "4"))
+    assert [file.name for file in one] == [file.name for file in four]
+    assert [file.read_bytes() for file in one] == [file.read_bytes() for file in four]
+    figures = [summary(tmp_path / workers) for workers in ("1", "4")]
+    assert {**figures[0], "seconds": 0} == {**figures[1], "seconds": 0}
+
+
+def test_answers_are_compared_with_references(
+    films: Path, endpoint: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reference runs in a world of its own, or in the one that the solve left; a broken one is told."""
+    endpoint(BOTH)
+    folder = tmp_path / "restbench-tmdb"
+    folder.mkdir()
+    monkeypatch.setattr("benchmarks.answers.FOLDER", tmp_path)
+    right = "import json\nf = GET_search_film(query='The Long Tide')['results'][0]\n" + (
+        "print(json.dumps({'all': [GET_film_film_id_credits(film_id=f['id'])['crew'][0]['name']]}))\n"
+    )
+    claims = [right, 'print(\'{"all": ["nobody"]}\')\n', "print('{\"state\": true}')\n"]
+    for number, (task, claim) in enumerate(zip(TASKS, claims, strict=True)):
+        after = " after" if "state" in claim else ""
+        (folder / f"tmdb-{number}.py").write_text(f"# {query_hash(str(task['query']))}{after}\n{claim}")
+    tasks = write(tmp_path, TASKS)
+
+    assert bench(films, tasks, tmp_path / "out").exit_code == 0
+    figures = summary(tmp_path / "out")
+    assert (figures["correct"], figures["false_success"]) == (66.67, 33.33)
+    (folder / "tmdb-0.py").write_text(f"# {query_hash(str(TASKS[0]['query']))}\nprint(missing)\n")
+    broken = bench(films, tasks, tmp_path / "other")
+    assert broken.exit_code == 2
+    assert "the reference for 'Who made The Long Tide?' is broken: NameError" in broken.stderr
+
+
+def test_a_run_that_was_killed_ten_times_ends_as_an_undisturbed_one(
+    films: Path, endpoint: Callable[..., None], tmp_path: Path
+) -> None:
+    """kill -9 at random moments: every finished task stays, and at the end all files are the same."""
+    endpoint(BOTH, SEARCH_ONLY)
+    several = [{**task, "query": f"{task['query']} ({n})"} for n in range(4) for task in TASKS]
+    tasks, recorded = write(tmp_path, several), tmp_path / "answers.jsonl"
+    assert bench(films, tasks, tmp_path / "first", "--record", str(recorded)).exit_code == 0
+    replay = ["--tasks", str(tasks), "--api", str(films), "--simulate", "--model", f"replay:{recorded}"]
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert CliRunner().invoke(main, ["bench", "restbench-tmdb", *replay, "--out", str(whole)]).exit_code == 0
+    code = "import sys; from atc.cli import main; sys.argv[0] = 'atc'; main()"
+    arguments = [sys.executable, "-c", code, "bench", "restbench-tmdb", *replay, "--out", str(killed)]
+    chance = random.Random(7)
+    for _ in range(10):
+        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(chance.uniform(0.3, 1.5))
+        process.kill()
+        process.wait()
+    subprocess.run(arguments, check=True, capture_output=True)
+
+    for file in sorted((whole / "tasks").iterdir()):
+        assert (killed / "tasks" / file.name).read_bytes() == file.read_bytes()
+    assert {**summary(killed), "seconds": 0} == {**summary(whole), "seconds": 0}
+
+
+@pytest.mark.ray
+def test_a_cluster_that_loses_a_worker_loses_no_task(
+    films: Path, endpoint: Callable[..., None], tmp_path: Path
+) -> None:
+    """Two workers of a Ray cluster, one of them killed in the middle: all tasks are there, as threads solve them."""
+    endpoint(BOTH)
+    several = [{**task, "query": f"{task['query']} ({n})"} for n in range(6) for task in TASKS]
+    tasks = write(tmp_path, several)
+    assert bench(films, tasks, tmp_path / "threads").exit_code == 0
+    atc = Path(sys.executable).with_name("atc")
+    more = ["--engine", "ray", "--workers", "2"]
+    process = subprocess.Popen(
+        [atc, *command(films, tasks, tmp_path / "ray", *more)], stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr
+    process.stderr.readline()  # the first task is there
+    workers = subprocess.run(["pgrep", "-f", "ray::_solve_remotely"], capture_output=True, text=True, check=False)
+    os.kill(int(workers.stdout.split()[0]), signal.SIGKILL)
+    _, told = process.communicate(timeout=120)
+
+    assert process.returncode == 0, told
+    for file in (tmp_path / "threads" / "tasks").iterdir():
+        assert (tmp_path / "ray" / "tasks" / file.name).read_bytes() == file.read_bytes()
+
+
+def test_repeated_runs_lie_side_by_side(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """With a seed each, so that they can be compared."""
+    endpoint(BOTH)
+    printed = bench(films, write(tmp_path, TASKS), tmp_path / "out", "--repeat", "2", "--json")
+
+    assert [figures["seed"] for figures in json.loads(printed.stdout)] == [0, 1]
+    assert [summary(tmp_path / "out" / name)["seed"] for name in ("1", "2")] == [0, 1]
+
+
+@pytest.mark.parametrize("budget", [["--max-model-calls", "1"], ["--max-tokens", "1"]])
+def test_a_task_may_cost_so_much(films: Path, endpoint: Callable[..., None], tmp_path: Path, budget: list[str]) -> None:
+    """What a budget ends is a result, and not solved."""
+    endpoint("```python\nprint(missing)\n```")
+    bench(films, write(tmp_path, TASKS[:1]), tmp_path / "out", *budget)
+    record = json.loads((tmp_path / "out" / "tasks" / "tmdb-0.json").read_text())
+
+    assert (record["metrics"]["status"], record["metrics"]["model_calls"]) == ("limit", 1)
+    assert record["metrics"]["error"] == "limit"
+
+
+def test_tasks_of_several_apis(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """Each is solved with the API of its domain; one without an API is told."""
+    endpoint(BOTH)
+    tasks = write(tmp_path, [{**TASKS[0], "dataset": "one", "qid": "a"}, {**TASKS[1], "dataset": "two", "qid": "a"}])
+    files = ["--tasks", str(tasks), "--out", str(tmp_path / "out"), "--simulate", "--model", "openai:scripted"]
+    missing = CliRunner().invoke(main, ["bench", "toolflow", *files, "--api", f"one={films}"])
+    done = CliRunner().invoke(main, ["bench", "toolflow", *files, "--api", f"one={films}", "--api", f"two={films}"])
+
+    assert missing.exit_code == 2
+    assert "has tasks of 'two'; name its API with --api two=SPEC" in missing.stderr
+    assert done.exit_code == 0, done.stderr
+    assert sorted(file.name for file in (tmp_path / "out" / "tasks").iterdir()) == ["one-a.json", "two-a.json"]
+
+
+def test_files_are_found_under_atc_data(
+    films: Path, endpoint: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where they are not, the message says what was looked for."""
+    endpoint(BOTH)
+    arguments = ["bench", "restbench-tmdb", "--out", str(tmp_path / "out"), "--simulate", "--model", "openai:scripted"]
+    monkeypatch.setenv("ATC_DATA", str(tmp_path))
+    nothing = CliRunner().invoke(main, arguments)
+    (tmp_path / "restbench").mkdir()
+    (tmp_path / "restbench" / "tmdb.dev.json").write_text(json.dumps(TASKS))
+    (tmp_path / "restbench" / "tmdb_oas.json").write_bytes(films.read_bytes())
+    found = CliRunner().invoke(main, arguments)
+
+    assert nothing.exit_code == 2
+    assert "none of toolflow/tmdb.candidates.json" in nothing.stderr
+    assert "atc data pull toolflow" in nothing.stderr
+    assert found.exit_code == 0, found.stderr
+    assert summary(tmp_path / "out")["tasks"] == 3
+
+
+def test_data_is_pulled_checked_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what is missing is fetched; another file than the pinned one, and a host that is away, are told."""
+    from tests.local_api import LocalAPI
+
+    text = b"a licence"
+    files = {"x/LICENSE": ("LICENSE", hashlib.sha256(text).hexdigest()), "x/t.json": ("t.json", "0" * 64)}
+    monkeypatch.setattr("benchmarks.pull.SOURCES", {"x": Source("o/r", "abc", "MIT", files)})
+    with LocalAPI() as api:
+        host = api.url.removesuffix("/v1")
+        api.answer("GET", "/o/r/abc/LICENSE", text)
+        api.answer("GET", "/o/r/abc/t.json", b"[]")
+
+        with pytest.raises(APIError, match=r"t\.json is another file"):
+            pull("x", tmp_path, host)
+        assert (tmp_path / "x" / "LICENSE").read_bytes() == text
+        with pytest.raises(APIError, match="another file"):
+            pull("x", tmp_path, host)
+        assert [request.path for request in api.requests].count("/o/r/abc/LICENSE") == 1
+    with pytest.raises(APIError, match="set ATC_DATA"):
+        pull("x", tmp_path, "http://127.0.0.1:9")
+    assert sorted(file.name for file in (tmp_path / "x").iterdir()) == ["LICENSE"]
+
+
+def test_toolflow_is_read(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its development split: twenty tasks of two APIs, with counted gold calls and listed candidates."""
+    monkeypatch.setenv("ATC_DATA", str(data))
+    dataset = open_dataset("toolflow", None, ())
+
+    assert len(dataset.tasks) == 20
+    assert set(dataset.protocols) == {"food", "weather"}
+    assert all(task.gold.counted and task.candidates for task in dataset.tasks)
+    assert dataset.tasks[0].id == "food-q6"
 
 
 def test_help_lists_names_and_modes() -> None:
@@ -287,12 +490,25 @@ def test_help_lists_names_and_modes() -> None:
     assert CliRunner().invoke(main, ["bench", "restbench-none"]).exit_code == 2
 
 
+def test_a_baseline_is_measured_like_the_loop(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """A step-wise mode with tries: usage is summed over all, the final attempt is the path to the answer."""
+    search, credits = 'GET_search_film(query="The Long Tide")', "GET_film_film_id_credits(film_id=1)"
+    endpoint(f"Action: {search}", f"Action: {credits}", "Answer: someone")
+    result = bench(films, write(tmp_path, TASKS[:1]), tmp_path / "out", "--mode", "react@2")
+    figures = summary(tmp_path / "out")
+
+    assert result.exit_code == 0, result.stderr
+    assert [figures[name] for name in ("mode", "path", "precision", "model_calls", "tool_calls")] == [
+        *("react@2", 100, 100, 3, 2),
+    ]
+
+
 # --- figures
 
 
 def test_summary_takes_means_and_the_median() -> None:
     """Measures in percent, costs as means, seconds as the median, which one slow task does not move."""
-    settings = Settings("b", "m", "attribute", 3, "all", 0, "", "simulated", {"file": "a"}, {"file": "t"})
+    settings = Settings("b", "m", "attribute", 3, "all", 0, "", "simulated", {"tasks": {"file": "t"}})
     results = [
         TaskResult("0", "answered", Score(1, 1, 0.5, 1), 100, 10, 1, 2, 1.0),
         TaskResult("1", "failed", Score(0, 0.5, 1, 1), 300, 30, 4, 6, 100.0),

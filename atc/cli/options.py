@@ -10,9 +10,13 @@ from typing import Any, Literal, TypeVar
 
 import click
 
+from atc.modes import MODES, parse
+from protocols.errors import UsageError
+
 __all__ = [
     "allow_option",
     "api_options",
+    "bench_api_options",
     "check_api_options",
     "clock_options",
     "model_options",
@@ -27,7 +31,6 @@ __all__ = [
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-MODES = ("attribute", "naive", "none")
 WRITES = ("ask", "allow", "deny", "simulate")
 
 
@@ -61,6 +64,15 @@ def per_second(text: str) -> float:
     if not 0 < rate < float("inf"):
         raise click.BadParameter(f"{text!r} is no rate; write it like 10/s")
     return rate
+
+
+def mode_name(text: str) -> str:
+    """A mode, or MODE@N. Raises: click.BadParameter."""
+    try:
+        parse(text)
+    except UsageError as error:
+        raise click.BadParameter(str(error)) from None
+    return text
 
 
 def tool_count(text: str) -> int | Literal["all"]:
@@ -124,6 +136,19 @@ resumable_api_options = _all(
     clock_options,
 )
 
+bench_api_options = _all(
+    click.option(
+        "--api",
+        "apis",
+        multiple=True,
+        metavar="[DOMAIN=]SPEC",
+        help="OpenAPI document or *.tools.json, where tasks are of several domains one for each  [default: as under "
+        "$ATC_DATA]",
+    ),
+    _target_options,
+    clock_options,
+)
+
 optional_api_options = _all(
     click.option("--api", metavar="SPEC", help="OpenAPI document or *.tools.json; without it only --allow is reached."),
     _target_options,
@@ -161,10 +186,12 @@ model_options = _all(
     ),
     click.option(
         "--mode",
-        type=click.Choice(MODES),
+        type=mode_name,
+        metavar="|".join(MODES),
         default="attribute",
         show_default=True,
-        help="What the model is told after a failure: the tool to blame, the error text only, or nothing.",
+        help="What the model is told after a failure (the tool to blame, the error text only, nothing), or a method "
+        "to compare with. MODE@N: up to N tries, until one is answered.",
     ),
     click.option(
         "--max-reflections",
@@ -172,7 +199,7 @@ model_options = _all(
         default=3,
         show_default=True,
         metavar="N",
-        help="How often a failed program may be revised.",
+        help="How often a failed program may be revised (attribute, naive).",
     ),
 )
 

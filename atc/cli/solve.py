@@ -82,7 +82,7 @@ def solve(
     seed: int,
     now: datetime | None,
     model: str | None,
-    mode: Literal["attribute", "naive", "none"],
+    mode: str,
     max_reflections: int,
     tools: int | Literal["all"],
     record: Path | None,

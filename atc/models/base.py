@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Completion", "Message", "Model", "Usage", "cut"]
+__all__ = ["TEMPERATURE", "Completion", "Message", "Model", "Usage", "cut", "sample"]
+
+TEMPERATURE = 0.7
+"""At which answers are drawn, where not the likeliest one is wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +85,17 @@ def cut(text: str, stop: Sequence[str]) -> tuple[str, bool]:
     """The text up to the first stop sequence in it, and whether there was one."""
     ends = [end for end in (text.find(sequence) for sequence in stop) if end >= 0]
     return (text[: min(ends)], True) if ends else (text, False)
+
+
+def sample(
+    model: Model, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
+) -> Completion:
+    """One of the answers that a model might give, drawn with a seed at TEMPERATURE.
+
+    A model that can draw has a method `sample` with these arguments; any other is asked with `complete`.
+    """
+    draw = getattr(model, "sample", None)
+    if draw is None:
+        return model.complete(messages, stop=stop, max_tokens=max_tokens)
+    drawn: Completion = draw(messages, stop=stop, max_tokens=max_tokens, seed=seed)
+    return drawn

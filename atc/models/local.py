@@ -27,7 +27,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from atc.models.base import Completion, Message, Usage
+from atc.models.base import TEMPERATURE, Completion, Message, Usage
 from protocols.errors import ModelError
 
 __all__ = ["CONTEXT", "LocalEngine"]
@@ -63,6 +63,17 @@ class LocalEngine:
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
         """As `Model.complete`. Raises: ModelError: also when the prompt leaves less than `max_tokens` of `context`."""
+        return self._answer(messages, stop, max_tokens, 0.0, self._seed)
+
+    def sample(
+        self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
+    ) -> Completion:
+        """As `atc.models.base.sample`. Raises: ModelError."""
+        return self._answer(messages, stop, max_tokens, TEMPERATURE, seed)
+
+    def _answer(
+        self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, temperature: float, seed: int
+    ) -> Completion:
         started = time.monotonic()
         with self._lock:
             engine = self._engine()
@@ -79,8 +90,8 @@ class LocalEngine:
                     "prompt": tokens,
                     "n_predict": max_tokens,
                     "stop": list(stop),
-                    "temperature": 0,
-                    "seed": self._seed,
+                    "temperature": temperature,
+                    "seed": seed,
                     "cache_prompt": True,
                     # A small model may fall into writing the same few tokens for ever (an endless number, say).
                     "dry_multiplier": 0.8,

@@ -16,7 +16,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from atc.models.base import Completion, Message, Usage, cut
+from atc.models.base import TEMPERATURE, Completion, Message, Usage, cut
 from protocols.errors import ModelError
 
 if TYPE_CHECKING:
@@ -62,14 +62,25 @@ class OpenAIModel:
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
         """As `Model.complete`. Raises: ModelError: no answer; the message never holds the key."""
+        return self._complete(messages, stop, max_tokens, 0, self._seed)
+
+    def sample(
+        self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
+    ) -> Completion:
+        """As `atc.models.base.sample`. Raises: ModelError."""
+        return self._complete(messages, stop, max_tokens, TEMPERATURE, seed)
+
+    def _complete(
+        self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, temperature: float, seed: int
+    ) -> Completion:
         started = time.monotonic()
         asked, prefill = _without_prefill(messages)
         request: dict[str, Any] = {
             "model": self._model,
             "messages": [{"role": message.role, "content": message.content} for message in asked],
             "max_tokens": max_tokens,
-            "temperature": 0,
-            "seed": self._seed,
+            "temperature": temperature,
+            "seed": seed,
         }
         # The answer repeats the prefill: a stop sequence in there would end it before it began.
         if sent := [text for text in stop if text.strip() not in prefill]:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from atc.models.base import Completion, Message, Model, Usage
+from atc.models.base import Completion, Message, Model, Usage, sample
 from protocols.errors import ModelError, UsageError
 
 __all__ = ["Recorder", "ReplayModel", "request_hash"]
@@ -93,7 +93,18 @@ class Recorder:
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
         """As `Model.complete`. Raises: UsageError: the answer could not be written to the file."""
-        completion = self._model.complete(messages, stop=stop, max_tokens=max_tokens)
+        return self._kept(messages, stop, max_tokens, self._model.complete(messages, stop=stop, max_tokens=max_tokens))
+
+    def sample(
+        self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
+    ) -> Completion:
+        """As `atc.models.base.sample`. Raises: UsageError, as `complete`."""
+        drawn = sample(self._model, messages, stop=stop, max_tokens=max_tokens, seed=seed)
+        return self._kept(messages, stop, max_tokens, drawn)
+
+    def _kept(
+        self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, completion: Completion
+    ) -> Completion:
         entry = {
             "hash": request_hash(messages, stop, max_tokens),
             "model": self.name,

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from atc.models.base import Completion, Message, Usage, cut
+from atc.models.base import TEMPERATURE, Completion, Message, Usage, cut
 from protocols.errors import ModelError
 
 __all__ = ["TransformersModel"]
@@ -41,6 +41,17 @@ class TransformersModel:
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
         """As `Model.complete`. Raises: ModelError: also when prompt and answer do not fit into the model's context."""
+        return self._answer(messages, stop, max_tokens, None)
+
+    def sample(
+        self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
+    ) -> Completion:
+        """As `atc.models.base.sample`. Raises: ModelError."""
+        return self._answer(messages, stop, max_tokens, seed)
+
+    def _answer(
+        self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, seed: int | None
+    ) -> Completion:
         started = time.monotonic()
         with self._lock:
             tokenizer, model = self._load()
@@ -55,7 +66,7 @@ class TransformersModel:
                     f"the conversation has {length} tokens, and {max_tokens} are kept for the answer; "
                     f"{self.name} can hold {context} together"
                 )
-            written = self._write(inputs, stop, max_tokens)[length:]
+            written = self._write(inputs, stop, max_tokens, seed)[length:]
         text, stopped = cut(tokenizer.decode(written, skip_special_tokens=True), stop)
         ended = stopped or len(written) < max_tokens or int(written[-1]) in _ends(model)
         usage = Usage(length, len(written), 0, 1, time.monotonic() - started)
@@ -90,21 +101,24 @@ class TransformersModel:
             self._loaded = tokenizer, model
         return self._loaded
 
-    def _write(self, inputs: dict[str, Any], stop: Sequence[str], max_tokens: int) -> Any:
-        """Prompt and answer as a vector of tokens."""
+    def _write(self, inputs: dict[str, Any], stop: Sequence[str], max_tokens: int, seed: int | None) -> Any:
+        """Prompt and answer as a vector of tokens; with a seed the answer is drawn."""
         import torch
         import transformers
 
         tokenizer, model = self._load()
         ends = _ends(model)
         settings = transformers.GenerationConfig(
-            do_sample=False,
+            do_sample=seed is not None,
+            temperature=TEMPERATURE if seed is not None else None,
             max_new_tokens=max_tokens,
             eos_token_id=ends or None,
             pad_token_id=tokenizer.pad_token_id if tokenizer.pad_token_id is not None else next(iter(ends), 0),
             stop_strings=list(stop) or None,
         )
-        with torch.inference_mode():
+        with torch.inference_mode(), torch.random.fork_rng():
+            if seed is not None:
+                torch.manual_seed(seed)
             return model.generate(**inputs, generation_config=settings, tokenizer=tokenizer)[0]
 
 

@@ -1,0 +1,51 @@
+"""ConAgents: three roles cooperate, one chooses function and task, one calls, one reads the reply.
+
+A call that fails goes back to who wrote it, with the error, before the first role hears of it.
+
+Source: ConAgents (arXiv:2403.03031). Its reading role writes code that extracts values, and is corrected by that code's
+errors; this one reads the reply, cut to what fits.
+"""
+
+from __future__ import annotations
+
+import re
+
+from atc import prompts
+from atc.models import Message
+from atc.modes.actions import read_answer
+from atc.modes.roles import carry_out
+from atc.modes.work import RESULT, Budget, Work
+
+__all__ = ["conagents"]
+
+BUDGET = Budget(model_calls=32, tokens=120_000)
+
+CORRECTIONS = 2
+"""How often a call that failed is written again."""
+
+_FUNCTION = re.compile(r"^[\s*#-]*function[\s*]*:[\s*`]*(\w+)", re.IGNORECASE | re.MULTILINE)
+_TASK = re.compile(r"^[\s*#-]*task[\s*]*:[\s*]*(.+)", re.IGNORECASE | re.MULTILINE)
+
+
+def conagents(work: Work) -> str:
+    """Answer by three roles in turns. Raises: Ended, ModelError."""
+    work.budget = BUDGET
+    lead = prompts.render("conagents_ground", tools=work.functions(), today=work.today).strip()
+    messages = [Message("system", lead), Message("user", f"Question: {work.query}")]
+    known: list[str] = []
+    while True:
+        said = work.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=160)
+        function, task = _FUNCTION.search(said), _TASK.search(said)
+        if function is None and (answer := read_answer(said)):
+            return answer
+        if function is None or function[1] not in work.tools:
+            text = prompts.render("conagents_ask").strip()
+            messages += [Message("assistant", said or "…"), Message("user", text)]
+            continue
+        tool, wanted = function[1], task[1].strip() if task else work.query
+        result, _ = carry_out(work, tool, wanted, known, CORRECTIONS)
+        known.append(f"- {wanted}: {result}")
+        messages += [
+            Message("assistant", f"Function: {tool}\nTask: {wanted}"),
+            Message("user", RESULT + result),
+        ]

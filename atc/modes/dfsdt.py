@@ -1,0 +1,75 @@
+"""DFSDT: ReAct as a tree that is searched depth first, so that a wrong step can be taken back.
+
+A node is a message of the model with the reply to its call. Its first child is tried to the end before a second one is
+asked for, and that one is asked to differ from the first (pre-order, without ranking). To give up takes back the step
+before it. A call cannot be undone: what an abandoned branch wrote stays written.
+
+Source: ToolLLM (arXiv:2307.16789), section 2.3 and appendix A. It counts nodes and not messages in its depth, and to
+give up at once ends its search; here it asks for another first step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from atc import prompts
+from atc.models import Message
+from atc.modes.actions import FINISH, GIVE_UP
+from atc.modes.observations import cut
+from atc.modes.work import OBSERVATION, Budget, Ended, Work
+
+__all__ = ["dfsdt"]
+
+WIDTH = 2
+"""Children of a node."""
+
+DEPTH = 8
+"""Messages on a path."""
+
+BUDGET = Budget(model_calls=40, tokens=250_000)
+"""Each node costs one call of the model, so this bounds the tree, too."""
+
+_SHOWN = 60
+"""Tokens of an observation by which an earlier sibling is told."""
+
+
+def dfsdt(work: Work) -> str:
+    """Answer by a depth-first search. Raises: Ended, ModelError."""
+    work.budget = BUDGET
+    answer = _search(work, work.opening("dfsdt", "react_examples"), 0)
+    if answer is None:
+        raise Ended("failed", "GaveUp", "every branch was given up, or grew too long")
+    return answer
+
+
+def _search(work: Work, messages: Sequence[Message], depth: int) -> str | None:
+    """The answer below a node, or None where its children lead to none."""
+    if depth == DEPTH:
+        return None
+    tried: list[str] = []
+    for _ in range(WIDTH):
+        place = work.place()
+        below = [*messages]
+        if tried:
+            told = prompts.render("dfsdt_otherwise", tried="\n".join(tried)).strip()
+            below[-1] = Message("user", f"{messages[-1].content}\n\n{told}")
+        action = work.ask_action(below, (*work.tools, FINISH, GIVE_UP))
+        below[len(messages) - 1] = messages[-1]
+        said = cut(below[-1].content, _SHOWN)
+        if action is not None:
+            if action.name == FINISH:
+                return str(action.arguments["answer"])
+            if action.name == GIVE_UP and depth > 0:
+                return None
+            if action.name == GIVE_UP:
+                tried.append(str(action))
+                continue
+            observation = work.call(action).text
+            below.append(Message("user", OBSERVATION + observation))
+            said = f"{action} -> {cut(observation, _SHOWN)}"
+        answer = _search(work, below, depth + 1)
+        if answer is not None:
+            return answer
+        work.back(place, "the branch led to no answer")
+        tried.append(said)
+    return None

@@ -1,0 +1,85 @@
+"""The calls of a try as attempts of a solution, for modes that make one call at a time.
+
+The path is what the model sees behind it. At the end it is the final attempt, and each stretch that was gone back on
+is an attempt before it; so each call is in just one attempt, and the final attempt's are those that led to the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from atc.faults import Attribution, Fault
+from atc.solution import Attempt
+from sandbox.records import CallRecord, ProgramError, Resources, Run
+
+__all__ = ["NOBODY", "Path"]
+
+NOBODY = Attribution(None, None, None, "none")
+"""The baselines blame no tool."""
+
+
+class _Step(NamedTuple):
+    action: str
+    call: CallRecord
+
+
+class _Left(NamedTuple):
+    """A path as it was, the place from which on it was left, and why."""
+
+    steps: tuple[_Step, ...]
+    start: int
+    why: str
+
+
+class Path:
+    """Grows by calls, and can be gone back on."""
+
+    def __init__(self) -> None:
+        self._steps: list[_Step] = []
+        self.left: list[_Left] = []
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def add(self, action: str, call: CallRecord) -> None:
+        """A call was made; the action is a line of Python."""
+        self._steps.append(_Step(action, call))
+
+    def back(self, length: int, why: str) -> None:
+        """Leave what came after the first `length` calls."""
+        if len(self) > length:
+            self.left.append(_Left(tuple(self._steps), length, why))
+            del self._steps[length:]
+
+    def attempts(self, answer: str | None, fault: Fault | None, warnings: Iterable[str]) -> list[Attempt]:
+        """All calls, in the attempts they belong to. Where there is no answer and nothing is on the path any more, the
+        longest that was left stands for it."""
+        path = tuple(self._steps)
+        if not path and answer is None:
+            path = max((left.steps for left in self.left), key=len, default=())
+        final = {step.call.index for step in path}
+        found = []
+        for left in self.left:
+            steps = [step for step in left.steps[left.start :] if step.call.index not in final]
+            if steps:
+                why = Fault("answer", "Abandoned", left.why)
+                found.append(Attempt(_program(left.steps), "answer", _run(steps, None, why), why, NOBODY))
+        run = _run(path, answer, fault, tuple(warnings))
+        last = Attempt(_program(path), fault.stage if fault else "done", run, fault, NOBODY if fault else None)
+        return [*found, last]
+
+
+def _program(steps: Iterable[_Step]) -> str:
+    """What was called, a line for each call."""
+    return "\n".join(step.action for step in steps)
+
+
+def _run(steps: Iterable[_Step], answer: str | None, fault: Fault | None, warnings: tuple[str, ...] = ()) -> Run:
+    calls = tuple(step.call for step in steps)
+    resources = Resources(round(sum(call.ms for call in calls) / 1000, 3), 0.0, 0.0, 0)
+    said = f"{answer}\n" if answer is not None else ""
+    if fault is None:
+        return Run("ok", said, "", None, calls, resources, warnings=warnings)
+    error = ProgramError(fault.type, fault.message)
+    return Run("error", said, "", error, calls, resources, exit_status=1, warnings=warnings)

@@ -1,0 +1,25 @@
+"""ReAct: a thought, one call, its reply, and so on until the model finishes.
+
+Source: ReAct (arXiv:2210.03629), with functions in place of its search actions, as the ATC paper compares with it.
+"""
+
+from __future__ import annotations
+
+from atc.models import Message
+from atc.modes.actions import FINISH
+from atc.modes.work import OBSERVATION, Work
+
+__all__ = ["react"]
+
+
+def react(work: Work) -> str:
+    """Answer by one call per step. Raises: Ended, ModelError."""
+    messages = work.opening("react", "react_examples")
+    names = (*work.tools, FINISH)
+    while True:
+        action = work.ask_action(messages, names)
+        if action is None:
+            continue
+        if action.name == FINISH:
+            return str(action.arguments["answer"])
+        messages.append(Message("user", OBSERVATION + work.call(action).text))

@@ -1,0 +1,80 @@
+"""RestGPT: a planner says what to find out next, a selector which functions do it, and an executor does it.
+
+The planner knows the question and what was found out, and no function; the selector knows the functions; the executor
+writes each call from one function's documentation and reads its reply.
+
+Source: RestGPT (arXiv:2306.06624). Its executor parses a reply by code written from the response's schema; this one
+reads the reply, cut to what fits.
+"""
+
+from __future__ import annotations
+
+import re
+
+from atc import prompts
+from atc.models import Message
+from atc.modes.actions import read_answer
+from atc.modes.roles import carry_out, so_far
+from atc.modes.work import RESULT, Budget, Work
+
+__all__ = ["restgpt"]
+
+BUDGET = Budget(model_calls=32, tokens=120_000)
+
+MOST_SELECTED = 2
+"""Functions for one step of the plan."""
+
+
+def restgpt(work: Work) -> str:
+    """Answer by planning, selecting and executing in turns. Raises: Ended, ModelError."""
+    work.budget = BUDGET
+    plan = prompts.render("restgpt_plan", title=work.graph.protocol.title, today=work.today).strip()
+    messages = [Message("system", plan), Message("user", f"Question: {work.query}")]
+    known: list[str] = []
+    while True:
+        said = work.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=120)
+        task = _task(said)
+        if task is None and (answer := read_answer(said)):
+            return answer
+        task = task or work.query
+        result = _done(work, task, known)
+        known.append(f"- {task}: {result}")
+        messages += [Message("assistant", f"Next: {task}"), Message("user", RESULT + result)]
+
+
+def _task(said: str) -> str | None:
+    """The next thing to find out; None where the answer comes first, or nothing is said."""
+    for line in said.splitlines():
+        text = line.strip(" *#-")
+        if re.match(r"(final )?answer\b", text, re.IGNORECASE):
+            return None
+        if task := re.sub(r"^next\W*:\s*", "", text, flags=re.IGNORECASE):
+            return task
+    return None
+
+
+def _done(work: Work, task: str, known: list[str]) -> str:
+    """Carry out a step of the plan; gives what was found out."""
+    results: list[str] = []
+    for tool in _selected(work, task, known):
+        result, good = carry_out(work, tool, task, [*known, *results], corrections=0)
+        results.append(result)
+        if not good:
+            break
+    return " ".join(results) or "no function fits that"
+
+
+def _selected(work: Work, task: str, known: list[str]) -> list[str]:
+    """The functions that do a task, in the order of their calls; asked for once more where none is named."""
+    text = prompts.render("restgpt_select_task", known=so_far(known), task=task).strip()
+    messages = [
+        Message("system", prompts.render("restgpt_select", tools=work.functions()).strip()),
+        Message("user", text),
+    ]
+    for _ in range(2):
+        said = work.ask(messages, max_tokens=80)
+        named = [name for name in dict.fromkeys(re.findall(r"\w+", said)) if name in work.tools]
+        if named:
+            return named[:MOST_SELECTED]
+        messages += [Message("assistant", said or "…"), Message("user", prompts.render("select_none").strip())]
+    return []

@@ -1,0 +1,37 @@
+"""Tell an API that cannot be had from a call that went wrong: there no program, and no other call, gets any further."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from protocols.model import Protocol
+from sandbox.records import CallRecord
+
+__all__ = ["api_trouble"]
+
+
+def api_trouble(protocol: Protocol, calls: Sequence[CallRecord], *, stopped: bool = False) -> str:
+    """Why nothing could get further with this API; empty when the API is well, or when one cannot tell.
+
+    Args:
+        calls: Those of a run, oldest first.
+        stopped: A limit ended the run, so that a call without a reply says nothing of the API.
+    """
+    for call in calls:
+        if _is_page(protocol, call):
+            return f"{call.method} {call.url} answered a web page, not JSON: check the base URL (--base-url)"
+    sent = [call for call in calls if call.attempts]
+    if not sent or stopped or any(call.status not in (None, 401) for call in sent):
+        return ""
+    last = sent[-1]
+    if last.status is None:
+        return f"{last.method} {last.url} could not be reached: {last.error}"
+    return f"{last.method} {last.url} was refused with 401: check the credentials (--auth KIND:SOURCE)"
+
+
+def _is_page(protocol: Protocol, call: CallRecord) -> bool:
+    if not isinstance(call.response, str) or call.tool is None:
+        return False
+    success = protocol.tool(call.tool).success
+    promised = (success.media_type or "") if success else ""
+    return "json" in promised and call.response.lstrip()[:15].lower().startswith(("<!doctype html", "<html"))

@@ -1,0 +1,145 @@
+"""Whether an answer is right: compared with what a reference program says must hold.
+
+A reference is a program of our own for one task. It runs in the task's world with the tools as functions and prints one
+JSON object: what must hold of the answer, whatever calls led to it.
+
+    {"all": [...]}               each of these values is in the answer
+    {"any": [...], "n": 2}       at least n of them are
+    {"number": 12}               this number is
+    {"yes": true}                the answer says yes (or no)
+    {"empty": true}              the answer says that there is nothing
+    {"state": true}              the world is as the task wanted it; such a program runs after the solve, in its world
+
+`others` beside it lists wrong members of the same response field; an answer that holds more than three of them only
+lists everything. The criteria are ours; no paper's figures are made with them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from protocols.errors import UsageError
+
+__all__ = ["Reference", "find_reference", "is_correct", "query_hash", "read_claim"]
+
+LONGEST = 2000
+"""Characters of an answer."""
+
+WRONG = 3
+"""Wrong members of a field that an answer may hold."""
+
+FOLDER = Path(__file__).parent / "reference"
+
+_MONTHS = [date(2000, month, 1).strftime("%B").lower() for month in range(1, 13)]
+_NO = re.compile(
+    r"\b(no|none|nothing|not|never|isn't|aren't|wasn't|weren't|doesn't|don't|didn't|hasn't|haven't|false|nobody|empty"
+    r"|\[\]|null)(?!\w)|^\s*0\s*$|^\W*$"
+)
+_YES = re.compile(r"\b(yes|true|yeah|indeed|is|are|was|were|does|do|did|has|have)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The program for a task; `after` says that it looks at the world that the solve left."""
+
+    program: str
+    after: bool
+
+
+def query_hash(query: str) -> str:
+    """What ties a reference to the wording of its task."""
+    return hashlib.sha256(query.strip().encode()).hexdigest()[:16]
+
+
+def find_reference(benchmark: str, task: str, query: str, folder: Path | None = None) -> Reference | None:
+    """The reference of a task, None if there is none. Its first line is `# HASH`, or `# HASH after`.
+
+    Raises: UsageError: The file is for another wording of the task.
+    """
+    file = (folder or FOLDER) / benchmark / f"{task}.py"
+    try:
+        text = file.read_text("utf-8")
+    except FileNotFoundError:
+        return None
+    first, _, program = text.partition("\n")
+    found = re.fullmatch(r"# ([0-9a-f]{16})( after)?", first.strip())
+    if found is None or found[1] != query_hash(query):
+        raise UsageError(f"{file} is not for this wording of the task: its first line must be # {query_hash(query)}")
+    return Reference(program, bool(found[2]))
+
+
+def read_claim(printed: str) -> Mapping[str, object]:
+    """What a reference program printed. Raises: ValueError: It is no claim."""
+    claim = json.loads(printed.strip().splitlines()[-1]) if printed.strip() else None
+    kinds = {"all", "any", "number", "yes", "empty", "state"}
+    if not isinstance(claim, dict) or len(kinds & claim.keys()) != 1 or not claim.keys() <= kinds | {"n", "others"}:
+        raise ValueError(f"a reference must print one of {', '.join(sorted(kinds))}, not {printed.strip()[-200:]!r}")
+    return claim
+
+
+def is_correct(answer: str, claim: Mapping[str, object]) -> bool:
+    """Whether an answer is right by a claim (see the head of this module)."""
+    if "state" in claim:
+        return bool(claim["state"])
+    if len(answer) > LONGEST or not answer.strip():
+        return False
+    text = _plain(answer)
+    others = claim.get("others", [])
+    if isinstance(others, list) and sum(_holds(text, other) for other in others) > WRONG:
+        return False
+    if "all" in claim:
+        return all(_holds(text, value) for value in _values(claim["all"]))
+    if "any" in claim:
+        least = claim.get("n", 1)
+        return sum(_holds(text, value) for value in _values(claim["any"])) >= (least if isinstance(least, int) else 1)
+    if "number" in claim:
+        return _holds(text, claim["number"])
+    no = _NO.search(text) is not None
+    if "empty" in claim:
+        return no is bool(claim["empty"])
+    return not no and (_YES.search(text) is not None) if claim["yes"] else no
+
+
+def _values(values: object) -> list[object]:
+    return values if isinstance(values, list) else [values]
+
+
+def _holds(text: str, value: object) -> bool:
+    """Whether a text, made plain, says a value as words or a number of its own."""
+    if isinstance(value, bool) or value is None:
+        return re.search(rf"\b{str(value).lower()}\b", text) is not None
+    if isinstance(value, (int, float)):
+        numbers = [float(found) for found in re.findall(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)", text)]
+        return any(abs(found - value) <= 0.005 * max(1.0, abs(value)) * (isinstance(value, float)) for found in numbers)
+    wanted = _plain(str(value))
+    return bool(wanted) and re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", text) is not None
+
+
+def _plain(text: str) -> str:
+    """Without case, accents, thousands separators and odd spaces; dates as 2024-06-01."""
+    text = "".join(part for part in unicodedata.normalize("NFKD", text) if not unicodedata.combining(part)).casefold()
+    text = re.sub(r"[\u2018\u2019]", "'", text)
+    text = re.sub(r"[\u2010-\u2015]", "-", text)
+    text = re.sub(r"(?<=\d)[,\u00a0\u202f'](?=\d{3}(?!\d))", "", text)
+    text = re.sub(r"(\d{4}-\d\d-\d\d)t[\d:.]+z?", r"\1", text)
+    month = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
+    text = re.sub(rf"\b({month})\.? (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})\b", lambda m: _date(m[3], m[1], m[2]), text)
+    text = re.sub(
+        rf"\b(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?({month})\.?,? (\d{{4}})\b", lambda m: _date(m[3], m[2], m[1]), text
+    )
+    return " ".join(text.split())
+
+
+def _date(year: str, month: str, day: str) -> str:
+    number = next(place for place, name in enumerate(_MONTHS, 1) if name.startswith(month[:3]))
+    try:
+        return date(int(year), number, int(day)).isoformat()
+    except ValueError:
+        return f"{day} {month} {year}"

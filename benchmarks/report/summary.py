@@ -1,0 +1,99 @@
+"""The figures of one run: as `summary.json`, and as the table that is printed."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from benchmarks.metrics import mean, percent
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from benchmarks.runner import Result, Settings
+
+__all__ = ["summarize", "table"]
+
+
+def summarize(results: Sequence[Result], settings: Settings) -> dict[str, object]:
+    """Means over the tasks (percent for the measures), `seconds` as the median; the keys are part of the interface."""
+    return {
+        "tasks": len(results),
+        "success": percent(result.score.success for result in results),
+        "path": percent(result.score.path for result in results),
+        "precision": percent(result.score.precision for result in results),
+        "success_any": percent(result.score.success_any for result in results),
+        "prompt_tokens": round(mean(result.prompt_tokens for result in results), 1),
+        "completion_tokens": round(mean(result.completion_tokens for result in results), 1),
+        "model_calls": round(mean(result.model_calls for result in results), 2),
+        "tool_calls": round(mean(result.tool_calls for result in results), 2),
+        "correct": percent(_known(results)) if _known(results) else None,
+        "false_success": _false_success(results),
+        "reflections": round(mean(result.reflections for result in results), 2),
+        "tokens_per_solved": _per_solved(results),
+        "by_gold_calls": _by_gold_calls(results),
+        "errors": dict(sorted(Counter(result.error for result in results if result.error).items())),
+        "seconds": round(statistics.median(result.seconds for result in results), 2) if results else 0.0,
+        "model": settings.model,
+        "mode": settings.mode,
+        "seed": settings.seed,
+        "files": {name: dict(file) for name, file in settings.files.items()},
+    }
+
+
+def _known(results: Sequence[Result]) -> list[float]:
+    """Whether the answers are right, of the tasks that have a reference."""
+    return [float(result.correct) for result in results if result.correct is not None]
+
+
+def _false_success(results: Sequence[Result]) -> float | None:
+    """Answered and wrong, in percent of those answered; None where no reference tells."""
+    answered = [result for result in results if result.status == "answered" and result.correct is not None]
+    return percent(float(not result.correct) for result in answered) if answered else None
+
+
+def _per_solved(results: Sequence[Result]) -> float | None:
+    """Tokens of all tasks, read and written, for each one solved; None where none was."""
+    solved = sum(result.score.success for result in results)
+    spent = sum(result.prompt_tokens + result.completion_tokens for result in results)
+    return round(spent / solved, 1) if solved else None
+
+
+def _by_gold_calls(results: Sequence[Result]) -> dict[str, object]:
+    """Tasks and Success by the number of gold calls (the ATC paper's Figure 6a)."""
+    groups: dict[int, list[float]] = {}
+    for result in results:
+        groups.setdefault(result.gold_calls, []).append(result.score.success)
+    return {str(size): {"tasks": len(some), "success": percent(some)} for size, some in sorted(groups.items())}
+
+
+def table(summary: Mapping[str, object]) -> Table:
+    """The figures for people."""
+    from rich.table import Table
+
+    shown = Table(show_header=False)
+    shown.add_column("measure")
+    shown.add_column("value", justify="right")
+    rows = (
+        ("tasks", f"{summary['tasks']}"),
+        ("Success", f"{summary['success']:.1f} %"),
+        ("Path", f"{summary['path']:.1f} %"),
+        ("Prec", f"{summary['precision']:.1f} %"),
+        ("success_any (ours)", f"{summary['success_any']:.1f} %"),
+        ("answers right (ours)", _shown(summary["correct"])),
+        ("false success (ours)", _shown(summary["false_success"])),
+        ("prompt tokens, mean", f"{summary['prompt_tokens']:,.0f}"),
+        ("completion tokens, mean", f"{summary['completion_tokens']:,.0f}"),
+        ("model calls, mean", f"{summary['model_calls']:.2f}"),
+        ("tool calls, mean", f"{summary['tool_calls']:.2f}"),
+        ("seconds, median", f"{summary['seconds']:.1f}"),
+    )
+    for row in rows:
+        shown.add_row(*row)
+    return shown
+
+
+def _shown(value: object) -> str:
+    return f"{value:.1f} %" if isinstance(value, float) else "-"
