@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from atc import Agent, Solution
 from atc.files import to_json
@@ -22,10 +24,15 @@ from protocols.errors import APIError, ModelError, UsageError
 from protocols.model import Protocol
 from sandbox import Limits, Run, Sandbox
 
+if TYPE_CHECKING:
+    from protocols.simulator import Simulator
+
 __all__ = ["Work", "World"]
 
 _TIMES = frozenset({"seconds", "ms", "wall", "cpu", "memory"})
 """Members of a solution that differ from run to run."""
+
+_opening = threading.Lock()  # of the module, for a Work travels to other machines and a lock does not
 
 BASE = "http://api.invalid"
 """What stands for the address of a task's simulated service, whose port is another one each time."""
@@ -49,6 +56,8 @@ class Work:
         self.settings = settings
         self._protocols = dict(protocols)
         self._base_url, self._auth, self._record = base_url, tuple(auth), record
+        self._simulators: dict[str, Simulator] = {}
+        self._closing = ExitStack()
 
     @cached_property
     def model(self) -> Model:
@@ -56,7 +65,8 @@ class Work:
         return open_model(self.settings.model, record=self._record, seed=self.settings.seed)
 
     def close(self) -> None:
-        """Close the model if it was opened."""
+        """Close the model if it was opened, and end the simulated APIs."""
+        self._closing.close()
         if "model" in self.__dict__:
             self.model.close()
 
@@ -74,6 +84,7 @@ class Work:
         """What a task is solved in, so that no task sees what another one changed."""
         settings = self.settings
         simulated = settings.api == "simulated"
+        simulator = self._simulator(task.domain) if simulated else None
         model = Budgeted(
             self.model, calls=settings.max_model_calls, tokens=settings.max_tokens, seconds=settings.max_seconds
         )
@@ -84,12 +95,23 @@ class Work:
             settings.max_reflections,
             self._base_url,
             self._auth,
-            simulated,
+            simulator.session(query=task.query, task=task.id) if simulator else False,
             settings.seed,
             now=datetime.fromisoformat(settings.now),
             writes="allow",
         ) as agent:
             yield World(agent, agent.base_url if simulated else None)
+
+    def _simulator(self, domain: str) -> Simulator:
+        """The simulated API that has a session for each task."""
+        from protocols.simulator import Simulator
+
+        with _opening:
+            if domain not in self._simulators:
+                now = datetime.fromisoformat(self.settings.now)
+                made = Simulator(self._protocols[domain], seed=self.settings.seed, now=now)
+                self._simulators[domain] = self._closing.enter_context(made)
+            return self._simulators[domain]
 
     def _judge(self, reference: Reference, solution: Solution, world: World, task: Task) -> bool:
         """Whether a solution's answer is right by its reference, which runs in the solve's own world or in a fresh one.

@@ -264,11 +264,12 @@ def test_results_of_other_settings_are_not_mixed(films: Path, endpoint: Callable
 def test_tasks_do_not_see_each_other(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """A task's calls are answered alike whether it runs first or last: each has a simulated API of its own."""
     endpoint(BOTH)
-    bench(films, write(tmp_path, TASKS[:2]), tmp_path / "one")
-    bench(films, write(tmp_path, [TASKS[1], TASKS[0]]), tmp_path / "two")
+    named = [{**task, "qid": f"q{number}"} for number, task in enumerate(TASKS[:2])]
+    bench(films, write(tmp_path, named), tmp_path / "one")
+    bench(films, write(tmp_path, named[::-1]), tmp_path / "two")
     responses = [
         [call["response"] for call in json.loads(file.read_text())["solution"]["calls"]]
-        for file in (tmp_path / "one" / "tasks" / "tmdb-0.json", tmp_path / "two" / "tasks" / "tmdb-1.json")
+        for file in (tmp_path / "one" / "tasks" / "tmdb-q0.json", tmp_path / "two" / "tasks" / "tmdb-q0.json")
     ]
 
     assert responses[0] == responses[1]
