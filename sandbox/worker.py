@@ -240,7 +240,7 @@ def serve(door: Door, given: _Settings, code: bytes, layers: Report) -> None:
     library = modules.Library(_web(door), dial)
     namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": None}
     guards.forget()
-    tracker = tracking.Tracker() if given.tracked else None
+    tracker = tracking.Tracker(lambda: door.leave({"limit": "cpu"})) if given.tracked else None
     ours: dict[str, object] = {**{name: _tool(name, door, tracker) for name in given.tools}, "ToolError": ToolError}
     if tracker is not None:
         ours[TRACKER] = tracker

@@ -569,7 +569,7 @@ def peak():
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) // 1024
 
-sandbox = Sandbox(load(document(sys.argv[1])))
+sandbox = Sandbox(load(document(sys.argv[1])), limits=Limits(wall=120, cpu=60))
 sandbox.run("GET_cities_city_id('oslo')")
 before = peak()
 run = sandbox.run(sys.argv[2])
