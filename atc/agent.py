@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from atc import prompts
 from atc.attribution import attribute
@@ -54,6 +54,9 @@ from sandbox import CallRecord, Journal, Limits, Run, Sandbox
 from sandbox.reach import origin
 from sandbox.writes import POLICIES, Writes
 
+if TYPE_CHECKING:
+    from protocols.simulator import Session
+
 __all__ = ["MODES", "SIMULATED_NOW", "Agent"]
 
 WritesPolicy = Literal["ask", "allow", "deny", "simulate"]
@@ -86,7 +89,8 @@ class Agent:
         allow: Origins such as "https://cdn.example.com" that programs may reach besides the API, without credentials;
             the API's own is named here when it has a private address.
         auth: Credentials as `KIND:SOURCE`, such as "bearer:env:MY_TOKEN".
-        simulate: Rehearse against a simulated API made from the protocol; no request leaves this machine.
+        simulate: Rehearse against a simulated API made from the protocol; no request leaves this machine. Or a session
+            of one, a world of its own, which this agent closes.
         seed: Of the simulated API, the model, and a program's random numbers.
         tools: How many tools the model is shown at most, or "all".
         now: What time it is for the program and the model; the real time by default, a fixed one with `simulate`.
@@ -109,7 +113,7 @@ class Agent:
         max_reflections: int = 3,
         base_url: str | None = None,
         auth: Sequence[str] = (),
-        simulate: bool = False,
+        simulate: bool | Session = False,
         seed: int = 0,
         *,
         tools: int | Literal["all"] = 20,
@@ -154,9 +158,12 @@ class Agent:
         if simulate:
             from protocols.simulator import Simulator
 
-            simulator = self._closing.enter_context(Simulator(protocol, seed=seed, now=self.now))
-            self.base_url = simulator.url
-            self.credentials = (*simulator.credentials, *self.credentials)
+            made: Simulator | Session = (
+                simulate if simulate is not True else Simulator(protocol, seed=seed, now=self.now)
+            )
+            self._closing.enter_context(made)
+            self.base_url = made.url
+            self.credentials = (*made.credentials, *self.credentials)
 
     @classmethod
     def from_openapi(
@@ -167,7 +174,7 @@ class Agent:
         max_reflections: int = 3,
         base_url: str | None = None,
         auth: Sequence[str] = (),
-        simulate: bool = False,
+        simulate: bool | Session = False,
         seed: int = 0,
         *,
         tools: int | Literal["all"] = 20,

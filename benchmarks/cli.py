@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from benchmarks.datasets import Dataset
-    from benchmarks.restbench import Task
-    from benchmarks.runner import Result, Settings, World
+    from benchmarks.runner import Result, Settings
 
 __all__ = ["NAMES", "bench", "data"]
 
@@ -52,6 +50,10 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAM
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Tasks at once.")
 @click.option(
+    "--engine", type=click.Choice(["threads", "ray"]), default="threads", show_default=True, help="What runs the tasks."
+)
+@click.option("--address", metavar="HOST:PORT", help="A Ray cluster; without it, --engine ray starts one here.")
+@click.option(
     "--repeat",
     type=click.IntRange(min=1),
     metavar="K",
@@ -84,6 +86,8 @@ def bench(
     candidates: int | None,
     limit: int | None,
     workers: int,
+    engine: str,
+    address: str | None,
     repeat: int | None,
     max_model_calls: int,
     max_tokens: int,
@@ -113,6 +117,8 @@ def bench(
         say(f"warning: {warning}")
     if candidates and dataset.listed:
         raise click.UsageError("--candidates: the task file lists the candidates itself; leave the option out")
+    if address and engine != "ray":
+        raise click.UsageError("--address is of a Ray cluster: add --engine ray")
     if base_url and len(dataset.protocols) > 1:
         raise click.UsageError("--base-url: the tasks are of several APIs; run one of them, or --simulate")
     model = model or default_model()
@@ -134,7 +140,9 @@ def bench(
             max_tokens=max_tokens,
             max_seconds=max_seconds,
         )
-        results = _run(settings, dataset, folder, _Way(base_url, auth, candidates, limit, workers, record))
+        results = _run(
+            settings, dataset, folder, _Way(base_url, auth, candidates, limit, workers, record, engine, address)
+        )
         summary = summarize(results, settings)
         write_json(folder / "summary.json", {**summary, "date": datetime.now(UTC).date().isoformat()})
         summaries.append(summary)
@@ -154,44 +162,23 @@ class _Way(NamedTuple):
     limit: int | None
     workers: int
     record: Path | None
+    engine: str
+    address: str | None
 
 
 def _run(settings: Settings, dataset: Dataset, folder: Path, way: _Way) -> list[Result]:
     """Solve what is missing in a folder; the results in the order of the tasks."""
-    from atc import Agent
-    from atc.models import open_model
-    from atc.models.budget import Budgeted
+    from benchmarks.engines import on_ray, threads
     from benchmarks.restbench import offer
-    from benchmarks.runner import World, prepare, run_tasks
+    from benchmarks.runner import prepare, run_tasks
+    from benchmarks.work import Work
 
     prepare(folder, settings)
-    simulated = settings.api == "simulated"
     tasks = dataset.tasks[: way.limit]
     offered = [(task, offer(task, dataset.protocols[task.domain], way.candidates, settings.seed)) for task in tasks]
-    with closing(open_model(settings.model, record=way.record, seed=settings.seed)) as opened:
-
-        @contextmanager
-        def open_world(task: Task) -> Iterator[World]:
-            with Agent(
-                dataset.protocols[task.domain],
-                Budgeted(
-                    opened,
-                    calls=settings.max_model_calls,
-                    tokens=settings.max_tokens,
-                    seconds=settings.max_seconds,
-                ),
-                settings.mode,
-                settings.max_reflections,
-                way.base_url,
-                way.auth,
-                simulated,
-                settings.seed,
-                now=datetime.fromisoformat(settings.now),
-                writes="allow",
-            ) as agent:
-                yield World(agent, agent.base_url if simulated else None)
-
-        results = _watch(run_tasks(offered, settings, folder, open_world, way.workers), len(offered))
+    with closing(Work(settings, dataset.protocols, way.base_url, way.auth, way.record)) as work:
+        engine = on_ray(work, way.workers, way.address) if way.engine == "ray" else threads(work, way.workers)
+        results = _watch(run_tasks(offered, settings, folder, engine), len(offered))
     order = {task.id: place for place, task in enumerate(tasks)}
     return sorted(results, key=lambda result: order[result.id])
 

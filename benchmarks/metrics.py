@@ -10,9 +10,11 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from atc.solution import Solution
-from sandbox.records import CallRecord
+if TYPE_CHECKING:
+    from atc.solution import Solution
+    from sandbox.records import CallRecord
 
 __all__ = ["Gold", "Score", "category", "mean", "percent", "score"]
 

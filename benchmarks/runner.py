@@ -11,26 +11,15 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from atc import Agent, Solution
-from atc.files import to_json, write_json
-from benchmarks.answers import Reference, find_reference, is_correct, read_claim
-from benchmarks.metrics import Score, category, score
+from atc.files import write_json
+from benchmarks.metrics import Score
 from benchmarks.restbench import Task
-from protocols.errors import APIError, ModelError, UsageError
-from sandbox import Limits, Run, Sandbox
+from protocols.errors import UsageError
 
-__all__ = ["Result", "Settings", "World", "judge", "measured", "prepare", "read_results", "run_tasks"]
-
-_TIMES = frozenset({"seconds", "ms", "wall", "cpu", "memory"})
-"""Members of a solution that differ from run to run."""
-
-BASE = "http://api.invalid"
-"""What stands for the address of a task's simulated service, whose port is another one each time."""
+__all__ = ["Done", "Engine", "Result", "Settings", "prepare", "read_results", "run_tasks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,28 +85,17 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
-    """What a task is solved in: an agent, and the address of the service if it is one of its own."""
+class Done:
+    """A task that was solved: its result, the record of it as plain data without times, and the times."""
 
-    agent: Agent
-    base_url: str | None = None
-
-    def run(self, program: str) -> Run:
-        """Run a program of ours in it, with all tools."""
-        agent = self.agent
-        with Sandbox(
-            agent.protocol,
-            base_url=agent.base_url,
-            credentials=agent.credentials,
-            now=agent.now,
-            seed=agent.seed,
-            limits=Limits(calls=1000),
-            track=False,
-        ) as sandbox:
-            return sandbox.run(program)
+    task: Task
+    result: Result
+    record: Mapping[str, object]
+    seconds: Mapping[str, float]
 
 
-Open = Callable[[Task], AbstractContextManager[World]]
+Engine = Callable[[Sequence[tuple[Task, tuple[str, ...]]]], Iterator[Done]]
+"""Solves tasks, each with its candidate tools; see engines.py."""
 
 
 def prepare(out: Path, settings: Settings) -> None:
@@ -143,11 +121,7 @@ def prepare(out: Path, settings: Settings) -> None:
 
 
 def run_tasks(
-    tasks: Sequence[tuple[Task, tuple[str, ...]]],
-    settings: Settings,
-    out: Path,
-    open_world: Open,
-    workers: int = 1,
+    tasks: Sequence[tuple[Task, tuple[str, ...]]], settings: Settings, out: Path, engine: Engine
 ) -> Iterator[Result]:
     """Yield the result of each task as it is there, solving those that have none yet.
 
@@ -155,13 +129,12 @@ def run_tasks(
         tasks: Each with the names of its candidate tools.
         settings: The key of every result, together with the task.
         out: A folder that `prepare` made.
-        open_world: Makes what a task is solved in, so that no task sees what another one changed.
-        workers: Tasks that are solved side by side.
+        engine: Solves tasks, in whatever order.
     Raises:
         ModelError, APIError: The model or the API could not be had. Such a task is no result; it is tried again when
             the command is repeated.
         KeyboardInterrupt: The solve was interrupted, likewise.
-        OSError: A result cannot be written; those that were stay.
+        UsageError: A result cannot be written; those that were stay.
     """
     times = _Times(out / "times.jsonl")
     missing = []
@@ -171,81 +144,13 @@ def run_tasks(
             missing.append((task, candidates))
         else:
             yield found
-
-    def one(task: Task, candidates: tuple[str, ...]) -> Result:
-        reference = find_reference(settings.benchmark, task.id, task.query) if settings.api == "simulated" else None
-        with open_world(task) as world:
-            solution = world.agent.solve(task.query, tools=candidates)
-            correct = judge(reference, solution, world, lambda: open_world(task)) if reference else None
-            result, record, spent = measured(solution, task, candidates, world.base_url, correct)
-        record = {"key": _key(settings, task, candidates), **record}
-        times.add(task.id, spent)
-        write_json(out / "tasks" / f"{task.id}.json", record)
-        return result
-
-    if workers == 1:
-        for task, candidates in missing:
-            yield one(task, candidates)
-        return
-    with ThreadPoolExecutor(workers, "task") as pool:
-        waiting: list[Future[Result]] = [pool.submit(one, *entry) for entry in missing]
-        try:
-            for done in as_completed(waiting):
-                yield done.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-def judge(
-    reference: Reference, solution: Solution, world: World, fresh: Callable[[], AbstractContextManager[World]]
-) -> bool:
-    """Whether a solution's answer is right by its reference, which runs in the solve's own world or in a fresh one.
-
-    Raises: UsageError: The reference does not run to its end, or claims nothing.
-    """
-    if solution.answer is None:
-        return False
-    with nullcontext(world) if reference.after else fresh() as where:
-        run = where.run(reference.program)
-    try:
-        if run.error is not None:
-            raise ValueError(f"{run.error.type}: {run.error.message} (line {run.error.line})")
-        return is_correct(solution.answer, read_claim(run.stdout))
-    except ValueError as error:
-        raise UsageError(f"the reference for {solution.query!r} is broken: {error}") from None
-
-
-def measured(
-    solution: Solution, task: Task, candidates: tuple[str, ...], base_url: str | None, correct: bool | None
-) -> tuple[Result, dict[str, object], dict[str, float]]:
-    """Judge a solution by its calls: the result, the record of it as plain data without times, and the times."""
-    _stop_if_hopeless(solution)
-    judged = score(task.gold, [attempt.calls for attempt in solution.attempts], solution.status)
-    result = Result(
-        id=task.id,
-        status=solution.status,
-        score=judged,
-        prompt_tokens=solution.usage.prompt_tokens,
-        completion_tokens=solution.usage.completion_tokens,
-        cached_tokens=solution.usage.cached_tokens,
-        model_calls=solution.usage.model_calls,
-        tool_calls=sum(len(attempt.calls) for attempt in solution.attempts),
-        seconds=solution.seconds["total"],
-        reflections=solution.reflections,
-        gold_calls=task.gold.needed.total(),
-        error=category(solution, judged),
-        correct=correct,
-    )
-    record: dict[str, object] = {
-        "id": task.id,
-        "dataset": task.domain,
-        "query": task.query,
-        "gold": asdict(task.gold),
-        "candidates": list(candidates),
-        "metrics": result.metrics(),
-        "solution": _stable(solution, base_url),
-    }
-    return result, record, dict(solution.seconds)
+    for done in engine(missing):
+        times.add(done.task.id, done.seconds)
+        write_json(
+            out / "tasks" / f"{done.task.id}.json",
+            {"key": _key(settings, done.task, tuple(done.record["candidates"])), **done.record},  # type: ignore[arg-type]
+        )
+        yield done.result
 
 
 def read_results(out: Path) -> list[Result]:
@@ -253,22 +158,6 @@ def read_results(out: Path) -> list[Result]:
     times = _Times(out / "times.jsonl")
     found = [_read(file, None, times) for file in sorted((out / "tasks").glob("*.json"))]
     return [result for result in found if result is not None]
-
-
-def _stable(solution: Solution, base_url: str | None) -> object:
-    """A solution as plain data without what differs from run to run."""
-    text = to_json(_without_times(solution.to_json()))
-    return json.loads(text.replace(base_url, BASE) if base_url else text)
-
-
-def _without_times(data: object) -> object:
-    if isinstance(data, dict):
-        return {
-            name: value if name in ("response", "arguments") else _without_times(value)
-            for name, value in data.items()
-            if name not in _TIMES
-        }
-    return [_without_times(part) for part in data] if isinstance(data, list) else data
 
 
 class _Times:
@@ -298,18 +187,6 @@ class _Times:
             except (ValueError, KeyError, TypeError):  # a line that a kill cut off
                 continue
         return found
-
-
-def _stop_if_hopeless(solution: Solution) -> None:
-    """Refuse to count as a result what says nothing about the model: it never had its chance."""
-    if solution.status == "interrupted":
-        raise KeyboardInterrupt
-    again = "repeat the command to go on from here"
-    if solution.status == "model_error":
-        raise ModelError(f"{solution.message}; {again}")
-    answered = any((call.status or 0) // 100 == 2 for attempt in solution.attempts for call in attempt.calls)
-    if solution.status == "api_error" and not answered:
-        raise APIError(f"{solution.message}; {again}")
 
 
 def _key(settings: Settings, task: Task, candidates: tuple[str, ...]) -> str:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from protocols.errors import ProgramRefused
 from sandbox import channel, launcher
 from sandbox.bodies import LargeBody, parts
+from sandbox.ending import Ending, ending
 from sandbox.instrument import instrument
 from sandbox.policy import compile_program
 from sandbox.records import Limits, Provenance, Run, Source
@@ -98,13 +99,13 @@ def retrace(
     worker = launcher.take()
     try:
         end = _converse(worker.socket, channel.encode(channel.START, given, code), answered, limits, deadline)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         end = None
     finally:
         launcher.retire(worker)
-    if end is None or "provenance" not in end or not _same_end(run, end):
+    if end is None or not isinstance(end.provenance, Mapping) or not _same_end(run, end):
         return None
-    told = end["provenance"]
+    told = end.provenance
     try:
         return Provenance(
             fault=_sources(told["fault"]),
@@ -114,13 +115,11 @@ def retrace(
             },
             printed=_sources(told["printed"]),
         )
-    except (KeyError, TypeError, ValueError, IndexError):
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
         return None
 
 
-def _converse(
-    ours: socket.socket, start: bytes, answered: Answered, limits: Limits, deadline: float
-) -> dict[str, Any] | None:
+def _converse(ours: socket.socket, start: bytes, answered: Answered, limits: Limits, deadline: float) -> Ending | None:
     """Play the run's other side; gives how the program ended."""
     replies = answered.in_order()
     held: dict[int, tuple[object, _Reply]] = {}
@@ -142,7 +141,7 @@ def _converse(
             return None
         for (kind, head, payload), _ in frames.feed(data):
             if kind == channel.DONE:
-                return head
+                return ending(head)
             if kind in (channel.CALL, channel.REQUEST):
                 waiting = replies.get(Answered.key(kind, head, payload))
                 if not waiting:
@@ -152,12 +151,12 @@ def _converse(
     return None
 
 
-def _same_end(run: Run, end: Mapping[str, Any]) -> bool:
+def _same_end(run: Run, end: Ending) -> bool:
     """Whether the second run ended as the first did."""
-    error = end.get("error")
+    error = end.failure
     if run.error is None:
-        return error is None and "limit" not in end
-    return error is not None and error["type"] == run.error.type and error["message"] == run.error.message
+        return error is None and end.limit is None
+    return error is not None and (error.type, error.message) == (run.error.type, run.error.message)
 
 
 def _sources(told: Sequence[Any]) -> tuple[Source, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from atc.models.files import installed
+from tests.browser import DRIVER
 
 # A run in the background ignores ctrl-C, and so would every process that a test starts in order to interrupt it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -34,13 +36,17 @@ def data() -> Path:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what needs the benchmark data or the local model where there is none; the closing lines say so."""
+    """Leave out what needs benchmark data, the local model or a browser, where there is none; it is said at the end."""
     left_out: dict[str, list[pytest.Item]] = {}
     for item in items:
         if not (DATA / "restbench").is_dir() and "data" in getattr(item, "fixturenames", ()):
             left_out.setdefault(f"no benchmark data at {DATA} (set ATC_DATA)", []).append(item)
         elif item.get_closest_marker("model") and not installed():
             left_out.setdefault("the local model is not on disk (make model)", []).append(item)
+        elif item.get_closest_marker("ray") and importlib.util.find_spec("ray") is None:
+            left_out.setdefault("there is no Ray (pip install '.[ray]')", []).append(item)
+        elif item.get_closest_marker("browser") and not DRIVER:
+            left_out.setdefault("there is no browser (apt-get install chromium-driver)", []).append(item)
     for needing in left_out.values():
         config.hook.pytest_deselected(items=needing)
         items[:] = [item for item in items if item not in needing]

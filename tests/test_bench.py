@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import random
 import signal
 import subprocess
@@ -263,11 +264,12 @@ def test_results_of_other_settings_are_not_mixed(films: Path, endpoint: Callable
 def test_tasks_do_not_see_each_other(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """A task's calls are answered alike whether it runs first or last: each has a simulated API of its own."""
     endpoint(BOTH)
-    bench(films, write(tmp_path, TASKS[:2]), tmp_path / "one")
-    bench(films, write(tmp_path, [TASKS[1], TASKS[0]]), tmp_path / "two")
+    named = [{**task, "qid": f"q{number}"} for number, task in enumerate(TASKS[:2])]
+    bench(films, write(tmp_path, named), tmp_path / "one")
+    bench(films, write(tmp_path, named[::-1]), tmp_path / "two")
     responses = [
         [call["response"] for call in json.loads(file.read_text())["solution"]["calls"]]
-        for file in (tmp_path / "one" / "tasks" / "tmdb-0.json", tmp_path / "two" / "tasks" / "tmdb-1.json")
+        for file in (tmp_path / "one" / "tasks" / "tmdb-q0.json", tmp_path / "two" / "tasks" / "tmdb-q0.json")
     ]
 
     assert responses[0] == responses[1]
@@ -346,7 +348,8 @@ def test_a_run_that_was_killed_ten_times_ends_as_an_undisturbed_one(
 ) -> None:
     """kill -9 at random moments: every finished task stays, and at the end all files are the same."""
     endpoint(BOTH, SEARCH_ONLY)
-    tasks, recorded = write(tmp_path, TASKS * 4), tmp_path / "answers.jsonl"
+    several = [{**task, "query": f"{task['query']} ({n})"} for n in range(4) for task in TASKS]
+    tasks, recorded = write(tmp_path, several), tmp_path / "answers.jsonl"
     assert bench(films, tasks, tmp_path / "first", "--record", str(recorded)).exit_code == 0
     replay = ["--tasks", str(tasks), "--api", str(films), "--simulate", "--model", f"replay:{recorded}"]
     whole, killed = tmp_path / "whole", tmp_path / "killed"
@@ -365,6 +368,31 @@ def test_a_run_that_was_killed_ten_times_ends_as_an_undisturbed_one(
     for file in sorted((whole / "tasks").iterdir()):
         assert (killed / "tasks" / file.name).read_bytes() == file.read_bytes()
     assert {**summary(killed), "seconds": 0} == {**summary(whole), "seconds": 0}
+
+
+@pytest.mark.ray
+def test_a_cluster_that_loses_a_worker_loses_no_task(
+    films: Path, endpoint: Callable[..., None], tmp_path: Path
+) -> None:
+    """Two workers of a Ray cluster, one of them killed in the middle: all tasks are there, as threads solve them."""
+    endpoint(BOTH)
+    several = [{**task, "query": f"{task['query']} ({n})"} for n in range(6) for task in TASKS]
+    tasks = write(tmp_path, several)
+    assert bench(films, tasks, tmp_path / "threads").exit_code == 0
+    atc = Path(sys.executable).with_name("atc")
+    more = ["--engine", "ray", "--workers", "2"]
+    process = subprocess.Popen(
+        [atc, *command(films, tasks, tmp_path / "ray", *more)], stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr
+    process.stderr.readline()  # the first task is there
+    workers = subprocess.run(["pgrep", "-f", "ray::_solve_remotely"], capture_output=True, text=True, check=False)
+    os.kill(int(workers.stdout.split()[0]), signal.SIGKILL)
+    _, told = process.communicate(timeout=120)
+
+    assert process.returncode == 0, told
+    for file in (tmp_path / "threads" / "tasks").iterdir():
+        assert (tmp_path / "ray" / "tasks" / file.name).read_bytes() == file.read_bytes()
 
 
 def test_repeated_runs_lie_side_by_side(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ __all__ = [
     "moment",
     "optional_api_options",
     "out_file",
+    "per_second",
     "resumable_api_options",
     "strict_option",
     "tool_count",
@@ -52,6 +53,17 @@ def out_file(text: str) -> Path:
     if not os.access(path if path.exists() and not path.is_file() else path.parent, os.W_OK):
         raise click.BadParameter(f"nothing can be written to the folder {str(path.parent)!r}")
     return path
+
+
+def per_second(text: str) -> float:
+    """A rate such as `10/s` or `0.5/s`; the unit may be left out. Raises: click.BadParameter."""
+    try:
+        rate = float(text.strip().removesuffix("/s"))
+    except ValueError:
+        rate = 0.0
+    if not 0 < rate < float("inf"):
+        raise click.BadParameter(f"{text!r} is no rate; write it like 10/s")
+    return rate
 
 
 def mode_name(text: str) -> str:

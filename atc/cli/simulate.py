@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from atc.cli.options import clock_options
+from atc.cli.options import clock_options, out_file, per_second
 
 if TYPE_CHECKING:
     from protocols.simulator import Simulator
@@ -20,16 +21,58 @@ __all__ = ["simulate"]
 @click.argument("spec")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="P", help="[default: any]")
 @click.option("--no-auth", is_flag=True, help="Answer without a credential.")
+@click.option(
+    "--latency", type=click.FloatRange(min=0), default=0.0, metavar="S", help="Seconds that each answer takes longer."
+)
+@click.option(
+    "--fail-rate",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    metavar="P",
+    help="The part of the requests, from 0 to 1, that fail with 5xx or 429; which ones follows from the seed.",
+)
+@click.option(
+    "--rate-limit",
+    type=per_second,
+    metavar="N/s",
+    help="Requests a second in each session; more are refused with 429 and Retry-After.",
+)
+@click.option(
+    "--log",
+    type=out_file,
+    metavar="FILE",
+    help="Add a JSON line for each request: time, method, path, status, ms, session.",
+)
 @clock_options
-def simulate(spec: str, port: int, no_auth: bool, seed: int, now: datetime | None) -> None:
+def simulate(
+    spec: str,
+    port: int,
+    no_auth: bool,
+    latency: float,
+    fail_rate: float,
+    rate_limit: float | None,
+    log: Path | None,
+    seed: int,
+    now: datetime | None,
+) -> None:
     """Serve a simulated API made from SPEC on this machine until ctrl-C.
 
-    Prints its base URL and the made-up credentials that it wants.
+    Prints its base URL and the made-up credentials that it wants. POST /__session__ with {"seed", "task", "query"}
+    opens a world of its own, POST BASE_URL/__reset__ undoes its writes, DELETE /__session__/ID ends it.
     """
     from protocols import load
     from protocols.simulator import Simulator
 
-    with Simulator(load(spec), seed=seed, now=now, auth=not no_auth) as simulator:
+    with Simulator(
+        load(spec),
+        seed=seed,
+        now=now,
+        auth=not no_auth,
+        latency=latency,
+        fail_rate=fail_rate,
+        rate_limit=rate_limit or 0.0,
+        log=log,
+    ) as simulator:
         click.echo(simulator.start(port))
         click.echo("\n".join(_credentials(simulator)))
         threading.Event().wait()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import log
 from typing import Literal, cast
@@ -95,6 +95,11 @@ class Kind:
     shown: frozenset[str] = frozenset()
     title: str = ""
     date: str = ""
+
+    @property
+    def searchable(self) -> bool:
+        """Whether a search of the API finds its entities by name."""
+        return any(plan.search for plan in self.global_lists)
 
     @property
     def local(self) -> bool:
@@ -193,6 +198,7 @@ class Blueprint:
     singletons: dict[str, str]
     states: dict[str, Plan]
     templates: dict[str, list[tuple[str, str, str]]]
+    places: dict[tuple[str, str], Shape]
 
     def kind_named(self, word: str) -> Kind | None:
         """The kind that a key, a path segment or a discriminator names, if any."""
@@ -920,6 +926,7 @@ class _Survey:
             self.singletons,
             states,
             _templates(self),
+            _places(self, edge_kinds),
         )
 
     def _search(self, plan: Plan) -> str:
@@ -1104,6 +1111,49 @@ def _templates(survey: _Survey) -> dict[str, list[tuple[str, str, str]]]:
                 if (shape.kind, before, after) not in found[name]:
                     found[name].append((shape.kind, before, after))
     return dict(found)
+
+
+def _places(survey: _Survey, edge_kinds: dict[str, str]) -> dict[tuple[str, str], Shape]:
+    """Where each field stands first of all, by what it belongs to (a kind, `~label`, `~state /path`) and its path.
+
+    Several views may show a field, each with a schema of its own; its value is made for this one.
+    """
+    found: dict[tuple[str, str], Shape] = {}
+    for kind in survey.kinds.values():
+        _note_places(found, kind.name, "", kind.summary)
+    for plan, shape, _, item in survey.nodes():
+        if shape.kind:
+            _note_places(found, shape.kind, "", shape.properties)
+        if item:
+            for label in (label_of(shape.name), plan.label):
+                _note_places(found, edge_kinds.get(label, f"~{label}"), "", shape.properties)
+    for plan in survey.plans:
+        if plan.shape is None or plan.tool.method != "GET":
+            continue
+        for shape in plan.shape.variants():
+            owners = [f"~state {plan.tool.path}", *([plan.subject] if plan.subject else [])]
+            for owner in owners if not shape.kind else ():
+                _note_places(found, owner, "", {"": shape} if shape.is_array else shape.properties)
+    return found
+
+
+def _note_places(
+    found: dict[tuple[str, str], Shape], owner: str, around: str, parts: Mapping[str, Shape], depth: int = 0
+) -> None:
+    for name, part in parts.items():
+        path = f"{around}.{name}" if around else name
+        plain = part.options[0] if part.options else part
+        if plain.kind or depth > 6:
+            continue
+        if path:
+            found.setdefault((owner, path), plain)
+        _note_places(found, owner, path, plain.properties, depth + 1)
+        inner = plain.item
+        while inner is not None and not inner.kind and not inner.main:
+            path += "[]"
+            found.setdefault((owner, path), inner)
+            _note_places(found, owner, path, inner.properties, depth + 1)
+            inner = inner.item
 
 
 def survey(protocol: Protocol) -> Blueprint:

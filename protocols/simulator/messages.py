@@ -10,7 +10,10 @@ __all__ = ["Reply", "Request", "RequestError"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request as it came in; `path` without the server's prefix and without the query."""
+    """One request as it came in; `path` without the server's prefix and without the query.
+
+    Names of `headers` are in lower case.
+    """
 
     method: str
     path: str
@@ -20,7 +23,7 @@ class Request:
 
     def header(self, name: str) -> str | None:
         """The value of a header, however its name is written."""
-        return next((text for own, text in self.headers.items() if own.lower() == name.lower()), None)
+        return self.headers.get(name.lower())
 
     @property
     def cookies(self) -> dict[str, str]:

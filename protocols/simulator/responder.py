@@ -380,6 +380,10 @@ class Responder:
         if not name and makers:
             return self._by(makers, kind)
         name = name or text
+        if self.world.premises.names and not makers and not self.world.knows(kind, name):
+            recalled = self._filtered(self.world.recalled(kind, name), frame)
+            if recalled:
+                return recalled
         first = self.world.named(kind, name, makers, fixed)
         found = [first]
         if len(_kinds_in(frame.plan.shape)) > 1 and not makers:
@@ -539,7 +543,8 @@ class Responder:
             return str(have) >= str(value) if least else str(have) <= str(value)
         if have is None or is_date(have) or isinstance(have, (list, dict)):
             return True
-        wanted = {text.strip().casefold() for text in re.split(r"[,|]", str(value))}
+        listed = value if isinstance(value, list) else re.split(r"[,|]", str(value))
+        wanted = {str(text).strip().casefold() for text in listed}
         return str(have).casefold() in wanted
 
     def _holds(self, entity: Entity, label: str, target: str, value: str) -> bool:

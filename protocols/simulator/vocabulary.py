@@ -10,7 +10,18 @@ from __future__ import annotations
 from protocols.simulator.dice import Dice
 from protocols.words import singular, words
 
-__all__ = ["city", "country", "is_venue", "made_up_name", "organisation", "person", "place", "sentence", "title"]
+__all__ = [
+    "city",
+    "country",
+    "is_venue",
+    "made_up_name",
+    "nouns",
+    "organisation",
+    "person",
+    "place",
+    "sentence",
+    "title",
+]
 
 _FIRST = (
     "Ada Aino Amara Anders Beatriz Boris Camille Carmen Chen Clara Dario Dilek Edith Elena Emeka Farid Fiona Greta "
@@ -92,6 +103,11 @@ def title(dice: Dice) -> str:
         f"{adjective} {noun} and {other}",
     )
     return dice.choose(forms)
+
+
+def nouns(dice: Dice, count: int) -> list[str]:
+    """Different nouns, as they stand in names."""
+    return dice.some(_NOUNS, count)
 
 
 def city(dice: Dice) -> str:

@@ -1,8 +1,9 @@
 """A world of entities that hang together, made on demand and always the same for one protocol and seed.
 
 Every entity has a key, and all it is follows from key, seed and document; nothing depends on which request came first.
-There is a base population; a search for an unknown name adds an entity of that name together with what belongs to it
-(a person's works, an album's tracks), and writes change what they say they change.
+There is a base population. What is asked for by an unknown name lives in a neighbourhood of its own (a person, their
+works, who else had a part in those): it hangs together, and nobody else's answers change because somebody asked.
+Writes change what they say they change.
 """
 
 # ruff: noqa: SIM905 - word lists are read, and split once
@@ -10,16 +11,18 @@ There is a base population; a search for an unknown name adds an entity of that 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from string import capwords
 from typing import cast
 from urllib.parse import quote
 
 from protocols.simulator import vocabulary
 from protocols.simulator.dice import Dice
 from protocols.simulator.kinds import Blueprint, FieldInfo, Kind, Pair, Relation, label_of, stem_of
+from protocols.simulator.premises import NOTHING, Name, Premises
 from protocols.simulator.shape import Shape, fits
 from protocols.simulator.values import is_date, make, mimic, plausible_number, slug
 from protocols.words import singular, words
@@ -27,6 +30,7 @@ from protocols.words import singular, words
 __all__ = ["Edge", "Entity", "World", "coming"]
 
 _BASE = 48
+_BESIDE = 24
 _MOST_RECORDS = 90
 _COUNT_WORDS = frozenset("number of total count num no amount".split())
 _ANY = Shape(("value",))
@@ -34,9 +38,10 @@ _ANY = Shape(("value",))
 
 @dataclass(slots=True, eq=False)
 class Entity:
-    """One thing in the world; `values` holds what is already known of it.
+    """One thing in the world; `values` holds what was given to it, `made` what was worked out since.
 
     `parent` and `ordinal` are set for what exists within another entity, `forced` for works made for their maker.
+    `root` is the entity around whose name a neighbourhood is; None for what is in the base population.
     `ends` are the two entities that an entry of a relation joins, by kind. `sent` names the values that a write set;
     a client may have sent what does not fit the answers.
     """
@@ -44,9 +49,11 @@ class Entity:
     kind: str
     key: tuple[str, ...]
     values: dict[str, object] = field(default_factory=dict)
+    made: dict[str, object] = field(default_factory=dict)
     base: bool = False
     position: int = 0
     parent: Entity | None = None
+    root: Entity | None = None
     forced: list[tuple[Pair, Entity, int]] = field(default_factory=list)
     adopted: list[Entity] = field(default_factory=list)
     ends: dict[str, Entity] = field(default_factory=dict)
@@ -58,6 +65,11 @@ class Entity:
         """Set a value as a write does."""
         self.values[name] = value
         self.sent.add(name)
+
+    @property
+    def around(self) -> Entity | None:
+        """Whose neighbourhood it belongs to; None for the base population and what writes created."""
+        return None if self.base or self.key[0] == "created" else self.root or self
 
 
 @dataclass(slots=True, eq=False)
@@ -74,11 +86,22 @@ class World:
     Args:
         now: The moment that counts as today.
         open: Whether whatever is named by an identifier exists: it is the identifier of a real service's thing.
+        premises: What must be there from the start: what is called by the names exists in every kind, those of them
+            that belong together share a neighbourhood, and they are in the collections of the signed-in user.
     """
 
-    def __init__(self, blueprint: Blueprint, seed: int, now: datetime, *, open: bool = False) -> None:
+    def __init__(
+        self,
+        blueprint: Blueprint,
+        seed: int | str,
+        now: datetime,
+        *,
+        open: bool = False,
+        premises: Premises = NOTHING,
+    ) -> None:
         self.blueprint = blueprint
         self._open = open
+        self.premises = premises
         self.seed = seed
         self.now = now
         self.version = 0
@@ -86,16 +109,22 @@ class World:
         self._base: dict[str, list[Entity]] = {}
         self._all: dict[str, list[Entity]] = {}
         self._ids: dict[str, dict[str, Entity]] = defaultdict(dict)
-        self._names: dict[str, dict[str, Entity]] = defaultdict(dict)
-        self._named_upto: dict[str, int] = defaultdict(int)
+        self._names: dict[str, tuple[int, dict[str, Entity]]] = {}
         self._members: dict[tuple[tuple[str, ...], str, str], list[Edge]] = {}
-        self._index: dict[Pair, dict[tuple[str, ...], list[Edge]]] = defaultdict(lambda: defaultdict(list))
-        self._indexed: dict[Pair, int] = defaultdict(int)
+        self._index: dict[tuple[Pair, Entity | None], tuple[int, dict[Entity, list[Edge]]]] = {}
+        self._neighbours: dict[tuple[Entity, str], list[Entity]] = defaultdict(list)
+        self._beside_of: dict[tuple[Entity, str], list[Entity]] = {}
+        self._spawned: set[tuple[Entity, str]] = set()
+        self._planted: dict[str, dict[str, Entity]] = {}
+        self._anchor = Entity("~premises", ("premises",))
+        self._unfolded: set[str] = set()
+        self._repeated: Counter[tuple[str, ...]] = Counter()
         self._things: dict[tuple[str, ...], Entity] = {}
         self._named_base: dict[str, list[str]] = {}
         self._slugged: dict[str, bool] = {}
         self._families: dict[Pair, dict[int, Entity]] = {}
-        self.baseless = set(blueprint.edge_kinds.values()) | {
+        self._edge_kinds = frozenset(blueprint.edge_kinds.values())
+        self.baseless = self._edge_kinds | {
             kind.name for kind in blueprint.kinds.values() if kind.local or self._owned_by(kind)
         }
 
@@ -116,6 +145,7 @@ class World:
             self._all[kind] = [*self._base[kind], *self._all.get(kind, [])]
             for entity in self._base[kind]:  # all at once, so that who gets a number first is always the same
                 self.identity(entity)
+            self.planted(kind)
         return self._base[kind]
 
     def _owned_by(self, kind: Kind) -> list[Relation]:
@@ -131,6 +161,10 @@ class World:
         tied = kind.addressed or any(relation.owner in back for relation in owners)
         return owners if owners and tied and all(relation.own_path for relation in owners) else []
 
+    def _closed(self, kind: Kind) -> bool:
+        """Whether a kind is a vocabulary, all words of which the document shows: genres, say."""
+        return len(kind.all_fields) <= 3 and len(kind.records) >= 4 and not kind.addressed
+
     def _populate(self, kind: Kind) -> list[Entity]:
         if kind.name in self.baseless:
             return []
@@ -138,7 +172,7 @@ class World:
         records = start.some(kind.records, _MOST_RECORDS)
         records.sort(key=lambda record: kind.title not in record)
         size = max(_BASE, len(records) + 24)
-        if len(kind.all_fields) <= 3 and len(records) >= 4 and not kind.addressed:
+        if self._closed(kind):
             size = len(records)
         for pair in self.blueprint.pairs:
             if pair.family and pair.work == kind.name and not pair.nullable:
@@ -156,12 +190,15 @@ class World:
         if entity.kind in self.blueprint.kinds:
             self.base(entity.kind)
             self._all[entity.kind].append(entity)
-            self.version += 1
+            if (around := entity.around) is not None:
+                self._neighbours[around, entity.kind].append(entity)
         return entity
 
     def everything(self, kind: str) -> list[Entity]:
         """What a list of all entities of a kind shows: the base population and what was created by writes."""
         entities = [*self.base(kind), *self.created[kind]]
+        if not self.blueprint.kinds[kind].searchable:
+            entities[2:2] = [entity for entity in self.planted(kind) if not entity.base]  # on the first page
         return [entity for entity in entities if not entity.deleted]
 
     def thing(self, kind: str, *key: str) -> Entity:
@@ -179,13 +216,132 @@ class World:
         known = self.blueprint.kinds[kind]
         if known.by_name:
             return self.named(kind, identity)
-        for entity in self._all.get(kind) or self.base(kind):
-            if known.identity not in entity.memo:
-                self.identity(entity)
-        found = self._ids[kind].get(identity)
+        found = self._identified(known, identity)
+        if found is None and kind not in self._unfolded:
+            self._unfold(known)
+            found = self._identified(known, identity)
         if found is None and self._open:
             found = self._taken_in(known, identity)
         return found if found and not found.deleted else None
+
+    def _identified(self, kind: Kind, identity: str) -> Entity | None:
+        self.base(kind.name)
+        for entity in self._all[kind.name]:
+            if kind.identity not in entity.memo:
+                self.identity(entity)
+        return self._ids[kind.name].get(identity)
+
+    def _unfold(self, kind: Kind) -> None:
+        """Bring out all entities of a kind that lists would show, for somebody who names one before any list did."""
+        self._unfolded.add(kind.name)
+        labels = {label for label, name in self.blueprint.edge_kinds.items() if name == kind.name}
+        for relation in list(self.blueprint.relations.values()):
+            if not relation.many or self.blueprint.kinds[relation.owner].local:
+                continue
+            if relation.label in labels or (relation.target == kind.name and kind.name in self.baseless):
+                for owner in (*self.base(relation.owner), *self.planted(relation.owner)):
+                    for edge in self.related(owner, relation.label, relation.target):
+                        if edge.own.kind == kind.name:
+                            self.identity(edge.own)
+        reached = [entity for name in self.blueprint.kinds for entity in self.planted(name)]
+        for _ in range(2):
+            reached = [other for entity in reached for other in self._next_to(entity)]
+
+    def _next_to(self, entity: Entity) -> list[Entity]:
+        found: list[Entity] = []
+        for relation in list(self.blueprint.relations.values()):
+            if relation.owner == entity.kind and relation.many and not entity.base:
+                edges = self.related(entity, relation.label, relation.target)
+                for edge in edges:
+                    if edge.own.kind in self.blueprint.kinds:
+                        self.identity(edge.own)
+                found += [edge.target for edge in edges if not edge.target.base]
+        for pair in self.blueprint.pairs:
+            if pair.family and pair.work == entity.kind and not entity.base:
+                parent = self.parent(entity, pair)
+                found += [parent] if parent is not None and not parent.base else []
+        return list(dict.fromkeys(found))
+
+    # -- the premises of a question --------------------------------------------------------------------------------
+
+    def planted(self, kind: str) -> list[Entity]:
+        """The entities of a kind that bear the names of a question, in its order."""
+        if kind not in self._planted:
+            known = self.blueprint.kinds[kind]
+            self._planted[kind] = {}
+            if known.title and not known.local and kind not in self._edge_kinds:
+                for name in self.premises.names:
+                    self._plant(known, name)
+        return list(self._planted[kind].values())
+
+    def _plant(self, kind: Kind, name: Name) -> None:
+        planted = self._planted[kind.name]
+        known = self._known(kind.name).get(name.text.casefold())
+        if known is not None:
+            planted[name.text.casefold()] = known
+            return
+        texts = [name.text]
+        if name.prefix:
+            dice = Dice(self.blueprint.protocol.digest, self.seed, "prefixed", kind.name, name.text)
+            texts += [f"{name.text} {noun}" for noun in vocabulary.nouns(dice, 4)]
+        for text in texts:
+            entity = Entity(kind.name, ("named", text), {kind.title: text}, root=self._anchor)
+            entity.memo["name"] = name
+            planted[text.casefold()] = self._things[kind.name, "named", text] = self._enlist(entity)
+            if text is name.text and not name.prefix:
+                self._credit(entity, name)
+
+    def _credit(self, work: Entity, name: Name) -> None:
+        """Let a work belong to those whom the question speaks of as its makers."""
+        others = self.premises.names
+        makers = [other for other in others if other.maker and not name.maker]
+        if name.work:
+            makers += [other for other in others if not other.work and not other.maker]
+        for pair in self.blueprint.pairs:
+            if pair.work != work.kind or pair.through or pair.maker == work.kind:
+                continue
+            self.planted(pair.maker)
+            for other in makers:
+                maker = self._planted[pair.maker].get(other.text.casefold())
+                if maker is None or maker.base or other.text in name.text:
+                    continue
+                if not pair.family:
+                    work.forced.append((pair, maker, len(work.forced)))
+                elif work.parent is None and maker.kind not in self.blueprint.singletons.values():
+                    work.parent = maker
+                    maker.adopted.append(work)
+
+    def _presumed(self, user: Entity, label: str, target: str, edges: list[Edge]) -> list[Edge]:
+        """A collection of the signed-in user with what the question presupposes in it."""
+        collections = {r.target for r in self.blueprint.relations.values() if r.owner == user.kind and r.many}
+        have = {edge.target for edge in edges}
+        found = list(edges)
+        for entity in self.planted(target):
+            name = entity.memo.get("name")
+            said = self._said(name) & collections if isinstance(name, Name) else set()
+            if entity not in have and (not said or target in said):
+                have.add(entity)
+                found.insert(len(have) - len(edges) + 2, Edge(self._entry(label, user, entity), entity))
+        if not found and self.premises.presuming:
+            found = self._choice(user, label, target, 3, 6)
+        return found
+
+    def _said(self, name: Name) -> set[str]:
+        """The kinds that the words beside a name speak of."""
+        return {kind.name for word in name.beside if (kind := self.blueprint.kind_named(word))}
+
+    def meant(self, kind: str) -> Entity | None:
+        """The entity that the question speaks of as one of a kind that something is about at this moment."""
+        if not self.premises.words & {"playing", "active", "now", "current", "currently"}:
+            return None
+        named = (
+            e for e in self.planted(kind) if isinstance(name := e.memo.get("name"), Name) and kind in self._said(name)
+        )
+        return next(named, None)
+
+    def signed_in(self, entity: Entity) -> bool:
+        """Whether an entity is the user whom requests come from."""
+        return entity.base and entity.position == 0 and entity.kind in self.blueprint.singletons.values()
 
     def _taken_in(self, kind: Kind, identity: str) -> Entity | None:
         """A new entity with an identifier from outside; None where identifiers are numbers and this is none."""
@@ -193,7 +349,7 @@ class World:
         numbers = bool(base) and isinstance(self.identity(base[0]), int)
         if numbers and not identity.isdecimal():
             return None
-        entity = self.create(kind.name)
+        entity = self.create(kind.name, identity)
         entity.values[kind.identity] = int(identity) if numbers else identity
         self.identity(entity)
         return entity
@@ -214,59 +370,100 @@ class World:
             makers: Entities it must belong to or be made by.
             fixed: Values that it must have.
         """
-        self._name_all(kind)
-        known = self._names[kind].get(name.casefold())
-        if (
-            known
-            and not known.deleted
-            and not makers
-            and all(known.values.get(k) == v for k, v in (fixed or {}).items())
-        ):
+        self.planted(kind)
+        low = name.casefold()
+        known = self._known(kind).get(low) or self._planted[kind].get(low)
+        wanted = fixed or {}
+        if known and all(self.value(known, k) == v for k, v in wanted.items()) and self._made_by(known, makers):
             return known
+        if self._slugs(self.blueprint.kinds[kind]) and (name.islower() or name.isupper()):
+            name = capwords(name)  # one link, one thing: `london` is London
         key = (
             "named",
             name,
             *(f"{m.kind}:{self.identity(m)}" for m in makers),
-            *(f"{k}={v}" for k, v in (fixed or {}).items()),
+            *(f"{k}={v}" for k, v in wanted.items()),
         )
         whole = (kind, *key)
         if whole in self._things:
             return self._things[whole]
-        entity = Entity(kind, key, dict(fixed or {}))
+        entity = Entity(kind, key, dict(wanted))
         for maker in makers:
             for pair in self.blueprint.pairs:
                 if pair.work == kind and pair.maker == maker.kind:
                     if pair.family:
                         entity.parent = maker
-                        maker.adopted.append(entity)
-                        maker.memo.pop(("children", kind), None)
                     else:
                         entity.forced.append((pair, maker, 0))
         title = self.blueprint.kinds[kind].title
         if title:
             entity.values[title] = name
         self._things[whole] = entity
-        self._enlist(entity)
-        self.version += 1
-        return entity
+        return self._enlist(entity)
+
+    def knows(self, kind: str, name: str) -> bool:
+        """Whether something is called exactly so, before anybody asks for it."""
+        low = name.casefold()
+        return low in self._known(kind) or low in self._planted[kind]
+
+    def _made_by(self, work: Entity, makers: Sequence[Entity]) -> bool:
+        """Whether somebody known is among those who made a work, or is what it is a part of; for all of `makers`."""
+        for maker in makers:
+            for pair in self.blueprint.pairs:
+                if (pair.work, pair.maker) != (work.kind, maker.kind):
+                    continue
+                if pair.family and self.parent(work, pair) is maker:
+                    break
+                if not pair.family and any(edge.target is maker for edge in self.makers(work, pair)):
+                    break
+            else:
+                return False
+        return True
 
     def matching(self, kind: str, text: str) -> list[Entity]:
         """Entities of the base population whose name contains a text, in their order."""
-        self._name_all(kind)
         low = text.casefold()
-        return [entity for entity in self.everything(kind) if low in self.title(entity).casefold()]
+        entities = dict.fromkeys([*self.planted(kind), *self.everything(kind)])
+        return [entity for entity in entities if not entity.deleted and low in self.title(entity).casefold()]
 
-    def _name_all(self, kind: str) -> None:
-        entities = self._all.get(kind) or self.base(kind)
-        names = self._names[kind]
-        for entity in entities[self._named_upto[kind] :]:
-            names.setdefault(self.title(entity).casefold(), entity)
-        self._named_upto[kind] = len(entities)
+    def recalled(self, kind: str, text: str) -> list[Entity]:
+        """What a text may mean that is no name itself but holds names of the question, or a part of one.
 
-    def create(self, kind: str) -> Entity:
-        """Add an entity, as a write does."""
+        `Mojito Jay Chou` is the album before it is one that is called like its singer, and the singer among artists.
+        """
+        whole = self.matching(kind, text)
+        low = f" {text.casefold()} "
+        held = [e for e in self.planted(kind) if re.search(rf"\W{re.escape(self.title(e).casefold())}\W", low)]
+        made = {pair.maker for pair in self.blueprint.pairs}
+        held.sort(key=lambda e: (not e.forced, kind in made and not self._makes(e), -len(self.title(e))))
+        return list(dict.fromkeys([*whole, *held]))
+
+    def _makes(self, entity: Entity) -> bool:
+        name = entity.memo.get("name")
+        return isinstance(name, Name) and name.maker
+
+    def _known(self, kind: str) -> dict[str, Entity]:
+        """Who is called what, of those that everybody knows; read anew after each write, which may rename."""
+        self.base(kind)
+        version, names = self._names.get(kind, (-1, {}))
+        if version != self.version:
+            names = {}
+            for entity in (*self._base[kind], *self.created[kind]):
+                if entity.deleted:
+                    continue
+                names.setdefault(self.title(entity).casefold(), entity)
+            self._names[kind] = (self.version, names)
+        return names
+
+    def create(self, kind: str, *content: str) -> Entity:
+        """Add an entity, as a write does.
+
+        Args:
+            content: What was sent, so that two writes at the same time make the same two things in either order.
+        """
         self.version += 1
-        entity = Entity(kind, ("created", str(self.version)))
+        self._repeated[kind, *content] += 1
+        entity = Entity(kind, ("created", *content, str(self._repeated[kind, *content])))
         self.created[kind].append(entity)
         return self._enlist(entity)
 
@@ -296,8 +493,10 @@ class World:
         if numbers or (not shown and "integer" in shape.types):
             return dice.between(1_000, max([9_999_999, *(n + 1 for n in numbers)]))
         texts = [value for value in shown if isinstance(value, str)]
-        if texts and self._slugs(kind, texts):
+        if texts and self._slugs(kind):
             made = slug(self.title(entity)) or "x"
+            if not entity.base and entity.key[0] not in {"named", "created"}:
+                made += f"-{dice.below(16**4):04x}"  # whoever comes first must not get the better name
             return made if attempt == 0 else f"{made}-{attempt + 1}"
         if not texts and not any("format" in check for check in shape.checks):
             texts = [
@@ -307,9 +506,10 @@ class World:
             return mimic(texts[0] if len(texts[0]) > 5 else texts[0] + "00000", dice)
         return make(kind.identity, shape, (), dice, self.now)
 
-    def _slugs(self, kind: Kind, texts: Sequence[str]) -> bool:
+    def _slugs(self, kind: Kind) -> bool:
         """Whether a kind's identifiers are its names as they stand in links."""
         if kind.name not in self._slugged:
+            texts = [value for value in kind.ids if isinstance(value, str)]
             names = {slug(str(value)) for value in (kind.fields[kind.title].examples if kind.title else ())}
             self._slugged[kind.name] = any(text in names for text in texts)
         return self._slugged[kind.name]
@@ -328,9 +528,12 @@ class World:
         """
         if (donation := entity.memo.pop("donation", None)) is not None:
             entity.values.update(self._donation(entity, *cast("tuple[str, int, list[dict[str, object]]]", donation)))
-        if name not in entity.values:
-            entity.values[name] = self._compute(entity, name, shape)
-        value = entity.values[name]
+        if name in entity.values:
+            value = entity.values[name]
+        else:
+            if name not in entity.made:
+                entity.made[name] = self._compute(entity, name, self._usual(entity, name) or shape)
+            value = entity.made[name]
         if shape is None or fits(value, shape):
             return value
         if isinstance(value, (int, str, float)) and not isinstance(value, bool):
@@ -339,13 +542,15 @@ class World:
                     return turned
         if is_date(value) and fits(str(value)[:10], shape):
             return str(value)[:10]
-        other = f"{name}@{sorted(shape.types)}"
-        if other not in entity.values or not fits(entity.values[other], shape):
-            info = self._info(entity, name)
-            entity.values[other] = make(
-                name.rpartition(".")[2], shape, info.examples, self.dice(entity, other), self.now
-            )
-        return entity.values[other]
+        dice = self.dice(entity, f"{name}@{sorted(shape.types)}")
+        return make(name.rpartition(".")[2], shape, self._info(entity, name).examples, dice, self.now)
+
+    def _usual(self, entity: Entity, name: str) -> Shape | None:
+        """Where a field stands first of all; its value is made for there, whichever view of it is asked for first."""
+        place = entity.kind
+        if entity.key[:1] == ("state",):
+            place = f"{entity.kind} {entity.key[1]}"
+        return self.blueprint.places.get((place, re.sub(r"\[\d+\]", "[]", name)))
 
     def _info(self, entity: Entity, name: str) -> FieldInfo:
         kind = self.kind(entity)
@@ -650,7 +855,7 @@ class World:
     def related(self, entity: Entity, label: str, target: str) -> list[Edge]:
         """The members of a relation, as they are after all writes."""
         written = self._members.get((entity.key, f"{entity.kind}.{label}", target))
-        edges = written if written is not None else self._natural(entity, label, target)
+        edges = written if written is not None else self.natural(entity, label, target)
         return [edge for edge in edges if not edge.target.deleted]
 
     def rewrite(self, entity: Entity, label: str, target: str, edges: list[Edge]) -> None:
@@ -661,19 +866,23 @@ class World:
 
     def recount(self, entity: Entity) -> None:
         """Let fields that count the members of an entity's relations be worked out anew."""
-        for name in [name for name in entity.values if self.count(entity, name) is not None]:
-            del entity.values[name]
+        for known in (entity.values, entity.made):
+            for name in [name for name in known if self.count(entity, name) is not None]:
+                del known[name]
 
     def member(self, entity: Entity, label: str, target: Entity) -> Edge:
         """A new member of a relation, to be put in by `rewrite`."""
-        self.version += 1
-        return Edge(Entity(f"~{label}", ("written", label, str(self.version)), ends={target.kind: target}), target)
+        key = ("written", label, entity.kind, *entity.key, "->", target.kind, *target.key)
+        return Edge(Entity(f"~{label}", key, ends={target.kind: target}), target)
 
-    def _natural(self, entity: Entity, label: str, target: str) -> list[Edge]:
+    def natural(self, entity: Entity, label: str, target: str) -> list[Edge]:
+        """The members of a relation before any write."""
         memo = entity.memo.get(("related", label, target))
         if memo is not None:
             return cast("list[Edge]", memo)
         edges, lasting = self._natural_edges(entity, label, target)
+        if self.premises is not NOTHING and self.signed_in(entity):
+            edges = self._presumed(entity, label, target, edges)
         if lasting:
             entity.memo[("related", label, target)] = edges
         return edges
@@ -747,7 +956,7 @@ class World:
             ]
             if options:
                 chosen = next((r for r in options if r.label == label), None)
-                chosen = chosen or max(options, key=lambda r: len(self._beside(r.label) & self._beside(label)))
+                chosen = chosen or max(options, key=lambda r: len(self._columns(r.label) & self._columns(label)))
                 edges = self.related(whole, chosen.label, target)
                 if chosen.label != label:
                     return self.dice(entity, label).some(edges, max(2, len(edges) // 2))
@@ -757,7 +966,7 @@ class World:
             whole = whole.parent
         return []
 
-    def _beside(self, label: str) -> set[str]:
+    def _columns(self, label: str) -> set[str]:
         return {name for donor in self.blueprint.edges.get(label, [])[:20] for name in donor}
 
     def _entry(self, label: str, owner: Entity, target: Entity | None, position: int = 0) -> Entity:
@@ -848,8 +1057,9 @@ class World:
         if pair.nullable or entity.key[0] == "created" or entity.kind == pair.maker:
             return None
         if pair.maker in self.blueprint.singletons.values():
-            return self.dice(entity, pair.forth).choose(self.base(pair.maker))
-        parent = Entity(pair.maker, ("around", *entity.key))
+            users = self.base(pair.maker)
+            return users[0] if entity.around is self._anchor else self.dice(entity, pair.forth).choose(users)
+        parent = Entity(pair.maker, ("around", *entity.key), root=entity.around)
         parent.adopted.append(entity)
         for forced, maker, role in entity.forced:
             for other in self.blueprint.pairs:
@@ -888,9 +1098,8 @@ class World:
             if parent.key[0] == "created":
                 low, high = 0, 0
             for number in range(1, self.dice(parent, "children", kind).between(low, high) + 1 - len(found)):
-                child = Entity(
-                    kind, ("child", parent.kind, *parent.key, kind, str(number)), position=number, parent=parent
-                )
+                key = ("child", parent.kind, *parent.key, kind, str(number))
+                child = Entity(kind, key, position=number, parent=parent, root=parent.around)
                 found.append(self._enlist(child))
         edges = [Edge(self._entry(kind, parent, child, i), child) for i, child in enumerate(found)]
         parent.memo[("children", kind)] = edges
@@ -936,7 +1145,7 @@ class World:
 
     def _cast(self, work: Entity, pair: Pair, label: str) -> list[Edge]:
         dice = self.dice(work, "makers", label)
-        population = self.base(pair.maker)
+        population = self._beside(work, pair.maker)
         forced = [(maker, role) for wanted, maker, role in work.forced if wanted == pair]
         roles = self.blueprint.roles.get(label, [])[:9]
         if roles:
@@ -984,25 +1193,57 @@ class World:
         """What somebody made, with the role in each; a maker who was asked for by name has works of their own."""
         if pair.through:
             return self._works_through(maker, pair)
-        if not maker.base and maker.key[0] != "created" and ("spawned", pair) not in maker.memo:
-            maker.memo[("spawned", pair)] = True
-            dice = self.dice(maker, "works", pair.back)
-            roles = bool(self.blueprint.roles.get(pair.forth))
-            for number in range(dice.between(4, 8)):
-                role = (0, 0, 1, 0, 5, 4)[number % 6] if roles else dice.below(2)
-                work = Entity(
-                    pair.work, ("work", maker.kind, *maker.key, pair.forth, str(number)), forced=[(pair, maker, role)]
-                )
-                self._enlist(work)
-        self.base(pair.work)
-        entities = self._all[pair.work]
-        index = self._index[pair]
-        while self._indexed[pair] < len(entities):
-            work = entities[self._indexed[pair]]
-            self._indexed[pair] += 1
-            for edge in self.makers(work, pair):
-                index[(edge.target.kind, *edge.target.key)].append(Edge(edge.own, work))
-        return sorted(index[(maker.kind, *maker.key)], key=_place)
+        around = maker.around
+        if around is not None:
+            self._spawn(around, pair.work)
+        works = self.base(pair.work) if around is None else self._neighbours[around, pair.work]
+        size, index = self._index.get((pair, around), (-1, {}))
+        if size != len(works):
+            index = defaultdict(list)
+            for work in list(works):
+                for edge in self.makers(work, pair):
+                    index[edge.target].append(Edge(edge.own, work))
+            self._index[pair, around] = len(works), index
+        return sorted(index.get(maker, ()), key=_place)
+
+    def _spawn(self, around: Entity, kind: str) -> None:
+        """Make all there is of a kind of works in a neighbourhood: those of who it is around, and what parts need."""
+        if (around, kind) in self._spawned:
+            return
+        self._spawned.add((around, kind))
+        if around is self._anchor:
+            self.planted(kind)
+        for pair in self.blueprint.pairs:
+            if pair.family and pair.maker == kind:
+                for part in list(self._neighbours[around, pair.work]):
+                    self.parent(part, pair)
+            elif pair.family and pair.work == kind:
+                for whole in list(self._neighbours[around, pair.maker]):
+                    self.children(whole, kind)
+            elif not pair.family and not pair.through and pair.work == kind:
+                for maker in self._leaders(around, pair.maker):
+                    dice = self.dice(maker, "works", pair.back)
+                    roles = bool(self.blueprint.roles.get(pair.forth))
+                    for number in range(dice.between(4, 8)):
+                        role = (0, 0, 1, 0, 5, 4)[number % 6] if roles else dice.below(2)
+                        key = ("work", maker.kind, *maker.key, pair.forth, str(number))
+                        self._enlist(Entity(kind, key, forced=[(pair, maker, role)], root=around))
+
+    def _leaders(self, around: Entity, kind: str) -> list[Entity]:
+        """Who of a kind has works of their own in a neighbourhood."""
+        if around is self._anchor:
+            return [entity for entity in self.planted(kind) if not entity.base]
+        return [around] if around.kind == kind else []
+
+    def _beside(self, entity: Entity, kind: str) -> list[Entity]:
+        """Those of a kind with whom an entity may have to do: the population, or who is in its neighbourhood alone."""
+        around = entity.around
+        if around is None or self._closed(self.blueprint.kinds[kind]):
+            return self.base(kind)
+        if (around, kind) not in self._beside_of:
+            keys = [("beside", around.kind, *around.key, str(number)) for number in range(_BESIDE)]
+            self._beside_of[around, kind] = [self._enlist(Entity(kind, key, root=around)) for key in keys]
+        return self._beside_of[around, kind]
 
     def _works_through(self, maker: Entity, pair: Pair) -> list[Edge]:
         family = next(

@@ -5,6 +5,7 @@ The method, the path and the names of what is sent decide; there is no rule for 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import cast
@@ -100,7 +101,7 @@ class Writer:
 
     def _create(self, kind: str, sent: Mapping[str, object], owner: Entity | None, plan: Plan) -> Entity | None:
         known = self.blueprint.kinds[kind]
-        entity = self.world.create(kind)
+        entity = self.world.create(kind, plan.tool.name, json.dumps(sent, sort_keys=True, default=str))
         self._assign(entity, sent)
         if owner is None:
             return entity
@@ -152,7 +153,9 @@ class Writer:
             return
         for name, part in plan.shape.properties.items():
             if set(words(name)) & {"snapshot", "revision", "version", "etag"} and "string" in part.types:
-                dice = self.world.dice(subject, name, self.world.version)
+                number = cast("int", subject.memo.get("touched", 0)) + 1
+                subject.memo["touched"] = number
+                dice = self.world.dice(subject, name, number)
                 subject.values[name] = "".join(dice.choose("0123456789abcdef") for _ in range(32))
 
     # -- members ---------------------------------------------------------------------------------------------------
@@ -273,8 +276,8 @@ class Writer:
                 r for r in self.blueprint.relations.values() if r.owner == owner.kind and r.target == kind and r.many
             ]
             relations.sort(key=lambda r: singular(r.label) != kind)
-            options = self.world.related(owner, relations[0].label, kind) if relations else []
-        chosen = options[0].target if options else self.world.one(state, label, kind)
+            options = self.world.natural(owner, relations[0].label, kind) if relations else []
+        chosen = self.world.meant(kind) or (options[0].target if options else self.world.one(state, label, kind))
         if chosen is not None:
             state.memo[("link", label)] = chosen
         return chosen

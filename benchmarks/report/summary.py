@@ -1,15 +1,18 @@
-"""The figures of a whole run: as `summary.json`, and as the table that is printed."""
+"""The figures of one run: as `summary.json`, and as the table that is printed."""
 
 from __future__ import annotations
 
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
-
-from rich.table import Table
+from typing import TYPE_CHECKING
 
 from benchmarks.metrics import mean, percent
-from benchmarks.runner import Result, Settings
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from benchmarks.runner import Result, Settings
 
 __all__ = ["summarize", "table"]
 
@@ -68,6 +71,8 @@ def _by_gold_calls(results: Sequence[Result]) -> dict[str, object]:
 
 def table(summary: Mapping[str, object]) -> Table:
     """The figures for people."""
+    from rich.table import Table
+
     shown = Table(show_header=False)
     shown.add_column("measure")
     shown.add_column("value", justify="right")

@@ -1,0 +1,11 @@
+"""What came of runs: the summary of one (`summarize`, `table`), and the comparison of several that `atc report` shows.
+
+`runs` reads the folders, `figures` and `stats` compute, `comparison` puts both together, `tables` says it in words and
+numbers, and `render` and `page` write that down: for a terminal, as Markdown, as one HTML page, as JSON.
+"""
+
+from __future__ import annotations
+
+from benchmarks.report.summary import summarize, table
+
+__all__ = ["summarize", "table"]

@@ -1,0 +1,76 @@
+"""`atc report`: compare the runs that `atc bench` left in folders, and write the comparison down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from protocols.errors import UsageError
+
+__all__ = ["report"]
+
+_file = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path), metavar="DIR...")
+@click.option("--paper", "with_paper", is_flag=True, help="Add the papers' figures, labelled as published.")
+@click.option("--markdown", "markdown_file", type=_file, metavar="FILE", help="Write the tables as Markdown.")
+@click.option(
+    "--html", "html_file", type=_file, metavar="FILE", help="Write one page with plots, and every task's solution."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON instead of the tables.")
+@click.option(
+    "--prices",
+    "price_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="YAML with the price of a million tokens for each model  [default: the list prices that come with atc]",
+)
+def report(
+    folders: tuple[Path, ...],
+    with_paper: bool,
+    markdown_file: Path | None,
+    html_file: Path | None,
+    as_json: bool,
+    price_file: Path | None,
+) -> None:
+    """Compare the runs in each DIR, a folder that `atc bench --out` wrote, on the tasks that all of them have.
+
+    A folder that `--repeat` filled stands for all runs in it.
+
+    Shown are means with their intervals, cost, successes by gold calls, failures by category, success by number of
+    reflections, and for every two runs how they differ task by task. With --paper alone, what the papers published.
+    """
+    if not folders and not with_paper:
+        raise click.UsageError("Missing argument 'DIR...' (or --paper).")
+    from rich.console import Console
+
+    from atc.files import to_json
+    from benchmarks.report.comparison import compare
+    from benchmarks.report.page import page
+    from benchmarks.report.paper import paper
+    from benchmarks.report.prices import read_prices
+    from benchmarks.report.render import markdown, show
+    from benchmarks.report.runs import read_runs
+    from benchmarks.report.tables import paper_tables, tables
+
+    found = compare(read_runs(folders), read_prices(price_file))
+    shown = [*(tables(found) if folders else []), *(paper_tables(found.runs) if with_paper else [])]
+    if as_json:
+        data = found.to_json() | ({"published": dict(paper())} if with_paper else {})
+        click.echo(to_json(data), nl=False)
+    else:
+        show(shown, found.notes, Console())
+    if markdown_file:
+        _write(markdown_file, markdown(shown, found.notes))
+    if html_file:
+        _write(html_file, page(found, shown))
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, "utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror or error}") from None

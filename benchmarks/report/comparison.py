@@ -1,0 +1,156 @@
+"""Put runs side by side on the tasks that all of them have: the value from which every form of the report is made."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from benchmarks.report.figures import Figures, figures, measures
+from benchmarks.report.prices import Prices
+from benchmarks.report.runs import Run, Solved
+from benchmarks.report.stats import Difference, difference
+
+__all__ = ["Compared", "Consistency", "Pair", "Report", "compare"]
+
+PAIRED = ("success", "path", "precision", "correct", "prompt_tokens", "completion_tokens", "seconds", "cost")
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A run with the tasks that were looked at, and its figures over them."""
+
+    run: Run
+    tasks: tuple[Solved, ...]
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Consistency:
+    """How far two runs agree task by task, as shares: solved or not, the answer's text, the calls, the program."""
+
+    success: float
+    answer: float
+    calls: float
+    program: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two runs task by task; `differences` are second minus first, by name of the measure."""
+
+    first: str
+    second: str
+    differences: Mapping[str, Difference]
+    consistency: Consistency
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that is reported. `settings` are those in which the runs differ, by name; `notes` are for people."""
+
+    runs: tuple[Compared, ...]
+    pairs: tuple[Pair, ...]
+    settings: Mapping[str, tuple[Any, ...]]
+    notes: tuple[str, ...]
+    prices: Prices
+
+    def to_json(self) -> dict[str, object]:
+        """Plain data; the keys are part of the interface."""
+        return {
+            "runs": [
+                {
+                    "name": one.run.name,
+                    "config": dict(one.run.config),
+                    "figures": asdict(one.figures),
+                    "tasks": [
+                        {"id": task.id, "dataset": task.dataset, **asdict(task.metrics)}
+                        | ({"seconds": task.times.seconds} if task.times else {})
+                        for task in one.tasks
+                    ],
+                }
+                for one in self.runs
+            ],
+            "pairs": [asdict(pair) for pair in self.pairs],
+            "settings": {name: list(values) for name, values in self.settings.items()},
+            "notes": list(self.notes),
+            "prices": {"currency": self.prices.currency, "date": self.prices.date, "source": self.prices.source},
+        }
+
+
+def compare(runs: Sequence[Run], prices: Prices) -> Report:
+    """Compare runs on the tasks they share; runs that share none are shown each on its own tasks, without pairs."""
+    shared = set.intersection(*({task.key for task in run.tasks} for run in runs)) if runs else set()
+    looked_at = [
+        Compared(run, tasks, figures(run, tasks, prices.of(run.model)))
+        for run in runs
+        for tasks in [tuple(task for task in run.tasks if task.key in shared or not shared)]
+    ]
+    pairs = [_pair(*two, prices) for two in itertools.combinations(looked_at, 2)] if shared else []
+    settings = _differing(runs)
+    return Report(tuple(looked_at), tuple(pairs), settings, tuple(_notes(looked_at, len(shared), prices)), prices)
+
+
+def _pair(first: Compared, second: Compared, prices: Prices) -> Pair:
+    order = {task.key: task for task in second.tasks}
+    both = [(task, order[task.key]) for task in first.tasks]
+    differences = {}
+    for one, other in zip(measures(prices.of(first.run.model)), measures(prices.of(second.run.model)), strict=True):
+        if one.name in PAIRED:
+            values = [(one.of(a), other.of(b)) for a, b in both]
+            known = [(a, b) for a, b in values if a is not None and b is not None]
+            if known:
+                differences[one.name] = difference([a for a, _ in known], [b for _, b in known])
+
+    def agree(of: Callable[[Solved], object]) -> float:
+        return sum(of(a) == of(b) for a, b in both) / len(both)
+
+    consistency = Consistency(
+        success=agree(lambda task: task.metrics.success),
+        answer=agree(lambda task: task.solution["answer"]),
+        calls=agree(lambda task: [call["tool"] for call in _last(task).get("calls", [])]),
+        program=agree(lambda task: _last(task).get("program", "")),
+    )
+    return Pair(first.run.name, second.run.name, differences, consistency)
+
+
+def _last(task: Solved) -> Mapping[str, Any]:
+    attempts = task.solution["attempts"]
+    last: Mapping[str, Any] = attempts[-1] if attempts else {}
+    return last
+
+
+def _differing(runs: Sequence[Run]) -> dict[str, tuple[Any, ...]]:
+    names = dict.fromkeys(name for run in runs for name in run.config)
+    values = {name: tuple(run.config.get(name) for run in runs) for name in names}
+    return {name: some for name, some in values.items() if len({json.dumps(one, sort_keys=True) for one in some}) > 1}
+
+
+def _notes(runs: Sequence[Compared], shared: int, prices: Prices) -> list[str]:
+    """What a reader has to know in order not to read too much into the figures."""
+    notes = []
+    files = {json.dumps(one.run.task_file, sort_keys=True) for one in runs}
+    counts = ", ".join(f"{one.run.name} has {len(one.run.tasks)}" for one in runs)
+    if runs and not shared:
+        notes.append(
+            f"The runs have no task in common ({counts}): each is shown on its own tasks, and nothing is paired."
+        )
+    elif any(len(one.run.tasks) > shared for one in runs):
+        notes.append(f"All figures are of the {shared} tasks that every run has ({counts}).")
+    if shared and len(files) > 1:
+        notes.append("The runs are of different task files; a task is the same if dataset, id and query are.")
+    notes += _partly(runs, "correct", "The right answer is known")
+    notes += _partly(runs, "seconds", "Seconds are recorded")
+    unpriced = sorted({one.run.model for one in runs if prices.of(one.run.model) is None})
+    return notes + [f"{model} has no price in the table: name one with --prices." for model in unpriced]
+
+
+def _partly(runs: Sequence[Compared], measure: str, told: str) -> list[str]:
+    """Where a measure is known of some tasks only: of how many, said once for all runs of which it is the same."""
+    names: dict[tuple[int, int], list[str]] = {}
+    for one in runs:
+        if 0 < one.figures.means[measure].n < len(one.tasks):
+            names.setdefault((one.figures.means[measure].n, len(one.tasks)), []).append(one.run.name)
+    return [f"{told} for {known} of {tasks} tasks ({', '.join(some)})." for (known, tasks), some in names.items()]

@@ -1,0 +1,152 @@
+"""The figures of one run over some of its tasks: means with intervals, and the ATC paper's drawings as numbers."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from benchmarks.report.prices import Price
+from benchmarks.report.runs import Run, Solved
+from benchmarks.report.stats import Estimate, estimate
+
+__all__ = ["MEASURES", "Figures", "Group", "Measure", "figures", "measures", "solved_within"]
+
+MANY = 7
+"""Tasks with at least so many gold calls are one group, as in the paper's long-term planning."""
+
+Unit = Literal["share", "number", "seconds", "money"]
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A figure that every task has or lacks (None). `ours`: the papers do not report it in this way."""
+
+    name: str
+    title: str
+    unit: Unit
+    ours: bool
+    of: Callable[[Solved], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Some tasks of a run: those with a number of gold calls, or those that failed in one way."""
+
+    name: str
+    tasks: int
+    solved: int
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """`means` by name of the measure; `by_reflections[k]` is the share solved with at most k reflections.
+
+    `tokens_per_solved` are all tokens of the run by its successes, None without one; `seconds_median` is None where no
+    times are recorded. `by_error` counts the failed tasks, most frequent category first.
+    """
+
+    tasks: int
+    solved: int
+    means: Mapping[str, Estimate]
+    tokens: int
+    tokens_per_solved: float | None
+    seconds_median: float | None
+    cost: float | None
+    by_gold: tuple[Group, ...]
+    by_error: tuple[Group, ...]
+    by_reflections: tuple[float, ...]
+
+
+def _correct(task: Solved) -> float | None:
+    return None if task.metrics.correct is None else float(task.metrics.correct)
+
+
+def _false_success(task: Solved) -> float | None:
+    """Among answered tasks whose right answer is known: whether the answer is wrong."""
+    known = task.metrics.answered and task.metrics.correct is not None
+    return float(not task.metrics.correct) if known else None
+
+
+MEASURES = (
+    Measure("success", "Success", "share", False, lambda task: task.metrics.success),
+    Measure("path", "Path", "share", False, lambda task: task.metrics.path),
+    Measure("precision", "Prec", "share", False, lambda task: task.metrics.precision),
+    Measure("success_any", "success over all attempts", "share", True, lambda task: task.metrics.success_any),
+    Measure("correct", "answer correct", "share", True, _correct),
+    Measure("false_success", "false success", "share", True, _false_success),
+    Measure("prompt_tokens", "prompt tokens", "number", True, lambda task: task.metrics.prompt_tokens),
+    Measure("cached_tokens", "of them cached", "number", True, lambda task: task.metrics.cached_tokens),
+    Measure("completion_tokens", "completion tokens", "number", True, lambda task: task.metrics.completion_tokens),
+    Measure("model_calls", "model calls", "number", True, lambda task: task.metrics.model_calls),
+    Measure("tool_calls", "tool calls", "number", True, lambda task: task.metrics.tool_calls),
+    Measure("reflections", "reflections", "number", True, lambda task: task.metrics.reflections),
+    Measure("seconds", "seconds", "seconds", True, lambda task: task.times.seconds if task.times else None),
+)
+"""All but the cost, which needs a price; `measures` has that too."""
+
+
+def measures(price: Price | None) -> tuple[Measure, ...]:
+    """The measures of a run whose tokens have this price; without one its cost is unknown."""
+
+    def cost(task: Solved) -> float | None:
+        return price.cost(task.metrics) if price else None
+
+    return (*MEASURES, Measure("cost", "cost", "money", True, cost))
+
+
+def figures(run: Run, tasks: Sequence[Solved], price: Price | None) -> Figures:
+    """All figures of a run over some of its tasks, at least one."""
+    solved = sum(task.metrics.success == 1 for task in tasks)
+    tokens = sum(task.metrics.prompt_tokens + task.metrics.completion_tokens for task in tasks)
+    seconds = [task.times.seconds for task in tasks if task.times]
+    return Figures(
+        tasks=len(tasks),
+        solved=solved,
+        means={measure.name: estimate(_values(measure, tasks)) for measure in measures(price)},
+        tokens=tokens,
+        tokens_per_solved=tokens / solved if solved else None,
+        seconds_median=statistics.median(seconds) if seconds else None,
+        cost=sum(price.cost(task.metrics) for task in tasks) if price else None,
+        by_gold=_by_gold(tasks),
+        by_error=_by_error(tasks),
+        by_reflections=tuple(
+            statistics.fmean(solved_within(task, most) for task in tasks)
+            for most in range((0 if run.mode == "none" else run.config["max_reflections"]) + 1)
+        ),
+    )
+
+
+def solved_within(task: Solved, reflections: int) -> float:
+    """The task's success, had the loop been cut off after so many reflections.
+
+    The loop revises only what failed, so a solution that took more attempts had nothing to show at that point.
+    """
+    return task.metrics.success if len(task.solution["attempts"]) <= reflections + 1 else 0.0
+
+
+def _values(measure: Measure, tasks: Iterable[Solved]) -> list[float]:
+    return [value for task in tasks if (value := measure.of(task)) is not None]
+
+
+def _by_gold(tasks: Sequence[Solved]) -> tuple[Group, ...]:
+    """Figure 6a: successes by the number of calls that the gold solution makes."""
+    numbers = sorted({min(task.metrics.gold_calls, MANY) for task in tasks})
+    groups = {number: [task for task in tasks if min(task.metrics.gold_calls, MANY) == number] for number in numbers}
+    return tuple(
+        Group(f"{number} or more" if number == MANY else str(number), len(some), _solved(some))
+        for number, some in groups.items()
+    )
+
+
+def _by_error(tasks: Sequence[Solved]) -> tuple[Group, ...]:
+    """Figure 6b: failed tasks by category."""
+    failed = [task for task in tasks if task.metrics.success < 1]
+    counted = Counter(task.metrics.error or "no category" for task in failed)
+    return tuple(Group(name, number, 0) for name, number in sorted(counted.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _solved(tasks: Iterable[Solved]) -> int:
+    return sum(task.metrics.success == 1 for task in tasks)

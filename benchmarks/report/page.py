@@ -1,0 +1,179 @@
+"""One HTML page with the whole report: tables, plots, and a matrix of tasks that leads to every solution.
+
+The page is one file that loads nothing and runs no script: a policy in its head forbids both, and a click is a link to
+a part of the page that CSS then shows. All text comes through a template that escapes it, since questions, programs,
+answers and responses are other people's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from atc.tui.text import shorten, visible
+from benchmarks.report.comparison import Compared, Report
+from benchmarks.report.plots import Bar, Point, bars, legend, lines, scatter
+from benchmarks.report.runs import Solved
+from benchmarks.report.stats import Estimate, estimate
+from benchmarks.report.tables import TextTable, percent
+
+__all__ = ["page"]
+
+LONGEST = 1200
+"""Characters that are shown of arguments, responses and output."""
+
+KINDS = {
+    "solved": ("✓", "solved"),
+    "wrong": ("≠", "answered, and the answer is wrong"),
+    "answered": ("✗", "answered without all gold calls"),
+    "failed": ("∅", "no answer"),
+}
+"""What became of a task: a sign and words, so that no colour is needed to tell them apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One task in one run; `id` names its part of the page, `kind` is one of KINDS."""
+
+    id: str
+    run: str
+    mode: str
+    model: str
+    task: Solved
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One task: a cell for each run, None where the run lacks it. `same`: all runs solved it, or none did."""
+
+    id: str
+    task: Solved
+    cells: tuple[Cell | None, ...]
+    same: bool
+
+
+def page(report: Report, tables: Sequence[TextTable]) -> str:
+    """The page as text; `tables` are shown first, the papers' among them where they are asked for."""
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_seen
+    )
+    environment.filters["json"] = _json
+    environment.filters["short"] = lambda text: _shortened(str(text))
+    environment.filters["percent"] = percent
+    here = files(__package__)
+    template = environment.from_string(here.joinpath("page.html").read_text("utf-8"))
+    return template.render(
+        style=Markup(here.joinpath("page.css").read_text("utf-8")),
+        report=report,
+        tables=tables,
+        plots=_plots(report.runs) if report.runs else [],
+        legend=legend(one.run.name for one in report.runs),
+        rows=_rows(report.runs),
+        sign={kind: sign for kind, (sign, _) in KINDS.items()},
+        word={kind: word for kind, (_, word) in KINDS.items()},
+    )
+
+
+def _seen(value: object) -> object:
+    """Text with signs in place of characters that act (direction marks, control characters), before it is escaped."""
+    return visible(value) if type(value) is str else value
+
+
+def _json(value: object) -> str:
+    return _shortened(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{shorten(text, LONGEST)} ({len(text):,} characters)"
+
+
+def _rows(runs: Sequence[Compared]) -> list[Row]:
+    """The tasks of all runs, in the order of the first run that has them."""
+    known = [{task.key: task for task in one.tasks} for one in runs]
+    tasks: dict[tuple[str, str, str], Solved] = {}
+    for one in runs:
+        for task in one.tasks:
+            tasks.setdefault(task.key, task)
+    rows = []
+    for number, (key, task) in enumerate(tasks.items()):
+        cells = tuple(
+            _cell(f"t{number}-r{column}", one, found) if (found := some.get(key)) else None
+            for column, (one, some) in enumerate(zip(runs, known, strict=True))
+        )
+        rows.append(Row(f"t{number}", task, cells, len({cell.task.metrics.success for cell in cells if cell}) < 2))
+    return rows
+
+
+def _cell(name: str, one: Compared, task: Solved) -> Cell:
+    metrics = task.metrics
+    kind = "solved" if metrics.success == 1 else "answered" if metrics.answered else "failed"
+    if metrics.answered and metrics.correct is False:
+        kind = "wrong"
+    return Cell(name, one.run.name, one.run.mode, one.run.model, task, kind)
+
+
+def _plots(runs: Sequence[Compared]) -> list[tuple[str, Markup]]:
+    """Titles and drawings."""
+    found = [
+        ("Tokens against success", scatter([_against(one) for one in runs], "tokens a task", "Success %")),
+        (
+            "Success by reflections (as in Figure 5)",
+            lines([_within(one) for one in runs], "reflections, at most", "Success %"),
+        ),
+        ("Solved by number of gold calls (as in Figure 6a)", _gold(runs)),
+    ]
+    if any(one.figures.by_error for one in runs):
+        found.append(("Failed tasks by category (ours, as in Figure 6b)", _errors(runs)))
+    return found
+
+
+def _against(one: Compared) -> Point:
+    tokens = estimate([task.metrics.prompt_tokens + task.metrics.completion_tokens for task in one.tasks])
+    success = one.figures.means["success"]
+    (x, left, right), (y, low, high) = _ends(tokens), _ends(success, 100)
+    label = f"{one.run.name}: {x:,.0f} tokens a task, success {y:.1f} % [{low:.1f}, {high:.1f}]"
+    return Point(x, y, label, (left, right, low, high))
+
+
+def _ends(one: Estimate, scale: float = 1) -> tuple[float, float, float]:
+    return scale * (one.mean or 0), scale * (one.low or 0), scale * (one.high or 0)
+
+
+def _within(one: Compared) -> list[Point]:
+    return [
+        Point(k, 100 * share, f"{one.run.name}: {percent(share)} with at most {k} reflections")
+        for k, share in enumerate(one.figures.by_reflections)
+    ]
+
+
+def _gold(runs: Sequence[Compared]) -> Markup:
+    groups = [{group.name: group for group in one.figures.by_gold} for one in runs]
+    names = sorted({name for some in groups for name in some}, key=lambda name: int(name.split()[0]))
+
+    def bar(one: Compared, name: str, some: Mapping[str, Any]) -> Bar:
+        if name not in some:
+            return Bar(None, "")
+        group = some[name]
+        return Bar(100 * group.solved / group.tasks, f"{one.run.name}, {name}: {group.solved} of {group.tasks}")
+
+    table = [(name, [bar(one, name, some) for one, some in zip(runs, groups, strict=True)]) for name in names]
+    return bars(table, "gold calls", "solved %")
+
+
+def _errors(runs: Sequence[Compared]) -> Markup:
+    counts = [{group.name: group.tasks for group in one.figures.by_error} for one in runs]
+    names: Iterable[str] = dict.fromkeys(name for some in counts for name in some)
+
+    def bar(one: Compared, name: str, some: Mapping[str, int]) -> Bar:
+        number, failed = some.get(name, 0), sum(some.values())
+        return Bar(100 * number / failed if failed else None, f"{one.run.name}, {name}: {number} of {failed} failed")
+
+    table = [(name, [bar(one, name, some) for one, some in zip(runs, counts, strict=True)]) for name in names]
+    return bars(table, "category", "of the failed %")

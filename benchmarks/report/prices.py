@@ -1,0 +1,98 @@
+"""What tokens cost: a price table in a small YAML file, ours or the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from benchmarks.report.runs import Metrics
+from protocols.errors import UsageError
+
+__all__ = ["Price", "Prices", "read_prices"]
+
+_PRICE = {"type": "number", "minimum": 0}
+_TABLE = Draft202012Validator(
+    {
+        "type": "object",
+        "required": ["currency", "date", "source", "models"],
+        "properties": {
+            "models": {
+                "type": "object",
+                "additionalProperties": {
+                    "type": "object",
+                    "required": ["prompt", "completion"],
+                    "additionalProperties": False,
+                    "properties": {
+                        **dict.fromkeys(("prompt", "cached", "completion"), _PRICE),
+                        "source": {"type": "string"},
+                    },
+                },
+            }
+        },
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """Of a million tokens; `cached` are prompt tokens that come from the endpoint's cache."""
+
+    prompt: float
+    cached: float
+    completion: float
+    source: str
+
+    def cost(self, used: Metrics) -> float:
+        """What one task cost."""
+        fresh = max(used.prompt_tokens - used.cached_tokens, 0)
+        cached = used.prompt_tokens - fresh
+        return (fresh * self.prompt + cached * self.cached + used.completion_tokens * self.completion) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """A price table: since when its prices hold, where they are from, and a price for each name of a model."""
+
+    currency: str
+    date: str
+    source: str
+    models: Mapping[str, Price]
+
+    def of(self, model: str) -> Price | None:
+        """The price of a model: the entry of its name, or the longest beginning that fits (`local:*`)."""
+        if model in self.models:
+            return self.models[model]
+        fitting = [name for name in self.models if name.endswith("*") and model.startswith(name[:-1])]
+        return self.models[max(fitting, key=len)] if fitting else None
+
+
+def read_prices(file: Path | None = None) -> Prices:
+    """Read a price table, the one we ship where no file is named. Raises: UsageError."""
+    place = file or "prices.yaml"
+    try:
+        text = file.read_text("utf-8") if file else files(__package__).joinpath("prices.yaml").read_text("utf-8")
+        data: Any = yaml.safe_load(text)
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise UsageError(f"{place} cannot be read: {error}") from None
+    wrong = best_match(_TABLE.iter_errors(data))
+    if wrong is not None:
+        raise UsageError(f"{place}: {wrong.json_path}: {wrong.message}")
+    models = {
+        name: Price(
+            entry["prompt"],
+            entry.get("cached", entry["prompt"]),
+            entry["completion"],
+            entry.get("source", str(data["source"])),
+        )
+        for name, entry in data["models"].items()
+    }
+    day = data["date"].isoformat() if isinstance(data["date"], date) else str(data["date"])
+    return Prices(str(data["currency"]), day, str(data["source"]), models)

@@ -1,0 +1,60 @@
+"""Write the tables of a report down: for a terminal, and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from atc.tui.text import visible
+from benchmarks.report.tables import TextTable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["markdown", "show"]
+
+
+def show(tables: Iterable[TextTable], notes: Sequence[str], console: Console) -> None:
+    """Print the notes and the tables; nothing in them can act on the terminal."""
+    from rich.table import Table
+    from rich.text import Text
+
+    for note in notes:
+        console.print(Text(visible(note)))
+    for table in tables:
+        shown = Table(title=Text(visible(table.title), "bold"), title_justify="left")
+        for position, column in enumerate(table.columns):
+            right = position >= table.left
+            shown.add_column(Text(visible(column)), justify="right" if right else "left", overflow="fold")
+        for row in table.rows:
+            shown.add_row(*(Text(visible(cell)) for cell in row))
+        console.print(shown)
+        for remark in table.remarks:
+            console.print(Text(visible(remark), "dim"))
+        console.print()
+
+
+def markdown(tables: Iterable[TextTable], notes: Sequence[str]) -> str:
+    """The same as GitHub's Markdown."""
+    parts = ["# Benchmark report\n"]
+    if notes:
+        parts.append("".join(f"- {_cell(note)}\n" for note in notes))
+    for table in tables:
+        lines = [f"## {_cell(table.title)}", "", _row(table.columns)]
+        lines.append(_row("---" if position < table.left else "---:" for position in range(len(table.columns))))
+        lines += [_row(row) for row in table.rows]
+        lines += [f"\n{_cell(remark)}" for remark in table.remarks]
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(_cell(cell) for cell in cells)} |"
+
+
+def _cell(text: str) -> str:
+    """Text on one line that Markdown takes as text."""
+    text = " ".join(visible(text).split())
+    for sign in "\\`*_<>|#":
+        text = text.replace(sign, f"\\{sign}")
+    return text.replace("](", "]\\(")

@@ -1,0 +1,265 @@
+"""Read the folders that `atc bench` writes: what was asked for, and each task with its figures and its solution.
+
+A folder is checked once, here, against what the rest of the report relies on; a file that is not as it should be is
+named. The solutions stay plain data, the form in which they are stored.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
+from protocols.errors import UsageError
+
+__all__ = ["Metrics", "Run", "Solved", "Times", "read_run", "read_runs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """The figures of one task. The first four are between 0 and 1; `correct` is None where nobody knows the answer.
+
+    `prompt_tokens` include the cached ones; tokens and calls are those of all attempts. `error` is a category of
+    failure, None for a success.
+    """
+
+    success: float
+    path: float
+    precision: float
+    success_any: float
+    correct: bool | None
+    answered: bool
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    model_calls: int
+    tool_calls: int
+    reflections: int
+    gold_calls: int
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Wall-clock seconds of one task: in all, waiting for the model, running programs."""
+
+    seconds: float
+    model_seconds: float
+    run_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """One task of a run. `gold` is how often each tool is to be called; `solution` is a Solution's JSON."""
+
+    id: str
+    dataset: str
+    query: str
+    gold: Mapping[str, int]
+    metrics: Metrics
+    solution: Mapping[str, Any]
+    times: Times | None
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes it the same task in another run: ids alone repeat between task files."""
+        return self.dataset, self.id, self.query
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A results folder. `name` tells it from the others in the same report; `tasks` are in the order of their files."""
+
+    name: str
+    config: Mapping[str, Any]
+    tasks: tuple[Solved, ...]
+
+    @property
+    def mode(self) -> str:
+        return str(self.config.get("mode", "?"))
+
+    @property
+    def model(self) -> str:
+        return str(self.config.get("model", "?"))
+
+    @property
+    def task_file(self) -> object:
+        """Name and SHA-256 of the file that the tasks are from."""
+        return self.config.get("files", {}).get("tasks")
+
+
+_TEXT = {"type": "string"}
+_SECONDS = {"type": "number", "minimum": 0}
+_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+_COUNT = {"type": "integer", "minimum": 0}
+_CALL = {
+    "type": "object",
+    "required": ["tool", "status"],
+    "properties": {"tool": {"type": ["string", "null"]}, "status": {"type": ["integer", "null"]}},
+}
+_ATTEMPT = {
+    "type": "object",
+    "required": ["program", "stage", "calls"],
+    "properties": {
+        "program": {"type": "string"},
+        "stage": {"type": "string"},
+        "calls": {"type": "array", "items": _CALL},
+        "run": {"type": ["object", "null"]},
+        "fault": {"type": ["object", "null"]},
+        "attribution": {"type": ["object", "null"]},
+    },
+}
+_METRICS = {
+    **dict.fromkeys(("success", "path", "precision", "success_any"), _SHARE),
+    "correct": {"type": ["boolean", "null"]},
+    "answered": {"type": "boolean"},
+    **dict.fromkeys(("prompt_tokens", "completion_tokens", "cached_tokens"), _COUNT),
+    **dict.fromkeys(("model_calls", "tool_calls", "reflections", "gold_calls"), _COUNT),
+    "error": {"type": ["string", "null"]},
+}
+_TASK = Draft202012Validator(
+    {
+        "type": "object",
+        "required": ["id", "dataset", "query", "gold", "metrics", "solution"],
+        "properties": {
+            **dict.fromkeys(("id", "dataset", "query"), _TEXT),
+            "gold": {
+                "type": "object",
+                "required": ["calls"],
+                "properties": {"calls": {"type": "object", "additionalProperties": _COUNT}},
+            },
+            "metrics": {"type": "object", "required": list(_METRICS), "properties": _METRICS},
+            "solution": {
+                "type": "object",
+                "required": ["status", "answer", "attempts"],
+                "properties": {
+                    "status": {"type": "string"},
+                    "answer": {"type": ["string", "null"]},
+                    "attempts": {"type": "array", "items": _ATTEMPT},
+                },
+            },
+        },
+    }
+)
+_CONFIG = Draft202012Validator(
+    {
+        "type": "object",
+        "required": ["benchmark", "model", "mode", "max_reflections"],
+        "properties": {
+            **dict.fromkeys(("benchmark", "model", "mode"), _TEXT),
+            "max_reflections": _COUNT,
+            "files": {"type": "object"},
+        },
+    }
+)
+_TIMES = Draft202012Validator(
+    {
+        "type": "object",
+        "required": ["id", "seconds"],
+        "properties": {
+            "id": {"type": "string"},
+            **dict.fromkeys(("seconds", "model_seconds", "run_seconds"), _SECONDS),
+        },
+    }
+)
+
+
+def read_runs(folders: Sequence[Path]) -> list[Run]:
+    """Read several run folders; what `--repeat` made, a folder of runs, stands for all of them.
+
+    A folder's name tells its run from the others, with as much of its path as that needs. Raises: UsageError.
+    """
+    places = list(dict.fromkeys(place for folder in folders for place in _runs_in(folder.resolve())))
+    return [read_run(place, name) for place, name in zip(places, _names(places), strict=True)]
+
+
+def read_run(folder: Path, name: str = "") -> Run:
+    """Read one run folder. Raises: UsageError: No such folder, no run in it, or a malformed file."""
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: no such folder")
+    if not (folder / "config.json").is_file():
+        raise UsageError(f"{folder} holds no run: there is no config.json; name a folder that `atc bench --out` wrote")
+    config = _object(folder / "config.json", _CONFIG)
+    times = _times(folder / "times.jsonl")
+    files = sorted((folder / "tasks").glob("*.json"))
+    if not files:
+        raise UsageError(f"{folder} holds no finished task yet; go on with `atc bench`")
+    tasks = tuple(_task(_object(file, _TASK), times) for file in files)
+    return Run(name or folder.name, config, tasks)
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    """The folder itself, or the run folders `1`, `2`, … in it."""
+    if (folder / "config.json").is_file() or not folder.is_dir():
+        return [folder]
+    repeats = [place.parent for place in folder.glob("*/config.json") if place.parent.name.isdigit()]
+    return sorted(repeats, key=lambda place: int(place.name)) or [folder]
+
+
+def _task(data: Mapping[str, Any], times: Mapping[str, Times]) -> Solved:
+    return Solved(
+        id=data["id"],
+        dataset=data["dataset"],
+        query=data["query"],
+        gold=data["gold"]["calls"],
+        metrics=Metrics(**{name: data["metrics"][name] for name in _METRICS}),
+        solution=data["solution"],
+        times=times.get(data["id"]),
+    )
+
+
+def _times(file: Path) -> dict[str, Times]:
+    """Seconds by task; of a task that was solved more than once the last. A line cut off by a stop is left out."""
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from None
+    found = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                data = _parsed(line)
+            except ValueError as error:
+                if number == len(lines):
+                    break
+                raise UsageError(f"{file}, line {number}: no JSON: {error}") from None
+            _check(data, _TIMES, f"{file}, line {number}")
+            found[data["id"]] = Times(data["seconds"], data.get("model_seconds", 0.0), data.get("run_seconds", 0.0))
+    return found
+
+
+def _object(file: Path, schema: Draft202012Validator) -> dict[str, Any]:
+    try:
+        data = _parsed(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:  # UnicodeDecodeError is a ValueError
+        raise UsageError(f"{file} cannot be read: {error}") from None
+    _check(data, schema, str(file))
+    return dict(data)
+
+
+def _parsed(text: str) -> Any:
+    """JSON, with None for NaN and infinities: an API may have sent them in a response, but no figure can be one."""
+    return json.loads(text, parse_constant=lambda name: None)
+
+
+def _check(data: object, schema: Draft202012Validator, place: str) -> None:
+    wrong = best_match(schema.iter_errors(data))
+    if wrong is not None:
+        where = wrong.json_path.removeprefix("$").lstrip(".")
+        raise UsageError(f"{place}: {where + ': ' if where else ''}{wrong.message[:300]}")
+
+
+def _names(places: Sequence[Path]) -> list[str]:
+    """The shortest ends of the paths that differ from one another."""
+    for length in range(1, max((len(place.parts) for place in places), default=1) + 1):
+        names = ["/".join(place.parts[-length:]) for place in places]
+        if len(set(names)) == len(names):
+            return names
+    return [str(place) for place in places]

@@ -1,0 +1,91 @@
+"""The few statistics of a comparison: a mean with its uncertainty, and whether two runs really differ.
+
+Plain Python with a seeded generator: the same runs give the same numbers everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Difference", "Estimate", "difference", "estimate", "sign_flip"]
+
+RESAMPLES = 2000
+"""Of a bootstrap; its ends then vary by about half a point with the seed, for 100 tasks and a share near 80 %."""
+
+FLIPS = 10_000
+EXACT = 14
+"""Up to so many pairs that differ, all ways to flip their signs are counted instead of drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over `n` values with its 95 % bootstrap interval; all three are None for no values."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How the second of two runs differs from the first on the same `n` tasks.
+
+    `mean` is second minus first, `p` the two-sided p-value of a paired sign-flip test: how often a difference at least
+    as large comes about where each pair is as likely one way round as the other. `more` and `fewer` count the tasks.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    more: int
+    fewer: int
+    n: int
+
+
+def estimate(values: Sequence[float], seed: int = 0) -> Estimate:
+    """Mean and percentile bootstrap interval (Efron and Tibshirani, 1993, section 13.3)."""
+    if not values:
+        return Estimate(None, None, None, 0)
+    mean = statistics.fmean(values)
+    if min(values) == max(values):
+        return Estimate(mean, mean, mean, len(values))
+    draw = random.Random(seed)
+    means = sorted(statistics.fmean(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
+    return Estimate(mean, means[int(0.025 * RESAMPLES)], means[math.ceil(0.975 * RESAMPLES) - 1], len(values))
+
+
+def difference(first: Sequence[float], second: Sequence[float], seed: int = 0) -> Difference:
+    """Compare two runs task by task. Raises: ValueError: No pairs, or not as many values in both."""
+    apart = [b - a for a, b in zip(first, second, strict=True)]
+    if not apart:
+        raise ValueError("there are no pairs to compare")
+    around = estimate(apart, seed)
+    assert around.mean is not None and around.low is not None and around.high is not None
+    more, fewer = sum(one > 0 for one in apart), sum(one < 0 for one in apart)
+    return Difference(around.mean, around.low, around.high, sign_flip(apart, seed), more, fewer, len(apart))
+
+
+def sign_flip(differences: Sequence[float], seed: int = 0) -> float:
+    """Two-sided p-value of the paired permutation test. For differences of one size it is the exact sign test."""
+    sizes = [abs(one) for one in differences if one]
+    if not sizes:
+        return 1.0
+    if min(sizes) == max(sizes):
+        more = sum(one > 0 for one in differences)
+        tail = sum(math.comb(len(sizes), k) for k in range(min(more, len(sizes) - more) + 1))
+        return min(1.0, 2 * tail / (1 << len(sizes)))
+    least = abs(math.fsum(differences)) * (1 - 1e-9)
+    if len(sizes) <= EXACT:
+        sums = [0.0]
+        for size in sizes:
+            sums = [total + sign for total in sums for sign in (size, -size)]
+        return sum(abs(total) >= least for total in sums) / len(sums)
+    draw = random.Random(seed)
+    as_large = sum(abs(math.fsum(draw.choice((size, -size)) for size in sizes)) >= least for _ in range(FLIPS))
+    return (as_large + 1) / (FLIPS + 1)

@@ -1,0 +1,214 @@
+"""Solve one task of a benchmark and judge it: by its calls, and by its answer where a reference tells what is right."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from atc import Agent, Solution
+from atc.files import to_json
+from atc.models import Model, open_model
+from atc.models.budget import Budgeted
+from benchmarks.answers import Reference, find_reference, is_correct, read_claim
+from benchmarks.metrics import category, score
+from benchmarks.restbench import Task
+from benchmarks.runner import Done, Result, Settings
+from protocols.errors import APIError, ModelError, UsageError
+from protocols.model import Protocol
+from sandbox import Limits, Run, Sandbox
+
+if TYPE_CHECKING:
+    from protocols.simulator import Simulator
+
+__all__ = ["Work", "World"]
+
+_TIMES = frozenset({"seconds", "ms", "wall", "cpu", "memory"})
+"""Members of a solution that differ from run to run."""
+
+_opening = threading.Lock()  # of the module, for a Work travels to other machines and a lock does not
+
+BASE = "http://api.invalid"
+"""What stands for the address of a task's simulated service, whose port is another one each time."""
+
+
+class Work:
+    """What solves the tasks of one run; may be used from several threads.
+
+    Args:
+        protocols: By domain. record: A file to which the model's answers are appended.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        protocols: Mapping[str, Protocol],
+        base_url: str | None = None,
+        auth: Sequence[str] = (),
+        record: Path | None = None,
+    ) -> None:
+        self.settings = settings
+        self._protocols = dict(protocols)
+        self._base_url, self._auth, self._record = base_url, tuple(auth), record
+        self._simulators: dict[str, Simulator] = {}
+        self._closing = ExitStack()
+
+    @cached_property
+    def model(self) -> Model:
+        """The model, opened at its first use. Raises: ModelError, UsageError."""
+        return open_model(self.settings.model, record=self._record, seed=self.settings.seed)
+
+    def close(self) -> None:
+        """Close the model if it was opened, and end the simulated APIs."""
+        self._closing.close()
+        if "model" in self.__dict__:
+            self.model.close()
+
+    def solve(self, task: Task, candidates: tuple[str, ...]) -> Done:
+        """Solve one task. Raises: ModelError, APIError: The model or the API could not be had; UsageError."""
+        simulated = self.settings.api == "simulated"
+        reference = find_reference(self.settings.benchmark, task.id, task.query) if simulated else None
+        with self.world(task) as world:
+            solution = world.agent.solve(task.query, tools=candidates)
+            correct = self._judge(reference, solution, world, task) if reference else None
+            return _measured(solution, task, candidates, world.base_url, correct)
+
+    @contextmanager
+    def world(self, task: Task) -> Iterator[World]:
+        """What a task is solved in, so that no task sees what another one changed."""
+        settings = self.settings
+        simulated = settings.api == "simulated"
+        simulator = self._simulator(task.domain) if simulated else None
+        model = Budgeted(
+            self.model, calls=settings.max_model_calls, tokens=settings.max_tokens, seconds=settings.max_seconds
+        )
+        with Agent(
+            self._protocols[task.domain],
+            model,
+            settings.mode,
+            settings.max_reflections,
+            self._base_url,
+            self._auth,
+            simulator.session(query=task.query, task=task.id) if simulator else False,
+            settings.seed,
+            now=datetime.fromisoformat(settings.now),
+            writes="allow",
+        ) as agent:
+            yield World(agent, agent.base_url if simulated else None)
+
+    def _simulator(self, domain: str) -> Simulator:
+        """The simulated API that has a session for each task."""
+        from protocols.simulator import Simulator
+
+        with _opening:
+            if domain not in self._simulators:
+                now = datetime.fromisoformat(self.settings.now)
+                made = Simulator(self._protocols[domain], seed=self.settings.seed, now=now)
+                self._simulators[domain] = self._closing.enter_context(made)
+            return self._simulators[domain]
+
+    def _judge(self, reference: Reference, solution: Solution, world: World, task: Task) -> bool:
+        """Whether a solution's answer is right by its reference, which runs in the solve's own world or in a fresh one.
+
+        Raises: UsageError: The reference does not run to its end, or claims nothing.
+        """
+        if solution.answer is None:
+            return False
+        fresh: AbstractContextManager[World] = nullcontext(world) if reference.after else self.world(task)
+        with fresh as where:
+            run = where.run(reference.program)
+        try:
+            if run.error is not None:
+                raise ValueError(f"{run.error.type}: {run.error.message} (line {run.error.line})")
+            return is_correct(solution.answer, read_claim(run.stdout))
+        except ValueError as error:
+            raise UsageError(f"the reference for {solution.query!r} is broken: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What a task is solved in: an agent, and the address of the service if it is one of its own."""
+
+    agent: Agent
+    base_url: str | None = None
+
+    def run(self, program: str) -> Run:
+        """Run a program of ours in it, with all tools."""
+        agent = self.agent
+        with Sandbox(
+            agent.protocol,
+            base_url=agent.base_url,
+            credentials=agent.credentials,
+            now=agent.now,
+            seed=agent.seed,
+            limits=Limits(calls=1000),
+            track=False,
+        ) as sandbox:
+            return sandbox.run(program)
+
+
+def _measured(
+    solution: Solution, task: Task, candidates: tuple[str, ...], base_url: str | None, correct: bool | None
+) -> Done:
+    """Judge a solution by its calls."""
+    _stop_if_hopeless(solution)
+    judged = score(task.gold, [attempt.calls for attempt in solution.attempts], solution.status)
+    result = Result(
+        id=task.id,
+        status=solution.status,
+        score=judged,
+        prompt_tokens=solution.usage.prompt_tokens,
+        completion_tokens=solution.usage.completion_tokens,
+        cached_tokens=solution.usage.cached_tokens,
+        model_calls=solution.usage.model_calls,
+        tool_calls=sum(len(attempt.calls) for attempt in solution.attempts),
+        seconds=solution.seconds["total"],
+        reflections=solution.reflections,
+        gold_calls=task.gold.needed.total(),
+        error=category(solution, judged),
+        correct=correct,
+    )
+    record: dict[str, object] = {
+        "id": task.id,
+        "dataset": task.domain,
+        "query": task.query,
+        "gold": asdict(task.gold),
+        "candidates": list(candidates),
+        "metrics": result.metrics(),
+        "solution": _stable(solution, base_url),
+    }
+    return Done(task, result, record, dict(solution.seconds))
+
+
+def _stable(solution: Solution, base_url: str | None) -> object:
+    """A solution as plain data without what differs from run to run."""
+    text = to_json(_without_times(solution.to_json()))
+    return json.loads(text.replace(base_url, BASE) if base_url else text)
+
+
+def _without_times(data: object) -> object:
+    if isinstance(data, dict):
+        return {
+            name: value if name in ("response", "arguments") else _without_times(value)
+            for name, value in data.items()
+            if name not in _TIMES
+        }
+    return [_without_times(part) for part in data] if isinstance(data, list) else data
+
+
+def _stop_if_hopeless(solution: Solution) -> None:
+    """Refuse to count as a result what says nothing about the model: it never had its chance."""
+    if solution.status == "interrupted":
+        raise KeyboardInterrupt
+    again = "repeat the command to go on from here"
+    if solution.status == "model_error":
+        raise ModelError(f"{solution.message}; {again}")
+    answered = any((call.status or 0) // 100 == 2 for attempt in solution.attempts for call in attempt.calls)
+    if solution.status == "api_error" and not answered:
+        raise APIError(f"{solution.message}; {again}")

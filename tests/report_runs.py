@@ -1,0 +1,203 @@
+"""Makes run folders as `atc bench` writes them, for the tests of `atc report`: drawn from a seed, nothing is solved."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["call", "metrics", "sample", "solution", "task", "write_run"]
+
+TOOLS = ("GET_search_movie", "GET_movie_movie_id_credits", "GET_person_person_id", "GET_movie_popular", "GET_trending")
+SUBJECTS = (
+    "The Silent Harbor",
+    "Titanic",
+    "the number one trending film",
+    "Ana Bell",
+    "La La Land",
+    "the top rated one",
+)
+QUESTIONS = (
+    "Who directed {}?",
+    "Give me the credits of {}.",
+    "When was {} released, and by whom?",
+    "What is {} about?",
+)
+ERRORS = ("call rejected", "data", "own mistake", "no answer", "no program", "refused", "limit")
+
+
+def call(index: int, tool: str, status: int = 200, **more: Any) -> dict[str, Any]:
+    """A recorded call."""
+    return {
+        "index": index,
+        "tool": tool,
+        "method": "GET",
+        "url": f"http://127.0.0.1/{tool.lower()}",
+        "arguments": {"query": "Titanic"},
+        "line": index + 1,
+        "status": status,
+        "attempts": 1,
+        "style": "function",
+        "response": {"results": [{"id": 597, "title": "Titanic"}]},
+        "error": None if status < 400 else "422: query is missing",
+        **more,
+    }
+
+
+def solution(query: str, attempts: Sequence[Mapping[str, Any]], answer: str | None) -> dict[str, Any]:
+    """A solution's JSON: `attempts` have a program and calls; all but an answered last one failed."""
+    listed = []
+    for position, attempt in enumerate(attempts):
+        done = position == len(attempts) - 1 and answer is not None
+        tool = attempt["calls"][-1]["tool"] if attempt["calls"] else None
+        fault = {
+            "stage": "run",
+            "type": "KeyError",
+            "message": "'director'",
+            "line": 3,
+            "snippet": "> film['director']",
+        }
+        blamed: dict[str, object] = {"tool": tool, "call": 0, "path": "crew[3]", "how": "data", "evidence": []}
+        listed.append(
+            {
+                "run": {"stdout": f"{answer}\n" if done else "", "stderr": "", "outcome": "ok" if done else "error"},
+                "stage": "done" if done else "run",
+                "fault": None if done else fault,
+                "attribution": None if done else blamed,
+                **attempt,
+            }
+        )
+    last = listed[-1] if listed else {"program": "", "calls": []}
+    return {
+        "query": query,
+        "status": "failed" if answer is None else "answered",
+        "answer": answer,
+        "message": "" if answer is not None else "KeyError: 'director'",
+        "program": last["program"],
+        "calls": last["calls"],
+        "attempts": listed,
+        "reflections": max(len(listed) - 1, 0),
+        "warnings": [],
+    }
+
+
+def metrics(**more: Any) -> dict[str, Any]:
+    """The figures of a task that went well, but for `more`."""
+    return {
+        "success": 1.0,
+        "path": 1.0,
+        "precision": 1.0,
+        "success_any": 1.0,
+        "correct": True,
+        "answered": True,
+        "prompt_tokens": 2000,
+        "completion_tokens": 100,
+        "cached_tokens": 1500,
+        "status": "answered",
+        "model_calls": 1,
+        "tool_calls": 2,
+        "reflections": 0,
+        "gold_calls": 2,
+        "error": None,
+        **more,
+    }
+
+
+def task(name: str, query: str = "Who made Titanic?", **more: Any) -> dict[str, Any]:
+    """A task file's content; `metrics` and `solution` may be given."""
+    program = f"film = {TOOLS[0]}(query='Titanic')['results'][0]\nprint(film['title'])\n"
+    return {
+        "id": name,
+        "dataset": "tmdb",
+        "query": query,
+        "gold": {"calls": {TOOLS[0]: 1, TOOLS[1]: 1}, "counted": False},
+        "candidates": list(TOOLS),
+        "metrics": metrics(),
+        "solution": solution(query, [{"program": program, "calls": [call(0, TOOLS[0])]}], "Titanic"),
+        **more,
+    }
+
+
+def write_run(folder: Path, tasks: Sequence[Mapping[str, Any]], times: bool = True, **config: Any) -> Path:
+    """Write a run folder; `config` replaces settings."""
+    (folder / "tasks").mkdir(parents=True)
+    settings = {
+        "benchmark": "restbench-tmdb",
+        "model": "local:qwen2.5-coder-1.5b",
+        "mode": "attribute",
+        "max_reflections": 3,
+        "candidates": "20",
+        "seed": 0,
+        "now": "2026-01-15T12:00:00+00:00",
+        "api": "simulated",
+        "files": {
+            "tasks": {"file": "tmdb.json", "sha256": "cd" * 32},
+            "tmdb": {"file": "tmdb_oas.json", "sha256": "ab" * 32},
+        },
+        **config,
+    }
+    (folder / "config.json").write_text(json.dumps(settings))
+    for one in tasks:
+        (folder / "tasks" / f"{one['id']}.json").write_text(json.dumps(one))
+    if times:
+        lines = [
+            {"id": one["id"], "seconds": 3.0 + n % 5, "model_seconds": 2.5, "run_seconds": 0.5}
+            for n, one in enumerate(tasks)
+        ]
+        (folder / "times.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+def sample(folder: Path, count: int = 30, modes: Sequence[str] = ("attribute", "naive", "none")) -> list[Path]:
+    """A run for each mode over the same drawn tasks; what is revised more is solved more often and costs more."""
+    folders = []
+    for mode in modes:
+        chance = {"attribute": 0.8, "naive": 0.65}.get(mode, 0.5)
+        draw = random.Random(f"{mode}/{count}")
+        tasks = [_drawn(draw, number, mode, chance) for number in range(count)]
+        folders.append(write_run(folder / mode, tasks, mode=mode, max_reflections=0 if mode == "none" else 3))
+    return folders
+
+
+def _drawn(draw: random.Random, number: int, mode: str, chance: float) -> dict[str, Any]:
+    fixed = random.Random(number)
+    query = fixed.choice(QUESTIONS).format(fixed.choice(SUBJECTS))
+    gold = fixed.choice((1, 2, 2, 3, 3, 4, 7))
+    used = [TOOLS[n % len(TOOLS)] for n in range(gold)]
+    solved = draw.random() < chance - 0.04 * gold
+    reflections = 0 if mode == "none" else draw.choice((0, 0, 1, 2)) if solved else 3
+    answered = solved or draw.random() < 0.4
+    attempts = []
+    for turn in range(reflections + 1):
+        last = turn == reflections
+        calls = [call(n, tool, 200 if (solved and last) or n < gold - 1 else 422) for n, tool in enumerate(used)]
+        lines = [f"step_{n} = {tool}(query={query[:24]!r}, page={n + 1})" for n, tool in enumerate(used)]
+        program = "\n".join([f"# attempt {turn + 1}", *lines, f"print(step_{gold - 1}['results'][0]['title'])", ""])
+        attempts.append({"program": program, "calls": calls})
+    prompt = (reflections + 1) * draw.randint(1800, 3200)
+    figures = metrics(
+        success=float(solved),
+        path=1.0 if solved else round((gold - 1) / gold, 4),
+        precision=round(draw.uniform(0.6, 1.0), 4),
+        success_any=float(solved),
+        correct=None if number % 10 == 0 else solved and draw.random() < 0.9,
+        answered=answered,
+        prompt_tokens=prompt,
+        completion_tokens=(reflections + 1) * draw.randint(60, 160),
+        cached_tokens=prompt // 2,
+        model_calls=reflections + 1,
+        tool_calls=(reflections + 1) * gold,
+        reflections=reflections,
+        gold_calls=gold,
+        error=None if solved else "gold calls missing" if answered else draw.choice(ERRORS),
+    )
+    solved_so = solution(query, attempts, "Titanic (1997), directed by James Cameron" if answered else None)
+    return task(
+        f"tmdb-q{number:02d}",
+        query,
+        gold={"calls": dict.fromkeys(used, 1), "counted": False},
+        metrics=figures,
+        solution=solved_so,
+    )

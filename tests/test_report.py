@@ -1,0 +1,489 @@
+"""`atc report`: reading runs, the figures and their statistics, tables, Markdown, JSON, and the page in a browser."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from atc.cli import main
+from benchmarks.report.figures import figures
+from benchmarks.report.prices import read_prices
+from benchmarks.report.runs import read_run
+from benchmarks.report.stats import difference, estimate, sign_flip
+from protocols import UsageError
+from tests.browser import open_browser
+from tests.report_runs import TOOLS, call, metrics, sample, solution, task, write_run
+
+EVIL = '<script>document.title="owned"</script><img src=x onerror="document.title=1">'
+
+
+def report(*arguments: object) -> Result:
+    """Run `atc report` in this process."""
+    return CliRunner(env={"COLUMNS": "160"}).invoke(main, ["report", *map(str, arguments)])
+
+
+def as_json(*arguments: object) -> dict[str, Any]:
+    """What it prints with --json."""
+    result = report(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return dict(json.loads(result.stdout))
+
+
+def solved_after(reflections: int, success: float = 1.0, **more: Any) -> dict[str, Any]:
+    """Metrics and solution of a task that took so many reflections."""
+    attempts = [{"program": f"print({n})\n", "calls": [call(0, TOOLS[0])]} for n in range(reflections + 1)]
+    return {
+        "metrics": metrics(success=success, reflections=reflections, **more),
+        "solution": solution("Who made Titanic?", attempts, "James Cameron" if success else None),
+    }
+
+
+def test_runs_of_atc_bench_are_reported(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """The user's story: two modes over the same question, where the first program fails, and a report of both."""
+    gold = ["GET /search/film"]
+    (tmp_path / "tasks.json").write_text(json.dumps([{"query": "Is there a film called Tide?", "solution": gold}]))
+    wrong = "```python\nprint(GET_search_film(query='Tide')['nothing'])\n```"
+    right = "```python\nprint(GET_search_film(query='Tide')['results'][0]['title'])\n```"
+    for mode in ("attribute", "none"):
+        endpoint(wrong, right)
+        files = ["--tasks", str(tmp_path / "tasks.json"), "--api", str(films), "--out", str(tmp_path / mode)]
+        options = ["--simulate", "--model", "openai:scripted", "--mode", mode]
+        assert CliRunner().invoke(main, ["bench", "restbench-tmdb", *files, *options]).exit_code == 0
+    found = as_json(tmp_path / "attribute", tmp_path / "none", "--html", tmp_path / "page.html")
+
+    assert [run["figures"]["by_reflections"] for run in found["runs"]] == [[0, 1, 1, 1], [0]]
+    assert found["pairs"][0]["differences"]["success"]["mean"] == -1
+    assert list(found["settings"]) == ["mode"]
+    text = (tmp_path / "page.html").read_text()
+    assert "Attributed to <code>GET_search_film</code>" in text
+    assert "Program after reflection 1" in text
+
+
+# --- reading
+
+
+def test_a_run_folder_is_read(tmp_path: Path) -> None:
+    """Settings, tasks in the order of their files, and the times beside them."""
+    run = read_run(write_run(tmp_path / "a", [task("q2"), task("q1")]))
+
+    assert (run.name, run.mode, run.model) == ("a", "attribute", "local:qwen2.5-coder-1.5b")
+    assert [one.id for one in run.tasks] == ["q1", "q2"]
+    assert run.tasks[0].metrics.cached_tokens == 1500
+    assert run.tasks[0].times is not None
+    assert run.tasks[0].times.model_seconds == 2.5
+
+
+@pytest.mark.parametrize(
+    ("spoil", "complaint"),
+    [
+        (lambda run: run.rename(run.with_name("other")), "no such folder"),
+        (lambda run: (run / "config.json").unlink(), "no config.json"),
+        (lambda run: (run / "config.json").write_text("{}"), "config.json: 'benchmark' is a required property"),
+        (lambda run: (run / "tasks" / "q1.json").unlink(), "no finished task yet"),
+        (lambda run: (run / "tasks" / "q1.json").write_text('{"id": "q'), "q1.json cannot be read"),
+        (lambda run: (run / "tasks" / "q1.json").write_bytes(b"\xff"), "q1.json cannot be read"),
+        (lambda run: (run / "tasks" / "q1.json").write_text("[]"), "q1.json: [] is not of type 'object'"),
+        (
+            lambda run: (run / "tasks" / "q1.json").write_text(json.dumps(task("q1", metrics=metrics(path=2)))),
+            "q1.json: metrics.path: 2 is greater than the maximum of 1",
+        ),
+        (lambda run: (run / "times.jsonl").write_text("x\n{}\n"), "times.jsonl, line 1"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path: Path, spoil: Any, complaint: str) -> None:
+    """Bad input ends with exit code 2 and a line that names the file and what is wrong there."""
+    run = write_run(tmp_path / "run", [task("q1")])
+    spoil(run)
+    result = report(run)
+
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_line_that_a_stop_cut_off_does_no_harm(tmp_path: Path) -> None:
+    """Half a line at the end of times.jsonl is of a task that will be solved again."""
+    run = write_run(tmp_path / "run", [task("q1"), task("q2")])
+    text = (run / "times.jsonl").read_text()
+    (run / "times.jsonl").write_text(text[:-10])
+
+    assert [one.times is None for one in read_run(run).tasks] == [False, True]
+
+
+def test_runs_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
+    """As much of the path is shown as tells them apart."""
+    folders = [write_run(tmp_path / day / "tmdb", [task("q1")]) for day in ("monday", "tuesday")]
+
+    assert [run["name"] for run in as_json(*folders)["runs"]] == ["monday/tmdb", "tuesday/tmdb"]
+
+
+def test_a_folder_of_repeated_runs_stands_for_all_of_them(tmp_path: Path) -> None:
+    """`atc bench --repeat` leaves DIR/1, DIR/2, …; they come in that order."""
+    for number in ("1", "2", "10"):
+        write_run(tmp_path / "runs" / number, [task("q1")])
+
+    assert [run["name"] for run in as_json(tmp_path / "runs")["runs"]] == ["1", "2", "10"]
+
+
+def test_nothing_to_report_is_wrong_usage() -> None:
+    """Neither a folder nor --paper."""
+    assert report().exit_code == 2
+
+
+# --- figures
+
+
+def test_means_are_of_known_values(tmp_path: Path) -> None:
+    """Success is of all tasks; correctness and false success only where the right answer is known."""
+    tasks = [
+        task("q1"),
+        task("q2", metrics=metrics(correct=False)),
+        task("q3", metrics=metrics(correct=None)),
+        task("q4", metrics=metrics(success=0.0, answered=False, correct=False, error="wrong tool")),
+    ]
+    found = as_json(write_run(tmp_path / "run", tasks))
+    means = found["runs"][0]["figures"]["means"]
+
+    assert means["success"]["mean"] == 0.75
+    assert (means["correct"]["mean"], means["correct"]["n"]) == (pytest.approx(1 / 3), 3)
+    assert (means["false_success"]["mean"], means["false_success"]["n"]) == (0.5, 2)
+    assert found["runs"][0]["figures"]["tokens_per_solved"] == 4 * 2100 / 3
+    assert found["notes"] == ["The right answer is known for 3 of 4 tasks (run)."]
+
+
+def test_success_by_reflections_comes_from_the_attempts(tmp_path: Path) -> None:
+    """Solved after 0, 1 and 3 reflections and never: a quarter more at each of those steps, and no step beyond."""
+    tasks = [
+        task("q1", **solved_after(0)),
+        task("q2", **solved_after(1)),
+        task("q3", **solved_after(3)),
+        task("q4", **solved_after(3, success=0.0, error="no answer")),
+    ]
+    run = read_run(write_run(tmp_path / "run", tasks))
+
+    assert figures(run, run.tasks, None).by_reflections == (0.25, 0.5, 0.5, 0.75)
+    without = replace(run, config={**run.config, "mode": "none"})
+    assert figures(without, run.tasks, None).by_reflections == (0.25,)
+
+
+def test_tasks_are_grouped_by_gold_calls_and_by_error(tmp_path: Path) -> None:
+    """Seven and more gold calls are one group; only failed tasks have a category."""
+    tasks = [
+        task("q1", metrics=metrics(gold_calls=1)),
+        task("q2", metrics=metrics(gold_calls=7)),
+        task("q3", metrics=metrics(gold_calls=12, success=0.0, error="wrong tool")),
+        task("q4", metrics=metrics(gold_calls=1, success=0.0)),
+    ]
+    found = as_json(write_run(tmp_path / "run", tasks))["runs"][0]["figures"]
+
+    assert found["by_gold"] == [
+        {"name": "1", "tasks": 2, "solved": 1},
+        {"name": "7 or more", "tasks": 2, "solved": 1},
+    ]
+    assert [(group["name"], group["tasks"]) for group in found["by_error"]] == [("no category", 1), ("wrong tool", 1)]
+
+
+def test_only_shared_tasks_are_compared(tmp_path: Path) -> None:
+    """The same id with another question is another task; the report says what it left out."""
+    first = write_run(tmp_path / "a", [task("q1"), task("q2"), task("q3")])
+    tasks = [task("q1", metrics=metrics(success=0.0)), task("q2", "Who made Alien?"), task("q4")]
+    second = write_run(tmp_path / "b", tasks, files={"tasks": {"file": "other.json", "sha256": "ef" * 32}})
+    found = as_json(first, second)
+
+    assert [[one["id"] for one in run["tasks"]] for run in found["runs"]] == [["q1"], ["q1"]]
+    assert found["pairs"][0]["differences"]["success"]["mean"] == -1
+    assert found["notes"] == [
+        "All figures are of the 1 tasks that every run has (a has 3, b has 3).",
+        "The runs are of different task files; a task is the same if dataset, id and query are.",
+    ]
+
+
+def test_runs_without_a_common_task_are_not_paired(tmp_path: Path) -> None:
+    """Each is shown on its own tasks."""
+    found = as_json(write_run(tmp_path / "a", [task("q1")]), write_run(tmp_path / "b", [task("q2"), task("q3")]))
+
+    assert [len(run["tasks"]) for run in found["runs"]] == [1, 2]
+    assert found["pairs"] == []
+    assert "no task in common" in found["notes"][0]
+
+
+def test_two_runs_of_the_same_settings_show_their_consistency(tmp_path: Path) -> None:
+    """One of four tasks came out otherwise: 75 % agree, and the test finds no difference."""
+    tasks = [task(f"q{n}") for n in range(4)]
+    first, second = write_run(tmp_path / "a", tasks), write_run(tmp_path / "b", tasks)
+    other = task("q0", **solved_after(1, success=0.0))
+    (second / "tasks" / "q0.json").write_text(json.dumps(other))
+    (pair,) = as_json(first, second)["pairs"]
+
+    assert pair["consistency"] == {"success": 0.75, "answer": 0.75, "calls": 1.0, "program": 0.75}
+    assert pair["differences"]["success"]["p"] == 1
+
+
+# --- statistics
+
+
+def test_an_interval_holds_the_truth_as_often_as_it_says() -> None:
+    """Of 100 samples with a known share of 0.7, about 95 intervals hold it; the same values give the same interval."""
+    draw = random.Random(7)
+    samples = [[float(draw.random() < 0.7) for _ in range(60)] for _ in range(100)]
+    held = [
+        found.low <= 0.7 <= found.high
+        for found in map(estimate, samples)
+        if found.low is not None and found.high is not None
+    ]
+
+    assert 88 <= sum(held) <= 100
+    assert estimate(samples[0]) == estimate(samples[0])
+    assert estimate([]).mean is None
+    assert (estimate([1.0, 1.0]).low, estimate([1.0, 1.0]).high) == (1, 1)
+
+
+def test_the_paired_test_is_the_sign_test_for_successes() -> None:
+    """One task lost and nine gained: p = 2 · (1 + 10) / 2^10, as in a table of the binomial distribution."""
+    found = difference([0.0] * 9 + [1.0] + [1.0] * 20, [1.0] * 9 + [0.0] + [1.0] * 20)
+
+    assert (found.more, found.fewer, found.n) == (9, 1, 30)
+    assert found.p == pytest.approx(22 / 1024)
+    assert found.mean == pytest.approx(8 / 30)
+    assert difference([1.0], [1.0]).p == 1
+
+
+def test_drawn_and_counted_flips_agree() -> None:
+    """Beyond 14 pairs signs are drawn; p is close to that of all 2^16 ways."""
+    draw = random.Random(1)
+    apart = [draw.gauss(0.4, 1) for _ in range(16)]
+    least = abs(sum(apart))
+    ways = [
+        abs(sum(sign * abs(one) for sign, one in zip(signs, apart, strict=True))) >= least - 1e-12
+        for signs in itertools.product((1, -1), repeat=16)
+    ]
+
+    assert sign_flip(apart) == pytest.approx(sum(ways) / len(ways), abs=0.02)
+    assert sign_flip(apart[:8]) == sign_flip([-one for one in apart[:8]])
+
+
+# --- prices
+
+
+def test_cost_counts_cached_tokens_apart(tmp_path: Path) -> None:
+    """500 fresh and 1,500 cached prompt tokens and 100 written ones, at the prices of a million."""
+    table = tmp_path / "prices.yaml"
+    table.write_text(
+        "{currency: EUR, date: 2026-05-01, source: an offer,"
+        " models: {'openai:*': {prompt: 1, completion: 1}, 'openai:our-*': {prompt: 2, cached: 1, completion: 10}}}"
+    )
+    run = write_run(tmp_path / "run", [task("q1")], model="openai:our-model")
+    found = as_json(run, "--prices", table)
+
+    assert found["runs"][0]["figures"]["cost"] == pytest.approx((500 * 2 + 1500 * 1 + 100 * 10) / 1e6)
+    assert found["prices"] == {"currency": "EUR", "date": "2026-05-01", "source": "an offer"}
+    shown = " ".join(report(run, "--prices", table).stdout.split())
+    assert "openai:our-model: 2 EUR a million prompt tokens, 10 completion tokens (an offer; 2026-05-01)." in shown
+
+
+def test_the_local_model_costs_nothing_and_an_unknown_one_is_said(tmp_path: Path) -> None:
+    """No price is made up."""
+    local = as_json(write_run(tmp_path / "a", [task("q1")]))
+    unknown = as_json(write_run(tmp_path / "b", [task("q1")], model="openai:nobody-knows"))
+
+    assert local["runs"][0]["figures"]["cost"] == 0
+    assert unknown["runs"][0]["figures"]["cost"] is None
+    assert unknown["notes"] == ["openai:nobody-knows has no price in the table: name one with --prices."]
+
+
+def test_a_wrong_price_table_is_told(tmp_path: Path) -> None:
+    """File and place are named."""
+    table = tmp_path / "prices.yaml"
+    table.write_text("{currency: USD, date: 2026-05-01, source: s, models: {m: {prompt: -1, completion: 1}}}")
+
+    with pytest.raises(UsageError, match=r"prices\.yaml: .*models.*-1 is less than the minimum"):
+        read_prices(table)
+
+
+# --- what is written
+
+
+def test_the_terminal_shows_all_figures(tmp_path: Path) -> None:
+    """One table for each kind of figure, ours labelled so, and nothing published unless it is asked for."""
+    shown = report(*sample(tmp_path)).stdout
+
+    for part in ("Success", "Path", "Prec", "false success (ours)", "Figure 5", "Figure 6a", "Figure 6b", "Figure 7"):
+        assert part in shown
+    assert "Paired differences (ours)" in shown
+    assert "All runs: benchmark restbench-tmdb; model local:qwen2.5-coder-1.5b" in shown
+    assert "published" not in shown
+
+
+def test_published_figures_are_labelled_and_beside_ours(tmp_path: Path) -> None:
+    """Each row of the papers carries "published" with its table; ours stand below."""
+    shown = report(write_run(tmp_path / "mine", [task("q1")]), "--paper").stdout
+    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in shown.splitlines() if "│" in line]
+
+    assert ["published, Table 1", "ATC", "gpt-3.5-turbo", "89.00", "84.71", "83.87"] in rows
+    assert ["published, Table 3", "ATC", "GPT-4", "94.00", "92.68", "-"] in rows
+    assert ["ours", "mine (attribute), 1 tasks", "local:qwen2.5-coder-1.5b", "100.00", "100.00", "100.00"] in rows
+    assert not any("ToolFlow" in cell or "78.95" in cell for row in rows for cell in row)
+
+
+def test_paper_alone_shows_what_is_published() -> None:
+    """Without a run: the tables of all benchmarks."""
+    result = report("--paper")
+
+    assert result.exit_code == 0
+    assert all(name in result.stdout for name in ("restbench-tmdb", "restbench-spotify", "toolflow", "78.95", "60.21"))
+    assert as_json("--paper")["published"]["probing"]["table"] == "Table 5"
+
+
+def test_a_part_of_toolflow_is_put_beside_toolflow(tmp_path: Path) -> None:
+    """Its figures are those of the whole; a benchmark that no paper has says so."""
+    part = write_run(tmp_path / "part", [task("q1")], benchmark="toolflow-weather")
+    other = write_run(tmp_path / "other", [task("q1")], benchmark="tiny")
+
+    assert "60.21" in report(part, "--paper").stdout
+    assert "Nothing is published for tiny." in report(other, "--paper").stdout
+
+
+def test_markdown_has_the_same_tables(tmp_path: Path) -> None:
+    """Text that would be markup is escaped, also in the name of a folder."""
+    folders = sample(tmp_path, modes=("naive", "none"))
+    odd = write_run(tmp_path / "a|<b>", [task("q1")])
+    file = tmp_path / "report.md"
+    assert report(*folders, "--markdown", file).exit_code == 0
+    text = file.read_text()
+
+    assert "| measure | naive | none |\n| --- | ---: | ---: |\n| tasks | 30 | 30 |" in text
+    report(odd, "--markdown", file)
+    assert "| measure | a\\|\\<b\\> |" in file.read_text()
+
+
+def test_a_report_is_the_same_each_time(tmp_path: Path) -> None:
+    """The same runs give the same bytes."""
+    folders = sample(tmp_path, count=8)
+    texts = []
+    for name in ("one", "two"):
+        report(*folders, "--html", tmp_path / f"{name}.html", "--markdown", tmp_path / f"{name}.md")
+        texts.append([(tmp_path / f"{name}.{kind}").read_bytes() for kind in ("html", "md")])
+
+    assert texts[0] == texts[1]
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    """Exit code 2 and the name of the file."""
+    result = report(write_run(tmp_path / "run", [task("q1")]), "--html", tmp_path / "no" / "page.html")
+
+    assert result.exit_code == 2
+    assert "page.html cannot be written" in result.stderr
+
+
+# --- the page
+
+
+def evil_run(folder: Path) -> Path:
+    """A run in which everything that comes from outside is markup."""
+    calls = [call(0, EVIL, arguments={"q": EVIL}, response={EVIL: EVIL}), call(1, EVIL, status=422, error=EVIL)]
+    attempt = {"program": f"print({EVIL!r})", "calls": calls}
+    solved = solution(EVIL, [{**attempt}, {**attempt}], EVIL)
+    solved["attempts"][0]["fault"]["message"] = EVIL
+    solved["attempts"][0]["attribution"] |= {"tool": EVIL, "path": EVIL, "evidence": [EVIL]}
+    one = task("q1", EVIL, solution=solved, gold={"calls": {EVIL: 1}}, metrics=metrics(success=0.0, error=EVIL))
+    return write_run(folder, [one], model=EVIL, mode=EVIL, benchmark=EVIL)
+
+
+def test_markup_from_outside_is_text_on_the_page(tmp_path: Path) -> None:
+    """Questions, programs, answers, responses and settings are escaped; what would turn text round is spelled out."""
+    file = tmp_path / "page.html"
+    report(evil_run(tmp_path / "run"), "--html", file, "--paper")
+    text = file.read_text()
+
+    assert "<script" not in text
+    assert "<img" not in text
+    assert "&lt;script&gt;" in text
+    (tmp_path / "two").mkdir()
+    write_run(tmp_path / "two" / "run", [task("q1", "a\u202eb\x1b\ud800")])
+    report(tmp_path / "two" / "run", "--html", file)
+    assert "a&lt;U+202E&gt;b␛&lt;U+D800&gt;" in file.read_text()
+
+
+def test_the_page_loads_nothing(tmp_path: Path) -> None:
+    """One file: no script, no address, and a policy that forbids both."""
+    file = tmp_path / "page.html"
+    report(*sample(tmp_path, count=5), "--html", file)
+    text = file.read_text()
+
+    assert "default-src 'none'" in text
+    assert not any(sign in text for sign in ("<script", "<link", "@import", "url(", "https://", "src="))
+
+
+@pytest.mark.browser
+def test_the_page_in_a_browser(tmp_path: Path) -> None:
+    """Plots are drawn; a click on a cell shows a task's programs, calls, reflections and answer; another closes it."""
+    file = tmp_path / "page.html"
+    assert report(*sample(tmp_path), "--paper", "--html", file).exit_code == 0
+    with open_browser() as browser:
+        browser.open(file)
+
+        assert browser.count("figure svg") == 4
+        assert browser.run("return [...document.querySelectorAll('figure svg')].every(s => s.getBBox().width > 300)")
+        assert browser.count(".matrix tbody tr") == 30
+        assert browser.count(".matrix .cell") == 90
+        assert "published, Table 1" in browser.text("main")
+        assert not browser.shown("#t0-r0")
+        browser.click("a.cell[href='#t0-r0']")
+        assert browser.shown("#t0-r0")
+        shown = browser.text("#t0-r0")
+        assert all(part in shown for part in ("tmdb-q00", "Answer", "First program", "GET_search_movie", "Gold calls"))
+        browser.click("#t0-r0 nav a[href='#t0-r1']")
+        assert not browser.shown("#t0-r0")
+        assert "Program after reflection 1" in browser.text("#t0-r1")
+        assert "Attributed to GET_search_movie" in browser.text("#t0-r1")
+        browser.click("#t0-r1 .close")
+        assert browser.count(".solution:target") == 0
+        browser.click("#differ")
+        assert (
+            0
+            < browser.run(
+                "return [...document.querySelectorAll('.matrix tbody tr')].filter(row => row.offsetHeight).length"
+            )
+            < 30
+        )
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+        assert browser.logged() == []
+        browser.screenshot(tmp_path / "page.png")
+        assert (tmp_path / "page.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.browser
+def test_markup_from_outside_does_nothing_in_a_browser(tmp_path: Path) -> None:
+    """The title stays ours, and no element came out of the text."""
+    file = tmp_path / "page.html"
+    report(evil_run(tmp_path / "run"), "--html", file)
+    with open_browser() as browser:
+        browser.open(file)
+        browser.click(".cell")
+
+        assert browser.count("script, img") == 0
+        assert EVIL in browser.text(".solution:target .question")
+        assert EVIL in browser.text(".solution:target .answer")
+        assert browser.run("return document.title").startswith("atc report")
+        assert browser.logged() == []
+
+
+@pytest.mark.browser
+def test_a_large_page_stays_quick(tmp_path: Path) -> None:
+    """Three runs of 100 tasks each: a page of a few megabytes, whose last solution opens."""
+    file = tmp_path / "page.html"
+    assert report(*sample(tmp_path, count=100), "--html", file).exit_code == 0
+    with open_browser() as browser:
+        browser.open(file)
+        browser.click("a.cell[href='#t99-r2']")
+
+        assert browser.shown("#t99-r2")
+    assert file.stat().st_size < 5_000_000
