@@ -10,6 +10,9 @@ JSON object: what must hold of the answer, whatever calls led to it.
     {"empty": true}              the answer says that there is nothing
     {"state": true}              the world is as the task wanted it; such a program runs after the solve, in its world
 
+To say what the solve changed, such a program is in two parts with the line `# after` between them: the first one runs
+in a fresh world and prints JSON, which the second one finds in `before`.
+
 `others` beside it lists wrong members of the same response field; an answer that holds more than three of them only
 lists everything. The criteria are ours; no paper's figures are made with them.
 """
@@ -47,10 +50,15 @@ _YES = re.compile(r"\b(yes|true|yeah|indeed|is|are|was|were|does|do|did|has|have
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The program for a task; `after` says that it looks at the world that the solve left."""
+    """The program for a task; `after` says that it looks at the world that the solve left.
+
+    `before` is the program that runs first, in a world in which nothing was done; the other one has what it printed, as
+    data, in the variable `before`. Empty where there is none.
+    """
 
     program: str
     after: bool
+    before: str = ""
 
 
 def query_hash(query: str) -> str:
@@ -59,9 +67,9 @@ def query_hash(query: str) -> str:
 
 
 def find_reference(benchmark: str, task: str, query: str, folder: Path | None = None) -> Reference | None:
-    """The reference of a task, None if there is none. Its first line is `# HASH`, or `# HASH after`.
+    """The reference of a task, None if there is none for this wording. Its first line is `# HASH`, or `# HASH after`.
 
-    Raises: UsageError: The file is for another wording of the task.
+    Raises: UsageError: The file begins with another line.
     """
     file = (folder or FOLDER) / benchmark / f"{task}.py"
     try:
@@ -70,9 +78,14 @@ def find_reference(benchmark: str, task: str, query: str, folder: Path | None = 
         return None
     first, _, program = text.partition("\n")
     found = re.fullmatch(r"# ([0-9a-f]{16})( after)?", first.strip())
-    if found is None or found[1] != query_hash(query):
-        raise UsageError(f"{file} is not for this wording of the task: its first line must be # {query_hash(query)}")
-    return Reference(program, bool(found[2]))
+    if found is None:
+        raise UsageError(f"{file} does not say which task it is for: its first line must be # {query_hash(query)}")
+    if found[1] != query_hash(query):
+        return None
+    if not found[2]:
+        return Reference(program, False)
+    first_part, between, second = program.partition("\n# after\n")
+    return Reference(second, True, first_part) if between else Reference(program, True)
 
 
 def read_claim(printed: str) -> Mapping[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
@@ -114,21 +114,25 @@ class Work:
             return self._simulators[domain]
 
     def _judge(self, reference: Reference, solution: Solution, world: World, task: Task) -> bool:
-        """Whether a solution's answer is right by its reference, which runs in the solve's own world or in a fresh one.
+        """Whether a solution's answer is right by its reference. Raises: UsageError: The reference is broken."""
+        return solution.answer is not None and is_correct(solution.answer, self.claim(reference, task, world))
 
+    def claim(self, reference: Reference, task: Task, solved: World) -> Mapping[str, object]:
+        """What must hold of a task's answer.
+
+        Args:
+            solved: The world that the solve left. A reference runs in it or in a fresh one, as it says.
         Raises: UsageError: The reference does not run to its end, or claims nothing.
         """
-        if solution.answer is None:
-            return False
-        fresh: AbstractContextManager[World] = nullcontext(world) if reference.after else self.world(task)
-        with fresh as where:
-            run = where.run(reference.program)
         try:
-            if run.error is not None:
-                raise ValueError(f"{run.error.type}: {run.error.message} (line {run.error.line})")
-            return is_correct(solution.answer, read_claim(run.stdout))
+            before = ""
+            if reference.before:
+                with self.world(task) as fresh:
+                    before = f"before = {json.loads(_printed(fresh, reference.before))!r}\n"
+            with nullcontext(solved) if reference.after else self.world(task) as where:
+                return read_claim(_printed(where, before + reference.program))
         except ValueError as error:
-            raise UsageError(f"the reference for {solution.query!r} is broken: {error}") from None
+            raise UsageError(f"the reference for {task.query!r} is broken: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +155,14 @@ class World:
             track=False,
         ) as sandbox:
             return sandbox.run(program)
+
+
+def _printed(world: World, program: str) -> str:
+    """What a program of ours prints. Raises: ValueError: It does not run to its end."""
+    run = world.run(program)
+    if run.error is not None:
+        raise ValueError(f"{run.error.type}: {run.error.message} (line {run.error.line})")
+    return run.stdout
 
 
 def _measured(

@@ -54,7 +54,7 @@ def test_answers_judged_by_hand(answer: str, claim: dict[str, object], verdict: 
 
 
 def test_a_reference_belongs_to_the_wording_of_its_task(tmp_path: Path) -> None:
-    """Another wording is an error, and no reference is none."""
+    """For another wording there is none; a file that does not say what it is for is an error."""
     (tmp_path / "b").mkdir()
     file = tmp_path / "b" / "t-1.py"
     file.write_text(f"# {query_hash('Who?')} after\nprint(1)\n")
@@ -63,8 +63,10 @@ def test_a_reference_belongs_to_the_wording_of_its_task(tmp_path: Path) -> None:
     assert found is not None
     assert (found.program, found.after) == ("print(1)\n", True)
     assert find_reference("b", "t-2", "Who?", tmp_path) is None
-    with pytest.raises(UsageError, match="not for this wording"):
-        find_reference("b", "t-1", "What?", tmp_path)
+    assert find_reference("b", "t-1", "What?", tmp_path) is None
+    file.write_text("print(1)\n")
+    with pytest.raises(UsageError, match="does not say which task"):
+        find_reference("b", "t-1", "Who?", tmp_path)
 
 
 @pytest.mark.parametrize("printed", ["", "3", '{"all": [], "yes": true}', '{"some": 1}'])
