@@ -3,7 +3,7 @@
 A reference is a program of our own for one task. It runs in the task's world with the tools as functions and prints one
 JSON object: what must hold of the answer, whatever calls led to it.
 
-    {"all": [...]}               each of these values is in the answer
+    {"all": [...]}               each of these values is in the answer; of a list among them, any one
     {"any": [...], "n": 2}       at least n of them are
     {"number": 12}               this number is
     {"yes": true}                the answer says yes (or no)
@@ -125,7 +125,9 @@ def _values(values: object) -> list[object]:
 
 
 def _holds(text: str, value: object) -> bool:
-    """Whether a text, made plain, says a value as words or a number of its own."""
+    """Whether a text, made plain, says a value as words or a number of its own; any of them, if it is a list."""
+    if isinstance(value, list):
+        return any(_holds(text, one) for one in value)
     if isinstance(value, bool) or value is None:
         return re.search(rf"\b{str(value).lower()}\b", text) is not None
     if isinstance(value, (int, float)):
@@ -136,12 +138,13 @@ def _holds(text: str, value: object) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Without case, accents, thousands separators and odd spaces; dates as 2024-06-01."""
+    """Without case, accents, thousands separators and odd spaces; dates as 2024-06-01, moments as 2024-06-01 06:30."""
     text = "".join(part for part in unicodedata.normalize("NFKD", text) if not unicodedata.combining(part)).casefold()
     text = re.sub(r"[\u2018\u2019]", "'", text)
     text = re.sub(r"[\u2010-\u2015]", "-", text)
     text = re.sub(r"(?<=\d)[,\u00a0\u202f'](?=\d{3}(?!\d))", "", text)
-    text = re.sub(r"(\d{4}-\d\d-\d\d)t[\d:.]+z?", r"\1", text)
+    text = re.sub(r"(\d{4}-\d\d-\d\d)t00:00(?::00(?:\.0+)?)?(?:z|\+00:00)?", r"\1", text)
+    text = re.sub(r"(\d{4}-\d\d-\d\d)t(\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(?:z|\+00:00)?", r"\1 \2", text)
     month = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
     text = re.sub(rf"\b({month})\.? (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})\b", lambda m: _date(m[3], m[1], m[2]), text)
     text = re.sub(
