@@ -12,6 +12,7 @@ from benchmarks.engines import threads
 from benchmarks.restbench import Task, read_tasks
 from benchmarks.runner import Result, Settings, prepare, run_tasks
 from benchmarks.work import Work
+from benchmarks.worlds import find_world
 from protocols import Protocol, load
 
 SEARCHED = "def find(text, kind):\n    return GET_search(q=text, type=[kind])[kind + 's']['items'][0]\n"
@@ -40,7 +41,8 @@ PROGRAMS = {
     "market='US')['tracks']\n" + NEW_LIST.format(name="Love Taylor") + FILLED,
     "Who is my favorite artist": "print(GET_me_top_type(type='artists')['items'][0]['name'])\n",
     "Pause device 'My PC'": "state = GET_me_player()\n"
-    "assert state['device']['name'] == 'My PC' and state['is_playing']\nPUT_me_player_pause()\nprint(GET_me_player()['is_playing'])\n",
+    "assert state['device']['name'] == 'My PC' and state['is_playing']\n"
+    "PUT_me_player_pause()\nprint(GET_me_player()['is_playing'])\n",
     "Make my top tracks a new playlist": "songs = GET_me_top_type(type='tracks')['items']\n"
     + NEW_LIST.format(name="My Top")
     + FILLED,
@@ -75,7 +77,9 @@ def solve(protocol: Protocol, tasks: Sequence[Task], workers: int, out: Path) ->
     names = tuple(tool.name for tool in protocol.tools)
     settings = Settings("music", "scripted", "none", 0, "all", 0, "2024-06-01T12:00:00+00:00", "simulated", {})
     prepare(out, settings)
-    with closing(Work(settings, {tasks[0].domain: protocol})) as work:
+    world = find_world(tasks[0].domain, protocol)
+    assert world is not None
+    with closing(Work(settings, {tasks[0].domain: protocol}, worlds={tasks[0].domain: world})) as work:
         work.__dict__["model"] = Knowing()
         found = list(run_tasks([(task, names) for task in tasks], settings, out, threads(work, workers)))
     return sorted(found, key=lambda result: result.id)
