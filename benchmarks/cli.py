@@ -13,7 +13,7 @@ from atc.cli import say
 from atc.cli.options import bench_api_options, check_api_options, model_options, out_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from benchmarks.datasets import Dataset
     from benchmarks.runner import Result, Settings
@@ -102,7 +102,7 @@ def bench(
     Each finished task is one JSON file in DIR/tasks, the figures are in DIR/summary.json. To go on after a stop, repeat
     the command.
     """
-    from benchmarks.datasets import BENCHMARKS, open_dataset
+    from benchmarks.datasets import BENCHMARKS, described, open_dataset
 
     simulate = simulate or (BENCHMARKS[name].made_up and not base_url)
     check_api_options(simulate, base_url, auth)
@@ -114,6 +114,7 @@ def bench(
     from atc.models import default_model
     from benchmarks.report import summarize, table
     from benchmarks.runner import Settings
+    from benchmarks.worlds import find_world
 
     dataset = open_dataset(name, task_file, apis)
     for warning in dataset.warnings:
@@ -124,6 +125,8 @@ def bench(
         raise click.UsageError("--address is of a Ray cluster: add --engine ray")
     if base_url and len(dataset.protocols) > 1:
         raise click.UsageError("--base-url: the tasks are of several APIs; run one of them, or --simulate")
+    protocols = dataset.protocols.items() if simulate else ()
+    worlds = {domain: file for domain, protocol in protocols if (file := find_world(domain, protocol))}
     model = model or default_model()
     offer_pull(model)
     summaries = []
@@ -138,13 +141,13 @@ def bench(
             seed=seed + number,
             now=(now or SIMULATED_NOW).isoformat(),
             api="simulated" if simulate else base_url or "documented",
-            files=dataset.files,
+            files={**dataset.files, **{f"world-{domain}": described(file) for domain, file in worlds.items()}},
             max_model_calls=max_model_calls,
             max_tokens=max_tokens,
             max_seconds=max_seconds,
         )
         results = _run(
-            settings, dataset, folder, _Way(base_url, auth, candidates, limit, workers, record, engine, address)
+            settings, dataset, folder, _Way(base_url, auth, candidates, limit, workers, record, engine, address, worlds)
         )
         summary = summarize(results, settings)
         write_json(folder / "summary.json", {**summary, "date": datetime.now(UTC).date().isoformat()})
@@ -167,6 +170,7 @@ class _Way(NamedTuple):
     record: Path | None
     engine: str
     address: str | None
+    worlds: Mapping[str, Path]
 
 
 def _run(settings: Settings, dataset: Dataset, folder: Path, way: _Way) -> list[Result]:
@@ -179,7 +183,7 @@ def _run(settings: Settings, dataset: Dataset, folder: Path, way: _Way) -> list[
     prepare(folder, settings)
     tasks = dataset.tasks[: way.limit]
     offered = [(task, offer(task, dataset.protocols[task.domain], way.candidates, settings.seed)) for task in tasks]
-    with closing(Work(settings, dataset.protocols, way.base_url, way.auth, way.record)) as work:
+    with closing(Work(settings, dataset.protocols, way.base_url, way.auth, way.record, way.worlds)) as work:
         engine = on_ray(work, way.workers, way.address) if way.engine == "ray" else threads(work, way.workers)
         results = _watch(run_tasks(offered, settings, folder, engine), len(offered))
     order = {task.id: place for place, task in enumerate(tasks)}

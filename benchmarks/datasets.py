@@ -19,7 +19,7 @@ from protocols import load
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
-__all__ = ["BENCHMARKS", "Benchmark", "Dataset", "open_dataset"]
+__all__ = ["BENCHMARKS", "Benchmark", "Dataset", "described", "open_dataset"]
 
 
 SHIPPED = Path(__file__).parent / "data"
@@ -113,7 +113,7 @@ def open_dataset(name: str, task_file: Path | None, apis: Sequence[str]) -> Data
     domains = list(benchmark.apis)
     labels = read_domains(tasks_in, domains)
     protocols: dict[str, Protocol] = {}
-    files = {"tasks": _described(tasks_in)}
+    files = {"tasks": described(tasks_in)}
     for domain in dict.fromkeys(labels):
         spec = given.get(domain) or (given.get("") if len(set(labels)) == 1 else None)
         if spec is None:
@@ -155,7 +155,8 @@ def _found(names: Sequence[str], places: Sequence[Path], what: str) -> Path:
     raise UsageError(f"give {what}; {sought}; atc data pull {source} fetches the public files (or set ATC_DATA)")
 
 
-def _described(file: Path) -> dict[str, str]:
+def described(file: Path) -> dict[str, str]:
+    """Name and SHA-256 of a file."""
     try:
         return {"file": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
     except OSError as error:

@@ -43,6 +43,7 @@ class Work:
 
     Args:
         protocols: By domain. record: A file to which the model's answers are appended.
+        worlds: World files of simulated APIs, by domain.
     """
 
     def __init__(
@@ -52,10 +53,12 @@ class Work:
         base_url: str | None = None,
         auth: Sequence[str] = (),
         record: Path | None = None,
+        worlds: Mapping[str, Path] | None = None,
     ) -> None:
         self.settings = settings
         self._protocols = dict(protocols)
         self._base_url, self._auth, self._record = base_url, tuple(auth), record
+        self._worlds = dict(worlds or {})
         self._simulators: dict[str, Simulator] = {}
         self._closing = ExitStack()
 
@@ -109,7 +112,8 @@ class Work:
         with _opening:
             if domain not in self._simulators:
                 now = datetime.fromisoformat(self.settings.now)
-                made = Simulator(self._protocols[domain], seed=self.settings.seed, now=now)
+                world = self._worlds.get(domain)
+                made = Simulator(self._protocols[domain], seed=self.settings.seed, now=now, world=world)
                 self._simulators[domain] = self._closing.enter_context(made)
             return self._simulators[domain]
 

@@ -22,6 +22,12 @@ __all__ = ["simulate"]
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="P", help="[default: any]")
 @click.option("--no-auth", is_flag=True, help="Answer without a credential.")
 @click.option(
+    "--world",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="A world file (YAML): names, sizes, relations, effects of writes, meanings of parameters that SPEC lacks.",
+)
+@click.option(
     "--latency", type=click.FloatRange(min=0), default=0.0, metavar="S", help="Seconds that each answer takes longer."
 )
 @click.option(
@@ -48,6 +54,7 @@ def simulate(
     spec: str,
     port: int,
     no_auth: bool,
+    world: Path | None,
     latency: float,
     fail_rate: float,
     rate_limit: float | None,
@@ -68,6 +75,7 @@ def simulate(
         seed=seed,
         now=now,
         auth=not no_auth,
+        world=world,
         latency=latency,
         fail_rate=fail_rate,
         rate_limit=rate_limit or 0.0,

@@ -19,6 +19,7 @@ from typing import Literal, cast
 from protocols.model import Parameter, Protocol, Tool
 from protocols.shapes import type_of
 from protocols.simulator.shape import Shape, build
+from protocols.simulator.worldfile import NO_WORLD, WorldFile
 from protocols.words import ID_WORDS, singular, words
 
 __all__ = ["Blueprint", "FieldInfo", "Kind", "Pair", "Plan", "Relation", "Step", "label_of", "survey"]
@@ -199,6 +200,7 @@ class Blueprint:
     states: dict[str, Plan]
     templates: dict[str, list[tuple[str, str, str]]]
     places: dict[tuple[str, str], Shape]
+    world: WorldFile
 
     def kind_named(self, word: str) -> Kind | None:
         """The kind that a key, a path segment or a discriminator names, if any."""
@@ -244,8 +246,9 @@ def _enumerated(parameter: Parameter | None) -> bool:
 class _Survey:
     """The survey of one protocol; its methods run once, in the order of `run`."""
 
-    def __init__(self, protocol: Protocol) -> None:
+    def __init__(self, protocol: Protocol, world: WorldFile) -> None:
         self.protocol = protocol
+        self.world = world
         self.kinds: dict[str, Kind] = {}
         self.plans: list[Plan] = []
         self.relations: dict[tuple[str, str, str], Relation] = {}
@@ -900,7 +903,9 @@ class _Survey:
             fields = {key for plan in self.plans if plan.shape for s in plan.shape.walk() for key in s.properties}
             if not _named(name, self.kinds) and {f for f in fields if stem_of(f) == tuple(name.split("_"))}:
                 self.kind(name)
+        self._listed()
         self.typing()
+        self._rewire()
         self.relate()
         everything = self.fields()
         self.references()
@@ -927,7 +932,37 @@ class _Survey:
             states,
             _templates(self),
             _places(self, edge_kinds),
+            self.world,
         )
+
+    # -- what a world file says ------------------------------------------------------------------------------------
+
+    def _listed(self) -> None:
+        """Type what operations list where the world file tells."""
+        for name, spec in self.world.entities.items():
+            for plan in self.plans:
+                if f"{plan.tool.method} {plan.tool.path}" in spec.listed and plan.shape is not None:
+                    parts = [plan.shape, *plan.shape.properties.values()]
+                    item = next((part.item for part in parts if part.item and part.item.properties), None)
+                    if item is not None:
+                        self._set(item, self.kind(name).name)
+
+    def _rewire(self) -> None:
+        """Let relations lead to the kinds that the world file names."""
+        for (owner, label), (target, _) in self.world.relations.items():
+            for plan, shape, around, item in list(self.nodes()):
+                holder = shape.kind or (around.kind if around else "") or (plan.subject if not item else "")
+                for name, part in shape.properties.items() if holder == owner else ():
+                    own = singular(label_of(name)) not in _GENERIC
+                    if label != (label_of(name) if own or shape.path else plan.label):
+                        continue
+                    for core in part.item.variants() if part.item else part.variants():
+                        if core.properties:
+                            self._set(core.properties[core.main] if core.main else core, self.kind(target).name)
+            for plan in self.plans:
+                listed = plan.shape.item if plan.shape and (plan.subject, plan.label) == (owner, label) else None
+                if listed is not None and listed.properties:
+                    self._set(listed, self.kind(target).name)
 
     def _search(self, plan: Plan) -> str:
         if plan.tool.method != "GET" or plan.subject:
@@ -1156,6 +1191,11 @@ def _note_places(
             inner = inner.item
 
 
-def survey(protocol: Protocol) -> Blueprint:
-    """Read a protocol once; takes about as long as loading it, so keep what it returns."""
-    return _Survey(protocol).run()
+def survey(protocol: Protocol, world: WorldFile = NO_WORLD) -> Blueprint:
+    """Read a protocol once, with its world file; takes about as long as loading it, so keep what it returns.
+
+    Raises: UsageError: The world file names something that is not there.
+    """
+    found = _Survey(protocol, world).run()
+    world.check(found)
+    return found

@@ -23,6 +23,7 @@ from protocols.simulator.reading import Reader
 from protocols.simulator.shape import Shape, build, fits
 from protocols.simulator.values import is_date
 from protocols.simulator.world import Edge, Entity, World, coming
+from protocols.simulator.worldfile import Binding
 from protocols.simulator.writing import Writer
 from protocols.words import singular, words
 
@@ -376,6 +377,11 @@ class Responder:
                 name = wanted
             elif any(pair.work == kind and pair.maker == named.name for pair in self.blueprint.pairs):
                 makers.append(self.world.named(named.name, wanted))
+        binding = self._binding(frame.plan, frame.plan.search)
+        if binding is not None and binding.field:
+            entities = dict.fromkeys([*self.world.planted(kind), *self.world.everything(kind)])
+            bound = [entity for entity in entities if not entity.deleted and self._bound(entity, binding, text)]
+            return self._filtered(bound, frame) or self._filtered([self.world.named(kind, text)], frame)
         fixed = self._fixed(kind, frame)
         if not name and makers:
             return self._by(makers, kind)
@@ -493,14 +499,40 @@ class Responder:
         """The entities that meet every query parameter which names a field or a relation of theirs."""
         for parameter in frame.plan.tool.parameters:
             value = frame.values.get(parameter.name)
-            if parameter.location != "query" or value in (None, "", []) or _paging(parameter.name) or not entities:
+            if parameter.location != "query" or value in (None, "", []) or not entities:
                 continue
             if parameter.name == frame.plan.search:
+                continue
+            if (binding := self._binding(frame.plan, parameter.name)) is not None:
+                entities = [entity for entity in entities if self._bound(entity, binding, value)]
+                continue
+            if _paging(parameter.name):
                 continue
             kind = self.blueprint.kinds[entities[0].kind]
             for name, wanted in value.items() if isinstance(value, dict) else [(parameter.name, value)]:
                 entities = [entity for entity in entities if self._meets(entity, kind.name, name, wanted)]
         return entities
+
+    def _binding(self, plan: Plan, parameter: str) -> Binding | None:
+        """What the world file says that a parameter means."""
+        return self.blueprint.world.queries.get(plan.tool.name, {}).get(parameter)
+
+    def _bound(self, entity: Entity, binding: Binding, wanted: object) -> bool:
+        """Whether an entity is among those that a parameter asks for by the world file."""
+        if not binding.field or binding.field not in self.blueprint.kinds[entity.kind].all_fields:
+            return True
+        have = self.world.value(entity, binding.field)
+        if binding.how == "range":
+            own, limit = _leading_number(have), _leading_number(wanted)
+            if is_date(have) or own is None or limit is None:
+                own_text, limit_text = str(have), str(wanted)
+                return own_text >= limit_text if binding.end == "from" else own_text <= limit_text
+            return own >= limit if binding.end == "from" else own <= limit
+        texts = [str(one).casefold().strip() for one in (wanted if isinstance(wanted, list) else [wanted])]
+        mine = str(have).casefold()
+        if binding.how == "exact":
+            return mine in texts
+        return any(mine.startswith(text) if binding.how == "prefix" else text in mine for text in texts)
 
     def _meets(self, entity: Entity, kind_name: str, name: str, value: object) -> bool:
         kind = self.blueprint.kinds[kind_name]
@@ -564,6 +596,8 @@ class Responder:
             if parameter.location != "query":
                 continue
             label = label_of(parameter.name)
+            if (binding := self._binding(frame.plan, parameter.name)) is not None:
+                label = binding.how  # "limit", "offset" and "page" are such labels; the others are none of paging
             value = frame.values.get(parameter.name, parameter.schema.get("default"))
             number = _number(value)
             if label in _LIMITS:
@@ -902,6 +936,8 @@ class Responder:
                 body[key] = self._linked(inner, entity, key, frame)
             elif kind and kind.date and key == kind.date and is_date(given):
                 body[key] = self._near(entity, kind.date, str(given), path, inner)
+            elif self.world.told(entity, path) is not None and not inner.properties and not inner.is_array:
+                body[key] = self._plain(entity, path, inner, frame)
             elif path not in entity.values and donor and key in donor and self._worth(given, inner, shown):
                 body[key] = given
             else:
@@ -942,6 +978,9 @@ class Responder:
             return []
         dice = self.world.dice(entity, name, "list")
         shown = [value for value in (given if given is not None else part.item.examples) if value is not None]
+        told = self.world.told(entity, name)
+        if isinstance(told, tuple):
+            return list(dice.some([value for value in told if fits(value, part.item)], 1 + dice.below(3)))
         usual = sorted(length for length in part.lengths if length)
         typical = min(usual[len(usual) // 2], 24) if usual else 2
         size = (
@@ -1023,6 +1062,14 @@ def _number(value: object) -> float | None:
         return float(cast("str", value)) if value is not None else None
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def _leading_number(value: object) -> float | None:
+    """The number that a value is or begins with: `12g` is 12."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    found = re.match(r"\s*(-?\d+(?:\.\d+)?)", str(value))
+    return float(found[1]) if found else None
 
 
 def _paging(name: str) -> bool:

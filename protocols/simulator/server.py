@@ -23,6 +23,7 @@ from protocols.simulator.premises import NOTHING, Premises, read_premises
 from protocols.simulator.serving import Server
 from protocols.simulator.session import Answer, Session
 from protocols.simulator.world import World
+from protocols.simulator.worldfile import NO_WORLD, WorldFile, read_world
 
 __all__ = ["Simulator"]
 
@@ -32,13 +33,13 @@ _DEFAULT_NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
 _surveys: dict[tuple[str, ...], Blueprint] = {}
 
 
-def _blueprint(protocol: Protocol) -> Blueprint:
-    """The survey of a protocol, made once per process."""
-    key = (protocol.digest, *(tool.name for tool in protocol.tools))
+def _blueprint(protocol: Protocol, world: WorldFile = NO_WORLD) -> Blueprint:
+    """The survey of a protocol with its world file, made once per process."""
+    key = (protocol.digest, world.digest, *(tool.name for tool in protocol.tools))
     if key not in _surveys:
         while len(_surveys) >= 8:
             _surveys.pop(next(iter(_surveys)))
-        _surveys[key] = survey(protocol)
+        _surveys[key] = survey(protocol, world)
     return _surveys[key]
 
 
@@ -53,11 +54,12 @@ class Simulator:
         auth: Ask for `credentials`: a made-up one for each documented way to sign in that a tool demands.
         open: Take whatever a path or query identifies for something that exists, as one must who stands in for the
             writes of a service that is otherwise real.
+        world: A world file: what the document cannot say about the things behind it.
         latency: Seconds that each answer takes longer.
         fail_rate: The part of the requests that fail with 5xx or 429, drawn from the seed; from 0 to 1.
         rate_limit: Requests a second in each session, more are refused with 429; 0 for no limit.
         log: A file to which each request adds a JSON line: time, method, path, status, ms, session.
-    Raises: UsageError: A number that makes no sense, or a log that cannot be written.
+    Raises: UsageError: A number that makes no sense, a log that cannot be written, or a world file that is not right.
     """
 
     def __init__(
@@ -68,12 +70,16 @@ class Simulator:
         auth: bool = True,
         *,
         open: bool = False,
+        world: Path | None = None,
         latency: float = 0.0,
         fail_rate: float = 0.0,
         rate_limit: float = 0.0,
         log: Path | None = None,
     ) -> None:
         self._open = open
+        self._told = read_world(world, protocol) if world else NO_WORLD
+        if world:
+            _blueprint(protocol, self._told)
         self._conditions = Conditions(latency, fail_rate, rate_limit)
         self._log = RequestLog(log) if log else None
         self.protocol = protocol
@@ -165,7 +171,7 @@ class Simulator:
         return Session(self, id, lambda: self._world(seed, premises), hurdles)
 
     def _world(self, seed: str, premises: Premises) -> World:
-        return World(_blueprint(self.protocol), seed, self.now, open=self._open, premises=premises)
+        return World(_blueprint(self.protocol, self._told), seed, self.now, open=self._open, premises=premises)
 
     # -- requests --------------------------------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from protocols.simulator.kinds import Blueprint, FieldInfo, Kind, Pair, Relation
 from protocols.simulator.premises import NOTHING, Name, Premises
 from protocols.simulator.shape import Shape, fits
 from protocols.simulator.values import is_date, make, mimic, plausible_number, slug
+from protocols.simulator.worldfile import EntitySpec, Range
 from protocols.words import singular, words
 
 __all__ = ["Edge", "Entity", "World", "coming"]
@@ -34,6 +35,7 @@ _BESIDE = 24
 _MOST_RECORDS = 90
 _COUNT_WORDS = frozenset("number of total count num no amount".split())
 _ANY = Shape(("value",))
+_UNTOLD = EntitySpec()
 
 
 @dataclass(slots=True, eq=False)
@@ -169,8 +171,11 @@ class World:
         if kind.name in self.baseless:
             return []
         start = Dice(self.blueprint.protocol.digest, self.seed, "population", kind.name)
+        spec = self.blueprint.world.entities.get(kind.name, _UNTOLD)
         records = start.some(kind.records, _MOST_RECORDS)
         records.sort(key=lambda record: kind.title not in record)
+        if spec.pinned:
+            records[:0] = [{n or kind.title: value for n, value in pin.items()} for pin in spec.pinned]
         size = max(_BASE, len(records) + 24)
         if self._closed(kind):
             size = len(records)
@@ -181,6 +186,8 @@ class World:
                 )
             elif not pair.family and not pair.through and pair.work == kind.name:
                 size = max(size, 2 * _BASE)
+        if spec.size is not None:
+            size = max(spec.size, len(spec.pinned))
         return [
             Entity(kind.name, ("base", str(i)), dict(records[i]) if i < len(records) else {}, base=True, position=i)
             for i in range(size)
@@ -567,6 +574,8 @@ class World:
             return self.identity(entity)
         if name == kind.title:
             return self._new_name(entity, kind, dice)
+        if (told := self.told(entity, name)) is not None:
+            return self._drawn(told, dice)
         known = self._derived(entity, kind, name, shape)
         if known is not None:
             return known
@@ -587,6 +596,18 @@ class World:
             return None
         return make(last, where, pool, dice, self.now)
 
+    def told(self, entity: Entity, name: str) -> tuple[object, ...] | Range | None:
+        """The values that the world file gives for a field, if it does."""
+        fields = self.blueprint.world.entities.get(entity.kind, _UNTOLD).fields
+        return fields.get(re.sub(r"\[\d+\]", "", name)) if fields else None
+
+    def _drawn(self, told: tuple[object, ...] | Range, dice: Dice) -> object:
+        if not isinstance(told, Range):
+            return dice.choose(told)
+        if float(told.low).is_integer() and float(told.high).is_integer():
+            return dice.between(int(told.low), int(told.high))
+        return round(told.low + (told.high - told.low) * dice.part(), 2)
+
     def _new_name(self, entity: Entity, kind: Kind, dice: Dice) -> object:
         examples = [str(v) for v in kind.fields[kind.title].examples if v] if kind.title in kind.fields else []
         if entity.parent is not None and kind.local:
@@ -595,6 +616,8 @@ class World:
             return word if numbered or not examples else vocabulary.title(dice)
         if entity.base:
             return self._base_names(kind, examples)[entity.position]
+        if told := self.blueprint.world.entities.get(kind.name, _UNTOLD).names:
+            return dice.choose(told)
         return vocabulary.made_up_name(kind.name, dice)
 
     def _base_names(self, kind: Kind, examples: Sequence[str]) -> list[str]:
@@ -602,7 +625,9 @@ class World:
         if kind.name not in self._named_base:
             given = [str(entity.values.get(kind.title) or "") for entity in self.base(kind.name)]
             recorded = {record.get(kind.title) for record in kind.records}
-            unused = [name for name in dict.fromkeys(examples) if name not in recorded]
+            told = self.blueprint.world.entities.get(kind.name, _UNTOLD).names
+            start = Dice(self.blueprint.protocol.digest, self.seed, "names", kind.name)
+            unused = [name for name in dict.fromkeys(start.some(told, len(told)) or examples) if name not in recorded]
             taken = {*given, *unused}
             for position in range(len(given)):
                 attempt = 0

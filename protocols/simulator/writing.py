@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from protocols.simulator.kinds import Kind, Plan, label_of, stem_of
 from protocols.simulator.messages import RequestError
 from protocols.simulator.shape import Shape
 from protocols.simulator.world import Edge, Entity, World
+from protocols.simulator.worldfile import Effect
 from protocols.words import singular, words
 
 __all__ = ["Writer"]
@@ -49,6 +50,8 @@ class Writer:
         path_names = {step.name for step in plan.steps if step.what != "literal"}
         sent = {name: value for name, value in {**values, **body}.items() if name not in path_names and name}
         self.world.version += 1
+        if effects := self.blueprint.world.effects.get(plan.tool.name):
+            return self._told(plan, subject, {**values, **body}, effects)
         if subject is not None and plan.detail:
             return self._on_entity(plan, subject, sent)
         if subject is None:
@@ -75,6 +78,81 @@ class Writer:
         }
         wanted = [text for name, value in values.items() if _refers(name) for text in _listed(value)]
         return [re.split(r"[:/]", text)[-1] in have for text in wanted]
+
+    # -- what a world file says ------------------------------------------------------------------------------------
+
+    def _told(
+        self, plan: Plan, subject: Entity | None, sent: Mapping[str, object], effects: Sequence[Effect]
+    ) -> Entity | None:
+        """Do what the world file says that a write does.
+
+        Raises: RequestError: What should become a member is not there.
+        """
+        made: Entity | None = None
+        for effect in effects:
+            value = effect.value if effect.source is None else sent.get(effect.source)
+            if effect.owner.startswith("/"):
+                self._set_state(effect, value)
+                continue
+            owner = subject if subject is not None and subject.kind == effect.owner else self._user(effect.owner)
+            targets = [
+                r.target for r in self.blueprint.relations.values() if (r.owner, r.label) == (owner.kind, effect.label)
+            ]
+            if effect.source == "body":
+                path_names = {step.name for step in plan.steps if step.what != "literal"}
+                made = self.world.create(targets[0], plan.tool.name, json.dumps(sent, sort_keys=True, default=str))
+                self._assign(made, {name: value for name, value in sent.items() if name not in path_names and name})
+                for pair in self.blueprint.pairs:
+                    if pair.family and (pair.work, pair.maker) == (made.kind, owner.kind):
+                        made.parent = owner
+                members = [] if made.parent is owner else [made]
+                self.world.recount(owner)
+            else:
+                members = [self._member(kind, identity) for kind, identity in self._named_in(value, targets)]
+            for kind in dict.fromkeys(member.kind for member in members) or (targets if effect.what == "set" else []):
+                mine = [member for member in members if member.kind == kind]
+                self._change(effect.what, owner, effect.label, kind, mine)
+            self._touch(plan, owner)
+        return made or subject
+
+    def _change(self, what: str, owner: Entity, label: str, kind: str, members: list[Entity]) -> None:
+        have = self.world.related(owner, label, kind)
+        if what == "remove":
+            edges = [edge for edge in have if edge.target not in members]
+        else:
+            kept = [] if what == "set" else have
+            present = {edge.target for edge in kept} if what == "add" else set()
+            new = [member for member in members if member not in present]
+            edges = [*kept, *(self._dated(self.world.member(owner, label, member)) for member in new)]
+        self.world.rewrite(owner, label, kind, edges)
+
+    def _set_state(self, effect: Effect, value: object) -> None:
+        state = self.world.thing("~state", "state", effect.owner)
+        part = self.blueprint.states[effect.owner].shape.properties[effect.label]  # type: ignore[union-attr]
+        kinds = [variant.kind for variant in part.variants() if variant.kind]
+        if not kinds:
+            state.receive(effect.label, value)
+            return
+        for kind, identity in list(self._named_in(value, kinds))[:1]:
+            self.world.relink(state, label_of(effect.label), self._member(kind, identity))
+
+    def _named_in(self, value: object, targets: list[str]) -> Iterator[tuple[str, str]]:
+        """(kind, identifier) of all entities that a value names, under whatever name it was sent."""
+        entries = value if isinstance(value, list) else [value]
+        if any(isinstance(entry, dict) for entry in entries):
+            yield from self._references({"": entries}, targets)
+        elif value is not None:
+            for text in _listed(value):
+                yield from self._reference("", text, targets)
+
+    def _member(self, kind: str, identity: str) -> Entity:
+        found = self.world.find(kind, identity)
+        if found is None:
+            raise RequestError(404, f"there is no {kind} {identity!r}")
+        return found
+
+    def _user(self, kind: str) -> Entity:
+        return self.world.thing(kind, "singleton", "")
 
     # -- entities --------------------------------------------------------------------------------------------------
 
