@@ -26,11 +26,13 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from pathlib import Path
 
+from benchmarks.metrics import Alternative
 from protocols.errors import UsageError
 
-__all__ = ["Reference", "find_reference", "is_correct", "query_hash", "read_claim"]
+__all__ = ["Reference", "find_alternatives", "find_reference", "is_correct", "query_hash", "read_claim"]
 
 LONGEST = 2000
 """Characters of an answer."""
@@ -39,6 +41,7 @@ WRONG = 3
 """Wrong members of a field that an answer may hold."""
 
 FOLDER = Path(__file__).parent / "reference"
+ALTERNATIVES = FOLDER / "alternatives.json"
 
 _MONTHS = [date(2000, month, 1).strftime("%B").lower() for month in range(1, 13)]
 _NO = re.compile(
@@ -86,6 +89,13 @@ def find_reference(benchmark: str, task: str, query: str, folder: Path | None = 
         return Reference(program, False)
     first_part, between, second = program.partition("\n# after\n")
     return Reference(second, True, first_part) if between else Reference(program, True)
+
+
+@cache
+def find_alternatives(benchmark: str) -> Mapping[str, tuple[Alternative, ...]]:
+    """By task: what answers it as well as a gold call, as `reference/alternatives.json` says."""
+    listed = json.loads(ALTERNATIVES.read_text("utf-8")).get(benchmark, {})
+    return {task: tuple(Alternative(**one) for one in some) for task, some in listed.items()}
 
 
 def read_claim(printed: str) -> Mapping[str, object]:
