@@ -138,7 +138,7 @@ def test_no_reference_repeats_its_question(data: Path, name: str) -> None:
     for task in dataset(name, data).tasks:
         text = (FOLDER / name / f"{task.id}.py").read_text("utf-8").lower()
         said = task.query.lower().split()
-        assert not any(" ".join(said[start : start + 6]) in text for start in range(max(len(said) - 5, 1))), task.id
+        assert not any(" ".join(said[start : start + 7]) in text for start in range(max(len(said) - 6, 1))), task.id
 
 
 @pytest.mark.parametrize("name", SPLITS)
