@@ -14,7 +14,8 @@ To say what the solve changed, such a program is in two parts with the line `# a
 in a fresh world and prints JSON, which the second one finds in `before`.
 
 `others` beside it lists wrong members of the same response field; an answer that holds more than three of them only
-lists everything. The criteria are ours; no paper's figures are made with them.
+lists everything. `longest` allows an answer of more than 2,000 characters. The criteria are ours; no paper's figures
+are made with them.
 """
 
 from __future__ import annotations
@@ -26,21 +27,25 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from pathlib import Path
 
+from benchmarks.metrics import Alternative
 from protocols.errors import UsageError
 
-__all__ = ["Reference", "find_reference", "is_correct", "query_hash", "read_claim"]
+__all__ = ["Reference", "find_alternatives", "find_reference", "is_correct", "query_hash", "read_claim"]
 
 LONGEST = 2000
-"""Characters of an answer."""
+"""Characters of an answer, unless the claim says otherwise."""
 
 WRONG = 3
 """Wrong members of a field that an answer may hold."""
 
 FOLDER = Path(__file__).parent / "reference"
+ALTERNATIVES = FOLDER / "alternatives.json"
 
 _MONTHS = [date(2000, month, 1).strftime("%B").lower() for month in range(1, 13)]
+_BESIDE = {"n", "others", "longest"}
 _NO = re.compile(
     r"\b(no|none|nothing|not|never|isn't|aren't|wasn't|weren't|doesn't|don't|didn't|hasn't|haven't|false|nobody|empty"
     r"|\[\]|null)(?!\w)|^\s*0\s*$|^\W*$"
@@ -88,11 +93,18 @@ def find_reference(benchmark: str, task: str, query: str, folder: Path | None = 
     return Reference(second, True, first_part) if between else Reference(program, True)
 
 
+@cache
+def find_alternatives(benchmark: str) -> Mapping[str, tuple[Alternative, ...]]:
+    """By task: what answers it as well as a gold call, as `reference/alternatives.json` says."""
+    listed = json.loads(ALTERNATIVES.read_text("utf-8")).get(benchmark, {})
+    return {task: tuple(Alternative(**one) for one in some) for task, some in listed.items()}
+
+
 def read_claim(printed: str) -> Mapping[str, object]:
     """What a reference program printed. Raises: ValueError: It is no claim."""
     claim = json.loads(printed.strip().splitlines()[-1]) if printed.strip() else None
     kinds = {"all", "any", "number", "yes", "empty", "state"}
-    if not isinstance(claim, dict) or len(kinds & claim.keys()) != 1 or not claim.keys() <= kinds | {"n", "others"}:
+    if not isinstance(claim, dict) or len(kinds & claim.keys()) != 1 or not claim.keys() <= kinds | _BESIDE:
         raise ValueError(f"a reference must print one of {', '.join(sorted(kinds))}, not {printed.strip()[-200:]!r}")
     return claim
 
@@ -101,7 +113,8 @@ def is_correct(answer: str, claim: Mapping[str, object]) -> bool:
     """Whether an answer is right by a claim (see the head of this module)."""
     if "state" in claim:
         return bool(claim["state"])
-    if len(answer) > LONGEST or not answer.strip():
+    longest = claim.get("longest", LONGEST)
+    if (isinstance(longest, int) and len(answer) > longest) or not answer.strip():
         return False
     text = _plain(answer)
     others = claim.get("others", [])

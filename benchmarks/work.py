@@ -16,8 +16,8 @@ from atc import Agent, Solution
 from atc.files import to_json
 from atc.models import Model, open_model
 from atc.models.budget import Budgeted
-from benchmarks.answers import Reference, find_reference, is_correct, read_claim
-from benchmarks.metrics import category, score
+from benchmarks.answers import Reference, find_alternatives, find_reference, is_correct, read_claim
+from benchmarks.metrics import Alternative, category, score, success_otherwise
 from benchmarks.restbench import Task
 from benchmarks.runner import Done, Result, Settings
 from protocols.errors import APIError, ModelError, UsageError
@@ -80,7 +80,10 @@ class Work:
         with self.world(task) as world:
             solution = world.agent.solve(task.query, tools=candidates)
             correct = self._judge(reference, solution, world, task) if reference else None
-            return _measured(solution, task, candidates, world.base_url, correct)
+            return _measured(solution, task, candidates, world.base_url, correct, self._alternatives(task))
+
+    def _alternatives(self, task: Task) -> tuple[Alternative, ...]:
+        return find_alternatives(self.settings.benchmark).get(task.id, ())
 
     @contextmanager
     def world(self, task: Task) -> Iterator[World]:
@@ -170,11 +173,17 @@ def _printed(world: World, program: str) -> str:
 
 
 def _measured(
-    solution: Solution, task: Task, candidates: tuple[str, ...], base_url: str | None, correct: bool | None
+    solution: Solution,
+    task: Task,
+    candidates: tuple[str, ...],
+    base_url: str | None,
+    correct: bool | None,
+    alternatives: tuple[Alternative, ...],
 ) -> Done:
     """Judge a solution by its calls."""
     _stop_if_hopeless(solution)
-    judged = score(task.gold, [attempt.calls for attempt in solution.attempts], solution.status)
+    attempts = [attempt.calls for attempt in solution.attempts]
+    judged = score(task.gold, attempts, solution.status)
     result = Result(
         id=task.id,
         status=solution.status,
@@ -189,6 +198,7 @@ def _measured(
         gold_calls=task.gold.needed.total(),
         error=category(solution, judged),
         correct=correct,
+        success_with_alternatives=success_otherwise(task.gold, attempts, solution.status, alternatives),
     )
     record: dict[str, object] = {
         "id": task.id,

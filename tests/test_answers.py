@@ -31,6 +31,7 @@ JUDGED: list[tuple[str, dict[str, object], bool]] = [
     ("Harbour Lights, Tide", {"any": FILMS, "n": 2}, True),
     ("Harbour Lights", {"any": FILMS, "n": 2}, False),
     ("Tide" * 600, {"any": FILMS}, False),
+    ("Tide " * 600, {"any": FILMS, "longest": 4000}, True),
     ("There are 12 films.", {"number": 12}, True),
     ("There are 112 films.", {"number": 12}, False),
     ("12", {"number": 12}, True),
