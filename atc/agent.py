@@ -388,7 +388,7 @@ class _Solve:
             status, message, self.answer = work.run(baseline(self.agent.mode))
         finally:
             self.attempts += work.attempts
-            self.run_seconds += work.seconds
+            self.run_seconds += work.api.seconds
         return status, message
 
     def loop(self, sandbox: Sandbox) -> tuple[Status, str]:

@@ -39,14 +39,14 @@ class SolveStarted:
 
 @dataclass(frozen=True, slots=True)
 class ModelWaiting:
-    """The model was asked for the program of this attempt (from 1)."""
+    """The model was asked for the program of this attempt (from 1), or for the next step in it."""
 
     attempt: int
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramWritten:
-    """The model answered with a program."""
+    """The model answered with a program, or with a line of one in the modes that make one call at a time."""
 
     attempt: int
     program: str

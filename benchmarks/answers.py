@@ -3,15 +3,19 @@
 A reference is a program of our own for one task. It runs in the task's world with the tools as functions and prints one
 JSON object: what must hold of the answer, whatever calls led to it.
 
-    {"all": [...]}               each of these values is in the answer
+    {"all": [...]}               each of these values is in the answer; of a list among them, any one
     {"any": [...], "n": 2}       at least n of them are
     {"number": 12}               this number is
     {"yes": true}                the answer says yes (or no)
     {"empty": true}              the answer says that there is nothing
     {"state": true}              the world is as the task wanted it; such a program runs after the solve, in its world
 
+To say what the solve changed, such a program is in two parts with the line `# after` between them: the first one runs
+in a fresh world and prints JSON, which the second one finds in `before`.
+
 `others` beside it lists wrong members of the same response field; an answer that holds more than three of them only
-lists everything. The criteria are ours; no paper's figures are made with them.
+lists everything. `longest` allows an answer of more than 2,000 characters. The criteria are ours; no paper's figures
+are made with them.
 """
 
 from __future__ import annotations
@@ -23,21 +27,25 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from pathlib import Path
 
+from benchmarks.metrics import Alternative
 from protocols.errors import UsageError
 
-__all__ = ["Reference", "find_reference", "is_correct", "query_hash", "read_claim"]
+__all__ = ["Reference", "find_alternatives", "find_reference", "is_correct", "query_hash", "read_claim"]
 
 LONGEST = 2000
-"""Characters of an answer."""
+"""Characters of an answer, unless the claim says otherwise."""
 
 WRONG = 3
 """Wrong members of a field that an answer may hold."""
 
 FOLDER = Path(__file__).parent / "reference"
+ALTERNATIVES = FOLDER / "alternatives.json"
 
 _MONTHS = [date(2000, month, 1).strftime("%B").lower() for month in range(1, 13)]
+_BESIDE = {"n", "others", "longest"}
 _NO = re.compile(
     r"\b(no|none|nothing|not|never|isn't|aren't|wasn't|weren't|doesn't|don't|didn't|hasn't|haven't|false|nobody|empty"
     r"|\[\]|null)(?!\w)|^\s*0\s*$|^\W*$"
@@ -47,10 +55,15 @@ _YES = re.compile(r"\b(yes|true|yeah|indeed|is|are|was|were|does|do|did|has|have
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The program for a task; `after` says that it looks at the world that the solve left."""
+    """The program for a task; `after` says that it looks at the world that the solve left.
+
+    `before` is the program that runs first, in a world in which nothing was done; the other one has what it printed, as
+    data, in the variable `before`. Empty where there is none.
+    """
 
     program: str
     after: bool
+    before: str = ""
 
 
 def query_hash(query: str) -> str:
@@ -59,9 +72,9 @@ def query_hash(query: str) -> str:
 
 
 def find_reference(benchmark: str, task: str, query: str, folder: Path | None = None) -> Reference | None:
-    """The reference of a task, None if there is none. Its first line is `# HASH`, or `# HASH after`.
+    """The reference of a task, None if there is none for this wording. Its first line is `# HASH`, or `# HASH after`.
 
-    Raises: UsageError: The file is for another wording of the task.
+    Raises: UsageError: The file begins with another line.
     """
     file = (folder or FOLDER) / benchmark / f"{task}.py"
     try:
@@ -70,16 +83,28 @@ def find_reference(benchmark: str, task: str, query: str, folder: Path | None = 
         return None
     first, _, program = text.partition("\n")
     found = re.fullmatch(r"# ([0-9a-f]{16})( after)?", first.strip())
-    if found is None or found[1] != query_hash(query):
-        raise UsageError(f"{file} is not for this wording of the task: its first line must be # {query_hash(query)}")
-    return Reference(program, bool(found[2]))
+    if found is None:
+        raise UsageError(f"{file} does not say which task it is for: its first line must be # {query_hash(query)}")
+    if found[1] != query_hash(query):
+        return None
+    if not found[2]:
+        return Reference(program, False)
+    first_part, between, second = program.partition("\n# after\n")
+    return Reference(second, True, first_part) if between else Reference(program, True)
+
+
+@cache
+def find_alternatives(benchmark: str) -> Mapping[str, tuple[Alternative, ...]]:
+    """By task: what answers it as well as a gold call, as `reference/alternatives.json` says."""
+    listed = json.loads(ALTERNATIVES.read_text("utf-8")).get(benchmark, {})
+    return {task: tuple(Alternative(**one) for one in some) for task, some in listed.items()}
 
 
 def read_claim(printed: str) -> Mapping[str, object]:
     """What a reference program printed. Raises: ValueError: It is no claim."""
     claim = json.loads(printed.strip().splitlines()[-1]) if printed.strip() else None
     kinds = {"all", "any", "number", "yes", "empty", "state"}
-    if not isinstance(claim, dict) or len(kinds & claim.keys()) != 1 or not claim.keys() <= kinds | {"n", "others"}:
+    if not isinstance(claim, dict) or len(kinds & claim.keys()) != 1 or not claim.keys() <= kinds | _BESIDE:
         raise ValueError(f"a reference must print one of {', '.join(sorted(kinds))}, not {printed.strip()[-200:]!r}")
     return claim
 
@@ -88,7 +113,8 @@ def is_correct(answer: str, claim: Mapping[str, object]) -> bool:
     """Whether an answer is right by a claim (see the head of this module)."""
     if "state" in claim:
         return bool(claim["state"])
-    if len(answer) > LONGEST or not answer.strip():
+    longest = claim.get("longest", LONGEST)
+    if (isinstance(longest, int) and len(answer) > longest) or not answer.strip():
         return False
     text = _plain(answer)
     others = claim.get("others", [])
@@ -112,7 +138,9 @@ def _values(values: object) -> list[object]:
 
 
 def _holds(text: str, value: object) -> bool:
-    """Whether a text, made plain, says a value as words or a number of its own."""
+    """Whether a text, made plain, says a value as words or a number of its own; any of them, if it is a list."""
+    if isinstance(value, list):
+        return any(_holds(text, one) for one in value)
     if isinstance(value, bool) or value is None:
         return re.search(rf"\b{str(value).lower()}\b", text) is not None
     if isinstance(value, (int, float)):
@@ -123,12 +151,13 @@ def _holds(text: str, value: object) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Without case, accents, thousands separators and odd spaces; dates as 2024-06-01."""
+    """Without case, accents, thousands separators and odd spaces; dates as 2024-06-01, moments as 2024-06-01 06:30."""
     text = "".join(part for part in unicodedata.normalize("NFKD", text) if not unicodedata.combining(part)).casefold()
     text = re.sub(r"[\u2018\u2019]", "'", text)
     text = re.sub(r"[\u2010-\u2015]", "-", text)
     text = re.sub(r"(?<=\d)[,\u00a0\u202f'](?=\d{3}(?!\d))", "", text)
-    text = re.sub(r"(\d{4}-\d\d-\d\d)t[\d:.]+z?", r"\1", text)
+    text = re.sub(r"(\d{4}-\d\d-\d\d)t00:00(?::00(?:\.0+)?)?(?:z|\+00:00)?", r"\1", text)
+    text = re.sub(r"(\d{4}-\d\d-\d\d)t(\d\d:\d\d(?::\d\d)?)(?:\.\d+)?(?:z|\+00:00)?", r"\1 \2", text)
     month = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
     text = re.sub(rf"\b({month})\.? (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})\b", lambda m: _date(m[3], m[1], m[2]), text)
     text = re.sub(

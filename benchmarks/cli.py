@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["NAMES", "bench", "data"]
 
 NAMES = {
+    "tiny": "24 tasks of our own with two made-up APIs, always simulated; needs no other file",
     "restbench-tmdb": "RestBench, questions about movies (TMDB)",
     "restbench-spotify": "RestBench, tasks for a music player (Spotify)",
     "toolflow": "ToolFlow (AutoTools-Eval), long questions about food, weather and more",
@@ -101,6 +102,9 @@ def bench(
     Each finished task is one JSON file in DIR/tasks, the figures are in DIR/summary.json. To go on after a stop, repeat
     the command.
     """
+    from benchmarks.datasets import BENCHMARKS, described, open_dataset
+
+    simulate = simulate or (BENCHMARKS[name].made_up and not base_url)
     check_api_options(simulate, base_url, auth)
     from rich.console import Console
 
@@ -108,7 +112,6 @@ def bench(
     from atc.cli.model import offer_pull
     from atc.files import to_json, write_json
     from atc.models import default_model
-    from benchmarks.datasets import described, open_dataset
     from benchmarks.report import summarize, table
     from benchmarks.runner import Settings
     from benchmarks.worlds import find_world

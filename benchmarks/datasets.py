@@ -1,7 +1,7 @@
 """The benchmarks that there are: where their tasks and API documents lie, and how the two are read together.
 
 A benchmark has one API, or (ToolFlow) one for each domain that its tasks are labelled with. Its files are named on the
-command line, or found under `ATC_DATA` or in the cache folder.
+command line, or found under `ATC_DATA` or in the cache folder; those of our own benchmark come with the package.
 """
 
 from __future__ import annotations
@@ -22,13 +22,21 @@ from protocols.model import Protocol
 __all__ = ["BENCHMARKS", "Benchmark", "Dataset", "described", "open_dataset"]
 
 
+SHIPPED = Path(__file__).parent / "data"
+"""Where the files of a benchmark of our own lie."""
+
+
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A benchmark by its name: task files to look for, the best first, and the API document of each domain."""
+    """A benchmark by its name: task files to look for, the best first, and the API document of each domain.
+
+    One that is `made_up` comes with its files, and its APIs can only be simulated.
+    """
 
     name: str
     tasks: tuple[str, ...]
     apis: Mapping[str, str]
+    made_up: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +88,12 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             _either("toolflow/toolflow"),
             {name: f"toolflow/{name}.tools.json" for name in ("food", "weather", "music", "tmdb", "game")},
         ),
+        Benchmark(
+            "tiny",
+            ("tiny/tasks.json",),
+            {"museum": "tiny/museum.yaml", "parcels": "tiny/parcels.yaml"},
+            made_up=True,
+        ),
     )
 }
 
@@ -94,7 +108,8 @@ def open_dataset(name: str, task_file: Path | None, apis: Sequence[str]) -> Data
     """
     benchmark = BENCHMARKS[name]
     given = _given(benchmark, apis)
-    tasks_in = task_file or _found(benchmark.tasks, f"--tasks FILE: the tasks of {name}")
+    places = (SHIPPED,) if benchmark.made_up else folders()
+    tasks_in = task_file or _found(benchmark.tasks, places, f"--tasks FILE: the tasks of {name}")
     domains = list(benchmark.apis)
     labels = read_domains(tasks_in, domains)
     protocols: dict[str, Protocol] = {}
@@ -104,7 +119,7 @@ def open_dataset(name: str, task_file: Path | None, apis: Sequence[str]) -> Data
         if spec is None:
             if domain not in benchmark.apis:
                 raise UsageError(f"{tasks_in} has tasks of {domain!r}; name its API with --api {domain}=SPEC")
-            spec = str(_found((benchmark.apis[domain],), f"--api {domain}=SPEC: the API of its tasks"))
+            spec = str(_found((benchmark.apis[domain],), places, f"--api {domain}=SPEC: the API of its tasks"))
         protocols[domain] = load(spec)
         files[domain] = {"file": Path(urlsplit(spec).path).name, "sha256": protocols[domain].digest}
     tasks, warnings = read_tasks(tasks_in, protocols, labels)
@@ -129,9 +144,8 @@ def _given(benchmark: Benchmark, apis: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _found(names: Sequence[str], what: str) -> Path:
-    """The first of these files that is there, under `ATC_DATA` or in the cache folder."""
-    places = folders()
+def _found(names: Sequence[str], places: Sequence[Path], what: str) -> Path:
+    """The first of these files that is there, under `ATC_DATA` or in the cache folder, or among our own."""
     for name in names:
         for place in places:
             if (file := place / name).is_file():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from atc.solution import Solution
     from sandbox.records import CallRecord
 
-__all__ = ["Gold", "Score", "category", "mean", "percent", "score"]
+__all__ = ["Alternative", "Gold", "Score", "category", "mean", "percent", "score", "success_otherwise"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,31 @@ def score(gold: Gold, attempts: Sequence[Sequence[CallRecord]], status: str) -> 
         precision=shared / made.total() if made else 0.0,
         success_any=float(needed <= gold.bag(_tools(_good(call for calls in attempts for call in calls)))),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A tool that answers a task as well as a gold one; `instead` is None where the gold one is not needed."""
+
+    gold: str
+    instead: str | None
+    reason: str
+
+
+def success_otherwise(
+    gold: Gold, attempts: Sequence[Sequence[CallRecord]], status: str, alternatives: Iterable[Alternative]
+) -> float:
+    """Success where a call of an alternative stands for a missing gold call. Ours, and no headline: see `score`."""
+    missing, spare = gold.needed, gold.bag(_tools(_good(attempts[-1] if attempts else ())))
+    missing, spare = missing - spare, spare - missing
+    for one in alternatives:
+        if one.instead is None:
+            del missing[one.gold]
+        else:
+            found = min(missing[one.gold], spare[one.instead])
+            missing[one.gold] -= found
+            spare[one.instead] -= found
+    return float(status == "answered" and not +missing)
 
 
 def category(solution: Solution, judged: Score) -> str | None:

@@ -49,7 +49,8 @@ class Result:
     """One finished task: what the means are taken of. `tool_calls` are those of all attempts, like the tokens.
 
     `gold_calls` is how many the task needs; `correct` whether the answer is right, None where no reference tells;
-    `error` why it is no success (see metrics.category).
+    `error` why it is no success (see metrics.category); `success_with_alternatives` whether it is one where other tools
+    that answer as well count (see metrics.success_otherwise), None in results of earlier versions.
     """
 
     id: str
@@ -65,11 +66,13 @@ class Result:
     gold_calls: int = 0
     error: str | None = None
     correct: bool | None = None
+    success_with_alternatives: float | None = None
 
     def metrics(self) -> dict[str, object]:
         """As they are written: without times."""
         return {
             **asdict(self.score),
+            "success_with_alternatives": self.success_with_alternatives,
             "correct": self.correct,
             "answered": self.status == "answered",
             "status": self.status,
@@ -207,6 +210,7 @@ def _read(file: Path, key: str | None, times: _Times) -> Result | None:
             status=found["status"],
             score=Score(*(found[name] for name in ("success", "path", "precision", "success_any"))),
             seconds=times.of(data["id"]),
+            success_with_alternatives=found.get("success_with_alternatives"),
             **{name: found[name] for name in _KEPT},
         )
     except FileNotFoundError:

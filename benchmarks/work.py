@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cached_property
@@ -16,8 +16,8 @@ from atc import Agent, Solution
 from atc.files import to_json
 from atc.models import Model, open_model
 from atc.models.budget import Budgeted
-from benchmarks.answers import Reference, find_reference, is_correct, read_claim
-from benchmarks.metrics import category, score
+from benchmarks.answers import Reference, find_alternatives, find_reference, is_correct, read_claim
+from benchmarks.metrics import Alternative, category, score, success_otherwise
 from benchmarks.restbench import Task
 from benchmarks.runner import Done, Result, Settings
 from protocols.errors import APIError, ModelError, UsageError
@@ -80,7 +80,10 @@ class Work:
         with self.world(task) as world:
             solution = world.agent.solve(task.query, tools=candidates)
             correct = self._judge(reference, solution, world, task) if reference else None
-            return _measured(solution, task, candidates, world.base_url, correct)
+            return _measured(solution, task, candidates, world.base_url, correct, self._alternatives(task))
+
+    def _alternatives(self, task: Task) -> tuple[Alternative, ...]:
+        return find_alternatives(self.settings.benchmark).get(task.id, ())
 
     @contextmanager
     def world(self, task: Task) -> Iterator[World]:
@@ -118,21 +121,25 @@ class Work:
             return self._simulators[domain]
 
     def _judge(self, reference: Reference, solution: Solution, world: World, task: Task) -> bool:
-        """Whether a solution's answer is right by its reference, which runs in the solve's own world or in a fresh one.
+        """Whether a solution's answer is right by its reference. Raises: UsageError: The reference is broken."""
+        return solution.answer is not None and is_correct(solution.answer, self.claim(reference, task, world))
 
+    def claim(self, reference: Reference, task: Task, solved: World) -> Mapping[str, object]:
+        """What must hold of a task's answer.
+
+        Args:
+            solved: The world that the solve left. A reference runs in it or in a fresh one, as it says.
         Raises: UsageError: The reference does not run to its end, or claims nothing.
         """
-        if solution.answer is None:
-            return False
-        fresh: AbstractContextManager[World] = nullcontext(world) if reference.after else self.world(task)
-        with fresh as where:
-            run = where.run(reference.program)
         try:
-            if run.error is not None:
-                raise ValueError(f"{run.error.type}: {run.error.message} (line {run.error.line})")
-            return is_correct(solution.answer, read_claim(run.stdout))
+            before = ""
+            if reference.before:
+                with self.world(task) as fresh:
+                    before = f"before = {json.loads(_printed(fresh, reference.before))!r}\n"
+            with nullcontext(solved) if reference.after else self.world(task) as where:
+                return read_claim(_printed(where, before + reference.program))
         except ValueError as error:
-            raise UsageError(f"the reference for {solution.query!r} is broken: {error}") from None
+            raise UsageError(f"the reference for {task.query!r} is broken: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +164,26 @@ class World:
             return sandbox.run(program)
 
 
+def _printed(world: World, program: str) -> str:
+    """What a program of ours prints. Raises: ValueError: It does not run to its end."""
+    run = world.run(program)
+    if run.error is not None:
+        raise ValueError(f"{run.error.type}: {run.error.message} (line {run.error.line})")
+    return run.stdout
+
+
 def _measured(
-    solution: Solution, task: Task, candidates: tuple[str, ...], base_url: str | None, correct: bool | None
+    solution: Solution,
+    task: Task,
+    candidates: tuple[str, ...],
+    base_url: str | None,
+    correct: bool | None,
+    alternatives: tuple[Alternative, ...],
 ) -> Done:
     """Judge a solution by its calls."""
     _stop_if_hopeless(solution)
-    judged = score(task.gold, [attempt.calls for attempt in solution.attempts], solution.status)
+    attempts = [attempt.calls for attempt in solution.attempts]
+    judged = score(task.gold, attempts, solution.status)
     result = Result(
         id=task.id,
         status=solution.status,
@@ -177,6 +198,7 @@ def _measured(
         gold_calls=task.gold.needed.total(),
         error=category(solution, judged),
         correct=correct,
+        success_with_alternatives=success_otherwise(task.gold, attempts, solution.status, alternatives),
     )
     record: dict[str, object] = {
         "id": task.id,

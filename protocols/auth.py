@@ -7,25 +7,26 @@ from a command line, where every process list and shell history would show it.
 from __future__ import annotations
 
 import base64
-import html
-import json
+import hashlib
+import html.entities
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
-from urllib.parse import quote, quote_plus
+from typing import Literal, NamedTuple
 
 from protocols.errors import UsageError
 from protocols.model import Protocol, SecurityScheme
 
-__all__ = ["Credential", "credential", "for_scheme", "redact", "redact_stream"]
+__all__ = ["Credential", "credential", "for_scheme", "holds_secret", "redact", "redact_stream"]
 
 _SPEC = re.compile(r"(?P<kind>.+?):(?P<source>env|file):(?P<place>.+)", re.DOTALL)
 _KINDS = "bearer, basic, header:NAME, query:NAME, cookie:NAME"
-_HIDDEN = b"[secret]"
+_HIDDEN = "[secret]"
+_ENCODINGS = ("utf-8", "latin-1", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 _SHORTEST = 4
 """Characters of a secret; fewer occur in any text."""
 
@@ -142,23 +143,25 @@ def _secret(source: str, place: str) -> str:
 def redact(text: str, credentials: Iterable[Credential]) -> str:
     """The text with every secret replaced by `[secret]`.
 
-    Found are the secret itself (of basic also the password alone), percent-encoded, escaped for JSON or HTML, in
-    base64 and in hex. A password under four characters is not sought by itself, or ordinary text would be torn.
+    Found are the secret itself (of basic also the password alone, of a header also what follows the first blank),
+    percent-encoded, escaped for JSON, HTML or a cookie, in base64 and in hex. A password under four characters is not
+    sought by itself, or ordinary text would be torn.
     """
     pattern = _pattern(tuple(credentials))
     if pattern is None:
         return text
-    return pattern.sub(_HIDDEN, text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+    return pattern.sub(_hidden, text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
 
 def redact_stream(parts: Iterable[bytes], credentials: Iterable[Credential]) -> Iterator[bytes]:
-    """Like `redact` for UTF-8 bytes that come in parts; a secret is found also where two parts meet."""
+    """Like `redact` for bytes that come in parts, of a text in UTF-8, -16, -32 or Latin 1; a secret is found also
+    where two parts meet."""
     chosen = tuple(credentials)
     pattern = _pattern(chosen)
     if pattern is None:
         yield from parts
         return
-    overlap = max(map(len, _all_forms(chosen))) - 1
+    overlap = max(form.longest for form in _all_forms(chosen)) - 1
     left = b""
     for part in parts:
         left += part
@@ -167,44 +170,134 @@ def redact_stream(parts: Iterable[bytes], credentials: Iterable[Credential]) -> 
         for found in pattern.finditer(left):
             if found.start() >= safe:
                 break
-            clean += [left[cut : found.start()], _HIDDEN]
+            clean += [left[cut : found.start()], _hidden(found)]
             cut = found.end()
         end = max(cut, safe, 0)
         clean.append(left[cut:end])
         left = left[end:]
         yield b"".join(clean)
-    yield pattern.sub(_HIDDEN, left)
+    yield pattern.sub(_hidden, left)
+
+
+def _hidden(found: re.Match[bytes]) -> bytes:
+    """What stands in place of a secret, in the encoding in which it was found."""
+    zeros = found[0].count(0)
+    if not zeros:
+        return _HIDDEN.encode()
+    width = 32 if zeros > len(found[0]) * 0.7 else 16
+    return _HIDDEN.encode(f"utf-{width}-{'be' if found[0][0] == 0 else 'le'}")
+
+
+def holds_secret(parts: Iterable[bytes], credentials: Iterable[Credential]) -> bool:
+    """Whether `redact_stream` would change these bytes."""
+    chosen = tuple(credentials)
+    kept, clean = hashlib.sha256(), hashlib.sha256()
+
+    def read() -> Iterator[bytes]:
+        for part in parts:
+            kept.update(part)
+            yield part
+
+    for part in redact_stream(read(), chosen):
+        clean.update(part)
+    return kept.digest() != clean.digest()
+
+
+class _Form(NamedTuple):
+    """A pattern that finds a secret in one of its forms, and the most bytes that it may match."""
+
+    pattern: bytes
+    longest: int
 
 
 @lru_cache(maxsize=64)
-def _all_forms(credentials: tuple[Credential, ...]) -> frozenset[bytes]:
-    return frozenset(form.encode() for one in credentials for form in _forms(one) if form)
+def _all_forms(credentials: tuple[Credential, ...]) -> tuple[_Form, ...]:
+    """The longest first, for one secret may begin with another."""
+    texts = {text for one in credentials for text in _texts(one)}
+    forms = {form for text in texts for encoding in _ENCODINGS if (form := _form(*text, encoding)) is not None}
+    return tuple(sorted(forms, key=lambda form: (-form.longest, form.pattern)))
 
 
 @lru_cache(maxsize=64)
 def _pattern(credentials: tuple[Credential, ...]) -> re.Pattern[bytes] | None:
-    forms = sorted(_all_forms(credentials), key=lambda form: (-len(form), form))
-    return re.compile(b"|".join(map(re.escape, forms))) if forms else None
+    forms = _all_forms(credentials)
+    return re.compile(b"|".join(form.pattern for form in forms)) if forms else None
 
 
-def _forms(credential: Credential) -> Iterator[str]:
-    secrets = [credential.secret]
-    if credential.kind == "basic":
-        secrets.append(credential.secret.partition(":")[2])
-    for secret in secrets:
+def _texts(credential: Credential) -> Iterator[tuple[str, int]]:
+    """What is sought of a credential, each with the number of `=` that may follow."""
+    for secret in _secrets(credential):
         if len(secret) < _SHORTEST:
             continue
-        yield secret
         data = secret.encode()
-        for encoded in (quote(secret, safe=""), quote(secret), quote_plus(secret)):
-            yield encoded
-            yield re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), encoded)
+        yield secret, 0
         for coded in (base64.b64encode(data).decode(), base64.urlsafe_b64encode(data).decode()):
-            yield coded
-            yield coded.rstrip("=")
-            yield quote(coded, safe="")
-        yield data.hex()
-        yield data.hex().upper()
-        for escaped in (json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], html.escape(secret)):
-            yield escaped
-            yield escaped.replace("/", "\\/")
+            bare = coded.rstrip("=")
+            yield bare, len(coded) - len(bare)
+        yield data.hex(), 0
+        yield data.hex().upper(), 0
+
+
+def _secrets(credential: Credential) -> Iterator[str]:
+    """The secret, and what of it says as much: the password of a login, the token after the word `Bearer`."""
+    yield credential.secret
+    if credential.kind == "basic":
+        yield credential.secret.partition(":")[2]
+    elif credential.location == "header":
+        scheme, _, rest = credential.secret.partition(" ")
+        yield rest.strip()
+        if scheme.lower() == "basic":
+            with suppress(ValueError):
+                login = base64.b64decode(rest.strip(), validate=True).decode()
+                yield login
+                yield login.partition(":")[2]
+
+
+def _form(text: str, padding: int, encoding: str) -> _Form | None:
+    """A text in one encoding, each of its characters in any of its ways; None where that encoding has not all."""
+    pattern, longest = b"", 0
+    for char in text + "=" * padding:
+        ways = sorted(_encoded(_ways(char), encoding), key=lambda way: (-len(way), way))
+        if not ways:
+            return None
+        longest += len(ways[0])
+        optional = b"?" if padding and char == "=" else b""
+        pattern += b"(?:" + b"|".join(map(re.escape, ways)) + b")" + optional
+    return _Form(pattern, longest)
+
+
+def _encoded(texts: Iterable[str], encoding: str) -> set[bytes]:
+    found = set()
+    for text in texts:
+        with suppress(UnicodeEncodeError):
+            found.add(text.encode(encoding))
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _ways(char: str) -> frozenset[str]:
+    """How a character is written in text, in a URL or form, in JSON and other literals, in HTML and in a cookie.
+
+    Services escape different ones, so that any mixture may come. Letters and digits stay as they are everywhere.
+    """
+    if char.isascii() and char.isalnum():
+        return frozenset({char})
+    data, number = char.encode(), ord(char)
+    units = char.encode("utf-16-be").hex()
+    percent = "".join(f"%{byte:02X}" for byte in data)
+    ways = {char, percent, percent.lower(), f"&#{number};", f"&#0{number};"}
+    ways |= {f"&#{x}{zero}{number:{case}};" for x in "xX" for zero in ("", "0", "00") for case in "xX"}
+    named = "apos" if char == "'" else html.entities.codepoint2name.get(number)
+    ways |= {f"&{named};"} if named else set()
+    for unit in (units, units.upper()):
+        ways.add("".join(f"\\u{unit[start : start + 4]}" for start in range(0, len(unit), 4)))
+    ways.add("".join(f"\\{byte:03o}" for byte in data))
+    for case in "xX":
+        ways.add("".join(f"\\x{byte:02{case}}" for byte in data))
+        if number < 256:
+            ways |= {f"%{number:02{case}}", f"\\x{number:02{case}}"}
+    if char in "\"'/\\":
+        ways.add("\\" + char)
+    if char == " ":
+        ways.add("+")
+    return frozenset(ways)

@@ -179,30 +179,59 @@ def match(protocol: Protocol, method: str, path: str) -> tuple[Tool, dict[str, s
     Args:
         path: Percent-encoded, without the server's URL, without a query. A slash at the end makes no difference.
     """
-    wanted = path.split("?")[0].rstrip("/") or "/"
+    wanted = (path.split("?")[0].rstrip("/") or "/").split("/")
     best: tuple[tuple[int, ...], Tool, dict[str, str]] | None = None
     for tool in protocol.tools:
         if tool.method != method.upper():
             continue
-        pattern, names, rank = _pattern(tool.path)
-        found = pattern.fullmatch(wanted)
-        if found is not None and (best is None or rank < best[0]):
+        segments, names, rank = _template(tool.path)
+        if len(segments) != len(wanted) or (best is not None and rank >= best[0]):
+            continue
+        found = [_filled(literals, text) for literals, text in zip(segments, wanted, strict=True)]
+        if all(values is not None for values in found):
             arguments = {p.name: p.argument for p in tool.parameters if p.location == "path"}
-            values = {arguments.get(n, n): unquote(v) for n, v in zip(names, found.groups(), strict=True)}
-            best = rank, tool, values
+            values = [unquote(value) for segment in found for value in segment or ()]
+            best = rank, tool, {arguments.get(name, name): value for name, value in zip(names, values, strict=True)}
     return best[1:] if best is not None else None
 
 
 @lru_cache(maxsize=4096)
-def _pattern(path: str) -> tuple[re.Pattern[str], tuple[str, ...], tuple[int, ...]]:
-    """A template as a pattern, its variables, and a rank that puts literal segments before templated ones."""
-    template = path.rstrip("/") or "/"
-    parts = _TEMPLATE.split(template)
-    pattern = "".join("([^/]+)" if index % 2 else re.escape(part) for index, part in enumerate(parts))
-    rank = tuple(
-        0 if "{" not in segment else 2 if _TEMPLATE.fullmatch(segment) else 1 for segment in template.split("/")
-    )
-    return re.compile(pattern), tuple(parts[1::2]), rank
+def _template(path: str) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...], tuple[int, ...]]:
+    """A template as segments, its variables, and a rank that puts literal segments before templated ones.
+
+    A segment is the texts around its variables: `("v",)` for `v`, `("", "...", "")` for `{base}...{head}`.
+    """
+    parts = _TEMPLATE.split(path.rstrip("/") or "/")
+    segments: list[list[str]] = [[]]
+    for literal in parts[::2]:
+        first, *others = literal.split("/")
+        segments[-1].append(first)
+        segments += [[other] for other in others]
+    rank = tuple(0 if len(texts) == 1 else 2 if texts == ["", ""] else 1 for texts in segments)
+    return tuple(map(tuple, segments)), tuple(parts[1::2]), rank
+
+
+def _filled(literals: tuple[str, ...], text: str) -> list[str] | None:
+    """What the variables of a segment hold, each as much as it can before the next; None where it does not fit.
+
+    It is found from the end, in one pass; a pattern with several variables would try all ways to divide the text.
+    """
+    first, *between, last = literals if len(literals) > 1 else (literals[0], "")
+    if len(literals) == 1:
+        return [] if text == first else None
+    if not text.startswith(first) or not text.endswith(last):
+        return None
+    end = len(text) - len(last)
+    values: list[str] = []
+    for literal in reversed(between):
+        start = text.rfind(literal, len(first) + 1, end - 1)
+        if start < 0:
+            return None
+        values.append(text[start + len(literal) : end])
+        end = start
+    if end <= len(first):
+        return None
+    return [text[len(first) : end], *reversed(values)]
 
 
 def match_gold(protocol: Protocol, gold: str) -> str:

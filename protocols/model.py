@@ -28,6 +28,7 @@ class Parameter:
 
     `name` is what goes over the wire, `argument` what a program writes. With `location` "body" it is one property of
     a JSON, form or multipart object body. `style` and `explode` follow OpenAPI and say how lists are joined.
+    `slashes`: a path parameter whose value may hold a `/`.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Parameter:
     description: str = ""
     style: str = "simple"
     explode: bool = False
+    slashes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

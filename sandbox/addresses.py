@@ -15,6 +15,9 @@ from collections.abc import Collection
 __all__ = ["Addresses", "RefusedAddressError"]
 
 
+_REMEDY = "if that is meant, allow its origin (--allow)"
+
+
 class RefusedAddressError(OSError):
     """A name leads to an address that it may not lead to."""
 
@@ -31,29 +34,32 @@ class Addresses:
         """The addresses of a host, in the order to try them; the same ones whenever it is asked.
 
         Raises: OSError: The name is not known, or (RefusedAddressError) leads into a private network. A host that is
-            written as an address, or as localhost, names what it means.
+            written as an address names what it means: a document may mean any public one and this machine, the user
+            any. So does localhost.
         """
         name = host.strip("[]").rstrip(".").lower()
-        if _is_address(name):
+        written = _address(name)
+        if written is not None:
+            if not (written.is_global or written.is_loopback or (name, port) in self._trusted):
+                raise RefusedAddressError(f"{name} is a private address; {_REMEDY}")
             return (name,)
         with self._lock:
             if name not in self._pinned:
                 found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
                 self._pinned[name] = tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
         addresses = self._pinned[name]
-        if (name, port) in self._trusted or name == "localhost" or name.endswith(".localhost"):
+        if (name, port) in self._trusted:
             return addresses
-        public = tuple(address for address in addresses if ipaddress.ip_address(address.partition("%")[0]).is_global)
-        if not public:
-            raise RefusedAddressError(
-                f"{name} leads to {addresses[0]}, a private address; if that is meant, allow its origin (--allow)"
-            )
-        return public
+        local = name == "localhost" or name.endswith(".localhost")
+        known = [(address, _address(address)) for address in addresses]
+        fit = tuple(text for text, one in known if one is not None and (one.is_loopback if local else one.is_global))
+        if not fit:
+            raise RefusedAddressError(f"{name} leads to {addresses[0]}, a private address; {_REMEDY}")
+        return fit
 
 
-def _is_address(text: str) -> bool:
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        ipaddress.ip_address(text.partition("%")[0])
+        return ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
-        return False
-    return True
+        return None

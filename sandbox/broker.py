@@ -12,22 +12,24 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
-from protocols.auth import Credential, redact, redact_stream
+from protocols.auth import Credential, holds_secret, redact, redact_stream
 from protocols.calling import BoundCall, bind, payload
 from protocols.errors import LimitReached, ToolError
 from protocols.model import Protocol, Tool
 from sandbox.bodies import KEPT, beginning, keep
 from sandbox.conduct import Conduct
-from sandbox.reach import Origin, Place, Reach, UnreachableError, climbs
+from sandbox.cutting import cut, cut_arguments, nested, size_of
+from sandbox.reach import URL_LIMIT, Origin, Place, Reach, UnreachableError, check_length, climbs, split
 from sandbox.records import CallRecord, Limits
-from sandbox.replies import Reply, header, reading, retry_after, service_message
+from sandbox.replies import Reply, charset, header, reading, reads_as_bytes, recoded, retry_after, service_message
 from sandbox.writes import Writes
 
 if TYPE_CHECKING:
@@ -44,7 +46,16 @@ MAX_ATTEMPTS = 4
 BACKOFF = 0.5
 """Seconds before the second attempt when the service names no time; doubled each time."""
 
+HEADERS_LIMIT = 64 * 1024
+"""Characters of the headers of one request, cookies included."""
+
+WARNINGS_LIMIT = 50
+ARGUMENTS_LIMIT = 1000
+NAME_LIMIT = 500
+"""Named arguments of a call, and characters of a name: more is nobody's mistake."""
+
 MAX_REDIRECTS = 5
+TOO_MANY = "it redirects too many times"
 PATIENCE = 0.05
 """Seconds that a cancelled call has to come to its end."""
 
@@ -55,12 +66,13 @@ after lies in files."""
 _READS = frozenset({"GET", "HEAD"})
 _NOT_THE_PROGRAMS = frozenset(
     "host content-length transfer-encoding connection keep-alive upgrade te trailer proxy-authorization "
-    "proxy-authenticate proxy-connection".split()
+    "proxy-authenticate proxy-connection accept-encoding".split()
 )
-"""Headers that belong to the connection."""
+"""Headers that belong to the connection, or say how a reply is packed, into which the broker looks."""
 
 _INSTEAD_OF_CHECKED = frozenset(
-    "x-http-method-override x-http-method x-method-override x-original-url x-rewrite-url".split()
+    "x-http-method-override x-http-method x-method-override x-original-method x-original-url x-rewrite-url "
+    "x-override-url x-forwarded-path x-forwarded-host x-forwarded-prefix forwarded".split()
 )
 """Headers by which some services take another method or path than the one that was checked."""
 
@@ -127,6 +139,8 @@ class Broker:
         self._transport: Transport | None = None
         self._kept = 0
         self._moved = 0
+        self.broken: BaseException | None = None
+        """What `on_call` raised."""
 
     @property
     def calls(self) -> tuple[CallRecord, ...]:
@@ -197,10 +211,18 @@ class Broker:
             if known is None:
                 raise ToolError(f"there is no tool {tool}", tool=tool)
             begun.method, begun.url = known.method, f"{self._reach.base_of(known)}{known.path}"
+            if any(len(name) > NAME_LIMIT for name in kwargs or ()) or len(kwargs or ()) > ARGUMENTS_LIMIT:
+                text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
+                raise ToolError(f"{tool}() {text}", tool=tool)
             given = {**self._conduct.given(known), **(kwargs or {})}
             bound = bind(known, args, given, self._protocol.definitions if self._protocol else {})
+            if len(bound.path) > URL_LIMIT:
+                raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
             if climbs(bound.path) and not climbs(known.path):
                 raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
+            if (name := split(known, bound.path)) is not None:
+                raise ToolError(f"{tool}(): the path argument {name!r} must not hold a '/'", tool=tool)
+            plan = _plan(bound)
         except (ToolError, ValueError, TypeError, RecursionError) as error:  # the last three: values no schema foresees
             begun.arguments = {**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})}
             problem = self._redacted(str(error))
@@ -208,7 +230,6 @@ class Broker:
             return Reply(record, begun.url, problem=problem, failure="InvalidURL")
         begun.arguments = bound.arguments
         place = Place(known, self._reach.base_of(known), self._reach.base_of(known), bound.path, {})
-        plan = _plan(bound)
         begun.url = _url(place.base + plan.path, plan.query)
         return self._conduct.make(begun, place, plan, retry=True)
 
@@ -242,6 +263,7 @@ class Broker:
         begun.method, begun.url = method, url
         given = _defaults(headers or {}, {"Content-Type": "application/json"} if json_body is not None else {})
         try:
+            _check_request(method, url, params, {**given, **(cookies or {})})
             prepared = requests.Request(
                 method,
                 url,
@@ -251,18 +273,19 @@ class Broker:
                 data=json_body if json_body is not None else _content(data),
                 auth=auth,
             ).prepare()
+            check_length(str(prepared.url))
             place = self._reach.locate(method, str(prepared.url))
         except (requests.RequestException, UnreachableError, UnicodeError, ValueError) as error:
             kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
             message = self._redacted(str(error))
             record = self._finish(begun, error=message)
-            return Reply(record, self._redacted(url), failure=kind, problem=message)
+            return Reply(record, record.url, failure=kind, problem=cut(message))
         kept = {name: str(value) for name, value in prepared.headers.items() if self._passes(name)}
         own_cookies = next((value for name, value in given.items() if _plain_name(name) == "cookie"), None)
         plan = Plan(
             method=method,
             path=place.path,
-            query=parse_qsl(urlsplit(str(prepared.url)).query, keep_blank_values=True),
+            query=self._passing(place.tool, urlsplit(str(prepared.url)).query),
             headers=kept,
             cookies=dict(cookies or {}) if own_cookies is None else _cookies(own_cookies),
             body=prepared.body.encode() if isinstance(prepared.body, str) else prepared.body,
@@ -276,9 +299,22 @@ class Broker:
     def _passes(self, header: str) -> bool:
         """Whether a header of the program is sent on as it is."""
         name = _plain_name(header)
+        shown = cut(header.strip(), 100)
         if name in _INSTEAD_OF_CHECKED:
-            self._warn(f"the program's own header {header.strip()} was not sent: it may change the method or path")
+            self._warn(f"the program's own header {shown} was not sent: it may change the method or path")
+        elif re.fullmatch("[a-z0-9-]+", name) is None:
+            self._warn(f"the program's own header {shown!r} was not sent: a name has letters, digits, - and _ alone")
+            return False
         return name not in _NOT_THE_PROGRAMS and name not in _INSTEAD_OF_CHECKED and name != "cookie"
+
+    def _passing(self, tool: Tool | None, query: str) -> _Query:
+        """The query of a program, without what may change the method that was checked."""
+        found = parse_qsl(query, keep_blank_values=True)
+        documented = tool is None or any(p.location == "query" and p.name == "_method" for p in tool.parameters)
+        if documented or all(name.lower() != "_method" for name, _ in found):
+            return _Query(found, query)
+        self._warn("the program's own query parameter _method was not sent: it may change the method")
+        return _Query([(name, value) for name, value in found if name.lower() != "_method"])
 
     # One call, step by step
 
@@ -298,6 +334,8 @@ class Broker:
 
     def _perform(self, begun: Begun, place: Place, plan: Plan, *, retry: bool, shown: str | None = None) -> Reply:
         """Sign, send, perhaps again, clean and record. Raises: Exceeded."""
+        import requests
+
         from sandbox.transport import NoAnswerError, TooLargeError
 
         begun.url = _url(place.base + plan.path, plan.query)
@@ -321,16 +359,29 @@ class Broker:
             record = self._finish(begun, error=message)
             problem = self._redacted(f"{place.called}: no reply from {plan.method} {plan.path} — {message}")
             return Reply(record, visible, sent=sent, failure=error.kind, problem=problem)
+        except (requests.RequestException, UnreachableError, ValueError) as error:  # a header, an address, a length
+            kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
+            message = self._redacted(cut(str(error)))
+            record = self._finish(begun, error=message)
+            problem = self._redacted(f"{place.called}: {plan.method} {plan.path} can't be sent — {message}")
+            return Reply(record, visible, sent=sent, failure=kind, problem=cut(problem))
         except TooLargeError as error:
             text = f"the reply to {plan.method} {plan.path} is larger than the {self._limits.response} bytes allowed"
-            start = self._redacted(beginning(error.beginning))
+            start = beginning(b"".join(redact_stream([error.beginning], self._credentials)))
             self._finish(begun, status=error.status, body=start, error=text)
             raise Exceeded("response", text) from None
         except Exceeded as error:
             self._finish(begun, error=str(error))
             raise
         reply = self._received(begun, place, plan, answer, stopped)
-        return replace(reply, url=history[-1][1] if history else visible, sent=sent, history=history)
+        return replace(
+            reply,
+            url=history[-1].url if history else visible,
+            sent=sent,
+            history=tuple((hop.status, hop.url) for hop in history),
+            set_on_the_way=tuple(hop.cookies for hop in history),
+            failure="TooManyRedirects" if stopped == TOO_MANY and not retry else None,
+        )
 
     def _moves(self, plan: Plan) -> None:
         """Count what a request moves. Raises: Exceeded."""
@@ -350,10 +401,9 @@ class Broker:
     def _received(self, begun: Begun, place: Place, plan: Plan, answer: Answer, stopped: str | None) -> Reply:
         """A reply as the program and the record get it. `stopped` says why a redirect was not followed."""
         room = KEPT if self._room(answer.body.size) else 0
-        body = keep(redact_stream(answer.body.parts(), self._credentials), room)
+        answer = self._cleaned(answer)
+        body = keep(self._clean_parts(answer), room)
         answer.body.close()
-        headers = {name: self._redacted(value) for name, value in answer.headers.items()}
-        cookies = {name: self._redacted(value) for name, value in answer.cookies.items()}
         form, parsed, problem = reading(place.tool, answer.headers, body, answer.encoding)
         if answer.status >= 300:
             said = stopped or service_message(parsed)
@@ -364,13 +414,34 @@ class Broker:
         return Reply(
             record,
             reason=answer.reason,
-            headers=headers,
-            cookies=cookies,
+            headers=answer.headers,
+            cookies=answer.cookies,
             body=body,
             encoding=answer.encoding,
             form=form,
             problem=problem,
         )
+
+    def _cleaned(self, answer: Answer) -> Answer:
+        """A reply whose texts hold no secret; its body is another matter."""
+        encoding = charset(answer.encoding)
+        return replace(
+            answer,
+            reason=self._redacted(answer.reason),
+            headers={self._redacted(name): self._redacted(value) for name, value in answer.headers.items()},
+            cookies={self._redacted(name): self._redacted(value) for name, value in answer.cookies.items()},
+            encoding=encoding and self._redacted(encoding),
+        )
+
+    def _clean_parts(self, answer: Answer) -> Iterator[bytes]:
+        """The body without a secret; where its encoding hides one, as it would be in UTF-8 and then encoded again."""
+        encoding = answer.encoding
+        if not self._credentials or encoding is None or reads_as_bytes(encoding):
+            return redact_stream(answer.body.parts(), self._credentials)
+        if not holds_secret(recoded(answer.body.parts(), encoding, "utf-8"), self._credentials):
+            return redact_stream(answer.body.parts(), self._credentials)
+        clean = redact_stream(recoded(answer.body.parts(), encoding, "utf-8"), self._credentials)
+        return recoded(clean, "utf-8", encoding)
 
     def _room(self, size: int) -> bool:
         """Whether the records have room for so many bytes more, which is then taken."""
@@ -392,9 +463,9 @@ class Broker:
     ) -> CallRecord:
         record = CallRecord(
             index=begun.index,
-            tool=begun.tool,
-            method=begun.method,
-            url=self._redacted(begun.url),
+            tool=begun.tool and cut(begun.tool, 200),
+            method=cut(begun.method, 50),
+            url=cut(self._redacted(begun.url)),
             arguments=self._shown(begun.arguments),
             line=begun.line,
             status=status,
@@ -402,7 +473,7 @@ class Broker:
             attempts=begun.attempts,
             style=begun.style,
             response=body,
-            error=error,
+            error=error and cut(error),
             replayed=replayed,
             refused=refused,
             simulated=simulated,
@@ -413,14 +484,27 @@ class Broker:
             self._calls[record.index] = record
             self._settled.notify_all()
         if self._on_call is not None:
-            self._on_call(record)
+            try:
+                self._on_call(record)
+            except BaseException as error:
+                self.broken = error
+                raise
         return record
+
+    def give_up(self, error: BaseException) -> None:
+        """End the call of this thread that came to an end nobody foresaw, so that it has its record."""
+        with self._lock:
+            begun = [one for one in self._open.values() if one.thread == threading.get_ident()]
+        for one in begun:
+            one.arguments = {}
+            with contextlib.suppress(Exception):  # of whoever is told of calls: `broken` has it
+                self._finish(one, error=self._redacted(cut(f"{type(error).__name__}: {error}")))
 
     def _shown(self, arguments: dict[str, object]) -> dict[str, object]:
         """Arguments as the record keeps them: such as are large are cut."""
-        if not arguments or self._room(len(str(arguments))):
+        if not arguments or (not nested(arguments) and self._room(size_of(arguments))):
             return arguments
-        return {name: value if len(text := str(value)) < 100 else f"{text[:100]}…" for name, value in arguments.items()}
+        return cut_arguments(arguments)
 
     def _send(self, request: requests.PreparedRequest, plan: Plan) -> Answer:
         from sandbox.addresses import Addresses
@@ -435,7 +519,11 @@ class Broker:
         left = self._deadline + self.gate.waited - time.monotonic() if self._deadline is not None else seconds
         try:
             answer = self._transport.send(request, seconds=max(0.0, min(seconds, left)), limit=self._limits.response)
-            self._count(answer.body.size)
+            try:
+                self._count(answer.heading + answer.body.size)
+            except Exceeded:
+                answer.body.close()
+                raise
             return answer
         except NoAnswerError as error:
             if left < seconds and error.kind == "ReadTimeout":
@@ -458,12 +546,12 @@ class Broker:
 
     def _redirected(
         self, place: Place, plan: Plan, request: requests.PreparedRequest, answer: Answer
-    ) -> tuple[Answer, str | None, tuple[tuple[int, str], ...]]:
+    ) -> tuple[Answer, str | None, tuple[_Hop, ...]]:
         """Follow redirects of a read that stay within the same API.
 
-        Gives the last answer, why a redirect was not followed, and status and next URL of those that were.
+        Gives the last answer, why a redirect was not followed, and those that were.
         """
-        hops: list[tuple[int, str]] = []
+        hops: list[_Hop] = []
         while True:
             target = header(answer.headers, "location")
             if not 300 <= answer.status < 400 or target is None:
@@ -471,15 +559,17 @@ class Broker:
             if plan.method not in _READS or not plan.redirects:
                 return answer, "redirects of this call are not followed", tuple(hops)
             if len(hops) == MAX_REDIRECTS:
-                return answer, "it redirects too many times", tuple(hops)
-            url = urljoin(str(request.url), target)
+                return answer, TOO_MANY, tuple(hops)
+            url = _joined(str(request.url), target)
             there = self._reach.redirected(place, plan.method, url)
             if there is None:
                 return answer, f"it redirects to {url}, which is no operation of this API", tuple(hops)
-            query = parse_qsl(urlsplit(url).query, keep_blank_values=True)
-            place, plan = there, replace(plan, path=there.path, query=query, body=None)
+            query = self._passing(there.tool, urlsplit(url).query)
+            cookies = {**plan.cookies, **answer.cookies}
+            place, plan = there, replace(plan, path=there.path, query=query, cookies=cookies, body=None)
             request = self._signed(place, plan)
-            hops.append((answer.status, self._redacted(_url(place.server + place.path, query))))
+            shown = self._redacted(_url(place.server + place.path, query))
+            hops.append(_Hop(answer.status, shown, self._cleaned(answer).cookies))
             answer.body.close()
             answer = self._send(request, plan)
 
@@ -489,7 +579,8 @@ class Broker:
         """The request as it goes out, credentials included; they win over what the program set itself."""
         import requests
 
-        headers, query, cookies = dict(plan.headers), list(plan.query), dict(plan.cookies)
+        headers = {name: value for name, value in plan.headers.items() if name.lower() != "accept-encoding"}
+        query, cookies = list(plan.query), dict(plan.cookies)
         for credential in self._chosen(place.tool):
             own: tuple[dict[str, str], list[tuple[str, str]], dict[str, str]] = ({}, [], {})
             credential.apply(*own)
@@ -504,11 +595,14 @@ class Broker:
             credential.apply(headers, query, cookies)
         prepared = requests.PreparedRequest()
         prepared.prepare_method(plan.method)
-        prepared.prepare_url(_url(place.base + plan.path, query), None)
+        prepared.prepare_url(_url(place.base + plan.path, plan.query if query == list(plan.query) else query), None)
         prepared.prepare_headers(_defaults(headers, _DEFAULT_HEADERS))
         if cookies:
             prepared.headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
         prepared.prepare_body(plan.body, None)
+        check_length(str(prepared.url))
+        if sum(len(name) + len(value) for name, value in prepared.headers.items()) > HEADERS_LIMIT:
+            raise UnreachableError("InvalidHeader", f"its headers have more than {HEADERS_LIMIT} characters")
         return prepared
 
     def _chosen(self, tool: Tool | None) -> list[Credential]:
@@ -528,7 +622,7 @@ class Broker:
             self._warn(f"the program's own {what} was replaced by the configured credential")
 
     def _warn(self, text: str) -> None:
-        if text not in self._warnings:
+        if text not in self._warnings and len(self._warnings) < WARNINGS_LIMIT:
             self._warnings.append(text)
 
     def _redacted(self, text: str) -> str:
@@ -553,6 +647,23 @@ class Begun:
     token: str | None = None
     left: bool = False
     """Whether a request without a reply may have reached the service."""
+    thread: int = field(default_factory=threading.get_ident)
+
+
+class _Hop(NamedTuple):
+    """A redirect that was followed: its status, where it led, and the cookies that it set."""
+
+    status: int
+    url: str
+    cookies: Mapping[str, str]
+
+
+class _Query(list[tuple[str, str]]):
+    """A query as pairs, and as it was written."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]], written: str | None = None) -> None:
+        super().__init__(pairs)
+        self.written = written
 
 
 @dataclass(frozen=True, slots=True)
@@ -575,6 +686,15 @@ def _defaults(headers: Mapping[str, str], defaults: Mapping[str, str]) -> dict[s
     return {**{name: value for name, value in defaults.items() if name.lower() not in given}, **headers}
 
 
+def _check_request(method: str, url: str, params: Sequence[Sequence[str]], headers: Mapping[str, str]) -> None:
+    """Refuse what is too large to be looked at, before anybody does. Raises: UnreachableError."""
+    if re.fullmatch(r"[A-Z]{1,20}", method) is None:
+        raise UnreachableError("InvalidURL", f"there is no method {cut(method, 50)}")
+    check_length(url, sum(len(name) + len(value) for name, value in params))
+    if sum(len(name) + len(value) for name, value in headers.items()) > HEADERS_LIMIT:
+        raise UnreachableError("InvalidHeader", f"the headers have more than {HEADERS_LIMIT} characters")
+
+
 def _plan(bound: BoundCall) -> Plan:
     content = payload(bound)
     headers = {"Accept": "application/json, */*;q=0.5", **bound.headers}
@@ -593,7 +713,7 @@ def _arguments(place: Place, plan: Plan) -> dict[str, object]:
     if plan.body and len(plan.body) > KEPT:
         return {**arguments, "body": beginning(plan.body)}
     body: object = None
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, RecursionError):
         body = json.loads(plan.body) if plan.body else None
     if isinstance(body, dict):
         for name, value in body.items():
@@ -609,7 +729,18 @@ def _content(data: bytes | Sequence[Sequence[str]] | None) -> Any:
 
 
 def _url(base: str, query: Sequence[tuple[str, str]]) -> str:
-    return f"{base}?{urlencode(query, quote_via=quote)}" if query else base
+    written = query.written if isinstance(query, _Query) else None
+    if written is None:
+        written = urlencode(query, quote_via=quote)
+    return f"{base}?{written}" if written else base
+
+
+def _joined(base: str, target: str) -> str:
+    """Where a redirect leads; the target itself where it is no address."""
+    try:
+        return urljoin(base, target)
+    except ValueError:
+        return target
 
 
 def _plain_name(header: str) -> str:

@@ -10,6 +10,10 @@ from __future__ import annotations
 import json
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 __all__ = [
     "CALL",
     "DONE",
@@ -89,13 +93,12 @@ class Frames:
         self._limit = limit
         self._buffer = bytearray()
 
-    def feed(self, data: bytes) -> list[tuple[Frame, int]]:
-        """The frames that are complete now, each with the bytes of its head.
+    def feed(self, data: bytes) -> Iterator[tuple[Frame, int]]:
+        """The frames that are complete now, each with the bytes of its head, read one by one as they are asked for.
 
         Raises: ValueError: A frame is too large (OversizeError) or is not what we speak.
         """
         self._buffer += data
-        frames: list[tuple[Frame, int]] = []
         while len(self._buffer) >= PREFIX:
             middle = PREFIX + int.from_bytes(self._buffer[1:5], "big")
             end = middle + int.from_bytes(self._buffer[5:9], "big")
@@ -109,5 +112,4 @@ class Frames:
             head = json.loads(text) if text else {}
             if not isinstance(head, dict):
                 raise ValueError("a message without a JSON object as its head")
-            frames.append(((kind, head, payload), len(text)))
-        return frames
+            yield (kind, head, payload), len(text)

@@ -11,10 +11,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from protocols.auth import redact_stream
 from protocols.errors import LimitReached
 from protocols.model import Protocol, Tool
 from sandbox.bodies import KEPT, keep
+from sandbox.cutting import cut_arguments, nested, size_of
 from sandbox.identity import SAFE, call_key, idempotency_header
 from sandbox.journal import Attempt, Entry, State
 from sandbox.reach import Place
@@ -146,10 +146,8 @@ class Conduct:
     def _asked(self, begun: Begun) -> CallRecord:
         """A call as it is known before it is made."""
         given = begun.arguments
-        if len(str(given)) > KEPT:
-            given = {
-                name: value if len(text := str(value)) < 100 else f"{text[:100]}…" for name, value in given.items()
-            }
+        if nested(given) or size_of(given) > KEPT:
+            given = cut_arguments(given)
         arguments = self._clean(given)
         return CallRecord(
             begun.index,
@@ -181,6 +179,7 @@ class Conduct:
         _, parsed, _ = reading(place.tool, saved["headers"], body, saved["encoding"])
         record = self._broker._finish(begun, status=saved["status"], body=parsed, error=saved["error"], replayed=True)
         fields = {name: saved[name] for name in _SAVED}
+        fields["set_on_the_way"] = tuple(saved.get("set_on_the_way", ()))
         return Reply(record, body=body, history=tuple((s, u) for s, u in saved["history"]), **fields)
 
     def _settled_by_read(self, journal: Attempt, begun: Begun, place: Place, plan: Plan) -> Reply | None:
@@ -196,7 +195,8 @@ class Conduct:
             with contextlib.suppress(NoAnswerError, TooLargeError), self._finishing(begun):
                 begun.attempts += 1
                 answer = self._broker._send(self._broker._signed(seen, read), read)
-                body = keep(redact_stream(answer.body.parts(), self._broker._credentials))
+                answer = self._broker._cleaned(answer)
+                body = keep(self._broker._clean_parts(answer))
                 answer.body.close()
                 form, parsed, _ = reading(tool, answer.headers, body, answer.encoding)
                 found = verdict(plan.method, plan.body, answer.status, parsed)
@@ -287,4 +287,6 @@ _SAVED = ("url", "reason", "headers", "cookies", "sent", "encoding", "form", "fa
 def _saved(reply: Reply) -> dict[str, object]:
     """A reply without its body and record, as JSON."""
     own = {name: getattr(reply, name) for name in _SAVED}
-    return {**own, "history": reply.history, "status": reply.record.status, "error": reply.record.error}
+    cookies = [dict(hop) for hop in reply.set_on_the_way]
+    own |= {"history": reply.history, "set_on_the_way": cookies}
+    return {**own, "status": reply.record.status, "error": reply.record.error}

@@ -39,8 +39,22 @@ __all__ = ["FILENAME", "compile_program"]
 FILENAME = "<program>"
 """File name in the code objects of a program: tracebacks are recognised by it."""
 
-SOURCE_LIMIT = 1_000_000
-"""Characters a program may have; compiling happens in the host's process."""
+SOURCE_LIMIT = 100_000
+"""Characters a program may have; compiling happens in the host's process, where no limit of a run ends it."""
+
+PART_LIMIT = 20_000
+"""Names, values, expressions and statements that a program may have; one of a page has a thousand."""
+
+TRACKED_LIMIT = 8_000
+"""Those of a program that is rewritten, which makes several of each."""
+
+SCOPE_LIMIT = 2_000
+"""Functions, classes and comprehensions."""
+
+KEYWORD_LIMIT = 500
+"""Named arguments of one call or pattern; the compiler compares each with all others."""
+
+_SCOPES = (ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 _READABLE_NAMES = frozenset({"__name__", "__doc__", "__debug__"})
 _BINDABLE_NAMES = frozenset({"__all__", "__author__", "__date__", "__doc__", "__license__", "__slots__", "__version__"})
@@ -89,6 +103,7 @@ def compile_program(source: str, rewrite: Callable[[ast.Module], ast.Module] | N
         with _warning_filters, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a warning about "\d" belongs to the program, not into our own stderr
             tree = ast.parse(source, FILENAME)
+            _check_size(tree, PART_LIMIT if rewrite is None else TRACKED_LIMIT)
             policy = Policy(_bound_names(tree))
             policy.visit(tree)
             if rewrite is not None:
@@ -99,6 +114,22 @@ def compile_program(source: str, rewrite: Callable[[ast.Module], ast.Module] | N
         raise ProgramRefused(1, "such deep nesting", "split the expression into several statements") from None
     except ValueError as error:  # null bytes, lone surrogates
         raise SyntaxError(str(error)) from None
+
+
+def _check_size(tree: ast.AST, most: int) -> None:
+    """Look at how much there is to compile. Raises: ProgramRefused: Too much."""
+    scopes = 0
+    for number, node in enumerate(ast.walk(tree), 1):
+        line = getattr(node, "lineno", 1)
+        scopes += isinstance(node, _SCOPES)
+        keywords = len(node.keywords if isinstance(node, ast.Call) else getattr(node, "kwd_attrs", ()))
+        if number > most:
+            raise ProgramRefused(line, f"a program of more than {most} expressions", "compute what is regular in it")
+        if scopes > SCOPE_LIMIT:
+            found = f"a program of more than {SCOPE_LIMIT} functions and comprehensions"
+            raise ProgramRefused(line, found, "write one and call it often")
+        if keywords > KEYWORD_LIMIT:
+            raise ProgramRefused(line, f"a call of more than {KEYWORD_LIMIT} named arguments", "pass a dict with **")
 
 
 def _bound_names(tree: ast.AST) -> frozenset[str]:

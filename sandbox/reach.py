@@ -7,6 +7,7 @@ an origin that the user allowed by name.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -14,10 +15,23 @@ from urllib.parse import unquote, urlsplit
 from protocols.calling import match
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
+from sandbox.cutting import cut
 
-__all__ = ["Origin", "Place", "Reach", "UnreachableError", "climbs", "origin"]
+__all__ = ["Origin", "Place", "Reach", "UnreachableError", "check_length", "climbs", "origin", "split"]
 
 _PORTS = {"http": 80, "https": 443}
+
+URL_LIMIT = 8192
+"""Characters of a URL, percent-encoded; few services take more."""
+
+HOST_LIMIT = 512
+"""Characters of a host and port."""
+
+_ORIGIN = re.compile(r"(?i:https?)://(\[[0-9A-Fa-f:.]+\]|[^\W_]([\w.-]*[^\W_])?\.?)(:[0-9]{1,5})?/?")
+"""A scheme, a name or an address, and a port; nothing else."""
+
+DECODINGS = 5
+"""Times that a path is decoded to see what it means; one that still changes then means nothing good."""
 
 
 class Origin(NamedTuple):
@@ -40,6 +54,15 @@ class UnreachableError(Exception):
         self.kind = kind
 
 
+def check_length(url: str, more: int = 0) -> None:
+    """Refuse a URL that is too long to be looked at; `more` is still to be added. Raises: UnreachableError."""
+    if len(url) + more > URL_LIMIT:
+        text = f"the URL has {len(url) + more} characters and {URL_LIMIT} are the most; send long values in a body"
+        raise UnreachableError("InvalidURL", text)
+    if len(re.split(r"[/?#]", url.partition("//")[2], maxsplit=1)[0]) > HOST_LIMIT:
+        raise UnreachableError("InvalidURL", f"the host has more than {HOST_LIMIT} characters")
+
+
 class Place(NamedTuple):
     """Where a request leads: the tool (None: an allowed origin, whatever the path), its base URL in force, the server
     as the program wrote it, the rest of the path, and its variables."""
@@ -59,12 +82,10 @@ class Place(NamedTuple):
 def origin(text: str) -> Origin:
     """Read `SCHEME://HOST[:PORT]`, as `--allow` takes it. Raises: UsageError."""
     try:
-        parts = urlsplit(text)
-        found = _origin(parts)
+        found = _origin(urlsplit(text)) if _ORIGIN.fullmatch(text) else None
     except ValueError:
-        parts, found = urlsplit(""), None
-    bare = parts.path in ("", "/") and not (parts.query or parts.fragment or "@" in parts.netloc)
-    if found is None or found.scheme not in _PORTS or not found.host or "*" in found.host or not bare:
+        found = None
+    if found is None or not 0 < found.port < 65536:
         shown = text if "@" not in text else "a URL with a user name in it"
         raise UsageError(f"--allow takes an origin like https://api.example.com or http://localhost:8080, not {shown}")
     return found
@@ -122,25 +143,34 @@ class Reach:
             found = self._operation(method, path)
             if path is not None and found is not None:
                 tool, arguments = found
+                if (name := split(tool, path)) is not None:
+                    text = f"{cut(parts.path, 200)}: the path variable {name!r} of {tool.path} must not hold a '/'"
+                    raise UnreachableError("InvalidURL", text)
                 base = self._base or (server if server in [s.url for s in tool.servers] else self.base_of(tool))
                 return Place(tool, base.rstrip("/"), server, path, arguments)
         reachable = ", ".join([*self._shown(), *map(str, self._open)])
         if not known:
             limits = f"this program may reach only {reachable}" if reachable else "this program may reach no host"
             raise UnreachableError("InvalidURL", f"{parts.scheme}://{parts.netloc} can't be reached: {limits}")
-        text = f"{method} {parts.path} is no operation of this API ({reachable}){self._nearest(method, parts.path)}"
+        path = cut(parts.path, 200)
+        text = f"{method} {path} is no operation of this API ({reachable}){self._nearest(method, path)}"
         raise UnreachableError("InvalidURL", text)
 
     def redirected(self, place: Place, method: str, url: str) -> Place | None:
         """Where a redirect from a place leads; None where it leads out of what that place belongs to."""
-        here, there = urlsplit(place.base), urlsplit(url)
-        if _origin(here) != _origin(there):
+        try:
+            here, there = urlsplit(place.base), urlsplit(url)
+            if _origin(here) != _origin(there):
+                return None
+        except ValueError:  # no address
             return None
         if place.tool is None:
             return place._replace(path=there.path or "/")
         path = _within(there.path, here.path)
         found = self._operation(method, path)
-        return None if path is None or found is None else Place(found[0], place.base, place.server, path, found[1])
+        if path is None or found is None or split(found[0], path) is not None:
+            return None
+        return Place(found[0], place.base, place.server, path, found[1])
 
     def _operation(self, method: str, path: str | None) -> tuple[Tool, dict[str, str]] | None:
         if path is None or self._protocol is None:
@@ -170,8 +200,13 @@ def _servers(protocol: Protocol | None, base: str | None) -> list[str]:
 
 
 def _origin(parts: Any) -> Origin:
-    """Raises: ValueError: The port is no number."""
-    return Origin(parts.scheme, (parts.hostname or "").lower(), parts.port or _PORTS.get(parts.scheme, 0))
+    """Raises: ValueError: The port is no number, or the host no name."""
+    host = (parts.hostname or "").lower().rstrip(".")
+    if not host.isascii():  # as it is asked for, and as the library sends it
+        import idna
+
+        host = idna.encode(host, uts46=True).decode()
+    return Origin(parts.scheme, host, _PORTS.get(parts.scheme, 0) if parts.port is None else parts.port)
 
 
 def _within(path: str, prefix: str) -> str | None:
@@ -188,6 +223,27 @@ def climbs(path: str) -> bool:
     """Whether a service may find a step between folders in a path: `..`, also as `%2e%2e`, `a%2F..` or `..;x`."""
     if "\\" in path:
         return True
-    while (decoded := unquote(path)) != path:
+    decoded = _decoded(path)
+    if decoded is None:
+        return True
+    return any(part.partition(";")[0].strip() in (".", "..") for part in decoded.replace("\\", "/").split("/"))
+
+
+def split(tool: Tool, path: str) -> str | None:
+    """The path variable of a tool that holds a slash, also as `%2F` or `%252F`: some services read two segments there,
+    and another operation. None if there is none, or if the document says that it may."""
+    whole = {parameter.name for parameter in tool.parameters if parameter.location == "path" and parameter.slashes}
+    for shown, text in zip(tool.path.split("/"), path.split("/"), strict=False):
+        names = re.findall(r"\{([^{}]*)\}", shown)
+        if names and not whole.issuperset(names) and "/" in (_decoded(text) or "/"):
+            return str(names[0])
+    return None
+
+
+def _decoded(path: str) -> str | None:
+    """A path decoded until it stays as it is; None if it does not soon."""
+    for _ in range(DECODINGS):
+        if (decoded := unquote(path)) == path:
+            return path
         path = decoded
-    return any(part.partition(";")[0] in (".", "..") for part in path.replace("\\", "/").split("/"))
+    return None

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import codecs
 import email.utils
 import json
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from protocols.errors import ToolError
 from protocols.model import Tool
 from sandbox.bodies import LargeBody
+from sandbox.cutting import nested
 from sandbox.records import CallRecord
 
-__all__ = ["Form", "Reply", "decoded", "header", "reading", "retry_after", "service_message"]
+__all__ = [
+    "Form",
+    "Reply",
+    "charset",
+    "decoded",
+    "header",
+    "reading",
+    "reads_as_bytes",
+    "recoded",
+    "retry_after",
+    "service_message",
+]
+
+LONGEST_PAUSE = 86_400.0
+"""Seconds; a service that asks for more is taken to ask for these."""
 
 Form = Literal["json", "text", "none"]
 
@@ -25,7 +42,7 @@ class Reply:
 
     `failure` is the class of `requests.exceptions` for a call without a reply, `problem` what is wrong with the call
     in the words of a ToolError; both are None when all is well. `url` is the one that the program addressed, or was
-    redirected to; `history` has the status and next URL of each redirect.
+    redirected to; `history` has the status and next URL of each redirect, `set_on_the_way` its cookies.
     """
 
     record: CallRecord
@@ -38,6 +55,7 @@ class Reply:
     encoding: str | None = None
     form: Form = "none"
     history: tuple[tuple[int, str], ...] = ()
+    set_on_the_way: tuple[Mapping[str, str], ...] = ()
     failure: str | None = None
     problem: str | None = None
 
@@ -72,14 +90,15 @@ def reading(
         if isinstance(body, LargeBody):
             return ("json" if kind or text.lstrip()[:1] in ("{", "[") else "text"), body, None
         try:
-            return "json", json.loads(body), None
+            value = json.loads(body)
+            return "json", text if nested(value) else value, None
         except (ValueError, RecursionError):
             problem = f"the reply is not JSON: {_short(text)}" if kind else None
             return "text", text, problem
-    value = text if isinstance(body, bytes) else body
+    whole = text if isinstance(body, bytes) else body
     if kind == "text/html" and documented is not None and "json" in documented:
-        return "text", value, f"the reply is a web page instead of JSON: {_short(text)}"
-    return "text", value, None
+        return "text", whole, f"the reply is a web page instead of JSON: {_short(text)}"
+    return "text", whole, None
 
 
 def decoded(body: bytes, encoding: str | None) -> str:
@@ -90,19 +109,52 @@ def decoded(body: bytes, encoding: str | None) -> str:
         return body.decode("utf-8", "replace")
 
 
+_NO_TEXT = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
+"""Encodings of Python that no service writes a text in; some take quadratic time."""
+
+_AS_BYTES = ("ascii", "iso8859", "utf-8", "utf-16", "utf-32", "cp125")
+"""Encodings in which a secret looks as it does in UTF-8, -16, -32 or Latin 1 (if it has but ASCII, in the others)."""
+
+
+def charset(encoding: str | None) -> str | None:
+    """An encoding that a service names; None instead of one that texts are not written in."""
+    try:
+        return None if encoding is None or codecs.lookup(encoding).name in _NO_TEXT else encoding
+    except (LookupError, ValueError):
+        return encoding
+
+
+def reads_as_bytes(encoding: str) -> bool:
+    """Whether a secret can be found in an encoded text as it is; also where there is no such encoding."""
+    try:
+        b"".decode(encoding)
+        return codecs.lookup(encoding).name.startswith(_AS_BYTES)
+    except (LookupError, ValueError):
+        return True
+
+
+def recoded(parts: Iterable[bytes], given: str, wanted: str) -> Iterator[bytes]:
+    """The same text in another encoding; what can't be read or written there is replaced."""
+    decoder = codecs.getincrementaldecoder(given)("replace")
+    encoder = codecs.getincrementalencoder(wanted)("replace")
+    for part in parts:
+        yield encoder.encode(decoder.decode(part))
+    yield encoder.encode(decoder.decode(b"", True), True)
+
+
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """The seconds that a service asks to wait; None if it names none."""
     text = header(headers, "retry-after")
     if text is None:
         return None
     try:
-        return max(0.0, float(text))
+        seconds = float(text)
     except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
-    except ValueError:
-        return None
+        try:
+            seconds = email.utils.parsedate_to_datetime(text).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
+    return min(max(0.0, seconds), LONGEST_PAUSE) if not math.isnan(seconds) else None
 
 
 def _short(text: str, length: int = 200) -> str:

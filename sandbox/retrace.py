@@ -1,7 +1,7 @@
 """Runs a program once more on the replies that it got, rewritten so that it tells where its values come from.
 
-Nothing is sent: each call is answered as it was the first time. The first run paid nothing for it, and this one may
-take no longer than a share of what the first one took.
+Nothing is sent: each call is answered as it was the first time. The first run paid nothing for it, and this one ends
+after a number of steps.
 """
 
 from __future__ import annotations
@@ -20,17 +20,15 @@ from typing import Any, NamedTuple
 from protocols.errors import ProgramRefused
 from sandbox import channel, launcher
 from sandbox.bodies import LargeBody, parts
+from sandbox.ending import Ending, ending
 from sandbox.instrument import instrument
 from sandbox.policy import compile_program
 from sandbox.records import Limits, Provenance, Run, Source
 
 __all__ = ["Answered", "retrace", "send_reply"]
 
-SHARE = 0.5
-"""Of the time of the first run, what the second may take."""
-
-LEAST = 0.5
-"""Seconds that it may take in any case."""
+LONGEST = 10.0
+"""Seconds after which a second run is given up; it ends long before by its number of steps (see tracking.py)."""
 
 PATIENCE = 0.01
 """Seconds to wait for the call that was answered next, when others wait for theirs."""
@@ -57,7 +55,10 @@ class Answered:
     def key(kind: bytes, head: Mapping[str, object], payload: bytes) -> str:
         """The same for two calls that ask for the same."""
         asked = {name: value for name, value in head.items() if name not in ("id", "line")}
-        text = json.dumps(asked, sort_keys=True, default=str).encode()
+        try:
+            text = json.dumps(asked, sort_keys=True, default=str).encode()
+        except RecursionError:  # as deep as no service takes it
+            text = b"deep"
         return hashlib.sha256(kind + text + b"\0" + payload).hexdigest()
 
     def add(self, asked: str, described: dict[str, object], body: bytes | LargeBody) -> None:
@@ -92,19 +93,18 @@ def retrace(
         code = marshal.dumps(compile_program(program, instrument))
     except (ProgramRefused, SyntaxError):  # grown too deep by the rewriting
         return None
-    seconds = max(LEAST, SHARE * run.resources.wall)
-    deadline = time.monotonic() + min(seconds, limits.wall)
-    given = {**settings, "tracked": True, "deadline": deadline, "cpu": seconds}
+    deadline = time.monotonic() + LONGEST
+    given = {**settings, "tracked": True, "deadline": deadline, "cpu": LONGEST}
     worker = launcher.take()
     try:
         end = _converse(worker.socket, channel.encode(channel.START, given, code), answered, limits, deadline)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         end = None
     finally:
         launcher.retire(worker)
-    if end is None or "provenance" not in end or not _same_end(run, end):
+    if end is None or not isinstance(end.provenance, Mapping) or not _same_end(run, end):
         return None
-    told = end["provenance"]
+    told = end.provenance
     try:
         return Provenance(
             fault=_sources(told["fault"]),
@@ -114,13 +114,11 @@ def retrace(
             },
             printed=_sources(told["printed"]),
         )
-    except (KeyError, TypeError, ValueError, IndexError):
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
         return None
 
 
-def _converse(
-    ours: socket.socket, start: bytes, answered: Answered, limits: Limits, deadline: float
-) -> dict[str, Any] | None:
+def _converse(ours: socket.socket, start: bytes, answered: Answered, limits: Limits, deadline: float) -> Ending | None:
     """Play the run's other side; gives how the program ended."""
     replies = answered.in_order()
     held: dict[int, tuple[object, _Reply]] = {}
@@ -142,7 +140,7 @@ def _converse(
             return None
         for (kind, head, payload), _ in frames.feed(data):
             if kind == channel.DONE:
-                return head
+                return ending(head)
             if kind in (channel.CALL, channel.REQUEST):
                 waiting = replies.get(Answered.key(kind, head, payload))
                 if not waiting:
@@ -152,12 +150,13 @@ def _converse(
     return None
 
 
-def _same_end(run: Run, end: Mapping[str, Any]) -> bool:
+def _same_end(run: Run, end: Ending) -> bool:
     """Whether the second run ended as the first did."""
-    error = end.get("error")
+    error = end.failure
     if run.error is None:
-        return error is None and "limit" not in end
-    return error is not None and error["type"] == run.error.type and error["message"] == run.error.message
+        return error is None and end.limit is None
+    # The first one's message may go on with what was meant instead.
+    return error is not None and error.type == run.error.type and run.error.message.startswith(error.message)
 
 
 def _sources(told: Sequence[Any]) -> tuple[Source, ...]:

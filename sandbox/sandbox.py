@@ -18,7 +18,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from protocols.errors import ProgramRefused, UsageError
 from sandbox import channel, launcher
 from sandbox.broker import Broker, Exceeded
+from sandbox.cutting import cut
+from sandbox.ending import Ending, Failure, ending
 from sandbox.policy import compile_program
 from sandbox.reach import origin
 from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, Run
@@ -139,7 +141,7 @@ class Sandbox:
         execution = _Execution(self._limits, broker, self._settings(), "", None, started)
         execution.run(marshal.dumps(code))
         broker.close()
-        return (Layer("policy", True, ""), Layer("process", True, ""), *execution.layers)
+        return (Layer("policy", True, ""), Layer("process", True, ""), *(execution.layers or ()))
 
     def run(self, program: str) -> Run:
         """Run a program to its end or to a limit; whatever it does is in the Run, nothing of it is raised.
@@ -221,11 +223,11 @@ class _Execution:
         self._on_output = on_output
         self._started = started
         self._deadline = started + limits.wall
-        self._texts: dict[bytes, list[bytes]] = {channel.STDOUT: [], channel.STDERR: []}
+        self._printed_texts = {channel.STDOUT: bytearray(), channel.STDERR: bytearray()}
         self._printed = 0
         self._warnings: list[str] = []
-        self.layers: tuple[Layer, ...] = ()
-        self._end: dict[str, Any] | None = None
+        self.layers: tuple[Layer, ...] | None = None
+        self._end: Ending | None = None
         self._limit: str | None = None
         self._limit_line: int | None = None
         self._broken: BaseException | None = None
@@ -268,8 +270,7 @@ class _Execution:
         try:
             ours.sendall(channel.encode(channel.START, settings, code))
             while self._end is None and self._limit is None:
-                left = self._deadline + self._broker.gate.waited + GRACE - time.monotonic()
-                if left <= 0:
+                if (left := self._left()) <= 0:
                     self._limit = "wall"
                 elif self._held > HELD:
                     time.sleep(min(left, 0.002))
@@ -280,13 +281,19 @@ class _Execution:
                     for (kind, head, payload), size in frames.feed(data):
                         self._heard(ours, calls, kind, head, payload, WEIGHT * size + len(payload))
                         del payload
+                        if self._left() <= 0:
+                            break
         except (ConnectionError, BrokenPipeError):
             return
         except channel.OversizeError:
             self._limit = "request"
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            self._warnings.append(f"the program was stopped: its process spoke out of turn ({error})")
-            self._end = {"error": {"type": "RuntimeError", "message": "the program broke its process", "trace": []}}
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+            self._warnings.append(f"the program was stopped: its process spoke out of turn ({cut(str(error), 200)})")
+            self._end = Ending(Failure("RuntimeError", "the program broke its process"), exit_status=1)
+
+    def _left(self) -> float:
+        """Seconds until nothing more is listened to; the time that somebody takes to confirm writes is added."""
+        return self._deadline + self._broker.gate.waited + GRACE - time.monotonic()
 
     def _heard(
         self,
@@ -299,7 +306,7 @@ class _Execution:
     ) -> None:
         if self._end is not None or self._limit is not None:
             return
-        if kind in self._texts:
+        if kind in self._printed_texts:
             self._print(kind, payload)
         elif kind in (channel.CALL, channel.REQUEST):
             send = self._asked(kind, head, payload)
@@ -307,15 +314,17 @@ class _Execution:
                 self._held += weight
             asked = Answered.key(kind, head, payload)
             calls.submit(self._answer, ours, int(head["id"]), kind == channel.CALL, send, head["line"], weight, asked)
-        elif kind == channel.READY:
-            self.layers = tuple(Layer(str(name), bool(active), str(why)) for name, active, why in head["layers"])
+        elif kind == channel.READY and self.layers is None:
+            self.layers = _layers(head["layers"])
             self._warnings += [f"{one.name} is not active: {one.reason}" for one in self.layers if not one.active]
         elif kind == channel.DONE:
-            self._end = head
+            self._end = ending(head)
 
     def _print(self, kind: bytes, data: bytes) -> None:
+        if not data:
+            return
         room = self._limits.output - self._printed
-        self._texts[kind].append(data[:room])
+        self._printed_texts[kind] += data[:room]
         self._printed += min(len(data), room)
         if len(data) > room:
             self._limit = "output"
@@ -363,29 +372,41 @@ class _Execution:
     ) -> None:
         try:
             reply = send()
-        except Exceeded as error:
-            self._limit_line = line
-            self._limit = error.limit
-        except BaseException as error:  # of whoever is told of calls, or a mistake of ours: `run` raises it
-            self._broken = error
-        else:
             described = _described(reply, number, function)
             self.answered.add(asked, described, reply.body)
             with self._sending, contextlib.suppress(OSError):  # the child may be gone; the record stays
                 send_reply(ours, described, reply.body)
             return
+        except Exceeded as error:
+            self._limit_line = line
+            self._limit = error.limit
+        except BaseException as error:
+            self._mistaken(error, line)
         finally:
             with self._counting:
                 self._held -= weight
         with contextlib.suppress(OSError):
             ours.shutdown(socket.SHUT_RDWR)  # wakes the loop, which then ends the run
 
+    def _mistaken(self, error: BaseException, line: int | None) -> None:
+        """Something was raised that no call should raise: by whoever is told of calls, or because a journal can't be
+        written, then `run` raises it; else by a mistake of ours, which ends this run alone."""
+        if isinstance(error, UsageError):
+            self._broken = error
+            return
+        if error is not self._broker.broken:
+            self._broker.give_up(error)
+            message = f"a call could not be made ({type(error).__name__}: {cut(str(error), 200)})"
+            failure = Failure("RuntimeError", message, () if line is None else (line,))
+            self._end = Ending(failure, exit_status=1)
+        self._broken = self._broker.broken
+
     # The result
 
     def _result(self, status: int, used: launcher.Used | None, interrupted: bool) -> Run:
-        end = self._end or {}
-        stdout, stderr = (b"".join(self._texts[kind]).decode("utf-8", "replace") for kind in self._texts)
-        limit = self._limit or end.get("limit") or (None if self._end is not None else self._limit_of(status, used))
+        end = self._end or Ending()
+        stdout, stderr = (text.decode("utf-8", "replace") for text in self._printed_texts.values())
+        limit = self._limit or end.limit or (None if self._end is not None else self._limit_of(status, used))
         fault: ProgramError | None = None
         outcome: Literal["ok", "error", "limit", "interrupted"] = "ok"
         exit_status = 0
@@ -394,20 +415,20 @@ class _Execution:
         elif limit is not None:
             outcome = "limit"
             line = self._limit_line
-            trace = end.get("trace") or ([line] if line is not None else [])
-            fault = self._fault({"type": "LimitReached", "message": self._limit_text(limit), "trace": trace})
+            trace = end.trace or ((line,) if line is not None else ())
+            fault = self._fault(Failure("LimitReached", self._limit_text(limit), trace))
         elif self._end is None:
             outcome, exit_status = "error", 1
             signalled = signal.Signals(-status).name if status < 0 else f"exit status {status}"
             text = f"the program's process ended by itself ({signalled})"
-            fault = self._fault({"type": "RuntimeError", "message": text, "trace": []})
-        elif "error" in end:
-            outcome, exit_status = "error", int(end.get("exit_status", 1))
-            fault = self._fault(end["error"])
+            fault = self._fault(Failure("RuntimeError", text))
+        elif end.failure is not None:
+            outcome, exit_status = "error", end.exit_status
+            fault = self._fault(end.failure)
         resources = Resources(
             wall=round(time.monotonic() - self._started, 4),
-            cpu=end.get("cpu") or (round(used.cpu, 4) if used else 0.0),
-            memory=end.get("memory") or (round(used.memory / 1024, 1) if used else 0.0),
+            cpu=end.cpu or (round(used.cpu, 4) if used else 0.0),
+            memory=end.memory or (round(used.memory / 1024, 1) if used else 0.0),
             output=self._printed,
         )
         warnings = (*self._warnings, *self._broker.warnings)
@@ -435,20 +456,18 @@ class _Execution:
             "traffic": f"the calls moved more than the {self._limits.traffic} bytes allowed in all",
         }[limit]
 
-    def _fault(self, failure: Mapping[str, Any]) -> ProgramError:
-        trace = tuple(line for line in failure["trace"] if isinstance(line, int))
-        line = trace[-1] if trace else None
-        message = str(failure["message"])
-        if "name" in failure:
-            message += _suggestion(str(failure["name"]), self._settings["tools"])
-        index = failure.get("call")
-        record = next((call for call in self._broker.calls if call.index == index), None)
+    def _fault(self, failure: Failure) -> ProgramError:
+        line = failure.trace[-1] if failure.trace else None
+        message = failure.message
+        if failure.name is not None:
+            message += _suggestion(failure.name, self._settings["tools"])
+        record = next((call for call in self._broker.calls if call.index == failure.call), None)
         return ProgramError(
-            type=str(failure["type"]),
+            type=failure.type,
             message=message,
             line=line,
             snippet=snippet(self._program, line),
-            trace=trace,
+            trace=failure.trace,
             call=record.index if record else None,
             tool=record.tool if record else None,
         )
@@ -483,6 +502,11 @@ def _unstarted(outcome: Literal["refused", "error"], fault: ProgramError, starte
     return Run(outcome, "", "", fault, (), Resources(wall, 0.0, 0.0, 0), exit_status=1)
 
 
+def _layers(told: Any) -> tuple[Layer, ...]:
+    """The walls as the child tells them. Raises: ValueError, TypeError: It does not."""
+    return tuple(Layer(cut(str(name), 50), bool(active), cut(str(why), 300)) for name, active, why in told[:20])
+
+
 def _pairs(items: Any) -> list[tuple[str, str]]:
     return [(str(name), str(value)) for name, value in items]
 
@@ -510,5 +534,6 @@ def _described(reply: Reply, number: int, function: bool) -> dict[str, object]:
         "sent": dict(reply.sent),
         "encoding": reply.encoding,
         "history": reply.history,
+        "set_on_the_way": [dict(cookies) for cookies in reply.set_on_the_way] or [{}] * len(reply.history),
         "seconds": reply.record.ms / 1000,
     }

@@ -37,6 +37,9 @@ EXACT, MADE, DECIDED = 2, 1, 0
 MOST = 8
 """Sources that an origin keeps."""
 
+STEPS = 100_000
+"""Operations of a program that are followed; they are counted, and not timed, so that the same run ends the same."""
+
 LEAVES = 200_000
 """Values of one response that are known by themselves."""
 
@@ -65,9 +68,11 @@ class _Here(_local):
 
 
 class Tracker:
-    """What a rewritten program calls (see instrument.py)."""
+    """What a rewritten program calls (see instrument.py); `give_up` ends one that has taken too many steps."""
 
-    def __init__(self) -> None:
+    def __init__(self, give_up: Callable[[], object] = lambda: None) -> None:
+        self._give_up = give_up
+        self._steps = 0
         self._here = _Here()
         self._known: dict[int, tuple[object, Origin]] = {}
         self._parts: dict[int, dict[object, Origin]] = {}
@@ -118,6 +123,11 @@ class Tracker:
         if origin and not _small(value):
             self._known[id(value)] = (value, origin)  # the value is kept, or another could get its identity
 
+    def _step(self) -> None:
+        self._steps += 1
+        if self._steps > STEPS:
+            self._give_up()
+
     def _know_tree(self, root: object, call: int, path: tuple[object, ...]) -> None:
         left: list[tuple[object, tuple[object, ...]]] = [(root, path)]
         count = 0
@@ -140,6 +150,7 @@ class Tracker:
 
     def _note(self, number: int, value: object, origin: Origin) -> Any:
         """The value, whose origin is noted for the expression and, where it has an identity, for itself."""
+        self._step()
         if not _small(value):
             known = self._known.get(id(value))
             if known is None:
@@ -316,6 +327,7 @@ class Tracker:
             except BaseException as error:
                 self._blame(error, (origin, iterable))
                 raise
+            self._step()
             found = _made(origin)
             last, of_last = self._here.yielded
             if type(iterable) is GeneratorType and last is item:
@@ -682,6 +694,7 @@ class Tracker:
 
     def test(self, number: int, value: object) -> Any:
         """What an `if` or `while` decides by, or a `for` goes through."""
+        self._step()
         self._here.controls.append(self._of(number, value))
         return value
 

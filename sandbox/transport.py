@@ -9,11 +9,11 @@ counts, which names the certificates to trust.
 from __future__ import annotations
 
 import contextlib
+import http.client
 import os
 import re
 import socket
 import threading
-import time
 import weakref
 from dataclasses import dataclass
 from typing import Any
@@ -24,18 +24,24 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import NewConnectionError
 
-from sandbox.addresses import Addresses
+from sandbox.addresses import Addresses, RefusedAddressError
 from sandbox.bodies import Spool
 
 __all__ = ["OVER", "Answer", "NoAnswerError", "TooLargeError", "Transport"]
 
 CHUNK = 16 * 1024
+HEADING = 128 * 1024
+"""Bytes of all headers of a reply."""
+
+LINE = 65_537
+"""Bytes of one line; the library refuses a header that reaches them."""
+
 OVER = "the run ended before a reply came"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the server said. `seconds` until all of it was there; `encoding` as `requests` derives it."""
+    """What the server said. `heading` is the size of its headers in bytes; `encoding` as `requests` derives it."""
 
     status: int
     reason: str
@@ -43,7 +49,7 @@ class Answer:
     cookies: dict[str, str]
     body: Spool
     encoding: str | None
-    seconds: float
+    heading: int
 
 
 class NoAnswerError(Exception):
@@ -56,6 +62,10 @@ class NoAnswerError(Exception):
         super().__init__(message)
         self.kind = kind
         self.left = left
+
+
+class UnfitReplyError(http.client.HTTPException):
+    """The reply has a heading that no service sends."""
 
 
 class TooLargeError(Exception):
@@ -85,7 +95,6 @@ class Transport:
             seconds: Most time for all of it. limit: Most bytes of the unpacked body.
         Raises: NoAnswerError, TooLargeError.
         """
-        started = time.monotonic()
         expired = threading.Event()
         thread = threading.get_ident()
         self._left.discard(thread)
@@ -103,6 +112,7 @@ class Transport:
             timeout = (max(seconds, 0.001), max(seconds, 0.001))
             response = self._adapter.send(request, stream=True, timeout=timeout, verify=self._authorities)
             with response:
+                _check_coding(response)
                 body = self._read(response, limit)
         except requests.RequestException as error:
             if self._cancelled:
@@ -125,7 +135,7 @@ class Transport:
             _cookies(response),
             body,
             response.encoding,
-            time.monotonic() - started,
+            sum(len(name) + len(value) for name, value in response.raw.headers.items()),
         )
 
     def cancel(self) -> None:
@@ -143,7 +153,7 @@ class Transport:
             for part in response.iter_content(CHUNK):
                 body.write(part)
                 if body.size > limit:
-                    raise TooLargeError(response.status_code, next(body.parts())[:limit])
+                    raise TooLargeError(response.status_code, next(body.parts()))
         except BaseException:
             body.close()
             raise
@@ -191,6 +201,9 @@ def _late(seconds: float) -> str:
 
 def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: Addresses) -> Any:
     class Connection(connection):  # type: ignore[misc]
+        response_class = _Reply
+        _twin: socket.socket | None = None
+
         def _new_conn(self) -> Any:
             """A socket to one of the addresses that the name was found to have; the name itself stays in use for TLS
             and the Host header."""
@@ -200,7 +213,7 @@ def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: Addresses
                 for left, address in zip(range(len(found), 0, -1), found, strict=True):
                     self._dns_host = address
                     try:
-                        return super()._new_conn()
+                        return self._watched(super()._new_conn())
                     except NewConnectionError:
                         if left == 1:
                             raise
@@ -209,8 +222,18 @@ def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: Addresses
             finally:
                 self._dns_host = name
 
+        def _watched(self, plain: socket.socket) -> socket.socket:
+            """A socket that can be shut already while TLS is being agreed upon, which takes the socket itself away."""
+            self._twin = plain.dup()
+            own(self._twin)
+            return plain
+
         def connect(self) -> None:
-            super().connect()
+            try:
+                super().connect()
+            finally:
+                if self._twin is not None:
+                    self._twin.close()
             own(self.sock)
 
         def request(self, *args: Any, **options: Any) -> None:
@@ -227,23 +250,67 @@ def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: Addresses
     return type(pool.__name__, (pool,), {"ConnectionCls": Connection})
 
 
-def _cookies(response: requests.Response) -> dict[str, str]:
-    from http.cookies import CookieError, SimpleCookie
+class _Reply(http.client.HTTPResponse):
+    """A reply whose headers, all together, and lines between chunks have a size."""
 
+    fp: Any
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fp = _Lines(self.fp)
+
+    def begin(self) -> None:
+        lines = self.fp
+        super().begin()
+        lines.heading = False
+
+
+class _Lines:
+    """A file that gives no endless lines; while it reads a heading, no endless heading."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._size = 0
+        self.heading = True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def readline(self, limit: int = -1) -> bytes:
+        line: bytes = self._file.readline(limit if 0 <= limit < LINE else LINE)
+        if len(line) >= LINE:
+            raise UnfitReplyError(f"the reply has a line of more than {LINE} bytes")
+        self._size += len(line) if self.heading else 0
+        if self._size > HEADING:
+            raise UnfitReplyError(f"the headers of the reply are larger than the {HEADING} bytes allowed")
+        return line
+
+
+def _check_coding(response: requests.Response) -> None:
+    """Refuse a body that is packed in a way that was not asked for: what is in it could not be looked through."""
+    codings = response.headers.get("Content-Encoding", "").lower().replace(" ", "").split(",")
+    unasked = [coding for coding in codings if coding not in ("", "identity", "gzip", "x-gzip", "deflate")]
+    if unasked:
+        text = f"the reply is packed as {unasked[0][:50]}, and only gzip and deflate were asked for"
+        raise NoAnswerError("ContentDecodingError", text, left=True)
+
+
+def _cookies(response: requests.Response) -> dict[str, str]:
     values = {}
     for line in response.raw.headers.getlist("Set-Cookie"):
-        try:
-            values.update({name: morsel.value for name, morsel in SimpleCookie(line).items()})
-        except CookieError:
-            continue
+        name, sign, value = line.partition(";")[0].partition("=")
+        name, value = name.strip(), value.strip()
+        if name and sign:
+            values[name] = value.replace('\\"', "") if value[:1] == value[-1:] == '"' else value
     return values
 
 
 def _said(error: requests.RequestException) -> str:
     """The innermost reason, without the names of objects that the library wraps around it."""
     text = str(error)
-    if refused := re.search(r"[^\s:]+ leads to .+ \(--allow\)", text):
-        return refused[0]
+    ours = _cause(error)
+    if ours is not None:
+        return str(ours)
     if isinstance(error, requests.exceptions.SSLError):
         reason = re.search(r"\] (.+?) \(_ssl", text)
         return f"no secure connection: {reason[1] if reason else text}"
@@ -251,6 +318,18 @@ def _said(error: requests.RequestException) -> str:
         if sign in text:
             return meaning
     return text
+
+
+def _cause(error: BaseException) -> BaseException | None:
+    """The error of ours that the library has wrapped in its own."""
+    waiting: list[object] = [error]
+    for _ in range(50):
+        one = waiting.pop(0) if waiting else None
+        if isinstance(one, (RefusedAddressError, UnfitReplyError)):
+            return one
+        if isinstance(one, BaseException):
+            waiting += [*one.args, getattr(one, "reason", None), one.__cause__, one.__context__]
+    return None
 
 
 _MEANINGS = {

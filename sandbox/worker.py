@@ -113,13 +113,16 @@ class Door:
         """Report the end of the program, after what it printed and did not flush, and end this process."""
         head["memory"] = self._peak_memory()
         head["cpu"] = round(time.process_time() - self._begun, 4)
+        frames = []
+        for kind, texts in self.pending.items():
+            data = "".join(texts).encode(errors="replace")[: max(self._room, 0)]
+            self._room -= len(data)
+            if data:
+                frames.append(channel.encode(kind, {}, data))
+        frames.append(channel.encode(channel.DONE, head))
         if self._sending.acquire(timeout=1):  # a signal may have come in the middle of a frame; then say nothing
-            for kind, texts in self.pending.items():
-                data = "".join(texts).encode(errors="replace")[: max(self._room, 0)]
-                if data:
-                    channel.send(self._descriptor, channel.encode(kind, {}, data))
-                self._room -= len(data)
-            channel.send(self._descriptor, channel.encode(channel.DONE, head))
+            for frame in frames:
+                channel.send(self._descriptor, frame)
         os._exit(0)
 
     def _peak_memory(self) -> float:
@@ -237,7 +240,7 @@ def serve(door: Door, given: _Settings, code: bytes, layers: Report) -> None:
     library = modules.Library(_web(door), dial)
     namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": None}
     guards.forget()
-    tracker = tracking.Tracker() if given.tracked else None
+    tracker = tracking.Tracker(lambda: door.leave({"limit": "cpu"})) if given.tracked else None
     ours: dict[str, object] = {**{name: _tool(name, door, tracker) for name in given.tools}, "ToolError": ToolError}
     if tracker is not None:
         ours[TRACKER] = tracker
@@ -307,36 +310,48 @@ def _executed(
 def _exited(error: SystemExit) -> dict[str, Any]:
     """sys.exit: nothing or 0 is a good end; a text goes to stderr, as Python does it."""
     status = error.code
-    if status is None or status == 0:
+    if status is None:
         return {}
-    if not isinstance(status, int):
-        print(status, file=sys.stderr)
-        sys.stderr.flush()
-        status = 1
-    return {"error": _failure(error), "exit_status": status & 0xFF or 1}
+    if isinstance(status, int):
+        number = int.__and__(status, -1)  # whatever a class of the program's own says that it is
+        return {"error": _failure(error), "exit_status": number & 0xFF or 1} if number else {}
+    print(_said(status, MESSAGE_LIMIT), file=sys.stderr)
+    sys.stderr.flush()
+    return {"error": _failure(error), "exit_status": 1}
 
 
 def _failure(error: BaseException) -> dict[str, Any]:
     """What is known of an exception: class name, text, the program's lines outermost first, the call behind it."""
-    try:
-        message = str(error)
-    except Exception as failed:
-        message = f"<no message: str() raised {type(failed).__name__}>"
     head: dict[str, Any] = {
-        "type": type(error).__name__[:200],
-        "message": message[:MESSAGE_LIMIT],
+        "type": _said(type(error).__name__, 200),
+        "message": _said(error, MESSAGE_LIMIT),
         "trace": _lines(error.__traceback__),
     }
     if isinstance(error, SyntaxError) and not head["trace"]:
-        head["trace"] = [error.lineno]
-    if isinstance(error, NameError) and error.name is not None:
-        head["name"] = str(error.name)[:100]
+        line = vars(SyntaxError)["lineno"].__get__(error)  # not what a class of the program's own makes of it
+        head["trace"] = [line] if type(line) is int else []
+    if isinstance(error, NameError):
+        name = vars(NameError)["name"].__get__(error)
+        if name is not None:
+            head["name"] = _said(name, 100)
     cause: BaseException | None = error
-    while cause is not None and getattr(cause, "_call", None) is None:
+    for _ in range(100):  # causes may go round in a circle
+        call = vars(cause).get("_call") if cause is not None else None
+        if type(call) is int:
+            head["call"] = call
+        if cause is None or call is not None:
+            break
         cause = cause.__cause__
-    if cause is not None:
-        head["call"] = getattr(cause, "_call", None)
     return head
+
+
+def _said(value: object, most: int) -> str:
+    """The beginning of what an object is as text; a text of the program's own may say anything of itself."""
+    try:
+        text = str(value)
+    except Exception as failed:
+        text = f"<no message: str() raised {str.__getitem__(type(failed).__name__, slice(200))}>"
+    return str.__getitem__(str.__str__(text), slice(most))
 
 
 def _lines(trace: TracebackType | None) -> list[int]:

@@ -95,7 +95,8 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One reply. `wait`: seconds before it; `drip`: seconds before each byte of the body; `cut`: break off instead."""
+    """One reply. `wait`: seconds before it; `drip`: seconds before each byte of the body; `cut`: break off instead;
+    `raw`: these bytes instead of a reply."""
 
     status: int = 200
     body: object = None
@@ -103,6 +104,7 @@ class Answer:
     wait: float = 0.0
     drip: float = 0.0
     cut: bool = False
+    raw: bytes = b""
 
 
 class LocalAPI:
@@ -191,8 +193,9 @@ def _handler(api: LocalAPI) -> type[BaseHTTPRequestHandler]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             answer = api.next(Received(self.command, parts.path, query, headers, body))
             api.pause(answer.wait)
-            if answer.cut:
+            if answer.cut or answer.raw:
                 self.close_connection = True
+                self.wfile.write(answer.raw)
                 return
             raw = isinstance(answer.body, (str, bytes))
             text = answer.body if isinstance(answer.body, bytes) else b""

@@ -24,9 +24,14 @@ JUDGED: list[tuple[str, dict[str, object], bool]] = [
     ("2024-06-01T00:00:00Z", {"all": ["2024-06-01"]}, True),
     ("1st of June 2024", {"all": ["2024-06-01"]}, True),
     ("2024-06-02", {"all": ["2024-06-01"]}, False),
+    ("{'rise': '2024-06-02T06:55:28'}", {"all": ["2024-06-02", "06:55"]}, True),
+    ("2024-06-02T00:00:00.000Z", {"all": ["06:55"]}, False),
+    ("It rises at 6:55 on June 2, 2024.", {"all": ["2024-06-02", ["06:55", "6:55"]]}, True),
+    ("The sun rises in the morning.", {"all": [["06:55", "6:55"]]}, False),
     ("Harbour Lights, Tide", {"any": FILMS, "n": 2}, True),
     ("Harbour Lights", {"any": FILMS, "n": 2}, False),
     ("Tide" * 600, {"any": FILMS}, False),
+    ("Tide " * 600, {"any": FILMS, "longest": 4000}, True),
     ("There are 12 films.", {"number": 12}, True),
     ("There are 112 films.", {"number": 12}, False),
     ("12", {"number": 12}, True),
@@ -54,7 +59,7 @@ def test_answers_judged_by_hand(answer: str, claim: dict[str, object], verdict: 
 
 
 def test_a_reference_belongs_to_the_wording_of_its_task(tmp_path: Path) -> None:
-    """Another wording is an error, and no reference is none."""
+    """For another wording there is none; a file that does not say what it is for is an error."""
     (tmp_path / "b").mkdir()
     file = tmp_path / "b" / "t-1.py"
     file.write_text(f"# {query_hash('Who?')} after\nprint(1)\n")
@@ -63,8 +68,10 @@ def test_a_reference_belongs_to_the_wording_of_its_task(tmp_path: Path) -> None:
     assert found is not None
     assert (found.program, found.after) == ("print(1)\n", True)
     assert find_reference("b", "t-2", "Who?", tmp_path) is None
-    with pytest.raises(UsageError, match="not for this wording"):
-        find_reference("b", "t-1", "What?", tmp_path)
+    assert find_reference("b", "t-1", "What?", tmp_path) is None
+    file.write_text("print(1)\n")
+    with pytest.raises(UsageError, match="does not say which task"):
+        find_reference("b", "t-1", "Who?", tmp_path)
 
 
 @pytest.mark.parametrize("printed", ["", "3", '{"all": [], "yes": true}', '{"some": 1}'])

@@ -29,8 +29,8 @@ API_NAMES = ("tmdb", "moviedb", "spotify")
 
 
 def modules(package: str) -> list[Path]:
-    """The source files of a package."""
-    return sorted((ROOT / package).rglob("*.py"))
+    """The source files of a package, without the programs that are data."""
+    return sorted(file for file in (ROOT / package).rglob("*.py") if "reference" not in file.parts)
 
 
 def imported(file: Path) -> Iterator[tuple[int, str]]:

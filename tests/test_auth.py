@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from protocols import Protocol, UsageError, load
-from protocols.auth import Credential, credential, for_scheme, redact, redact_stream
+from protocols.auth import Credential, credential, for_scheme, holds_secret, redact, redact_stream
 
 SAMPLES = Path(__file__).parent / "samples"
 SECRET = "s3cr/t value+ü"
@@ -128,6 +128,43 @@ def test_the_secret_is_removed_in_every_form_it_may_come_back_in() -> None:
     assert clean.count("[secret]") == 9
     for part in ("s3cr", "733363", base64.b64encode(SECRET.encode()).decode()[:8]):
         assert part not in clean
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "s3cr%2Ft value%2Bü",  # some characters alone
+        "s3cr/t value\\u002b\\u00FC",
+        "s3cr/t value\\u002B\\u00fc",
+        "s3cr\\/t\\u0020value+\\u00fc",
+        "s3cr&#47;t value&#43;&uuml;",
+        "s3cr&#x2F;t value&#x2b;&#252;",
+        "s3cr/t\\040value+\\303\\274",
+        "s3cr/t value+%FC",
+        "s3cr/t value+\\xfc",
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16-le", "utf-16-be", "utf-32-le"])
+def test_a_secret_is_found_in_any_mixture_of_escapes_and_encoding(written: str, encoding: str) -> None:
+    """Services escape different characters; what stands in its place can be read as the rest can."""
+    one = credential("header:X-Key:env:MY_TOKEN", None)
+
+    clean = b"".join(redact_stream([f"a {written} b".encode(encoding)], [one]))
+
+    assert clean.decode(encoding) == "a [secret] b"
+    assert holds_secret([written.encode(encoding)], [one])
+    assert not holds_secret([written[:-2].encode(encoding)], [one])
+
+
+@pytest.mark.parametrize("word", ["Bearer", "Token", "Basic"])
+def test_of_a_header_what_follows_the_word_is_removed_too(word: str) -> None:
+    """A service says `invalid token abc`, and not `Bearer abc`."""
+    secret = "YW5uOnBhc3N3b3Jk"  # of ann:password
+    one = Credential("apiKey", f"{word} {secret}", "header", "Authorization")
+
+    assert redact(f"{word} {secret} | {secret} | {word}", [one]) == f"[secret] | [secret] | {word}"
+    if word == "Basic":
+        assert redact("wrong: password", [one]) == "wrong: [secret]"
 
 
 def test_of_a_login_the_password_and_the_header_are_removed_too() -> None:

@@ -179,7 +179,7 @@ def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[...
     assert "Success" in result.stdout
     assert "66.7 %" in result.stdout
     assert list(figures) == [
-        *("tasks", "success", "path", "precision", "success_any"),
+        *("tasks", "success", "path", "precision", "success_any", "success_with_alternatives"),
         *("prompt_tokens", "completion_tokens", "model_calls", "tool_calls"),
         *("correct", "false_success", "reflections", "tokens_per_solved", "by_gold_calls", "errors", "seconds"),
         *("model", "mode", "seed", "files", "date"),

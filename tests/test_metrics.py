@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.metrics import Gold, Score, mean, percent, score
+from benchmarks.metrics import Alternative, Gold, Score, mean, percent, score, success_otherwise
 from sandbox.records import CallRecord
 
 
@@ -130,3 +130,26 @@ def test_means_are_in_percent() -> None:
     assert percent([1, 1, 0]) == 66.67
     assert percent([]) == 0
     assert mean([2, 4]) == 3
+
+
+ALTERNATIVES = [Alternative("search", "find", "."), Alternative("images", None, ".")]
+
+
+@pytest.mark.parametrize(
+    ("gold", "made", "status", "success"),
+    [
+        (Gold({"search": 1, "credits": 1}), ["find", "credits"], "answered", 1),
+        (Gold({"search": 1, "credits": 1}), ["find"], "answered", 0),
+        (Gold({"search": 1, "credits": 1}), ["find", "credits"], "failed", 0),
+        (Gold({"search": 1, "find": 1}), ["find"], "answered", 0),
+        (Gold({"search": 1, "images": 1}), ["search"], "answered", 1),
+        (Gold({"search": 2}, counted=True), ["search", "find"], "answered", 1),
+        (Gold({"search": 2}, counted=True), ["find"], "answered", 0),
+    ],
+)
+def test_alternatives_stand_for_missing_gold_calls(gold: Gold, made: list[str], status: str, success: float) -> None:
+    """A tool that does as well counts for the gold one, and a gold one may be needless; the headline knows neither."""
+    attempts = [[call(tool) for tool in made]]
+
+    assert success_otherwise(gold, attempts, status, ALTERNATIVES) == success
+    assert success_otherwise(gold, attempts, status, ()) == score(gold, attempts, status).success

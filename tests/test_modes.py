@@ -15,7 +15,7 @@ from atc.models.budget import Budgeted
 from atc.modes import BASELINES, MODES, parse
 from atc.modes.actions import Action, BadActionError, read_action
 from atc.modes.observations import OBSERVATION_TOKENS, shown
-from atc.modes.work import CONVERSATION_TOKENS
+from atc.modes.rules import CONVERSATION_TOKENS
 from benchmarks.metrics import Gold, score
 from protocols.errors import ModelError, UsageError
 from protocols.render import estimate

@@ -224,18 +224,28 @@ def music_reads(session: Session) -> Iterator[str]:
 
 
 READS: dict[str, Callable[[Session], Iterator[str]]] = {
-    "cinema": cinema_reads,
     "movies": movie_reads,
     "music": music_reads,
 }
 
 
-@pytest.mark.parametrize("name", READS)
-def test_the_order_of_reads_makes_no_difference(name: str, request: pytest.FixtureRequest) -> None:
+def test_the_order_of_reads_makes_no_difference(cinema: Simulator) -> None:
     """Forty reads and more in shuffled orders, then from eight threads at once: each is answered by the same bytes."""
-    simulator: Simulator = request.getfixturevalue(name)
+    same_in_any_order(cinema, cinema_reads)
+
+
+@pytest.mark.parametrize("name", ["movies", "music"])
+def test_the_order_of_reads_makes_no_difference_for_large_apis(
+    name: str, data: Path, request: pytest.FixtureRequest
+) -> None:
+    """The same for documents of real services."""
+    same_in_any_order(request.getfixturevalue(name), READS[name])
+
+
+def same_in_any_order(simulator: Simulator, read: Callable[[Session], Iterator[str]]) -> None:
+    """Ask the same again and again, and compare."""
     with simulator.session(query=QUESTION, task="t1") as session:
-        reads = list(dict.fromkeys(READS[name](session)))
+        reads = list(dict.fromkeys(read(session)))
 
     def asked(order: list[str], threads: int) -> dict[str, bytes]:
         with simulator.session(query=QUESTION, task="t1") as session, ThreadPoolExecutor(threads) as pool:
@@ -339,11 +349,11 @@ def test_those_who_made_something_in_a_question_did_make_it(music: Simulator, mo
 
 
 def test_a_name_with_a_beginning_has_others_that_begin_so(data: Path) -> None:
-    """`The first three places starting with X` are there."""
+    """`The first places that begin with X` are there."""
     name = made_up(1)
     with (
         Simulator(load(data / "toolflow" / "weather.tools.json"), auth=False) as simulator,
-        simulator.session(query=f'In the first three places starting with "{name}", is it warm?') as session,
+        simulator.session(query=f'Is it warm in the first three places that begin with "{name}"?') as session,
     ):
         found = get(session, "/find_places_prefix", text=name)
         assert len(found) >= 3
@@ -353,7 +363,7 @@ def test_a_name_with_a_beginning_has_others_that_begin_so(data: Path) -> None:
 def test_what_is_playing_is_playing_where_the_question_says(music: Simulator) -> None:
     """Plain words presuppose too: there is a state, what I have first or last is there, and it is on that device."""
     device = made_up()
-    with music.session(query=f"Pause device '{device}' if it is now playing something", task="t1") as session:
+    with music.session(query=f"Is something now playing on my device '{device}'?", task="t1") as session:
         player = get(session, "/me/player")
         assert (player["is_playing"], player["device"]["name"]) == (True, device)
         assert player["item"]["name"]
@@ -381,9 +391,9 @@ def test_a_list_without_a_search_has_the_names_too() -> None:
 @pytest.mark.parametrize(
     ("query", "names"),
     [
-        ("Who directed The Dark Side of the Moon?", ["The Dark Side of the Moon"]),
-        ("How many episodes does 2 Broke Girls have?", ["2 Broke Girls"]),
-        ("Are Yui Aragaki and Gen Hoshino in We Married as Job?", ["Yui Aragaki", "Gen Hoshino", "We Married as Job"]),
+        ("Who directed The Far Side of the Hill?", ["The Far Side of the Hill"]),
+        ("What is the last episode of 3 Lost Sailors?", ["3 Lost Sailors"]),
+        ("Do Mina Tanabe and Jo Okada play in Ice as Fire?", ["Mina Tanabe", "Jo Okada", "Ice as Fire"]),
         ("I'm watching The Last Of Us on my TV", ["The Last Of Us"]),
         ("Pause device 'My PC', then play “Blue Moon”", ["My PC", "Blue Moon"]),
         ("Leonardo DiCaprio's latest movie", ["Leonardo DiCaprio"]),
@@ -392,7 +402,7 @@ def test_a_list_without_a_search_has_the_names_too() -> None:
         ("Zorbo sings. Follow him on Monday, please", ["Zorbo"]),
         ("Play me some quiet songs. Make it loud.", []),
         ("Show Dr. Strange in the Multiverse of Madness", ["Dr. Strange", "Multiverse of Madness"]),
-        ("Among London, Paris, and Berlin, which is warm?", ["London", "Paris", "Berlin"]),
+        ("Is it warm in Lisbon, Porto, and Faro?", ["Lisbon", "Porto", "Faro"]),
     ],
 )
 def test_names_are_read_from_plain_english(query: str, names: list[str]) -> None:

@@ -11,6 +11,7 @@ import difflib
 import json
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 __all__ = ["FINISH", "GIVE_UP", "Action", "BadActionError", "read_action", "read_answer"]
@@ -24,8 +25,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _NAMED = ("name", "action", "tool", "function", "tool_name", "api", "api_name")
 _GIVEN = ("arguments", "parameters", "args", "kwargs", "action_input", "input")
 _WORDS = {"true": True, "false": False, "null": None, "undefined": None}
-_MOST = 200
-"""Closing brackets at which a call or an object is tried to end."""
+_MOST = 200  # closing brackets at which a call or an object is tried to end
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +156,8 @@ def _listed(text: str, start: int, known: Mapping[str, str]) -> Action | None:
 
 def _object(text: str, start: int) -> tuple[object, int]:
     """The object that begins there, whatever comes after it, and where it ends."""
-    try:
-        data, end = json.JSONDecoder(strict=False).raw_decode(text, start)
-        return data, end
-    except (ValueError, RecursionError):
-        pass
+    with suppress(ValueError, RecursionError):
+        return json.JSONDecoder(strict=False).raw_decode(text, start)
     for close in [match.end() for match in re.finditer(r"\}", text[start:])][:_MOST]:
         try:
             tree = _Plain().visit(ast.parse(text[start : start + close], mode="eval"))

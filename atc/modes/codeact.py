@@ -17,9 +17,11 @@ from atc.events import FaultFound
 from atc.faults import Fault
 from atc.models import Message
 from atc.modes.actions import read_answer
+from atc.modes.api import look_at
 from atc.modes.observations import cut
 from atc.modes.path import NOBODY
-from atc.modes.work import OUTPUT, Ended, Work
+from atc.modes.rules import OUTPUT, Ended
+from atc.modes.work import Work
 from atc.programs import extract, fenced
 from atc.solution import Attempt
 from atc.verify import judge
@@ -56,7 +58,7 @@ def _observed(work: Work, snippet: str) -> str:
     run = _joined(known, work.execute(program))
     good = run.outcome == "ok"
     try:
-        work.look_at(run.calls, stopped=run.outcome == "limit")
+        look_at(work.graph.protocol, run.calls, stopped=run.outcome == "limit")
     except Ended:
         work.kept = program, run
         raise

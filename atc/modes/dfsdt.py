@@ -16,7 +16,8 @@ from atc import prompts
 from atc.models import Message
 from atc.modes.actions import FINISH, GIVE_UP
 from atc.modes.observations import cut
-from atc.modes.work import OBSERVATION, Budget, Ended, Work
+from atc.modes.rules import OBSERVATION, Budget, Ended
+from atc.modes.work import Work
 
 __all__ = ["dfsdt"]
 
@@ -48,7 +49,7 @@ def _search(work: Work, messages: Sequence[Message], depth: int) -> str | None:
         return None
     tried: list[str] = []
     for _ in range(WIDTH):
-        place = work.place()
+        place = work.api.place()
         below = [*messages]
         if tried:
             told = prompts.render("dfsdt_otherwise", tried="\n".join(tried)).strip()
@@ -70,6 +71,6 @@ def _search(work: Work, messages: Sequence[Message], depth: int) -> str | None:
         answer = _search(work, below, depth + 1)
         if answer is not None:
             return answer
-        work.back(place, "the branch led to no answer")
+        work.api.back(place, "the branch led to no answer")
         tried.append(said)
     return None

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from atc.models import Message
 from atc.modes.actions import FINISH
-from atc.modes.work import OBSERVATION, Work
+from atc.modes.rules import OBSERVATION
+from atc.modes.work import Work
 
 __all__ = ["react"]
 

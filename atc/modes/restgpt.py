@@ -15,7 +15,8 @@ from atc import prompts
 from atc.models import Message
 from atc.modes.actions import read_answer
 from atc.modes.roles import carry_out, so_far
-from atc.modes.work import RESULT, Budget, Work
+from atc.modes.rules import RESULT, Budget
+from atc.modes.work import Work
 
 __all__ = ["restgpt"]
 

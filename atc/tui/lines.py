@@ -41,7 +41,7 @@ class Lines:
                 names = f": {', '.join(tools)}" if self._verbose else ""
                 return [f"query: {visible(query)}", f"tools: {len(tools)} shown to the model{visible(names)}"]
             case ModelWaiting(attempt):
-                return [f"attempt {attempt}: the model writes a program"]
+                return [f"attempt {attempt}: the model writes"]
             case ProgramWritten(attempt, program, usage):
                 length = program.rstrip("\n").count("\n") + 1
                 head = f"attempt {attempt}: {length} lines, {usage.completion_tokens:,} tokens, {usage.seconds:.1f} s"

@@ -74,7 +74,7 @@ class LiveView:
                 self._show(_tools(tools, all_names=self._verbose))
             case ModelWaiting(attempt):
                 self._finish_attempt()
-                doing = "the model revises its program" if attempt > 1 else "the model writes a program"
+                doing = "the model writes anew" if attempt > 1 else "the model writes"
                 self._turn = _Turn(attempt, doing)
             case ProgramWritten(attempt, program, _):
                 self._turn = _Turn(attempt, "the program runs", program)

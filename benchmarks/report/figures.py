@@ -60,6 +60,10 @@ class Figures:
     by_reflections: tuple[float, ...]
 
 
+def _otherwise(task: Solved) -> float | None:
+    return task.metrics.success_with_alternatives
+
+
 def _correct(task: Solved) -> float | None:
     return None if task.metrics.correct is None else float(task.metrics.correct)
 
@@ -75,6 +79,7 @@ MEASURES = (
     Measure("path", "Path", "share", False, lambda task: task.metrics.path),
     Measure("precision", "Prec", "share", False, lambda task: task.metrics.precision),
     Measure("success_any", "success over all attempts", "share", True, lambda task: task.metrics.success_any),
+    Measure("success_with_alternatives", "success with alternatives", "share", True, _otherwise),
     Measure("correct", "answer correct", "share", True, _correct),
     Measure("false_success", "false success", "share", True, _false_success),
     Measure("prompt_tokens", "prompt tokens", "number", True, lambda task: task.metrics.prompt_tokens),

@@ -22,7 +22,8 @@ __all__ = ["Metrics", "Run", "Solved", "Times", "read_run", "read_runs"]
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """The figures of one task. The first four are between 0 and 1; `correct` is None where nobody knows the answer.
+    """The figures of one task. The first four are between 0 and 1; `correct` is None where nobody knows the answer,
+    `success_with_alternatives` in results of earlier versions.
 
     `prompt_tokens` include the cached ones; tokens and calls are those of all attempts. `error` is a category of
     failure, None for a success.
@@ -42,6 +43,7 @@ class Metrics:
     reflections: int
     gold_calls: int
     error: str | None
+    success_with_alternatives: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,10 @@ def _task(data: Mapping[str, Any], times: Mapping[str, Times]) -> Solved:
         dataset=data["dataset"],
         query=data["query"],
         gold=data["gold"]["calls"],
-        metrics=Metrics(**{name: data["metrics"][name] for name in _METRICS}),
+        metrics=Metrics(
+            **{name: data["metrics"][name] for name in _METRICS},
+            success_with_alternatives=data["metrics"].get("success_with_alternatives"),
+        ),
         solution=data["solution"],
         times=times.get(data["id"]),
     )

@@ -25,6 +25,7 @@ def summarize(results: Sequence[Result], settings: Settings) -> dict[str, object
         "path": percent(result.score.path for result in results),
         "precision": percent(result.score.precision for result in results),
         "success_any": percent(result.score.success_any for result in results),
+        "success_with_alternatives": percent(_otherwise(result) for result in results),
         "prompt_tokens": round(mean(result.prompt_tokens for result in results), 1),
         "completion_tokens": round(mean(result.completion_tokens for result in results), 1),
         "model_calls": round(mean(result.model_calls for result in results), 2),
@@ -41,6 +42,12 @@ def summarize(results: Sequence[Result], settings: Settings) -> dict[str, object
         "seed": settings.seed,
         "files": {name: dict(file) for name, file in settings.files.items()},
     }
+
+
+def _otherwise(result: Result) -> float:
+    """Success with alternatives; without, in a result of an earlier version."""
+    known = result.success_with_alternatives
+    return result.score.success if known is None else known
 
 
 def _known(results: Sequence[Result]) -> list[float]:
@@ -82,6 +89,7 @@ def table(summary: Mapping[str, object]) -> Table:
         ("Path", f"{summary['path']:.1f} %"),
         ("Prec", f"{summary['precision']:.1f} %"),
         ("success_any (ours)", f"{summary['success_any']:.1f} %"),
+        ("with alternatives (ours)", f"{summary['success_with_alternatives']:.1f} %"),
         ("answers right (ours)", _shown(summary["correct"])),
         ("false success (ours)", _shown(summary["false_success"])),
         ("prompt tokens, mean", f"{summary['prompt_tokens']:,.0f}"),

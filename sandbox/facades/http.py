@@ -14,6 +14,7 @@ import json as _json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
 
     Exchange = Callable[[dict[str, object], bytes], tuple[dict[str, object], bytes]]
 
@@ -162,6 +163,126 @@ class CaseInsensitiveDict(dict[str, str]):
         return super().pop(self._names.pop(name.lower(), name), *default)
 
 
+class Cookie:
+    """One of a jar."""
+
+    def __init__(self, name: str, value: str, domain: str) -> None:
+        self.name = name
+        self.value = value
+        self.domain = domain
+        self.path = "/"
+
+    def __repr__(self) -> str:
+        return f"<Cookie {self.name}={self.value} for {self.domain}/>"
+
+
+class RequestsCookieJar:
+    """Cookies by name. One that a service set is for that service alone; the program's own go everywhere."""
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[str, str], str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        return self.get_dict()[name]
+
+    def __setitem__(self, name: str, value: str) -> None:
+        self.set(name, value)
+
+    def __delitem__(self, name: str) -> None:
+        self._held = {key: value for key, value in self._held.items() if key[1] != name}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.get_dict()
+
+    def __iter__(self) -> Iterator[Cookie]:
+        return iter([Cookie(name, value, _host(origin)) for (origin, name), value in self._held.items()])
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __repr__(self) -> str:
+        return f"<RequestsCookieJar[{', '.join(map(repr, self))}]>"
+
+    def set(self, name: str, value: str | None, **options: object) -> None:
+        """Keep a cookie; None takes it away."""
+        if value is None:
+            del self[name]
+        else:
+            self._held["", name] = value
+
+    def get(self, name: str, default: object = None, **options: object) -> object:
+        """The value of a cookie."""
+        return self.get_dict().get(name, default)
+
+    def get_dict(self, domain: str | None = None, path: str | None = None) -> dict[str, str]:
+        """All of them, or those of one host."""
+        held = self._held.items()
+        return {name: value for (origin, name), value in held if domain is None or _host(origin) == domain}
+
+    def keys(self) -> list[str]:
+        """Their names."""
+        return [name for _, name in self._held]
+
+    def values(self) -> list[str]:
+        """Their values."""
+        return list(self._held.values())
+
+    def items(self) -> list[tuple[str, str]]:
+        """Names and values."""
+        return list(zip(self.keys(), self.values(), strict=True))
+
+    def update(self, other: object) -> None:
+        """Take over those of a dict or of another jar."""
+        if isinstance(other, RequestsCookieJar):
+            self._held.update(other._held)
+        else:
+            for name, value in dict(other).items():  # type: ignore[call-overload]
+                self.set(name, value)
+
+    def pop(self, name: str, *default: object) -> object:
+        """Take one away."""
+        found = self.get_dict().pop(name, *default)
+        del self[name]
+        return found
+
+    def clear(self) -> None:
+        """Take all away."""
+        self._held.clear()
+
+    def copy(self) -> RequestsCookieJar:
+        """Another jar of the same."""
+        other = RequestsCookieJar()
+        other.update(self)
+        return other
+
+
+RequestsCookieJar.__module__ = "requests.cookies"
+
+
+def _cookies_of(origin: str, items: Mapping[str, str]) -> RequestsCookieJar:
+    """Cookies that a service set."""
+    jar = RequestsCookieJar()
+    jar._held.update({(origin, name): value for name, value in items.items()})
+    return jar
+
+
+def _cookies_for(jar: object, url: object) -> dict[str, str]:
+    """Those that go to a URL, of a jar or a dict."""
+    if not isinstance(jar, RequestsCookieJar):
+        return {str(name): str(value) for name, value in dict(jar or {}).items()}  # type: ignore[call-overload]
+    here = _origin(str(url))
+    return {name: value for (origin, name), value in jar._held.items() if origin in ("", here)}
+
+
+def _origin(url: str) -> str:
+    scheme, _, rest = url.strip().partition("://")
+    return f"{scheme}://{rest.replace('?', '/').replace('#', '/').partition('/')[0]}".lower()
+
+
+def _host(origin: str) -> str:
+    return origin.partition("://")[2].partition(":")[0]
+
+
 class _Codes(dict[str, int]):
     """`requests.codes.ok` and `requests.codes["not_found"]`."""
 
@@ -194,7 +315,7 @@ class Response:
         self.url: str = head["url"]  # type: ignore[assignment]
         self.headers = CaseInsensitiveDict(head["headers"])  # type: ignore[arg-type]
         self.encoding: str | None = head["encoding"]  # type: ignore[assignment]
-        self.cookies: dict[str, str] = dict(head["cookies"])  # type: ignore[call-overload]
+        self.cookies = _cookies_of(_origin(self.url), head["cookies"])  # type: ignore[arg-type]
         self.content = content
         self.request = request
         self.history: list[Response] = []
@@ -237,6 +358,17 @@ class Response:
         return "location" in self.headers and self.status_code in (301, 302, 303, 307, 308)
 
     @property
+    def is_permanent_redirect(self) -> bool:
+        """Whether the service sent us elsewhere for good."""
+        return "location" in self.headers and self.status_code in (301, 308)
+
+    @property
+    def links(self) -> dict[str, dict[str, str]]:
+        """The links of the Link header, by what they are (`next`) or by their URL."""
+        links = _links(str(self.headers.get("link", "")))
+        return {link.get("rel") or link["url"]: link for link in links}
+
+    @property
     def apparent_encoding(self) -> str:
         """The encoding that the bytes look like."""
         try:
@@ -263,14 +395,34 @@ class Response:
         except UnicodeDecodeError:
             raise JSONDecodeError("Expecting value", self.text, 0) from None
 
-    def iter_content(self, chunk_size: int = 1, decode_unicode: bool = False) -> Iterator[bytes]:
-        """The body in pieces."""
-        for start in range(0, len(self.content), chunk_size):
-            yield self.content[start : start + chunk_size]
+    def iter_content(self, chunk_size: int | None = 1, decode_unicode: bool = False) -> Iterator[Any]:
+        """The body in pieces; all at once for None. They are bytes, or text if that is asked for and can be had."""
+        size = chunk_size if chunk_size is not None and chunk_size > 0 else max(len(self.content), 1)
+        pieces = (self.content[start : start + size] for start in range(0, len(self.content), size))
+        if not decode_unicode or self.encoding is None:
+            yield from pieces
+            return
+        import codecs
 
-    def iter_lines(self, chunk_size: int = 512, decode_unicode: bool = False) -> Iterator[bytes | str]:
-        """The body line by line."""
-        yield from self.text.splitlines() if decode_unicode else self.content.splitlines()
+        decoder = codecs.getincrementaldecoder(self.encoding)("replace")
+        for piece in pieces:
+            if text := decoder.decode(piece):
+                yield text
+        if text := decoder.decode(b"", True):
+            yield text
+
+    def iter_lines(
+        self, chunk_size: int | None = 512, decode_unicode: bool = False, delimiter: Any = None
+    ) -> Iterator[Any]:
+        """The body line by line, or by what a delimiter parts."""
+        pending = None
+        for chunk in self.iter_content(chunk_size, decode_unicode):
+            whole = chunk if pending is None else pending + chunk
+            lines = whole.split(delimiter) if delimiter else whole.splitlines()
+            pending = lines.pop() if lines and lines[-1] and whole and lines[-1][-1] == whole[-1] else None
+            yield from lines
+        if pending is not None:
+            yield pending
 
     def raise_for_status(self) -> None:
         """Raises: HTTPError: The status is 4xx or 5xx."""
@@ -300,6 +452,13 @@ class HTTPAdapter:
         pass
 
 
+_DEFAULT_HEADERS = {
+    "User-Agent": "python-requests/2",
+    "Accept-Encoding": "gzip, deflate",
+    "Accept": "*/*",
+    "Connection": "keep-alive",
+}
+
 _NO_EFFECT = frozenset({"verify", "cert", "proxies", "stream", "hooks"})
 
 
@@ -317,15 +476,16 @@ def facade(exchange: Exchange) -> dict[str, dict[str, object]]:
         method = str(method).upper()
         head, body = _described(method, url, options)
         reply, content = exchange(head, body)
-        request = PreparedRequest(method, str(reply.get("url", url)), reply.get("sent", {}), body or None)  # type: ignore[arg-type]
+        shown = _body_shown(head, body, options.get("data"))
+        request = PreparedRequest(method, str(reply.get("url", url)), reply.get("sent", {}), shown)  # type: ignore[arg-type]
         if "error" in reply:
             error = _ERRORS.get(str(reply["error"]), RequestException)(reply["message"], request=request)
             error._call = reply["index"]
             raise error
         response = Response(reply, content, request)
         came_from = str(url)
-        for status, next_url in reply["history"]:  # type: ignore[attr-defined]
-            head = {**reply, "status": status, "url": came_from, "headers": {"location": next_url}, "cookies": {}}
+        for (status, next_url), cookies in zip(reply["history"], reply["set_on_the_way"], strict=True):  # type: ignore[call-overload]
+            head = {**reply, "status": status, "url": came_from, "headers": {"location": next_url}, "cookies": cookies}
             response.history.append(Response(head, b"", request))
             came_from = next_url
         return response
@@ -334,9 +494,9 @@ def facade(exchange: Exchange) -> dict[str, dict[str, object]]:
         """Keeps headers, parameters, cookies and a sign-in from call to call."""
 
         def __init__(self) -> None:
-            self.headers = CaseInsensitiveDict()
-            self.params: dict[str, object] = {}
-            self.cookies: dict[str, str] = {}
+            self.headers = CaseInsensitiveDict(_DEFAULT_HEADERS)
+            self.params: object = {}
+            self.cookies: object = RequestsCookieJar()
             self.auth: object = None
             self.verify = True
             self.max_redirects = 30
@@ -358,12 +518,13 @@ def facade(exchange: Exchange) -> dict[str, dict[str, object]]:
             headers = CaseInsensitiveDict(self.headers)
             headers.update(options.get("headers") or {})
             options["headers"] = headers  # a header that is None is left out
-            options["cookies"] = {**self.cookies, **dict(options.get("cookies") or {})}  # type: ignore[call-overload]
-            options["params"] = [*_pairs(self.params), *_pairs(options.get("params"))]
+            options["cookies"] = {**_cookies_for(self.cookies, url), **dict(options.get("cookies") or {})}  # type: ignore[call-overload]
+            options["params"] = _merged(self.params, options.get("params"))
             if options.get("auth") is None:
                 options["auth"] = self.auth
             response = perform(method, url, options)
-            self.cookies.update(response.cookies)
+            for one in (*response.history, response):
+                self.cookies.update(one.cookies)  # type: ignore[attr-defined]
             return response
 
         def get(self, url: str, **options: object) -> Response:
@@ -469,7 +630,11 @@ def _described(method: str, url: object, options: dict[str, object]) -> tuple[di
     if options.get("files"):
         raise RequestException("files can't be sent with requests here; call the tool as a function")
     url = url.decode() if isinstance(url, bytes) else str(url)
-    head: dict[str, object] = {"method": method, "url": url, "params": _pairs(options.get("params"))}
+    params = options.get("params")
+    if params and isinstance(params, (str, bytes)):  # goes behind the query as it is
+        front, sign, fragment = url.partition("#")
+        url, params = f"{front}{'&' if '?' in front else '?'}{_text(params)}{sign}{fragment}", None
+    head: dict[str, object] = {"method": method, "url": url, "params": _pairs(params)}
     headers = dict(options.get("headers") or {})  # type: ignore[call-overload]
     head["headers"] = {str(name): _text(value) for name, value in headers.items() if value is not None}
     cookies = dict(options.get("cookies") or {})  # type: ignore[call-overload]
@@ -515,6 +680,39 @@ def _pairs(items: object) -> list[list[str]]:
             values = [values]
         pairs += [[_text(name), _text(value)] for value in values if value is not None]
     return pairs
+
+
+def _merged(session: object, call: object) -> object:
+    """The parameters of a session and of a call, which wins name by name if both are dicts, else as a whole."""
+    if call is None or not session:
+        return session if call is None else call
+    if not (hasattr(session, "items") and hasattr(call, "items")):
+        return call
+    return {**session, **call}  # type: ignore[dict-item]
+
+
+def _body_shown(head: Mapping[str, object], body: bytes, data: object) -> object:
+    """The body that was sent, as the library shows it: text where the program gave text or a form."""
+    if "form" in head:
+        from urllib.parse import urlencode
+
+        return urlencode([(name, value) for name, value in head["form"]])  # type: ignore[attr-defined]
+    return data if isinstance(data, str) and data else body or None
+
+
+def _links(header: str) -> list[dict[str, str]]:
+    """What a Link header holds: the URL and parameters of each link."""
+    links = []
+    for part in header.strip(" '\"").split(", <") if header.strip() else ():
+        url, _, parameters = part.partition(";")
+        link = {"url": url.strip("<> '\"")}
+        for parameter in parameters.split(";"):
+            name, sign, value = parameter.partition("=")
+            if not sign:
+                break
+            link[name.strip(" '\"")] = value.strip(" '\"")
+        links.append(link)
+    return links
 
 
 def _text(value: object) -> str:

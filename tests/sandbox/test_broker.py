@@ -68,14 +68,29 @@ def test_a_call_gives_the_parsed_reply_and_a_record(api: LocalAPI, broker: Broke
 def test_path_arguments_stay_one_segment(api: LocalAPI, broker: Broker) -> None:
     """No value of an argument leads to another operation."""
     with pytest.raises(ToolError, match="404"):
-        broker.call("GET_cities_city_id", ["oslo/weather?x=1#y"])
+        broker.call("GET_cities_city_id", ["oslo?x=1#y"])
+    for slashed in ("oslo/weather", "oslo%2Fweather", "oslo%252fweather"):
+        with pytest.raises(ToolError, match="the path argument 'city_id' must not hold a '/'"):
+            broker.call("GET_cities_city_id", [slashed])
     with pytest.raises(ToolError, match=r"must not be '\.' or '\.\.'"):
         broker.call("GET_cities_city_id", [".."])
     for climbing in ("../admin", "a/../../admin", "a\\..\\admin", "a/.", "%2e%2e/admin"):
         with pytest.raises(ToolError, match=r"a path argument must not have '\.' or '\.\.' between slashes"):
             broker.call("GET_cities_city_id", [climbing])
 
-    assert [request.path for request in api.requests] == ["/v1/cities/oslo%2Fweather%3Fx%3D1%23y"]
+    assert [request.path for request in api.requests] == ["/v1/cities/oslo%3Fx%3D1%23y"]
+
+
+@pytest.mark.parametrize("mark", ["allowReserved", "x-multi-segment"])
+def test_a_path_variable_may_hold_a_slash_where_the_document_says_so(api: LocalAPI, mark: str) -> None:
+    """Many services decode `%2F` before they look at a path; only the document knows that they find one value."""
+    described = document(api.url)
+    described["paths"]["/cities/{city_id}"]["parameters"][0][mark] = True  # type: ignore[index]
+    broker = Broker(load(described))
+    api.answer("GET", "/cities/a%2Fb", OSLO)
+
+    assert broker.call("GET_cities_city_id", ["a/b"]) == OSLO
+    assert broker.request("GET", f"{api.url}/cities/a%2Fb").record.status == 200
 
 
 def test_wrong_arguments_are_never_sent(api: LocalAPI, broker: Broker) -> None:
@@ -87,6 +102,21 @@ def test_wrong_arguments_are_never_sent(api: LocalAPI, broker: Broker) -> None:
     assert [(call.status, call.attempts) for call in broker.calls] == [(None, 0)]
     assert "did you mean 'query'" in (broker.calls[0].error or "")
     assert broker.calls[0].arguments == {"qery": "Oslo"}
+
+
+@pytest.mark.parametrize("value", [" x", "\x0bx", "\u2028"])
+def test_a_header_that_cannot_be_sent_is_the_calls_failure(api: LocalAPI, value: str) -> None:
+    """The library refuses it; the program hears of it as of any other wrong argument."""
+    described = document(api.url)
+    trace = {"name": "X-Trace", "in": "header", "schema": {"type": "string"}}
+    described["paths"]["/alerts"]["get"]["parameters"] = [trace]  # type: ignore[index]
+    broker = Broker(load(described))
+
+    with pytest.raises(ToolError, match="GET_alerts: GET /alerts can't be sent — Invalid leading whitespace"):
+        broker.call("GET_alerts", (), {"X_Trace": value})
+
+    assert api.requests == []
+    assert "Invalid leading whitespace" in str(broker.calls[0].error)
 
 
 def test_a_body_is_sent_as_json(api: LocalAPI, broker: Broker) -> None:
@@ -155,6 +185,16 @@ def test_retry_after_is_kept(api: LocalAPI, broker: Broker) -> None:
     broker.call("GET_cities_city_id", ["oslo"])
 
     assert 0.3 <= api.requests[1].at - api.requests[0].at < 0.6
+
+
+@pytest.mark.parametrize(
+    "pause", ["1 Jan 99999999999999999999 00:00:00 GMT", "1 Jan 0001 00:00:00 -0000", "nan", "soon"]
+)
+def test_a_pause_that_is_none_is_ours_to_choose(api: LocalAPI, broker: Broker, pause: str) -> None:
+    """Whatever stands in Retry-After, the call goes on."""
+    api.script("GET", "/cities/oslo", Answer(429, headers={"Retry-After": pause}), Answer(200, OSLO))
+
+    assert broker.call("GET_cities_city_id", ["oslo"]) == OSLO
 
 
 def test_a_service_that_stays_busy_is_left_alone(api: LocalAPI, broker: Broker) -> None:
@@ -257,6 +297,9 @@ def test_documented_addresses_lead_to_the_base_url(api: LocalAPI, broker: Broker
         ("https://weather.example/v1/cities/a%2f%2e", "InvalidURL"),
         ("https://weather.example/v1/cities/%252e%252e%252Fadmin", "InvalidURL"),
         ("https://weather.example/v1/cities/..;x=1/weather", "InvalidURL"),
+        ("https://weather.example/v1/cities/..%20/weather", "InvalidURL"),
+        ("https://weather.example/v1/cities/oslo%2Fweather", "InvalidURL"),
+        ("https://weather.example/v1/cities/oslo%252Fweather", "InvalidURL"),
         ("https://weather.example/v1/nothing/here", "InvalidURL"),
         ("file:///etc/passwd", "InvalidSchema"),
         ("ftp://weather.example/v1/cities", "InvalidSchema"),
@@ -294,7 +337,18 @@ def test_redirects_within_the_api_are_followed(api: LocalAPI, broker: Broker) ->
     assert broker.call("GET_cities_city_id", ["old"]) == OSLO
 
 
-@pytest.mark.parametrize("target", ["http://localhost:1/v1/cities/oslo", "/admin", "//evil.example/v1/cities/oslo"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://localhost:1/v1/cities/oslo",
+        "/admin",
+        "//evil.example/v1/cities/oslo",
+        "//[",
+        "http://[::1",
+        "http://127.0.0.1:99999/",
+        "http://127.0.0.1:x/",
+    ],
+)
 def test_redirects_out_of_the_api_are_not(api: LocalAPI, broker: Broker, target: str) -> None:
     """The credential would go along."""
     api.answer("GET", "/cities/old", None, 302, headers={"Location": target})
@@ -324,6 +378,11 @@ def test_headers_of_the_connection_are_not_the_programs(api: LocalAPI, broker: B
         "X-METHOD-OVERRIDE",
         "X-Original-URL",
         "X-Rewrite-URL",
+        "X-Original-Method",
+        "X-Override-URL",
+        "X-Forwarded-Path",
+        "X_Forwarded_Host",
+        "Forwarded",
         "x_http_method ",
     ],
 )
@@ -337,6 +396,31 @@ def test_no_header_changes_the_method_or_path(api: LocalAPI, broker: Broker, nam
     assert broker.warnings == (
         f"the program's own header {name.strip()} was not sent: it may change the method or path",
     )
+
+
+@pytest.mark.parametrize("name", ["X.HTTP.Method.Override", "X-HTTP\xa0Method", "X~Trace"])
+def test_a_header_has_a_plain_name(api: LocalAPI, broker: Broker, name: str) -> None:
+    """Services read others in ways of their own."""
+    broker.request("POST", f"{DOCUMENTED}/alerts", headers={name: "DELETE"}, json_body=b"{}")
+
+    assert "DELETE" not in api.requests[0].headers.values()
+    assert "a name has letters, digits, - and _ alone" in broker.warnings[0]
+
+
+def test_no_query_changes_the_method(api: LocalAPI, broker: Broker) -> None:
+    """Frameworks take a method from it; the user is told."""
+    broker.request("POST", f"{DOCUMENTED}/alerts?a=1&_method=DELETE", params=[("_METHOD", "PUT")], json_body=b"{}")
+
+    assert api.requests[0].query == (("a", "1"),)
+    assert broker.warnings == ("the program's own query parameter _method was not sent: it may change the method",)
+
+
+def test_a_query_is_sent_as_it_was_written(api: LocalAPI, broker: Broker) -> None:
+    """Where no credential goes into it."""
+    broker.request("GET", f"{DOCUMENTED}/cities?query=c:d,e+f;g&flag")
+
+    assert broker.calls[0].url == f"{api.url}/cities?query=c:d,e+f;g&flag"
+    assert api.requests[0].query == (("query", "c:d,e f;g"), ("flag", ""))
 
 
 def test_a_cookie_header_is_sent_as_the_library_sends_it(api: LocalAPI) -> None:
@@ -402,6 +486,41 @@ def test_secrets_do_not_come_back(api: LocalAPI) -> None:
     for shown in (str(reply.body), str(reply.headers), str(caught.value), repr(broker.calls), repr(broker)):
         for form in (SECRET, *list(body.values())):
             assert form not in shown
+
+
+def test_no_part_of_a_reply_gives_a_secret_away(api: LocalAPI) -> None:
+    """Not its reason, its encoding, the names of its headers and cookies, nor what is cut from it."""
+    key = "s3cr3t-T0ken"
+    headers = {f"X-{key}": "1", "Set-Cookie": f"{key}=1", "Content-Type": f"text/plain; charset={key}"}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    api.answer("GET", "/cities/all", raw=f"HTTP/1.0 200 {key}\r\n{lines}\r\nx".encode())
+    api.answer("GET", "/cities/wide", key.encode("utf-16"), headers={"Content-Type": "text/plain; charset=utf-16"})
+    api.answer("GET", "/cities/host", key.encode("cp500"), headers={"Content-Type": "text/plain; charset=cp500"})
+    api.answer("GET", "/cities/long", "x" * (1000 - len(key) + 1) + key + "x" * 50_000)
+    broker = Broker(api.protocol, credentials=[Credential("bearer", key)], limits=Limits(response=20_000))
+
+    shown = broker.request("GET", f"{api.url}/cities/all")
+    assert (shown.reason, shown.encoding, dict(shown.cookies)) == ("[secret]", "[secret]", {"[secret]": "1"})
+    assert "X-[secret]" in shown.headers
+    for name in ("wide", "host"):
+        assert broker.call("GET_cities_city_id", [name]) in ("[secret]", "\ufeff[secret]")
+        body = broker.request("GET", f"{api.url}/cities/{name}").body
+        assert isinstance(body, bytes)
+        assert not {key.encode("cp500"), key.encode("utf-16-le")} & {body, body[2:]}
+    with pytest.raises(Exceeded):
+        broker.call("GET_cities_city_id", ["long"])
+    assert key[:-1] not in repr(broker.calls)
+
+
+def test_a_reply_is_packed_only_as_it_was_asked_for(api: LocalAPI, broker: Broker) -> None:
+    """Else it could not be looked through; a program cannot ask for another way."""
+    api.answer("GET", "/cities/oslo", b"x", headers={"Content-Encoding": "gzip, x-bzip2"})
+
+    reply = broker.request("GET", f"{DOCUMENTED}/cities/oslo", headers={"accept-encoding": "x-bzip2"})
+
+    assert api.requests[0].headers["accept-encoding"] == "gzip, deflate"
+    assert reply.failure == "ContentDecodingError"
+    assert "packed as x-bzip2, and only gzip and deflate were asked for" in str(reply.problem)
 
 
 @pytest.mark.parametrize(
@@ -476,6 +595,95 @@ def test_a_large_reply_lies_in_a_file_without_the_secret(api: LocalAPI, broker: 
     assert isinstance(body, LargeBody)
     assert body.read().decode() == value == ("x" * 65_530 + "[secret]") * 10
     assert json.loads(json.dumps(asdict(broker.calls[0])))["response"]["size"] == len(body.read())
+
+
+def test_of_a_call_nothing_is_kept_without_end(api: LocalAPI, broker: Broker) -> None:
+    """Not its URL, its method, its name, its arguments or its error."""
+    long = "é" * 50_000
+    broker.request("GET", f"{DOCUMENTED}/{long}")
+    broker.request(long, DOCUMENTED)
+    broker.fetch(long, [], {"a": long})
+    broker.fetch("POST_alerts", [], {f"{number}{long}": long for number in range(30)})
+
+    assert api.requests == []
+    for call in broker.calls:
+        assert len(json.dumps(asdict(call), ensure_ascii=False).encode()) < 600_000
+        assert len(call.url) + len(call.method) + len(call.tool or "") + len(call.error or "") < 5000
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        (f"{DOCUMENTED}/cities/{'x' * 9000}", "the URL has 9034 characters and 8192 are the most"),
+        (f"{DOCUMENTED}/cities?query={'ø' * 3000}", "characters and 8192 are the most; send long values in a body"),
+        (f"https://{'é' * 4000}.example/", "the host has more than 512 characters"),
+        (f"{DOCUMENTED}/cities/%{'25' * 3000}", "is no operation of this API"),
+    ],
+)
+def test_a_url_has_a_length(api: LocalAPI, broker: Broker, url: str, message: str) -> None:
+    """Nothing that takes long to look at is looked at."""
+    started = time.monotonic()
+    reply = broker.request("GET", url)
+
+    assert (reply.failure, api.requests) == ("InvalidURL", [])
+    assert message in (reply.problem or "")
+    assert time.monotonic() - started < 0.5
+    with pytest.raises(ToolError, match="its path would have more than 8192 characters"):
+        broker.call("GET_cities_city_id", ["x" * 9000])
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"HTTP/1.1 200 OK\r\n" + b"X: %s\r\n" % (b"a" * 60_000) * 3 + b"\r\n", "the headers of the reply are larger"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1" * 70_000, "the reply has a line of more than"),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" * 9000, "the headers of the reply are larger"),
+    ],
+)
+def test_a_reply_without_end_is_none(api: LocalAPI, broker: Broker, raw: bytes, message: str) -> None:
+    """Headers and lines have a size, as bodies have."""
+    api.answer("GET", "/cities/oslo", raw=raw)
+
+    with pytest.raises(ToolError, match=message):
+        broker.call("GET_cities_city_id", ["oslo"])
+
+
+def test_headers_count_as_traffic(api: LocalAPI) -> None:
+    """Else a service could send what it likes in them."""
+    api.answer("GET", "/cities/oslo", {}, headers={"X-Long": "a" * 60_000})
+    broker = Broker(api.protocol, limits=Limits(traffic=100_000))
+    broker.call("GET_cities_city_id", ["oslo"])
+
+    with pytest.raises(Exceeded, match="moved more than the 100000 bytes"):
+        broker.call("GET_cities_city_id", ["oslo"])
+
+
+def test_cookies_are_read_as_the_library_reads_them(api: LocalAPI, broker: Broker) -> None:
+    """Name and value, at once however they are written."""
+    api.answer("GET", "/cities/oslo", {}, headers={"Set-Cookie": 'a="b=c"; Path=/; HttpOnly'})
+    api.answer("GET", "/cities/long", {}, headers={"Set-Cookie": 'a="' + '\\"' * 30_000 + '"'})
+    started = time.monotonic()
+
+    assert dict(broker.request("GET", f"{DOCUMENTED}/cities/oslo").cookies) == {"a": '"b=c"'}
+    assert dict(broker.request("GET", f"{DOCUMENTED}/cities/long").cookies) == {"a": '""'}
+    assert time.monotonic() - started < 1
+
+
+def test_cancel_ends_a_handshake(api: LocalAPI) -> None:
+    """A server that never answers a TLS greeting holds nobody up."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = f"https://127.0.0.1:{silent.getsockname()[1]}"
+        broker = Broker(None, allow=[origin(server)])
+        waiting = threading.Thread(target=broker.request, args=("GET", server))
+        waiting.start()
+        connection, _ = silent.accept()
+        assert connection.recv(1)  # the greeting
+
+        broker.cancel()
+        waiting.join(1)
+
+        assert not waiting.is_alive()
+        connection.close()
 
 
 def test_the_records_of_a_run_have_a_size(api: LocalAPI, broker: Broker) -> None:
@@ -603,6 +811,34 @@ def test_an_allowed_origin_may_have_a_private_address(api: LocalAPI, monkeypatch
         other.call("GET_cities_city_id", ["oslo"])
 
 
+@pytest.mark.parametrize("host", ["169.254.169.254", "10.0.0.1", "[fe80::1]", "0.0.0.0", "2852039166", "0x7f.1"])
+def test_a_private_address_in_a_document_is_refused(host: str) -> None:
+    """Only the user may mean the network around this machine, by naming it."""
+    broker = Broker(load(document(f"http://{host}/v1")), limits=Limits(request_timeout=0.2))
+
+    with pytest.raises(ToolError, match="a private address; if that is meant, allow its origin"):
+        broker.call("GET_cities", (), {"query": "Oslo"})
+
+
+@pytest.mark.parametrize("option", ["base_url", "allow"])
+def test_a_private_address_that_the_user_names_is_tried(option: str) -> None:
+    """Here nobody answers there."""
+    server = "http://127.8.8.8:9" if option == "base_url" else "http://0.0.0.0:9"
+    protocol = load(document(f"{server}/v1"))
+    broker = Broker(protocol, base_url=server) if option == "base_url" else Broker(protocol, allow=[origin(server)])
+
+    with pytest.raises(ToolError, match="connection refused"):
+        broker.call("GET_cities", (), {"query": "Oslo"})
+
+
+def test_this_machine_may_be_named_by_a_document(api: LocalAPI) -> None:
+    """As in documents of services under development; localhost leads nowhere else."""
+    port = urlsplit(api.url).port
+    broker = Broker(load(document(f"http://localhost:{port}/v1")))
+
+    assert broker.call("GET_cities_city_id", ["oslo"]) == OSLO
+
+
 # Origins that the user allows
 
 
@@ -638,7 +874,27 @@ def test_without_a_protocol_the_allowed_origins_get_the_credentials(api: LocalAP
 
 @pytest.mark.parametrize(
     "text",
-    ["api.example", "ftp://api.example", "https://", "https://a.example/path", "https://u:p@a.example", "https://*"],
+    [
+        "api.example",
+        "ftp://api.example",
+        "https://",
+        "https://a.example/path",
+        "https://u:p@a.example",
+        "https://*",
+        "https://a b",
+        "https://a.example:0",
+        "https://a.example:",
+        "https://a.example:+80",
+        "https://a.example:\uff18\uff10",
+        "https://a.example:99999",
+        "https://a.example?",
+        "https://a.example#",
+        "http://[::1",
+        "http://[::1]x",
+        "http://[:::]",
+        "https://a\\b",
+        "https://%41.example",
+    ],
 )
 def test_an_origin_is_a_scheme_a_host_and_a_port(text: str) -> None:
     """Anything else is told, without a password that it may hold."""
@@ -649,11 +905,25 @@ def test_an_origin_is_a_scheme_a_host_and_a_port(text: str) -> None:
 
 def test_an_origin_shows_as_it_is_written() -> None:
     """The port only where it is not the usual one."""
-    assert [str(origin(text)) for text in ("https://A.example:443/", "http://localhost:8080", "http://[::1]:80")] == [
+    written = ("https://A.example:443/", "http://localhost:8080", "http://[::1]:80", "https://Exämple.com.")
+    assert [str(origin(text)) for text in written] == [
         "https://a.example",
         "http://localhost:8080",
         "http://[::1]",
+        "https://xn--exmple-cua.com",
     ]
+
+
+def test_a_host_with_other_letters_is_one_host(api: LocalAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the document, the user and the program write it."""
+    asked = _names(monkeypatch, "127.0.0.1")
+    port = urlsplit(api.url).port
+    server = f"http://exämple.example:{port}"
+    broker = Broker(load(document(f"{server}/v1")), allow=[origin(f"http://xn--exmple-cua.example:{port}")])
+
+    assert broker.request("GET", f"{server}/v1/cities/oslo").value() == OSLO
+    assert broker.call("GET_cities_city_id", ["oslo"]) == OSLO
+    assert asked == ["xn--exmple-cua.example"]
 
 
 def _names(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:

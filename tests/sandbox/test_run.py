@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,8 +24,9 @@ import pytest
 
 from protocols import Protocol
 from protocols.auth import Credential
-from sandbox import CallRecord, Limits, Run, Sandbox, channel
+from sandbox import CallRecord, Limits, Run, Sandbox, channel, launcher
 from sandbox.bodies import LargeBody
+from sandbox.ending import ending
 from tests.local_api import DOCUMENTED, Answer, LocalAPI, Received
 from tests.programs import programs
 
@@ -548,6 +551,14 @@ def test_replies_of_parallel_calls_do_not_mix(api: LocalAPI) -> None:
     assert result.stdout == str([{letter} for letter in "abcdefgh"]) + "\n", result.error
 
 
+ATTEMPT = """
+def attempt(call, *args, **options):
+    try:
+        call(*args, **options)
+    except (ToolError, requests.RequestException):
+        pass
+"""
+
 GROWTH = """
 import sys, threading
 from protocols import load
@@ -558,7 +569,7 @@ def peak():
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) // 1024
 
-sandbox = Sandbox(load(document(sys.argv[1])))
+sandbox = Sandbox(load(document(sys.argv[1])), limits=Limits(wall=120, cpu=60))
 sandbox.run("GET_cities_city_id('oslo')")
 before = peak()
 run = sandbox.run(sys.argv[2])
@@ -581,15 +592,29 @@ print(peak() - before, run.outcome, run.limit, len(run.calls))
         ("while True: print('x' * 1000)", "limit output"),
         ("raise ValueError('x' * 50_000_000)", "error None"),
         ("GET_cities_city_id('bomb')", "limit response"),
+        ("for _ in range(90): attempt(requests.get, 'http://h/' + '😀' + 'x' * 900_000)", "ok None"),
+        ("for _ in range(90): attempt(requests.request, 'x' * 900_000, BASE + '/alerts')", "ok None"),
+        ("query = {str(i): '' for i in range(40_000)}\n"
+         "for _ in range(40): attempt(requests.get, BASE + '/cities', params=query)", "ok None"),
+        ("headers = {f'X{i}': '' for i in range(30_000)}\n"
+         "for _ in range(40): attempt(requests.get, BASE + '/cities', headers=headers)", "ok None"),
+        ("for _ in range(90): attempt(POST_alerts, **{'😀' + 'a' * 800_000: 1})", "ok None"),
+        ("for _ in range(30): attempt(POST_alerts, **{f'a{i}': 1 for i in range(50_000)})", "ok None"),
+        ("with ThreadPoolExecutor(8) as pool: list(pool.map(lambda _: attempt(GET_cities_city_id, 'headers'), "
+         "range(40)))", "ok None"),
+        ("attempt(GET_cities_city_id, 'line')", "ok None"),
     ],
 )  # fmt: skip
 def test_the_host_hardly_grows_whatever_a_program_does(api: LocalAPI, program: str, end: str) -> None:
-    """Large and deep replies, large requests, much output: 64 MiB at the most."""
+    """Large and deep replies, large requests, endless headers and names, much output: 64 MiB at the most."""
+    api.answer("GET", "/cities/headers", {}, headers={f"X{number}": "a" * 65_000 for number in range(90)})
+    api.answer("GET", "/cities/line", raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1" * 100_000_000)
     packed = zlib.compress(zlib.compress(b"x" * 400_000_000))
     api.answer("GET", "/cities/huge", b"[" + b'"' + "ø".encode() * 8_000_000 + b'"]')
     api.answer("GET", "/cities/nested", [[]] * 60_000)
     api.answer("GET", "/cities/bomb", packed, headers={"Content-Encoding": "deflate, deflate"})
-    text = f"import requests\nfrom concurrent.futures import ThreadPoolExecutor\nBASE = {api.url!r}\n{program}"
+    text = f"import requests\nfrom concurrent.futures import ThreadPoolExecutor\nBASE = {api.url!r}\n"
+    text += f"{ATTEMPT}\n{program}"
 
     told = subprocess.run([sys.executable, "-c", GROWTH, api.url, text], capture_output=True, text=True, check=False)
 
@@ -733,12 +758,124 @@ def test_the_parent_does_not_trust_the_size_of_a_message() -> None:
     frames = channel.Frames(1000)
     whole = channel.encode(channel.STDOUT, {}, b"x" * 100)
 
-    assert frames.feed(whole[:50]) == []
-    assert frames.feed(whole[50:] + whole) == [((channel.STDOUT, {}, b"x" * 100), 0)] * 2
+    assert list(frames.feed(whole[:50])) == []
+    assert list(frames.feed(whole[50:] + whole)) == [((channel.STDOUT, {}, b"x" * 100), 0)] * 2
     with pytest.raises(ValueError, match="too large"):
-        frames.feed(b"O" + (0).to_bytes(4, "big") + (4_000_000_000).to_bytes(4, "big"))
+        list(frames.feed(b"O" + (0).to_bytes(4, "big") + (4_000_000_000).to_bytes(4, "big")))
     with pytest.raises(ValueError, match="without a JSON object"):
-        channel.Frames(1000).feed(b"D" + (2).to_bytes(4, "big") + (0).to_bytes(4, "big") + b"[]")
+        list(channel.Frames(1000).feed(b"D" + (2).to_bytes(4, "big") + (0).to_bytes(4, "big") + b"[]"))
+
+
+@pytest.mark.parametrize(
+    ("end", "meaning"),
+    [
+        ("import sys\nclass Three(int):\n    def __and__(self, other): return 'x'\nsys.exit(Three(3))",
+         ("SystemExit", 3)),
+        ("import sys\nclass Zero(int):\n    def __eq__(self, other): return 'x'\nsys.exit(Zero(0))", (None, 0)),
+        ("class Text(str):\n    def __getitem__(self, key): return self\n"
+         "class Name:\n    def __str__(self): return Text('get_' * 400_000)\nraise NameError('x', name=Name())",
+         ("NameError", 1)),
+        ("class Text(str):\n    def __getitem__(self, key): return {1}\n"
+         "class Wrong(Exception):\n    def __str__(self): return Text('x')\nraise Wrong()", ("Wrong", 1)),
+        ("error = SyntaxError('x')\nerror.lineno = float('inf')\nraise error", ("SyntaxError", 1)),
+        ("a, b = ValueError('a'), ValueError('b')\na.__cause__, b.__cause__ = b, a\nraise a", ("ValueError", 1)),
+        ("raise ValueError('\\ud800')", ("ValueError", 1)),
+    ],
+)  # fmt: skip
+def test_an_end_is_what_it_is_whatever_it_says_of_itself(end: str, meaning: tuple[str | None, int]) -> None:
+    """Classes of the program's own may lie about their texts and numbers."""
+    result = run(None, end)
+
+    assert (result.error and result.error.type, result.exit_status) == meaning
+    assert len(str(result.error).encode()) < 2000
+    assert result.resources.wall < 5
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        {"error": 5},
+        {"error": {"type": 1, "message": 2}},
+        {"error": {"type": "E"}},
+        {"limit": "none such"},
+        {"limit": ["wall"]},
+    ],
+)
+def test_an_end_that_is_none_is_refused(head: dict[str, object]) -> None:
+    """What a child says of its end is looked at once, before anything relies on it."""
+    with pytest.raises((ValueError, TypeError)):
+        ending(head)
+
+
+def test_of_an_end_only_what_is_sane_is_kept() -> None:
+    """Texts are cut, and numbers are numbers."""
+    failure = {
+        "type": "T" * 999,
+        "message": "m" * 999_999,
+        "name": "n" * 999_999,
+        "call": "0",
+        "trace": [1, "2", 1e999],
+    }
+
+    told = ending({"error": failure, "exit_status": "x", "cpu": "x", "memory": float("inf"), "trace": 7})
+
+    assert told.failure is not None
+    assert (len(told.failure.type), len(told.failure.message), len(told.failure.name or "")) == (200, 100_000, 200)
+    assert (told.failure.trace, told.failure.call) == ((1,), None)
+    assert (told.exit_status, told.cpu, told.memory, told.trace) == (1, 0.0, 0.0, ())
+
+
+@pytest.mark.parametrize("line", ["Infinity", "1"])
+def test_a_child_that_speaks_nonsense_ends_as_an_error(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    """A process that a program took over can write what it likes; the run ends, and nothing is raised."""
+    ours, theirs = socket.socketpair()
+    head = b'{"id": Infinity, "line": %s, "tool": "x", "args": [], "kwargs": {}}' % line.encode()
+    theirs.sendall(channel.CALL + len(head).to_bytes(4, "big") + (0).to_bytes(4, "big") + head)
+    worker = replace(launcher.take(), socket=ours)
+    monkeypatch.setattr(launcher, "take", lambda: worker)
+
+    result = run(None, "print(1)", wall=2)
+
+    theirs.close()
+    assert result.outcome == "error"
+    assert "spoke out of turn" in str(result.warnings)
+
+
+def test_a_mistake_in_a_call_ends_the_run_and_leaves_a_record(api: LocalAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever goes wrong on our side of a call is the end of that run, not of the host."""
+
+    def fail(*args: object, **options: object) -> object:
+        raise AttributeError("no such thing")
+
+    monkeypatch.setattr("sandbox.transport.Transport.send", fail)
+    result = run(api, "print('begun')\nGET_cities_city_id('oslo')")
+
+    assert (result.outcome, result.stdout) == ("error", "begun\n")
+    assert result.error is not None
+    assert (result.error.line, result.error.message) == (2, "a call could not be made (AttributeError: no such thing)")
+    assert [call.error for call in result.calls] == ["AttributeError: no such thing"]
+
+
+def test_data_of_absurd_depth_is_kept_as_text(api: LocalAPI) -> None:
+    """A record becomes JSON later, by code that goes down into it; the program gets the data itself."""
+    api.answer("GET", "/cities/deep", b"[" * 300 + b"]" * 300, headers={"Content-Type": "application/json"})
+    program = f"""\
+        import requests
+        deep = GET_cities_city_id("deep")
+        print(type(deep))
+        requests.post("{DOCUMENTED}/alerts", json=deep)
+        requests.post("{DOCUMENTED}/alerts", data="[" * 100_000)
+        try:
+            POST_alerts(text="x", level=deep)
+        except ToolError as error:
+            print(error)
+    """
+
+    result = run(api, program)
+
+    assert result.stdout.startswith("<class 'list'>\n"), result.error
+    assert result.calls[0].response == "[" * 300 + "]" * 300
+    assert json.loads(json.dumps(asdict(result)))["outcome"] == "ok"
 
 
 def test_ten_programs_at_once_stay_apart(api: LocalAPI) -> None:
@@ -853,6 +990,17 @@ def echoing(api: LocalAPI) -> LocalAPI:
     api.answer("GET", "/cities/broken", {"message": "boom"}, 503)
     api.answer("GET", "/cities/cookie", {}, headers={"Set-Cookie": "seen=yes; Path=/"})
     api.answer("GET", "/cities/old", None, 302, headers={"Location": "/v1/cities/oslo"})
+    api.answer("GET", "/cities/moved", None, 308, headers={"Location": "/v1/cities/oslo"})
+    api.answer("GET", "/cities/loop", None, 302, headers={"Location": "/v1/cities/loop"})
+    login = {"Location": "/v1/cities/whoami", "Set-Cookie": "sid=1; Path=/; HttpOnly"}
+    api.answer("GET", "/cities/login", None, 302, headers=login)
+    api.respond(
+        "GET", "/cities/whoami", lambda request: Answer(200, sorted(request.headers.get("cookie", "").split("; ")))
+    )
+    api.answer("GET", "/cities/lines", "a;b\r\nöl;\nc")
+    api.answer(
+        "GET", "/cities/paged", [], headers={"Link": '<https://x.y/?page=2>; rel="next", </last>; rel=last; a=b, </o>'}
+    )
     return api
 
 
@@ -901,6 +1049,25 @@ def _same_as_cpython(api: LocalAPI, body: str) -> None:
 
     assert result.stdout == python.stdout.decode(), python.stderr.decode()
     assert (result.outcome, python.returncode) == ("ok", 0), result.error
+
+
+def test_cookies_of_a_session_stay_with_the_service_that_set_them(api: LocalAPI) -> None:
+    """The program's own go everywhere, as with the library."""
+    with LocalAPI() as other:
+        for service in (api, other):
+            service.answer("GET", "/cities/oslo", OSLO, headers={"Set-Cookie": f"from={service.url[-7:-3]}"})
+        urls = [api.url, other.url]
+        text = (
+            f"import requests\nsession = requests.Session()\nsession.cookies.set('mine', '1')\n"
+            f"for url in {urls * 2}: session.get(url + '/cities/oslo')\nprint(len(session.cookies))"
+        )
+
+        result = Sandbox(None, allow=[url.removesuffix("/v1") for url in urls]).run(text)
+
+        assert result.stdout == "3\n", result.error
+        for service in (api, other):
+            sent = [request.headers["cookie"] for request in service.requests]
+            assert sent == ["mine=1", f"mine=1; from={service.url[-7:-3]}"]
 
 
 def run_with(protocol: Protocol, program: str) -> Run:

@@ -1,0 +1,53 @@
+"""What bounds a try: how much it may ask of the model, how long a conversation may be, how it ends unanswered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from atc.models import Message
+from atc.solution import Status
+from protocols.render import estimate
+
+__all__ = ["CONVERSATION_TOKENS", "FUNCTIONS_TOKENS", "OBSERVATION", "OUTPUT", "RESULT", "Budget", "Ended", "fitting"]
+
+CONVERSATION_TOKENS = 6500
+"""What the model is shown at most; before a conversation grows beyond it, its oldest observations are shortened."""
+
+FUNCTIONS_TOKENS = 4500
+"""What the text of the functions may take of that."""
+
+OBSERVATION, OUTPUT, RESULT = "Observation: ", "Output:\n", "Result: "
+"""How the messages begin that may be shortened."""
+
+_OLD = 120
+"""Characters that are left of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What one try may ask of the model; `tokens` are those read and those written together."""
+
+    model_calls: int = 16
+    tokens: int = 100_000
+
+
+class Ended(Exception):  # noqa: N818 - reads better where it is raised
+    """A try is over without an answer; `status` is the solution's, `kind` says it in a word."""
+
+    def __init__(self, status: Status, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+
+
+def fitting(messages: Sequence[Message]) -> Sequence[Message]:
+    """The conversation with its oldest observations shortened until it is short enough."""
+    found = list(messages)
+    excess = 3 * (estimate("".join(message.content for message in found)) - CONVERSATION_TOKENS)
+    for number, message in enumerate(found[:-1]):
+        observed = message.content.startswith((OBSERVATION, OUTPUT, RESULT))
+        if excess > 0 and observed and len(message.content) > _OLD:
+            found[number] = Message(message.role, f"{message.content[:_OLD].rstrip()}…")
+            excess -= len(message.content) - len(found[number].content)
+    return found

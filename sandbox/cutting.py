@@ -1,0 +1,57 @@
+"""How much of what a program or a service says is kept: texts of a sane length, data of a sane depth and number.
+
+All of it comes from strangers, and a record of it is printed, compared and turned into JSON later, by code that does
+not expect a name of a megabyte or six hundred lists in one another.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["NESTING", "TEXT", "cut", "cut_arguments", "nested", "size_of"]
+
+TEXT = 2000
+"""Characters of a URL or an error that a record keeps."""
+
+NESTING = 100
+"""Lists and objects in one another, beyond which data is kept as text."""
+
+ENTRIES = 100
+"""Arguments of a call that a record keeps when they are cut; characters of the name and of the value of each."""
+
+
+def cut(text: str, most: int = TEXT) -> str:
+    """A text of at most so many characters, every one of which can be written out."""
+    shown = text if len(text) <= most else text[: most - 1] + "…"
+    return shown if shown.isascii() else shown.encode("utf-8", "replace").decode()
+
+
+def nested(value: object, most: int = NESTING) -> bool:
+    """Whether lists and dicts lie in one another more than so many times; found without recursion."""
+    level: list[Any] = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(most):
+        if not level:
+            return False
+        insides = (outer if isinstance(outer, list) else outer.values() for outer in level if outer)
+        level = [inner for inside in insides for inner in inside if isinstance(inner, (dict, list))]
+    return bool(level)
+
+
+def size_of(arguments: Mapping[str, object]) -> int:
+    """Bytes that the text of arguments takes in memory, where one character may take four."""
+    return sys.getsizeof(str(arguments))
+
+
+def cut_arguments(arguments: Mapping[str, object]) -> dict[str, object]:
+    """Arguments with their names and large values cut, and no more than `ENTRIES` of them."""
+    kept: dict[str, object] = {}
+    for name, value in arguments.items():
+        if len(kept) == ENTRIES:
+            kept["…"] = f"{len(arguments) - ENTRIES} more"
+            break
+        deep = nested(value)
+        text = "…" if deep else str(value)
+        kept[cut(name, ENTRIES)] = value if len(text) < ENTRIES and not deep else cut(text, ENTRIES + 1)
+    return kept

@@ -1,0 +1,182 @@
+"""References say what must hold, in the world of their task: not too little, and nothing that only words would meet.
+
+`tests/solved` has a program for each task whose answer is a change of the world, which does that and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from functools import cache
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from atc.agent import SIMULATED_NOW
+from atc.cli import main
+from benchmarks.answers import FOLDER, find_alternatives, find_reference, is_correct
+from benchmarks.datasets import Dataset, open_dataset
+from benchmarks.restbench import Task
+from benchmarks.runner import Settings
+from benchmarks.work import Work
+
+SOLVED = Path(__file__).parent / "solved"
+
+
+SPLITS = {
+    "restbench-tmdb": ("toolflow/tmdb.candidates.dev.json", ["tmdb=restbench/tmdb_oas.json"]),
+    "restbench-spotify": ("toolflow/spotify.candidates.dev.json", ["spotify=restbench/spotify_oas.json"]),
+    "toolflow": ("toolflow/toolflow.dev.json", [f"{name}=toolflow/{name}.tools.json" for name in ("food", "weather")]),
+}
+"""Development splits, and their documents, in the data folder."""
+
+
+@cache
+def dataset(name: str, data: Path | None = None) -> Dataset:
+    """The shipped benchmark, or a development split under the data folder."""
+    if data is None:
+        return open_dataset(name, None, ())
+    tasks, documents = SPLITS[name]
+    return open_dataset(name, data / tasks, [document.replace("=", f"={data}/") for document in documents])
+
+
+@contextmanager
+def working(name: str, data: Dataset) -> Iterator[Work]:
+    """What solves its tasks, with a model that is not asked."""
+    settings = Settings(
+        benchmark=name,
+        model="openai:scripted",
+        mode="attribute",
+        max_reflections=0,
+        candidates="all",
+        seed=0,
+        now=SIMULATED_NOW.isoformat(),
+        api="simulated",
+        files=data.files,
+    )
+    with closing(Work(settings, data.protocols)) as work:
+        yield work
+
+
+def check(name: str, work: Work, task: Task) -> str:
+    """What is wrong with the reference of a task; empty if it is right."""
+    reference = find_reference(name, task.id, task.query)
+    if reference is None:
+        return "there is none"
+    with work.world(task) as idle:
+        claim = work.claim(reference, task, idle)
+    if "state" in claim:
+        return check_state(name, work, task)
+    if is_correct("", claim) or is_correct("done", claim):
+        return f"{claim} is met by no answer at all"
+    if not is_correct(told(claim), claim):
+        return f"{claim} is not met by {told(claim)}"
+    return ""
+
+
+def check_state(name: str, work: Work, task: Task) -> str:
+    """The same of one that looks at the world: wrong when nothing was done, right when the task was."""
+    reference = find_reference(name, task.id, task.query)
+    assert reference is not None
+    with work.world(task) as idle, work.world(task) as solved:
+        if work.claim(reference, task, idle)["state"] and task.id not in IDLE:
+            return "the world is as it should be though nothing was done"
+        run = solved.run((SOLVED / name / f"{task.id}.py").read_text("utf-8"))
+        if run.error is not None:
+            return f"the program that solves it fails: {run.error.message}"
+        return "" if work.claim(reference, task, solved)["state"] else "the task was done, and the reference denies it"
+
+
+IDLE = {
+    "spotify-12": "the album is saved where the question's names are in the user's library from the start",
+    "spotify-14": "whose music is playing may not be followed",
+    "spotify-28": "another device may be playing",
+}
+"""Tasks that have nothing to change in some worlds; there a solve that does no harm is right."""
+
+
+def told(claim: Mapping[str, object]) -> str:
+    """An answer that says what a claim wants and no more."""
+    for kind in ("all", "any"):
+        if isinstance(values := claim.get(kind), list):
+            least = claim.get("n", 1)
+            some = values if kind == "all" else values[: least if isinstance(least, int) else 1]
+            return "; ".join(str(value[0] if isinstance(value, list) else value) for value in some)
+    if "number" in claim:
+        return f"{claim['number']}"
+    return "Nothing was found." if claim.get("empty") else "Yes, it is." if claim.get("yes") else "No."
+
+
+def wrong(name: str, data: Dataset) -> dict[str, str]:
+    """What is wrong with the references of a benchmark, by task."""
+    with working(name, data) as work:
+        found = {task.id: check(name, work, task) for task in data.tasks}
+    return {task: what for task, what in found.items() if what}
+
+
+@pytest.fixture(autouse=True)
+def _no_model(endpoint: Callable[..., None]) -> None:
+    endpoint("")
+
+
+def test_references_of_the_shipped_benchmark() -> None:
+    """Each runs in the world of its task and wants something that an answer must say, or a solve must change."""
+    assert wrong("tiny", dataset("tiny")) == {}
+
+
+@pytest.mark.parametrize("name", SPLITS)
+def test_references_of_the_development_splits(data: Path, name: str) -> None:
+    """The same of every task of RestBench and ToolFlow that is for development."""
+    assert wrong(name, dataset(name, data)) == {}
+    assert {file.stem for file in (FOLDER / name).iterdir()} == {task.id for task in dataset(name, data).tasks}
+
+
+@pytest.mark.parametrize("name", SPLITS)
+def test_no_reference_repeats_its_question(data: Path, name: str) -> None:
+    """A file is tied to its question by a hash; only names that are searched for stand in it."""
+    for task in dataset(name, data).tasks:
+        text = (FOLDER / name / f"{task.id}.py").read_text("utf-8").lower()
+        said = task.query.lower().split()
+        assert not any(" ".join(said[start : start + 7]) in text for start in range(max(len(said) - 6, 1))), task.id
+
+
+@pytest.mark.parametrize("name", SPLITS)
+def test_alternatives_are_tools_that_the_gold_does_without(data: Path, name: str) -> None:
+    """Each is for a gold tool of its task, names a tool of the API (or none) and gives its reason."""
+    split = dataset(name, data)
+    tasks = {task.id: task for task in split.tasks}
+    for task, alternatives in find_alternatives(name).items():
+        tools = {tool.name for tool in split.protocols[tasks[task].domain].tools}
+        for one in alternatives:
+            assert one.gold in tasks[task].gold.calls
+            assert one.instead in tools | {None}
+            assert one.reason.endswith(".")
+
+
+def test_the_shipped_tasks_need_one_to_ten_calls() -> None:
+    """24 tasks of two APIs, some with writes, each with a reference; and no reference is left over."""
+    data = dataset("tiny")
+    names = {task.id for task in data.tasks}
+
+    assert (len(names), set(data.protocols)) == (24, {"museum", "parcels"})
+    assert {task.gold.needed.total() for task in data.tasks} == set(range(1, 11))
+    assert sum(not tool.startswith("GET") for task in data.tasks for tool in task.gold.calls) == 7
+    assert {file.stem for file in (FOLDER / "tiny").iterdir()} == names
+
+
+def test_bench_tiny_runs_anywhere(
+    endpoint: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without data, without --simulate: the calls of two tasks are made and their answers are compared."""
+    monkeypatch.setenv("ATC_DATA", str(tmp_path))
+    endpoint(
+        '```python\nprint(GET_rooms_room_code(room_code="W2")["floor"])\n```',
+        '```python\nprint(GET_me_favourites()["artworks"][0]["title"])\n```',
+    )
+    arguments = ["bench", "tiny", "--limit", "2", "--model", "openai:scripted", "--out", str(tmp_path / "out")]
+    result = CliRunner().invoke(main, arguments)
+
+    assert result.exit_code == 0, result.stderr
+    assert "answers right (ours)" in result.stdout
+    assert "50.0 %" in result.stdout
