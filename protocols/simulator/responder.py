@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, cast
 from urllib.parse import unquote, urlencode
 
@@ -34,6 +35,7 @@ _LIMITS = frozenset(
 )
 _OFFSETS = frozenset("offset skip start start_index from".split())
 _PAGES = frozenset({"page", "page_number", "page_no", "p"})
+_REMEMBERED = 8192
 _RATED = ("vote_average", "rating", "average", "score", "stars", "rate")
 _POPULAR = ("popularity", "popular", "views", "plays", "likes", "followers", "votes", "vote_count")
 
@@ -64,13 +66,16 @@ class Responder:
         self._plans = {plan.tool.name: plan for plan in self.blueprint.plans}
         self._reader = Reader(self.protocol)
         self._writer = Writer(world)
+        self._found: dict[tuple[str, str], tuple[Tool, dict[str, str]] | None] = {}
+        self._bodies: dict[tuple[object, ...], object] = {}
+        self._kinds_shown: dict[tuple[int, str], frozenset[str]] = {}
 
     # -- from request to reply -------------------------------------------------------------------------------------
 
     def answer(self, request: Request) -> Reply:
         """The reply to a request whose credentials were accepted."""
         method = "GET" if request.method == "HEAD" else request.method
-        found = match(self.protocol, method, request.path)
+        found = self._match(method, request.path)
         if found is None:
             allowed = sorted({t.method for t in self.protocol.tools if match(self.protocol, t.method, request.path)})
             if allowed:
@@ -85,8 +90,16 @@ class Responder:
 
     def tool_for(self, request: Request) -> Tool | None:
         """The tool that a request addresses."""
-        found = match(self.protocol, "GET" if request.method == "HEAD" else request.method, request.path)
+        found = self._match("GET" if request.method == "HEAD" else request.method, request.path)
         return found[0] if found else None
+
+    def _match(self, method: str, path: str) -> tuple[Tool, dict[str, str]] | None:
+        key = (method, path)
+        if key not in self._found:
+            if len(self._found) >= _REMEMBERED:
+                self._found.clear()
+            self._found[key] = match(self.protocol, method, path)
+        return self._found[key]
 
     def _answer(self, request: Request, plan: Plan, path_values: Mapping[str, str]) -> Reply:
         body = self._reader.body(request, plan.tool)
@@ -775,7 +788,25 @@ class Responder:
         return (fitting or list(shape.options))[0]
 
     def _entity(self, shape: Shape, entity: Entity, own: Entity | None, frame: _Frame) -> object:
-        shape = self._variant(shape, entity)
+        """An entity as it stands at a place; made once for as long as no write changes what it shows."""
+        if len(self._bodies) >= _REMEMBERED:
+            self._bodies.clear()
+        asked = next((value for name, value in frame.values.items() if words(name)[-1:] == ("date",)), None)
+        beside = None if own is not None and own.kind == "~list" else own  # each list has a blank one
+        now = sum(self.world.changes[kind] for kind in self._shown_in(shape, entity.kind))
+        key = (id(shape), id(frame.plan), entity, beside, frame.subject, str(asked), now)
+        if key not in self._bodies:
+            self._bodies[key] = self._made(self._variant(shape, entity), entity, own, frame)
+        return self._bodies[key]
+
+    def _shown_in(self, shape: Shape, kind: str) -> frozenset[str]:
+        """The kinds on which the body of an entity depends: its own, and those that stand within it."""
+        key = (id(shape), kind)
+        if key not in self._kinds_shown:
+            self._kinds_shown[key] = frozenset({kind, *(part.kind for part in shape.walk() if part.kind)})
+        return self._kinds_shown[key]
+
+    def _made(self, shape: Shape, entity: Entity, own: Entity | None, frame: _Frame) -> object:
         body: dict[str, object] = {}
         known = self.blueprint.kinds.get(entity.kind)
         shown = known.shown if known else frozenset()
@@ -924,14 +955,21 @@ class Responder:
     def _plain_object(
         self, part: Shape, entity: Entity, name: str, frame: _Frame, donor: Mapping[str, object] | None = None
     ) -> object:
-        shown = [value for value in part.examples if isinstance(value, dict)]
+        shown = part.bodies()
         if donor is None and shown:
             donor = cast("Mapping[str, object]", self.world.dice(entity, name, "donor").choose(shown))
         body: dict[str, object] = {}
+        kind = self.blueprint.kinds.get(entity.kind)
+        taken = donor or {}
+        simple = not (kind and kind.date) and not self.world.telling(entity.kind)
+        several = len(shown) >= 4
         for key, inner in part.properties.items():
+            given = taken.get(key)
             path = f"{name}.{key}" if name else key
-            given = donor.get(key) if donor else None
-            kind = self.blueprint.kinds.get(entity.kind)
+            as_it_is = simple and key in taken and inner.leaf and (several or not isinstance(given, (int, float)))
+            if as_it_is and given.__class__ in _SCALARS and path not in entity.values and fits(given, inner):
+                body[key] = given  # nearly all there is of a long series
+                continue
             if inner.kind or any(option.kind for option in inner.options):
                 body[key] = self._linked(inner, entity, key, frame)
             elif kind and kind.date and key == kind.date and is_date(given):
@@ -1038,6 +1076,7 @@ class Responder:
 
 
 _UNFIT: Any = object()
+_SCALARS = frozenset({str, int, float, type(None)})
 _GENERIC_KEYS = frozenset(
     "item result data datum entry list object value content record row hit node element response body payload".split()
 )
@@ -1047,13 +1086,17 @@ _AFFIXES = frozenset("with without exclude not gte lte gt lt min max from to aft
 def _shifted(value: object, days: int) -> object:
     if isinstance(value, dict):
         return {name: _shifted(part, days) for name, part in value.items()}
-    if not is_date(value):
-        return value
-    text = str(value)
+    return _moved(value, days) if isinstance(value, str) and value[:4].isdecimal() else value
+
+
+@lru_cache(maxsize=8192)
+def _moved(text: str, days: int) -> str:
+    if not is_date(text):
+        return text
     try:
         moved = datetime.fromisoformat(text[:10]) + timedelta(days=days)
     except ValueError:
-        return value
+        return text
     return moved.strftime("%Y-%m-%d") + text[10:]
 
 

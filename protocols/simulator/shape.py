@@ -19,6 +19,7 @@ __all__ = ["Shape", "build", "conforms", "fits", "type_name"]
 
 _MAX_EXAMPLES = 160
 _MAX_DEPTH = 14
+_MOST_TRIED = 2000
 
 
 @dataclass(slots=True, eq=False)
@@ -29,7 +30,9 @@ class Shape:
     alternatives where objects of several kinds may stand. `checks` are the schemas of which a scalar must meet one.
     `examples` are all values that the document shows here, `lengths` the lengths of the arrays among them.
     `kind` and `main` are filled in by `kinds`: which entity stands here, and which property of a wrapper holds it.
-    `fitting` and `sifted` remember which values of a pool may stand here, and what those are like.
+    `shown` are the objects among the examples, `plain` says that no more than a scalar stands here.
+    `fitting` and `sifted` remember which values of a pool may stand here, and what those are like; `tried` remembers
+    single values.
     """
 
     path: tuple[str, ...]
@@ -49,6 +52,9 @@ class Shape:
     main: str = ""
     fitting: dict[int, list[object]] = field(default_factory=dict)
     sifted: dict[int, object] = field(default_factory=dict)
+    tried: dict[tuple[type, object], bool] = field(default_factory=dict)
+    shown: list[dict[str, object]] | None = None
+    plain: bool | None = None
 
     @property
     def name(self) -> str:
@@ -65,6 +71,19 @@ class Shape:
         if id(pool) not in self.fitting:
             self.fitting[id(pool)] = [value for value in pool if fits(value, self)]
         return self.fitting[id(pool)]
+
+    @property
+    def leaf(self) -> bool:
+        """Whether a scalar stands here and nothing else; asked for when it is known what stands where."""
+        if self.plain is None:
+            self.plain = not (self.kind or self.options or self.properties or self.is_array)
+        return self.plain
+
+    def bodies(self) -> list[dict[str, object]]:
+        """The objects among the examples; asked for when all of these are there."""
+        if self.shown is None:
+            self.shown = [value for value in self.examples if isinstance(value, dict)]
+        return self.shown
 
     @property
     def is_object(self) -> bool:
@@ -164,6 +183,18 @@ def conforms(value: object, schema: Schema) -> bool:
 
 def fits(value: object, shape: Shape) -> bool:
     """Whether a scalar may stand at this place."""
+    if isinstance(value, (dict, list)):
+        return _fits(value, shape)
+    key = (value.__class__, value)
+    known = shape.tried.get(key)
+    if known is None:
+        if len(shape.tried) >= _MOST_TRIED:
+            shape.tried.clear()
+        known = shape.tried[key] = _fits(value, shape)
+    return known
+
+
+def _fits(value: object, shape: Shape) -> bool:
     kind = type_name(value)
     if shape.types and kind not in shape.types and not (kind == "integer" and "number" in shape.types):
         return False

@@ -107,6 +107,7 @@ class World:
         self.seed = seed
         self.now = now
         self.version = 0
+        self.changes: Counter[str] = Counter()
         self.created: dict[str, list[Entity]] = defaultdict(list)
         self._base: dict[str, list[Entity]] = {}
         self._all: dict[str, list[Entity]] = {}
@@ -462,13 +463,18 @@ class World:
             self._names[kind] = (self.version, names)
         return names
 
+    def changed(self, kind: str) -> None:
+        """Note that a write changed something about an entity of a kind, or which of them there are."""
+        self.version += 1
+        self.changes[kind] += 1
+
     def create(self, kind: str, *content: str) -> Entity:
         """Add an entity, as a write does.
 
         Args:
             content: What was sent, so that two writes at the same time make the same two things in either order.
         """
-        self.version += 1
+        self.changed(kind)
         self._repeated[kind, *content] += 1
         entity = Entity(kind, ("created", *content, str(self._repeated[kind, *content])))
         self.created[kind].append(entity)
@@ -595,6 +601,10 @@ class World:
         if "." in name and where.nullable and not pool and set(words(last)) & {"href", "url", "link"}:
             return None
         return make(last, where, pool, dice, self.now)
+
+    def telling(self, kind: str) -> bool:
+        """Whether the world file gives values of any field of a kind."""
+        return bool(self.blueprint.world.entities.get(kind, _UNTOLD).fields)
 
     def told(self, entity: Entity, name: str) -> tuple[object, ...] | Range | None:
         """The values that the world file gives for a field, if it does."""
@@ -886,11 +896,11 @@ class World:
     def rewrite(self, entity: Entity, label: str, target: str, edges: list[Edge]) -> None:
         """Let a relation have these members from now on."""
         self._members[(entity.key, f"{entity.kind}.{label}", target)] = edges
-        self.version += 1
         self.recount(entity)
 
     def recount(self, entity: Entity) -> None:
         """Let fields that count the members of an entity's relations be worked out anew."""
+        self.changed(entity.kind)
         for known in (entity.values, entity.made):
             for name in [name for name in known if self.count(entity, name) is not None]:
                 del known[name]
@@ -1055,7 +1065,7 @@ class World:
     def relink(self, entity: Entity, label: str, target: Entity) -> None:
         """Let a single link name another entity from now on."""
         entity.memo[("link", label)] = target
-        self.version += 1
+        self.changed(entity.kind)
 
     def _is_maker(self, kind: str) -> bool:
         return any(pair.maker == kind for pair in self.blueprint.pairs)

@@ -159,6 +159,7 @@ class Writer:
     def _on_entity(self, plan: Plan, subject: Entity, sent: Mapping[str, object]) -> Entity:
         if plan.tool.method == "DELETE":
             subject.deleted = True
+            self.world.changed(subject.kind)
             if subject.parent is not None:
                 self.world.recount(subject.parent)
             return subject
@@ -199,6 +200,7 @@ class Writer:
 
     def _assign(self, entity: Entity, sent: Mapping[str, object]) -> None:
         """Set fields; identifiers of other entities become links, and lists of them relations."""
+        self.world.changed(entity.kind)
         for name, value in sent.items():
             kind = self._kind_of_reference(name)
             linked = self.world.find(kind.name, _last(value)) if kind and isinstance(value, (str, int)) else None
@@ -234,6 +236,7 @@ class Writer:
                 number = cast("int", subject.memo.get("touched", 0)) + 1
                 subject.memo["touched"] = number
                 dice = self.world.dice(subject, name, number)
+                self.world.changed(subject.kind)
                 subject.values[name] = "".join(dice.choose("0123456789abcdef") for _ in range(32))
 
     # -- members ---------------------------------------------------------------------------------------------------
@@ -414,6 +417,7 @@ class Writer:
                 linked = self.state_link(state, label_of(field_name), part.kind, subject)
                 if linked is not None:
                     linked.receive(name, value)
+                    self.world.changed(linked.kind)
             elif part.kind and _refers(name) and set(stem_of(name)) & {part.kind, *words(field_name)}:
                 found = self.world.find(part.kind, _last(value))
                 if found is not None:
