@@ -43,7 +43,7 @@ from atc.remedy import Remedy, remedy
 from atc.resume import answered, begin, keep, open_writes, refused_write
 from atc.solution import Attempt, Solution, Status
 from atc.trouble import api_trouble
-from atc.verify import doubt, judge
+from atc.verify import doubt, judge, rests_on_nothing
 from protocols import load
 from protocols.errors import LimitReached, ModelError, UsageError
 from protocols.graph import ProtocolGraph
@@ -571,7 +571,7 @@ class _Solve:
             answer = last.stdout.strip()
         warnings = dict.fromkeys(self.agent.protocol.warnings)
         warnings.update(dict.fromkeys(w for attempt in self.attempts if attempt.run for w in attempt.run.warnings))
-        if status == "answered" and last and _rests_on_nothing(last):
+        if status == "answered" and last and rests_on_nothing(last):
             warnings["the answer rests on no reply of the API"] = None
         followed = self.agent.mode in LOOP or (last is not None and last.provenance is not None)
         journal = self.journal
@@ -610,12 +610,6 @@ class _Solve:
             "model": name or "default",
             "protocol": self.agent.protocol.digest,
         }
-
-
-def _rests_on_nothing(run: Run) -> bool:
-    """Whether nothing that a program printed comes from the API, as far as that is known."""
-    answered = any((call.status or 0) // 100 == 2 for call in run.calls)
-    return not answered or (run.provenance is not None and not run.provenance.printed)
 
 
 def _status(run: Run | None) -> Status:

@@ -15,7 +15,7 @@ from atc.programs import parsed
 from protocols.words import words
 from sandbox.records import Run
 
-__all__ = ["doubt", "judge"]
+__all__ = ["doubt", "judge", "rests_on_nothing"]
 
 _NOTHING = re.compile(
     r"^(\W*|none|null|n/?a|nan|nothing( \w+)*"
@@ -59,16 +59,25 @@ def _unprinted(program: str) -> str:
     return f"the print() on {lines} was never reached: what is looked for was not found; print an answer then, too"
 
 
+def rests_on_nothing(run: Run) -> bool:
+    """Whether nothing that a program printed comes from the API, as far as that is known."""
+    return not _answered(run) or (run.provenance is not None and not run.provenance.printed)
+
+
+def _answered(run: Run) -> bool:
+    return any(call.status is not None and call.status < 300 for call in run.calls)
+
+
 def doubt(run: Run, query: str) -> Fault | None:
     """Why a printed answer to a question deserves a second look; None when it does not.
 
     The answer may be right nevertheless: who asks twice and gets the same has to take it.
     """
-    if not any(call.status is not None and call.status < 300 for call in run.calls):
+    if not _answered(run):
         return Fault(
             "answer", "NoEvidence", "the program printed an answer without any reply of the API; call the functions"
         )
-    if run.provenance is not None and not run.provenance.printed:
+    if rests_on_nothing(run):
         return Fault("answer", "NoEvidence", "what the program printed comes from no reply of the API; print the data")
     lines = [line.strip() for line in run.stdout.strip().splitlines() if line.strip()]
     if all(_NOTHING.match(line[:_LONG]) for line in lines):

@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import platformdirs
 import requests
 from rich.console import Console
 from rich.progress import track
 
 from protocols.errors import APIError, UsageError
+from protocols.validation import home
 
 __all__ = ["SOURCES", "Source", "folders", "pull"]
 
@@ -100,10 +100,8 @@ SOURCES: Mapping[str, Source] = {
 
 def folders() -> list[Path]:
     """Where benchmark files are sought, and the first of them where they are put."""
-    home = os.environ.get("ATC_HOME")
-    cache = Path(home).expanduser() if home else platformdirs.user_cache_path("atc")
     given = os.environ.get("ATC_DATA")
-    return [*([Path(given)] if given else []), cache / "data"]
+    return [*([Path(given)] if given else []), home() / "data"]
 
 
 def pull(name: str, target: Path, host: str = HOST) -> list[Path]:

@@ -19,7 +19,7 @@ from benchmarks.metrics import Score
 from benchmarks.restbench import Task
 from protocols.errors import UsageError
 
-__all__ = ["Done", "Engine", "Result", "Settings", "prepare", "read_results", "run_tasks"]
+__all__ = ["Done", "Engine", "Result", "Settings", "prepare", "run_tasks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +156,6 @@ def run_tasks(
         yield done.result
 
 
-def read_results(out: Path) -> list[Result]:
-    """All results of a folder, whatever their settings; in the order of their names."""
-    times = _Times(out / "times.jsonl")
-    found = [_read(file, None, times) for file in sorted((out / "tasks").glob("*.json"))]
-    return [result for result in found if result is not None]
-
-
 class _Times:
     """`times.jsonl`: a line for each time that a task was solved; the last one counts."""
 
@@ -198,11 +191,11 @@ def _key(settings: Settings, task: Task, candidates: tuple[str, ...]) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _read(file: Path, key: str | None, times: _Times) -> Result | None:
-    """The result in a file, if it is one of this very task (any, without a key)."""
+def _read(file: Path, key: str, times: _Times) -> Result | None:
+    """The result in a file, if it is one of this very task."""
     try:
         data = json.loads(file.read_text("utf-8"))
-        if key is not None and data.get("key") != key:
+        if data.get("key") != key:
             return None
         found = data["metrics"]
         return Result(

@@ -26,7 +26,7 @@ from protocols.schemas import apart
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
-__all__ = ["Findings", "verdict"]
+__all__ = ["Findings", "home", "verdict"]
 
 _TOLD = frozenset({"summary", "description", "operationId", "tags", "title", "deprecated", "termsOfService", "version"})
 _BESIDE = frozenset({"externalDocs", "example", "examples", "contact", "license", "xml", "callbacks", "links"})
@@ -47,7 +47,7 @@ def verdict(document: Mapping[str, Any], library: Library, digest: str) -> Findi
     Args:
         digest: Stands for the content of the document and of all that it points to.
     """
-    place = _home() / "validated" / f"{hashlib.sha256(f'{digest} {_rules()}'.encode()).hexdigest()}.json"
+    place = home() / "validated" / f"{hashlib.sha256(f'{digest} {_rules()}'.encode()).hexdigest()}.json"
     with suppress(OSError, ValueError, TypeError, KeyError):
         known = json.loads(place.read_bytes())
         return Findings(known["skipped"], tuple(known["warnings"]))
@@ -57,7 +57,8 @@ def verdict(document: Mapping[str, Any], library: Library, digest: str) -> Findi
     return findings
 
 
-def _home() -> Path:
+def home() -> Path:
+    """Where atc keeps what it can make or fetch again: `ATC_HOME`, else the user's cache folder."""
     if os.environ.get("ATC_HOME"):
         return Path(os.environ["ATC_HOME"]).expanduser()
     import platformdirs

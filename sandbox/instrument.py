@@ -185,19 +185,19 @@ class _Instrument(ast.NodeTransformer):
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         parts = [self._expr(part) for part in node.values]
         node.values = [part for part, _ in parts]
-        return self._fresh(node, "chosen", [number for _, number in parts])
+        return self._chosen(node, [number for _, number in parts])
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         node.test, of_test = self._expr(node.test)
         node.body, of_body = self._expr(node.body)
         node.orelse, of_else = self._expr(node.orelse)
-        return self._fresh(node, "chosen", [of_body, of_else, of_test])
+        return self._chosen(node, [of_body, of_else, of_test])
 
-    def _fresh(self, node: ast.expr, method: str, numbers: Sequence[int]) -> ast.expr:
+    def _chosen(self, node: ast.expr, numbers: Sequence[int]) -> ast.expr:
         """Of an expression of which not all parts are evaluated: what is known of them from before is forgotten."""
         forgotten = self._ask(node, "forget", tuple(numbers))  # gives None
         either = _placed(ast.BoolOp(ast.Or(), [forgotten, node]), node)
-        return self._tell(node, method, self._next(), tuple(numbers), either)
+        return self._tell(node, "chosen", self._next(), tuple(numbers), either)
 
     def _derived(self, node: ast.expr, numbers: Sequence[int]) -> ast.expr:
         return self._tell(node, "derived", self._next(), tuple(numbers), node)

@@ -421,7 +421,7 @@ class Tracker:
             result = func(*args, **named)
             controls = here.controls
         except BaseException as error:
-            own = code is not None and isinstance(error, TypeError) and _is_own_mistake(error, func)
+            own = code is not None and isinstance(error, TypeError) and _is_own_mistake(error)
             operands = [(of_receiver, receiver), *zip(given, args, strict=True)]
             operands += [(by_name[name], value) for name, value in named.items()]
             operands.sort(key=lambda operand: _badness(operand[1]))
@@ -813,7 +813,7 @@ def _code_of(func: Any) -> tuple[object, int]:
     return None, 0
 
 
-def _is_own_mistake(error: TypeError, func: Any) -> bool:
+def _is_own_mistake(error: TypeError) -> bool:
     """Whether a function of the program was called with other arguments than it has."""
     text = str(error)
     return "positional argument" in text or "keyword argument" in text or "multiple values" in text

@@ -26,6 +26,7 @@ from typing import BinaryIO
 import requests
 
 from protocols.errors import ModelError, UsageError
+from protocols.validation import home
 
 __all__ = ["CATALOGUE", "LocalModel", "WheelParts", "download", "find", "folder", "installed", "path", "pull"]
 
@@ -86,9 +87,7 @@ CATALOGUE = (
 
 def folder() -> Path:
     """Where model files lie: `models` in `ATC_HOME`, else in the user's cache directory. It need not exist yet."""
-    import platformdirs
-
-    return Path(os.environ.get("ATC_HOME") or platformdirs.user_cache_dir("atc")) / "models"
+    return home() / "models"
 
 
 def find(name: str) -> LocalModel:

@@ -19,8 +19,8 @@ from benchmarks.report.prices import read_prices
 from benchmarks.report.runs import read_run
 from benchmarks.report.stats import difference, estimate, sign_flip
 from protocols import UsageError
+from tests.benchmarks.report_runs import TOOLS, call, metrics, sample, solution, task, write_run
 from tests.browser import open_browser
-from tests.report_runs import TOOLS, call, metrics, sample, solution, task, write_run
 
 EVIL = '<script>document.title="owned"</script><img src=x onerror="document.title=1">'
 

@@ -1,6 +1,6 @@
 """References say what must hold, in the world of their task: not too little, and nothing that only words would meet.
 
-`tests/solved` has a program for each task whose answer is a change of the world, which does that and nothing else.
+`solved` has a program for each task whose answer is a change of the world, which does that and nothing else.
 """
 
 from __future__ import annotations
