@@ -71,6 +71,12 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAM
     help="Results; tasks already in it are skipped.",
 )
 @click.option("--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE.")
+@click.option(
+    "--reuse",
+    type=out_file,
+    metavar="FILE",
+    help="Take the model's answers from FILE where a run recorded them, and add the others: modes share what they ask.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print summary.json instead of the table.")
 def bench(
     name: str,
@@ -95,6 +101,7 @@ def bench(
     max_seconds: float,
     out: Path,
     record: Path | None,
+    reuse: Path | None,
     as_json: bool,
 ) -> None:
     """Run the benchmark NAME and print its figures.
@@ -147,7 +154,10 @@ def bench(
             max_seconds=max_seconds,
         )
         results = _run(
-            settings, dataset, folder, _Way(base_url, auth, candidates, limit, workers, record, engine, address, worlds)
+            settings,
+            dataset,
+            folder,
+            _Way(base_url, auth, candidates, limit, workers, record, reuse, engine, address, worlds),
         )
         summary = summarize(results, settings)
         write_json(folder / "summary.json", {**summary, "date": datetime.now(UTC).date().isoformat()})
@@ -168,6 +178,7 @@ class _Way(NamedTuple):
     limit: int | None
     workers: int
     record: Path | None
+    reuse: Path | None
     engine: str
     address: str | None
     worlds: Mapping[str, Path]
@@ -183,7 +194,7 @@ def _run(settings: Settings, dataset: Dataset, folder: Path, way: _Way) -> list[
     prepare(folder, settings)
     tasks = dataset.tasks[: way.limit]
     offered = [(task, offer(task, dataset.protocols[task.domain], way.candidates, settings.seed)) for task in tasks]
-    with closing(Work(settings, dataset.protocols, way.base_url, way.auth, way.record, way.worlds)) as work:
+    with closing(Work(settings, dataset.protocols, way.base_url, way.auth, way.record, way.reuse, way.worlds)) as work:
         engine = on_ray(work, way.workers, way.address) if way.engine == "ray" else threads(work, way.workers)
         results = _watch(run_tasks(offered, settings, folder, engine), len(offered))
     order = {task.id: place for place, task in enumerate(tasks)}

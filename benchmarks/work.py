@@ -43,6 +43,7 @@ class Work:
 
     Args:
         protocols: By domain. record: A file to which the model's answers are appended.
+        reuse: One whose answers are taken instead of asking, where it has them (see atc.models.open_model).
         worlds: World files of simulated APIs, by domain.
     """
 
@@ -53,11 +54,13 @@ class Work:
         base_url: str | None = None,
         auth: Sequence[str] = (),
         record: Path | None = None,
+        reuse: Path | None = None,
         worlds: Mapping[str, Path] | None = None,
     ) -> None:
         self.settings = settings
         self._protocols = dict(protocols)
-        self._base_url, self._auth, self._record = base_url, tuple(auth), record
+        self._base_url, self._auth = base_url, tuple(auth)
+        self._record, self._reuse = record, reuse
         self._worlds = dict(worlds or {})
         self._simulators: dict[str, Simulator] = {}
         self._closing = ExitStack()
@@ -65,7 +68,7 @@ class Work:
     @cached_property
     def model(self) -> Model:
         """The model, opened at its first use. Raises: ModelError, UsageError."""
-        return open_model(self.settings.model, record=self._record, seed=self.settings.seed)
+        return open_model(self.settings.model, record=self._record, reuse=self._reuse, seed=self.settings.seed)
 
     def close(self) -> None:
         """Close the model if it was opened, and end the simulated APIs."""

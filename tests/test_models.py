@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from atc.models import DEFAULT_MODEL, Completion, Message, Model, Usage, default_model, files, open_model
+from atc.models.base import sample
 from atc.models.replay import request_hash
 from protocols.errors import ModelError, UsageError
 
@@ -359,6 +360,25 @@ def test_a_request_that_was_not_recorded_names_its_hash(tmp_path: Path) -> None:
         assert request_hash(QUESTION, stop, limit) in str(caught.value)
         assert str(file) in str(caught.value)
         assert caught.value.exit_code == 5
+
+
+def test_what_is_recorded_is_not_asked_again(endpoint: Endpoint, tmp_path: Path) -> None:
+    """A second run asks only what is new to it and adds that; answers drawn at random are each played once."""
+    file = tmp_path / "answers.jsonl"
+    first = open_model("openai:small", reuse=file)
+    said = [first.complete(QUESTION), sample(first, PREFILLED, seed=1)]
+    assert len(endpoint.requests) == 2
+
+    second = open_model("openai:small", reuse=file)
+    again = [second.complete(QUESTION) for _ in range(2)] + [sample(second, PREFILLED, seed=1)]
+    assert len(endpoint.requests) == 2
+    assert [answer.text for answer in again] == [said[0].text, said[0].text, said[1].text]
+    assert again[0].usage.prompt_tokens == said[0].usage.prompt_tokens
+
+    sample(second, PREFILLED, seed=2)
+    second.complete(QUESTION, max_tokens=7)
+    assert len(endpoint.requests) == 4
+    assert len(file.read_text().splitlines()) == 4
 
 
 def test_the_hash_of_a_request_never_changes() -> None:

@@ -24,23 +24,27 @@ def default_model() -> str:
     return os.environ.get("ATC_MODEL") or DEFAULT_MODEL
 
 
-def open_model(name: str | None = None, *, record: Path | None = None, seed: int = 0) -> Model:
+def open_model(
+    name: str | None = None, *, record: Path | None = None, reuse: Path | None = None, seed: int = 0
+) -> Model:
     """The model that a name means. What is heavy is loaded when it is first asked.
 
     Args:
         name: `local:NAME`, `openai:NAME`, `hf:NAME` or `replay:FILE`; None means `default_model()`.
         record: A file to which every answer is appended, for `replay:FILE`.
+        reuse: A file whose recorded answers are taken where it has them, and to which the others are appended.
         seed: For the models that take one.
     Raises:
         UsageError: No model has such a name, or the file to record in cannot be written.
         ModelError: The model is known but cannot be had: no file, no key, an extra that is not installed.
     """
     model = _open(name or default_model(), seed)
-    if record is None:
+    if record is None and reuse is None:
         return model
-    from atc.models.replay import Recorder
+    from atc.models.replay import Recorder, Reusing
 
-    return Recorder(model, record)
+    model = Reusing(model, reuse) if reuse else model
+    return Recorder(model, record) if record else model
 
 
 def _open(name: str, seed: int) -> Model:

@@ -20,7 +20,7 @@ from pathlib import Path
 from atc.models.base import Completion, Message, Model, Usage, sample
 from protocols.errors import ModelError, UsageError
 
-__all__ = ["Recorder", "ReplayModel", "request_hash"]
+__all__ = ["Recorder", "ReplayModel", "Reusing", "request_hash"]
 
 
 def request_hash(messages: Sequence[Message], stop: Sequence[str], max_tokens: int) -> str:
@@ -57,8 +57,48 @@ class ReplayModel:
             self._asked[key] += 1
         return replace(answer, usage=replace(answer.usage, seconds=time.monotonic() - started))
 
+    def left(self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int) -> tuple[int, int]:
+        """How many answers to a request are recorded, and how many of them were not played yet."""
+        key = request_hash(messages, stop, max_tokens)
+        recorded = len(self._answers.get(key, ()))
+        with self._lock:
+            return recorded, max(recorded - self._asked[key], 0)
+
     def close(self) -> None:
         """Nothing is held."""
+
+
+class Reusing:
+    """A model that is asked only what a record does not answer; what it says then is added to the record.
+
+    An answer drawn at random is played once, and the next one is drawn anew; the likeliest one is always the same.
+    Usage has the tokens that the answer cost when it was recorded.
+
+    Raises: UsageError: A line of the file is no recorded answer, or the file cannot be written.
+    """
+
+    def __init__(self, model: Model, file: Path) -> None:
+        self.name = model.name
+        self._model = Recorder(model, file)
+        self._recorded = ReplayModel(file)
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        """As `Model.complete`."""
+        if self._recorded.left(messages, stop, max_tokens)[0]:
+            return self._recorded.complete(messages, stop=stop, max_tokens=max_tokens)
+        return self._model.complete(messages, stop=stop, max_tokens=max_tokens)
+
+    def sample(
+        self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
+    ) -> Completion:
+        """As `atc.models.base.sample`."""
+        if self._recorded.left(messages, stop, max_tokens)[1]:
+            return self._recorded.complete(messages, stop=stop, max_tokens=max_tokens)
+        return self._model.sample(messages, stop=stop, max_tokens=max_tokens, seed=seed)
+
+    def close(self) -> None:
+        """Close the model."""
+        self._model.close()
 
 
 def _read(file: Path) -> dict[str, list[Completion]]:
