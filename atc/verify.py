@@ -13,6 +13,7 @@ import re
 from atc.faults import Fault, Stage
 from atc.programs import parsed
 from protocols.words import words
+from sandbox.identity import SAFE
 from sandbox.records import Run
 
 __all__ = ["doubt", "judge", "rests_on_nothing"]
@@ -60,12 +61,19 @@ def _unprinted(program: str) -> str:
 
 
 def rests_on_nothing(run: Run) -> bool:
-    """Whether nothing that a program printed comes from the API, as far as that is known."""
-    return not _answered(run) or (run.provenance is not None and not run.provenance.printed)
+    """Whether nothing that a program printed comes from the API, as far as that is known, and nothing was changed."""
+    if run.provenance is None or run.provenance.printed:
+        return not _answered(run)
+    return not _changed(run)
 
 
 def _answered(run: Run) -> bool:
     return any(call.status is not None and call.status < 300 for call in run.calls)
+
+
+def _changed(run: Run) -> bool:
+    """Whether the service took a write; who is asked to do something has then done it, whatever is printed."""
+    return any(call.status is not None and call.status < 300 and call.method not in SAFE for call in run.calls)
 
 
 def doubt(run: Run, query: str) -> Fault | None:
@@ -79,6 +87,8 @@ def doubt(run: Run, query: str) -> Fault | None:
         )
     if rests_on_nothing(run):
         return Fault("answer", "NoEvidence", "what the program printed comes from no reply of the API; print the data")
+    if _changed(run):
+        return None
     lines = [line.strip() for line in run.stdout.strip().splitlines() if line.strip()]
     if all(_NOTHING.match(line[:_LONG]) for line in lines):
         shown = lines[0][:80]

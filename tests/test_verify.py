@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from atc.verify import doubt, judge
+from atc.verify import doubt, judge, rests_on_nothing
 from sandbox import CallRecord, Resources, Run
+from sandbox.records import Provenance
 
 
-def printed(text: str, *statuses: int) -> Run:
+def printed(text: str, *statuses: int, method: str = "GET") -> Run:
     calls = tuple(
-        CallRecord(n, "GET_films", "GET", "https://api.test/films", {}, 1, status, 1.0, 1, "function", {})
+        CallRecord(n, f"{method}_films", method, "https://api.test/films", {}, 1, status, 1.0, 1, "function", {})
         for n, status in enumerate(statuses)
     )
     return Run("ok", text, "", None, calls, Resources(0.1, 0.1, 10.0, len(text)))
@@ -66,6 +69,15 @@ def test_an_answer_without_any_reply_is_doubted() -> None:
         found = doubt(run, "What is the capital of France?")
         assert found is not None
         assert found.type == "NoEvidence"
+
+
+@pytest.mark.parametrize("text", ["done", "None", "Dune was added"])
+def test_what_was_done_needs_no_data(text: str) -> None:
+    """After a write that the service took, any words will do; after one that it refused, they will not."""
+    assert doubt(printed(text, 200, 204, method="POST"), "add Dune") is None
+    assert doubt(printed(text, 404, method="POST"), "add Dune") is not None
+    assert not rests_on_nothing(replace(printed(text, 204, method="PUT"), provenance=Provenance()))
+    assert rests_on_nothing(replace(printed(text, 200), provenance=Provenance()))
 
 
 def test_silence_is_no_answer() -> None:

@@ -1,11 +1,11 @@
 """References say what must hold, in the world of their task: not too little, and nothing that only words would meet.
 
-`solved` has a program for each task whose answer is a change of the world, which does that and nothing else.
+`reference/solved` has a program for each task whose answer is a change of the world, which does that and nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
@@ -17,12 +17,10 @@ from atc.agent import SIMULATED_NOW
 from atc.cli import main
 from benchmarks.answers import FOLDER, find_alternatives, find_reference, is_correct
 from benchmarks.datasets import Dataset, open_dataset
+from benchmarks.perfect import SOLVED, told
 from benchmarks.restbench import Task
 from benchmarks.runner import Settings
 from benchmarks.work import Work
-
-SOLVED = Path(__file__).parent / "solved"
-
 
 SPLITS = {
     "restbench-tmdb": ("toolflow/tmdb.candidates.dev.json", ["tmdb=restbench/tmdb_oas.json"]),
@@ -94,18 +92,6 @@ IDLE = {
     "spotify-28": "another device may be playing",
 }
 """Tasks that have nothing to change in some worlds; there a solve that does no harm is right."""
-
-
-def told(claim: Mapping[str, object]) -> str:
-    """An answer that says what a claim wants and no more."""
-    for kind in ("all", "any"):
-        if isinstance(values := claim.get(kind), list):
-            least = claim.get("n", 1)
-            some = values if kind == "all" else values[: least if isinstance(least, int) else 1]
-            return "; ".join(str(value[0] if isinstance(value, list) else value) for value in some)
-    if "number" in claim:
-        return f"{claim['number']}"
-    return "Nothing was found." if claim.get("empty") else "Yes, it is." if claim.get("yes") else "No."
 
 
 def wrong(name: str, data: Dataset) -> dict[str, str]:

@@ -1,0 +1,45 @@
+"""A record of answers that are right in every mode, made from our references, plays back through `atc bench`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from atc.cli import main
+from atc.modes import MODES
+from benchmarks.datasets import open_dataset
+from benchmarks.perfect import record
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("perfect") / "answers.jsonl"
+    dataset = open_dataset("tiny", None, ())
+    assert record(replace(dataset, tasks=dataset.tasks[:5]), file, lambda text: len(text.split())) == 5
+    return file
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_each_mode_solves_what_the_references_solve(recorded: Path, mode: str, tmp_path: Path) -> None:
+    """Four reads and a write; each mode makes the gold calls and answers right."""
+    model = f"replay:{recorded}"
+    result = CliRunner().invoke(
+        main, ["bench", "tiny", "--limit", "5", "--mode", mode, "--model", model, "--out", str(tmp_path), "--json"]
+    )
+
+    assert result.exit_code == 0, result.stderr
+    summary = json.loads(result.stdout)
+    assert (summary["success"], summary["correct"]) == (100.0, 100.0)
+    assert summary["prompt_tokens"] > 0
+
+
+def test_a_program_prints_the_answer_and_not_the_claim(recorded: Path) -> None:
+    """What the modes of programs write ends with what an answer needs."""
+    said = [json.loads(line)["text"] for line in recorded.read_text().splitlines()]
+
+    assert not any("json.dumps({" in text for text in said)
+    assert any('print(claim["number"])' in text or 'print(*claim["all"], sep="; ")' in text for text in said)
