@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from protocols.errors import UsageError
+
+if TYPE_CHECKING:
+    from benchmarks.report.runs import Run
 
 __all__ = ["report"]
 
@@ -28,6 +34,11 @@ _file = click.Path(dir_okay=False, path_type=Path)
     metavar="FILE",
     help="YAML with the price of a million tokens for each model  [default: the list prices that come with atc]",
 )
+@click.option(
+    "--judge",
+    metavar="MODEL",
+    help="First have MODEL grade each solution's executability and utility, 1 to 3; what it graded before is kept.",
+)
 def report(
     folders: tuple[Path, ...],
     with_paper: bool,
@@ -35,6 +46,7 @@ def report(
     html_file: Path | None,
     as_json: bool,
     price_file: Path | None,
+    judge: str | None,
 ) -> None:
     """Compare the runs in each DIR, a folder that `atc bench --out` wrote, on the tasks that all of them have.
 
@@ -56,6 +68,8 @@ def report(
     from benchmarks.report.runs import read_runs
     from benchmarks.report.tables import paper_tables, tables
 
+    if judge:
+        _grade(read_runs(folders), judge)
     found = compare(read_runs(folders), read_prices(price_file))
     shown = [*(tables(found) if folders else []), *(paper_tables(found.runs) if with_paper else [])]
     if as_json:
@@ -67,6 +81,21 @@ def report(
         _write(markdown_file, markdown(shown, found.notes))
     if html_file:
         _write(html_file, page(found, shown))
+
+
+def _grade(runs: Sequence[Run], name: str) -> None:
+    """Have a model grade all solutions of runs."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from atc.models import open_model
+    from benchmarks.report.rubric import grade
+
+    with closing(open_model(name)) as model, Progress(console=Console(stderr=True)) as progress:
+        bar = progress.add_task("graded", total=sum(len(run.tasks) for run in runs))
+        for run in runs:
+            for _ in grade(run.folder, run.tasks, model):
+                progress.advance(bar)
 
 
 def _write(file: Path, text: str) -> None:

@@ -143,6 +143,13 @@ def _notes(runs: Sequence[Compared], shared: int, prices: Prices) -> list[str]:
         notes.append("The runs are of different task files; a task is the same if dataset, id and query are.")
     notes += _partly(runs, "correct", "The right answer is known")
     notes += _partly(runs, "seconds", "Seconds are recorded")
+    notes += _partly(runs, "utility", "Grades are there")
+    graders = sorted({task.grades.model for one in runs for task in one.tasks if task.grades})
+    if graders:
+        notes.append(
+            f"Executability and utility are graded by {', '.join(graders)}; the paper's are graded by people, and no "
+            "comparison with those is meant."
+        )
     unpriced = sorted({one.run.model for one in runs if prices.of(one.run.model) is None})
     return notes + [f"{model} has no price in the table: name one with --prices." for model in unpriced]
 

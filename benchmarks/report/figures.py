@@ -74,6 +74,14 @@ def _false_success(task: Solved) -> float | None:
     return float(not task.metrics.correct) if known else None
 
 
+def _executability(task: Solved) -> float | None:
+    return task.grades.executability if task.grades else None
+
+
+def _utility(task: Solved) -> float | None:
+    return task.grades.utility if task.grades else None
+
+
 MEASURES = (
     Measure("success", "Success", "share", False, lambda task: task.metrics.success),
     Measure("path", "Path", "share", False, lambda task: task.metrics.path),
@@ -88,6 +96,8 @@ MEASURES = (
     Measure("model_calls", "model calls", "number", True, lambda task: task.metrics.model_calls),
     Measure("tool_calls", "tool calls", "number", True, lambda task: task.metrics.tool_calls),
     Measure("reflections", "reflections", "number", True, lambda task: task.metrics.reflections),
+    Measure("executability", "executability, 1 to 3, graded by a model", "number", True, _executability),
+    Measure("utility", "utility, 1 to 3, graded by a model", "number", True, _utility),
     Measure("seconds", "seconds", "seconds", True, lambda task: task.times.seconds if task.times else None),
 )
 """All but the cost, which needs a price; `measures` has that too."""

@@ -15,6 +15,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from benchmarks.report.rubric import Grades, graded, read_grades
 from protocols.errors import UsageError
 
 __all__ = ["Metrics", "Run", "Solved", "Times", "read_run", "read_runs"]
@@ -57,7 +58,10 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """One task of a run. `gold` is how often each tool is to be called; `solution` is a Solution's JSON."""
+    """One task of a run. `gold` is how often each tool is to be called; `solution` is a Solution's JSON.
+
+    `grades` are those that a model gave it, None where none did.
+    """
 
     id: str
     dataset: str
@@ -66,6 +70,7 @@ class Solved:
     metrics: Metrics
     solution: Mapping[str, Any]
     times: Times | None
+    grades: Grades | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -80,6 +85,7 @@ class Run:
     name: str
     config: Mapping[str, Any]
     tasks: tuple[Solved, ...]
+    folder: Path = Path()
 
     @property
     def mode(self) -> str:
@@ -191,8 +197,9 @@ def read_run(folder: Path, name: str = "") -> Run:
     files = sorted((folder / "tasks").glob("*.json"))
     if not files:
         raise UsageError(f"{folder} holds no finished task yet; go on with `atc bench`")
-    tasks = tuple(_task(_object(file, _TASK), times) for file in files)
-    return Run(name or folder.name, config, tasks)
+    grades = read_grades(folder)
+    tasks = tuple(graded(_task(_object(file, _TASK), times), grades) for file in files)
+    return Run(name or folder.name, config, tasks, folder)
 
 
 def _runs_in(folder: Path) -> list[Path]:

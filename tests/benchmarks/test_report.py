@@ -273,6 +273,36 @@ def test_drawn_and_counted_flips_agree() -> None:
 # --- prices
 
 
+def test_a_model_grades_each_solution_once(tmp_path: Path, endpoint: Callable[..., None]) -> None:
+    """The grades are kept, shown as the model's, and asked for again only where the solution is another one."""
+    endpoint("Executability: 3\nUtility: 2", "I cannot tell.", "executability: 1, utility: 1")
+    tasks = [task("tmdb-q1"), task("tmdb-q2", "Who made Alien?")]
+    folder = write_run(tmp_path / "one", tasks)
+    judged = (folder, "--judge", "openai:scripted")
+
+    first = as_json(*judged)
+    means = first["runs"][0]["figures"]["means"]
+    assert (means["executability"]["mean"], means["executability"]["n"], means["utility"]["mean"]) == (3, 1, 2)
+    assert any("graded by openai:scripted" in note for note in first["notes"])
+
+    assert as_json(*judged) == first
+    assert len((folder / "rubric.jsonl").read_text().splitlines()) == 2
+
+    (folder / "tasks" / "tmdb-q1.json").write_text(json.dumps(task("tmdb-q1", "Who made Solaris?")))
+    means = as_json(*judged)["runs"][0]["figures"]["means"]
+    assert (means["executability"]["mean"], means["utility"]["mean"]) == (1, 1)
+
+
+def test_broken_grades_are_named(tmp_path: Path) -> None:
+    """The file and the line; a line that a stop cut off at the end does no harm."""
+    folder = write_run(tmp_path / "one", [task("tmdb-q1")])
+    (folder / "rubric.jsonl").write_text('{"solution": "x", "model": "m", "executability": 1, "utility": 1}\n{"solu')
+    assert report(folder).exit_code == 0
+    (folder / "rubric.jsonl").write_text('{"solution": "x"}\n{"solution": "y"}\n')
+    result = report(folder)
+    assert (result.exit_code, "rubric.jsonl, line 1" in result.stderr) == (2, True)
+
+
 def test_cost_counts_cached_tokens_apart(tmp_path: Path) -> None:
     """500 fresh and 1,500 cached prompt tokens and 100 written ones, at the prices of a million."""
     table = tmp_path / "prices.yaml"

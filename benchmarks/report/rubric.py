@@ -1,0 +1,121 @@
+"""The ATC paper's rubric, graded by a model: Executability and Utility of a solution, each from 1 to 3.
+
+The paper had people grade 30 solutions of each benchmark (section A.1.2). A model's grades are no human evaluation:
+they are kept apart in `rubric.jsonl` of the run folder, with the model's name, and are shown as its.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from atc.models import Message
+from atc.modes.observations import cut, shown
+from protocols.errors import UsageError
+
+if TYPE_CHECKING:
+    from atc.models import Model
+    from benchmarks.report.runs import Solved
+
+__all__ = ["FILE", "Grades", "grade", "graded", "read_grades"]
+
+FILE = "rubric.jsonl"
+
+_CALLS, _REPLY, _ANSWER = 20, 60, 200
+"""Calls that the model is shown, the last ones; tokens of a reply, and of the answer."""
+
+_GRADE = re.compile(r"(executability|utility)\W*([123])\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Grades:
+    """What a model gave one solution; None where it wrote no grade."""
+
+    model: str
+    executability: int | None
+    utility: int | None
+
+
+def grade(folder: Path, tasks: Sequence[Solved], model: Model) -> Iterator[str]:
+    """Have the solutions of a run graded that this model has not graded yet; gives the id of each when it is done.
+
+    Raises: ModelError; UsageError: The grades cannot be written.
+    """
+    known = read_grades(folder)
+    for task in tasks:
+        found = known.get(_key(task))
+        if found is None or found.model != model.name:
+            prompt = _template().substitute(_told(task))
+            said = model.complete([Message("user", prompt)], max_tokens=40).text
+            grades = {name.lower(): int(value) for name, value in _GRADE.findall(said)}
+            entry = {"solution": _key(task), "id": task.id, "model": model.name}
+            line = json.dumps({**entry, "executability": None, "utility": None, **grades})
+            try:
+                with (folder / FILE).open("a", encoding="utf-8") as file:
+                    file.write(line + "\n")
+            except OSError as error:
+                raise UsageError(f"{folder / FILE} cannot be written: {error.strerror or error}") from None
+        yield task.id
+
+
+def read_grades(folder: Path) -> dict[str, Grades]:
+    """The grades in a run folder by solution, the last ones of each. Raises: UsageError: A line holds none."""
+    file = folder / FILE
+    try:
+        lines = file.read_text("utf-8").splitlines()
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from None
+    found = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            data = json.loads(line)
+            found[data["solution"]] = Grades(data["model"], data["executability"], data["utility"])
+        except (ValueError, KeyError, TypeError):
+            if number < len(lines):  # the last line may have been cut off by a stop
+                raise UsageError(f"{file}, line {number}: these are no grades; delete the line") from None
+    return found
+
+
+def graded(task: Solved, grades: Mapping[str, Grades]) -> Solved:
+    """A task with its grades, if its solution is still the one that was graded."""
+    return replace(task, grades=grades.get(_key(task)))
+
+
+def _key(task: Solved) -> str:
+    text = json.dumps([task.query, task.solution["answer"], _calls(task)], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _calls(task: Solved) -> list[str]:
+    """The calls of the last attempt, a line each."""
+    attempts = task.solution["attempts"]
+    lines = []
+    for call in attempts[-1]["calls"] if attempts else []:
+        given = ", ".join(f"{name}={value!r}" for name, value in call.get("arguments", {}).items())
+        reply = shown(call.get("response"), _REPLY)
+        lines.append(f"{call['tool'] or call.get('url', '?')}({cut(given, _REPLY)}) -> {call['status']} {reply}")
+    return lines
+
+
+def _told(task: Solved) -> dict[str, Any]:
+    return {
+        "query": task.query,
+        "gold": ", ".join(f"{name} ({count} times)" if count > 1 else name for name, count in task.gold.items()),
+        "calls": "\n".join(_calls(task)[-_CALLS:]) or "none",
+        "answer": cut(task.solution["answer"] or "none", _ANSWER),
+    }
+
+
+@cache
+def _template() -> Template:
+    return Template(files(__package__).joinpath("rubric.txt").read_text("utf-8").strip())
