@@ -415,6 +415,15 @@ def test_run_without_a_program(films: Path, tmp_path: Path) -> None:
 # --- atc simulate
 
 
+def test_what_a_question_names_is_there(films: Path, endpoint: Callable[..., None]) -> None:
+    """A simulated API made for a question knows its names, however made up they are."""
+    endpoint('```python\nprint([film["title"] for film in GET_search_film(query="Zarnigold Ebb")["results"]])\n```')
+    result = atc("solve", "Who directed Zarnigold Ebb?", "--api", films, "--simulate", "--model", "openai:scripted")
+
+    assert result.exit_code == 0, result.stderr
+    assert "Zarnigold Ebb" in result.stdout
+
+
 def test_simulate_serves_until_interrupted(films: Path) -> None:
     """It prints its base URL and the credential that it wants, answers 401 without it, and ends with 130."""
     process = start("simulate", films)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -32,6 +32,8 @@ from protocols.errors import ATCError, UsageError
 
 if TYPE_CHECKING:
     from atc.solution import Solution
+    from protocols.model import Protocol
+    from protocols.simulator import Session
 
 __all__ = ["solve"]
 
@@ -104,6 +106,7 @@ def solve(
     from atc.models import default_model, open_model
     from atc.resume import finished
     from atc.tui import open_view
+    from protocols import load
     from sandbox import Journal
 
     if resume is not None:
@@ -155,9 +158,11 @@ def solve(
                 open_view(quiet=as_json and not verbose, verbose=verbose, stdout=not as_json) as shown,
                 closing(open_model(name, record=record, seed=asked["seed"])) as opened,
                 Confirm(shown.pause) as confirm,
-                Agent.from_openapi(
-                    asked.pop("api"),
-                    model=opened,
+                _simulated(protocol := load(asked.pop("api")), query, asked) as service,
+                Agent(
+                    protocol,
+                    opened,
+                    simulate=service,
                     on_event=shown.sink,
                     writes=policy,
                     confirm=confirm if can_ask() else None,
@@ -177,6 +182,19 @@ def solve(
         if kept.file is not None and finished(kept) is None:
             say(f"atc solve --resume {kept.file} goes on from here")
     ctx.exit(code)
+
+
+@contextmanager
+def _simulated(protocol: Protocol, query: str, asked: dict[str, Any]) -> Iterator[Session | Literal[False]]:
+    """The simulated API in whose world is what the question takes for granted, if one is asked for."""
+    if not asked.pop("simulate"):
+        yield False
+        return
+    from atc.agent import SIMULATED_NOW
+    from protocols.simulator import Simulator
+
+    with Simulator(protocol, seed=asked["seed"], now=asked["now"] or SIMULATED_NOW) as simulator:
+        yield simulator.session(query=query)
 
 
 def _refuse_more(ctx: click.Context) -> None:
