@@ -370,6 +370,29 @@ def test_a_run_that_was_killed_ten_times_ends_as_an_undisturbed_one(
     assert {**summary(killed), "seconds": 0} == {**summary(whole), "seconds": 0}
 
 
+def test_a_full_disk_loses_nothing(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """What cannot be written is told; the tasks before it stay, nothing half written does, and it goes on later."""
+    long = '```python\nprint(GET_search_film(query="Tide")["results"][0]["title"] * 5000)\n```'
+    endpoint(BOTH, long)
+    tasks, recorded, out = write(tmp_path, TASKS[:2]), tmp_path / "answers.jsonl", tmp_path / "out"
+    assert bench(films, tasks, tmp_path / "whole", "--record", str(recorded)).exit_code == 0
+    replay = ["--tasks", str(tasks), "--api", str(films), "--simulate", "--model", f"replay:{recorded}"]
+    full = "import resource as r, sys; r.setrlimit(r.RLIMIT_FSIZE, (40_000, 40_000)); "
+    code = full + "from atc.cli import main; sys.argv[0] = 'atc'; main()"
+    arguments = ["bench", "restbench-tmdb", *replay, "--out", str(out)]
+    stopped = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+
+    assert stopped.returncode == 2
+    assert "tmdb-1.json cannot be written: File too large" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    assert [file.name for file in (out / "tasks").iterdir()] == ["tmdb-0.json"]
+
+    kept = (out / "tasks" / "tmdb-0.json").stat().st_mtime_ns
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    assert (out / "tasks" / "tmdb-0.json").stat().st_mtime_ns == kept
+    assert (summary(out)["tasks"], summary(out)["success"]) == (2, summary(tmp_path / "whole")["success"])
+
+
 @pytest.mark.ray
 def test_a_cluster_that_loses_a_worker_loses_no_task(
     films: Path, endpoint: Callable[..., None], tmp_path: Path
