@@ -25,7 +25,7 @@ from protocols.errors import ToolError, UsageError
 from protocols.model import SEPARATORS, Parameter, Protocol, Schema, Tool
 from protocols.names import argument_name, tool_name
 
-__all__ = ["BoundCall", "bind", "match", "match_gold", "payload", "signature"]
+__all__ = ["BoundCall", "bind", "check_argument", "match", "match_gold", "nearest_argument", "payload", "signature"]
 
 _PLAIN = frozenset({"type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 _PLAIN |= {"minLength", "maxLength", "pattern", "items", "minItems", "maxItems"}
@@ -119,6 +119,15 @@ def bind(
         values["body"] = whole
     media_type = tool.body.media_type if tool.body is not None and sent else None
     return BoundCall(tool, values, path, tuple(query), headers, cookies, body if sent else None, media_type)
+
+
+def check_argument(tool: Tool, argument: str, value: object, definitions: Mapping[str, Schema] | None = None) -> None:
+    """Look at one argument of a call by itself. Raises: ToolError: It is unknown, or its value is wrong."""
+    given, whole = _assigned(tool, (), {argument: value})
+    for name in given:
+        _checked(tool, _argument(tool, name), given[name], definitions or {})
+    if whole is not _ABSENT:
+        _body(tool, {}, whole, definitions or {})
 
 
 def payload(call: BoundCall) -> tuple[bytes, str] | None:
@@ -340,7 +349,7 @@ def _error(
         names.append("body")
     hint = ""
     if unknown is not None:
-        nearest = _nearest(tool, unknown, [name for name in names if name not in kwargs])
+        nearest = nearest_argument(tool, unknown, [name for name in names if name not in kwargs])
         hint = f"; did you mean {nearest!r}?" if nearest else "."
     takes = f"It takes: {', '.join(names)}" if names else "It takes no arguments"
     end = hint or "."
@@ -349,7 +358,7 @@ def _error(
     return ToolError(f"{tool.name}() {problem}{end} {takes}", tool=tool.name)
 
 
-def _nearest(tool: Tool, unknown: str, names: list[str]) -> str | None:
+def nearest_argument(tool: Tool, unknown: str, names: Sequence[str]) -> str | None:
     """The argument that was probably meant: like in spelling, else the only one that still must be given."""
     lowered = {name.lower(): name for name in reversed(names)}
     close = difflib.get_close_matches(unknown.lower(), lowered, n=1, cutoff=0.6)

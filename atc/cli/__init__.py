@@ -22,6 +22,7 @@ __all__ = ["main", "say"]
 COMMANDS = {
     "solve": "atc.cli.solve:solve",
     "run": "atc.cli.run:run",
+    "check": "atc.cli.check:check",
     "simulate": "atc.cli.simulate:simulate",
     "model": "atc.cli.model:model",
     "doctor": "atc.cli.doctor:doctor",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +25,7 @@ __all__ = [
     "optional_api_options",
     "out_file",
     "per_second",
+    "read_program",
     "resumable_api_options",
     "strict_option",
     "tool_count",
@@ -202,6 +204,16 @@ model_options = _all(
         help="How often a failed program may be revised (attribute, naive).",
     ),
 )
+
+
+def read_program(file: Path) -> str:
+    """The text of a program, of stdin for `-`. Raises: UsageError: It is no text."""
+    try:
+        return sys.stdin.read() if str(file) == "-" else file.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{file} is not a program: it is no UTF-8 text ({error.reason} at byte {error.start})"
+        ) from None
 
 
 def check_api_options(simulate: bool, base_url: str | None, auth: tuple[str, ...]) -> None:

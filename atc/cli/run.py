@@ -13,9 +13,16 @@ import click
 
 from atc.cli import say
 from atc.cli.confirm import Confirm, can_ask
-from atc.cli.options import allow_option, check_api_options, optional_api_options, strict_option, writes_option
+from atc.cli.options import (
+    allow_option,
+    check_api_options,
+    optional_api_options,
+    read_program,
+    strict_option,
+    writes_option,
+)
 from atc.tui.text import for_stream
-from protocols.errors import APIError, LimitReached, ProgramRefused, UsageError
+from protocols.errors import APIError, LimitReached, ProgramRefused
 from sandbox.records import Limits
 
 if TYPE_CHECKING:
@@ -81,7 +88,7 @@ def run(
     from protocols.auth import credential
     from sandbox import Sandbox
 
-    program = _read(file)
+    program = read_program(file)
     limits = Limits(wall=wall, cpu=cpu, memory=memory, calls=calls)
     protocol = load(api) if api is not None else None
     credentials = [credential(spec, protocol) for spec in auth]
@@ -122,15 +129,6 @@ def run(
     if message := _message(result, "stdin" if str(file) == "-" else str(file)):
         say(message)
     ctx.exit(_exit_code(result))
-
-
-def _read(file: Path) -> str:
-    try:
-        return sys.stdin.read() if str(file) == "-" else file.read_text("utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            f"{file} is not a program: it is no UTF-8 text ({error.reason} at byte {error.start})"
-        ) from None
 
 
 def _pass_on(stream: str, text: str) -> None:

@@ -1,0 +1,13 @@
+"""Programs are checked before they run: what is wrong in any case costs no call and changes nothing.
+
+`stubs` writes the tools down with their types, `checker` runs a type checker over the program, `telling` says
+what it found in the words of the API, `constants` looks at what a program says outright, and `diagnostics` puts it all
+together.
+"""
+
+from __future__ import annotations
+
+from atc.check.diagnostics import check
+from atc.check.telling import Diagnostic
+
+__all__ = ["Diagnostic", "check"]

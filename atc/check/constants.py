@@ -1,0 +1,102 @@
+"""What a program says outright: constant arguments that the API does not take, and identifiers that nobody gave it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterator
+
+from protocols.calling import check_argument
+from protocols.errors import ToolError
+from protocols.graph import ProtocolGraph
+from protocols.model import Protocol
+
+__all__ = ["made_up", "wrong_constants"]
+
+_PLACEHOLDER = re.compile(
+    r"\b(your|my|the|some|insert|enter|replace|actual|example|sample|dummy)[ _-]?\w*[ _-]?(id|uuid|key|here|name|uri)\b"
+    r"|^<.*>$|^\{.*\}$|^\[.*\]$|^\.\.\.$|^x{3,}$|^todo$|_here$|placeholder",
+    re.IGNORECASE,
+)
+"""Texts that stand for a value which is not there: `your_playlist_id_here`, `<artist_id>`."""
+
+_COUNTS = frozenset({"number", "code"})
+"""Identifiers that one may well know: the first season, a country."""
+
+Found = tuple[int, int, str, str]
+"""Line, column, tool, message."""
+
+
+def wrong_constants(tree: ast.Module, protocol: Protocol, tools: Collection[str]) -> Iterator[Found]:
+    """Constant arguments of calls that the tool would refuse before anything is sent."""
+    for call, tool in _calls(tree, tools):
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                continue
+            try:
+                value = ast.literal_eval(keyword.value)
+            except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+                continue
+            if value is None or protocol.tool(tool).argument(keyword.arg) is None:
+                continue
+            try:
+                check_argument(protocol.tool(tool), keyword.arg, value, protocol.definitions)
+            except ToolError as error:
+                yield keyword.lineno, keyword.col_offset, tool, str(error)
+
+
+def made_up(
+    tree: ast.Module, query: str | None, graph: ProtocolGraph | None, tools: Collection[str]
+) -> Iterator[Found]:
+    """Identifiers written as constants that are placeholders, or that the question does not say.
+
+    A name of the question where an identifier belongs is left to the API, which may go by names.
+    """
+    if graph is None:
+        return
+    values = _assigned(tree)
+    for call, tool in _calls(tree, tools):
+        for keyword in call.keywords:
+            argument = keyword.arg or ""
+            node = keyword.value
+            text = values.get(node.id) if isinstance(node, ast.Name) else _text(node)
+            sources = graph.producers(tool, argument, tools) or graph.producers(tool, argument)
+            want = graph.want(tool, argument)
+            if text is None or want is None or not sources:
+                continue
+            placeholder = any(_PLACEHOLDER.search(part) for part in text)
+            said = query is None or all(part.lower() in query.lower() for part in text) or want.attribute in _COUNTS
+            if placeholder or not said:
+                shown = ast.unparse(node)
+                from_ = graph.expression(sources[0])
+                yield keyword.lineno, keyword.col_offset, tool, f"{argument}={shown} is made up; take it from {from_}"
+
+
+def _calls(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[ast.Call, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in tools:
+            yield node, node.func.id
+
+
+def _assigned(tree: ast.Module) -> dict[str, list[str]]:
+    """Names that are given one constant and nothing else."""
+    found: dict[str, list[str] | None] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found[node.id] = None if node.id in found else []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            if found.get(name) == []:
+                found[name] = _text(node.value)
+    return {name: text for name, text in found.items() if text}
+
+
+def _text(node: ast.expr) -> list[str] | None:
+    """The constants that an identifier is made of: a number, a text, a list of them; None for anything else."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str | int) and not isinstance(node.value, bool):
+        return [str(node.value)]
+    if isinstance(node, ast.List) and node.elts:
+        parts = [_text(part) for part in node.elts]
+        return [text for part in parts for text in part or ()] if all(part for part in parts) else None
+    return None

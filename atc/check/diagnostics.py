@@ -1,0 +1,105 @@
+"""What is wrong with a program before it runs, in its own lines and in the words of the API."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import urlsplit
+
+from atc.check.checker import run_checker
+from atc.check.constants import made_up, wrong_constants
+from atc.check.stubs import write_stubs
+from atc.check.telling import Diagnostic, Teller
+from atc.programs import parsed
+from protocols.calling import match
+from protocols.contract import Contract
+from protocols.graph import ProtocolGraph
+from protocols.model import Protocol, Tool
+
+__all__ = ["check"]
+
+_VERBS = {"get": "GET", "post": "POST", "put": "PUT", "patch": "PATCH", "delete": "DELETE"}
+
+
+def check(
+    program: str,
+    contract: Contract,
+    tools: Sequence[str] | None = None,
+    query: str | None = None,
+    graph: ProtocolGraph | None = None,
+) -> list[Diagnostic]:
+    """What is wrong with a program, in the order of its lines; nothing is run.
+
+    Args:
+        contract: What is known of the responses.
+        tools: The tools that the program may call; all of the protocol by default.
+        query: The question: an identifier that it names is not made up. Without it, none is taken to be.
+        graph: The data flow between the tools, to tell identifiers from other arguments.
+    """
+    protocol = contract.protocol
+    names = tuple(tools) if tools is not None else tuple(tool.name for tool in protocol.tools)
+    tree = parsed(program)
+    if tree is None:
+        return list(_syntax(program))
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    called = [name for name in names if name in used]
+    requested = _requests(tree, protocol)
+    stubs = write_stubs(contract, dict.fromkeys([*called, *(tool.name for tool in requested.values())]))
+    for name in {tool.name for tool in requested.values()} - set(called):
+        stubs.text = re.sub(rf"^def {name}\(.*\n", "", stubs.text, flags=re.MULTILINE)
+    replies = {callee: stubs.returns[tool.name] for callee, tool in requested.items()}
+    teller = Teller(tree, contract, names, stubs, graph)
+    found = [told for report in run_checker(program, tree, stubs, replies) if (told := teller.told(report))]
+    found += [
+        Diagnostic(line, column, "wrong-value", message, tool)
+        for line, column, tool, message in wrong_constants(tree, protocol, called)
+    ]
+    found += [
+        Diagnostic(line, column, "made-up-identifier", message, tool)
+        for line, column, tool, message in made_up(tree, query, graph, called)
+    ]
+    first: dict[tuple[int, str, str], Diagnostic] = {}
+    strangers = {(one.line, one.tool) for one in found if one.rule == "unknown-argument"}
+    for one in sorted(found, key=lambda one: (one.line, one.column)):
+        if one.rule == "missing-argument" and (one.line, one.tool) in strangers:
+            continue  # what is missing was given under another name
+        first.setdefault((one.line, one.rule, one.message), one)
+    return list(first.values())
+
+
+def _syntax(program: str) -> Iterator[Diagnostic]:
+    try:
+        ast.parse(program)
+    except SyntaxError as error:
+        yield Diagnostic(error.lineno or 1, max((error.offset or 1) - 1, 0), "syntax", f"not Python: {error.msg}")
+    except (ValueError, RecursionError, MemoryError) as error:
+        yield Diagnostic(1, 0, "syntax", f"not Python: {error}")
+
+
+def _requests(tree: ast.Module, protocol: Protocol) -> dict[ast.expr, Tool]:
+    """The callees `requests.get` and the like whose URL is that of a tool, up to values in its path."""
+    found: dict[ast.expr, Tool] = {}
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
+            continue
+        method, url = _VERBS.get(node.func.attr), _url(node.args[0])
+        if method is None or url is None or "://" not in url:
+            continue
+        path = urlsplit(url).path
+        for server in protocol.servers:
+            if url.startswith(f"{server.url}/"):
+                path = url[len(server.url) :]
+        hit = match(protocol, method, path)
+        if hit is not None:
+            found[node.func] = hit[0]
+    return found
+
+
+def _url(node: ast.expr) -> str | None:
+    """A URL that is a constant but for values in it, each of which is `x` here."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values)
+    return None

@@ -1,0 +1,120 @@
+"""The tools of a protocol as typed stubs: functions by the calling convention, a TypedDict for every object returned.
+
+The types say what the calling convention takes, which is more than the document says: a number where its text is asked
+for, one value where a list may be. Values that are enumerated are literals.
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from protocols.contract import ANY, Contract, Shape
+from protocols.model import Parameter, Schema, Tool
+from protocols.shapes import Step, kinds_of
+
+__all__ = ["Place", "Stubs", "write_stubs"]
+
+HEAD = "from typing import Any, Literal, NotRequired, TypedDict\n"
+
+_TAKEN = {
+    "integer": "float",
+    "number": "float",
+    "string": "str | float",
+    "boolean": "bool",
+    "object": "dict[Any, Any]",
+}
+"""What an argument of a JSON type may be given; texts of numbers are left to atc.check.diagnostics."""
+
+_SEVERAL = "list[Any] | tuple[Any, ...] | set[Any]"
+"""One value may also come as a list; see `protocols.calling.bind`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which object of which response a class stands for, and its keys."""
+
+    tool: str
+    path: tuple[Step, ...]
+    keys: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Stubs:
+    """The text of a stub file. `returns` has the type of each tool's result, `places` what each class stands for."""
+
+    text: str = ""
+    returns: dict[str, str] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+
+
+def write_stubs(contract: Contract, tools: Iterable[str]) -> Stubs:
+    """The stubs of some tools. Raises: KeyError: The protocol has no such tool."""
+    stubs = Stubs()
+    classes: list[str] = []
+    functions: list[str] = []
+    for name in tools:
+        tool = contract.protocol.tool(name)
+        shape = contract.body(name)
+        stubs.returns[name] = _type(shape, tool, (), stubs, classes) if shape is not None else "Any"
+        functions.append(f"def {name}({_signature(tool)}) -> {stubs.returns[name]}: ...")
+    stubs.text = "\n".join([HEAD, *classes, *functions, ""])
+    return stubs
+
+
+def _type(shape: Shape, tool: Tool, path: tuple[Step, ...], stubs: Stubs, classes: list[str]) -> str:
+    if shape.kind == "list":
+        return f"list[{_type(shape.item or ANY, tool, (*path, 0), stubs, classes)}]"
+    if shape.kind != "object":
+        return {"any": "Any"}.get(shape.kind, shape.kind)
+    if not shape.keys:
+        return "dict[str, Any]"
+    name = f"_T{len(stubs.places)}"
+    stubs.places[name] = Place(tool.name, path, tuple(shape.keys))
+    members = []
+    for key, value in shape.keys.items():
+        kind = _type(value.shape, tool, (*path, key), stubs, classes)
+        members.append(f"{json.dumps(key, ensure_ascii=False)}: {kind if value.certain else f'NotRequired[{kind}]'}")
+    extra = ", extra_items=Any" if shape.open else ""
+    classes.append(f"{name} = TypedDict({name!r}, {{{', '.join(members)}}}{extra})")
+    return name
+
+
+def _signature(tool: Tool) -> str:
+    """Path arguments may go without their names; the others may not."""
+    parts = []
+    named = False
+    for parameter in tool.arguments:
+        if parameter.location != "path" and not named:
+            parts.append("*")
+            named = True
+        parts.append(_argument(parameter))
+    if tool.body is not None and tool.argument("body") is None:
+        parts += ([] if named else ["*"]) + ["body: Any = ..."]
+    wire = {p.name for p in tool.arguments if p.name != p.argument and p.name.isidentifier()}
+    wire -= {p.argument for p in tool.arguments} | set(keyword.kwlist)
+    if wire:  # the name that goes over the wire is taken, too
+        parts += ([] if named or "*" in parts else ["*"]) + [f"{name}: Any = ..." for name in sorted(wire)]
+    return ", ".join(parts)
+
+
+def _argument(parameter: Parameter) -> str:
+    kind = taken(parameter.schema)
+    # What has another name on the wire may be written by either.
+    optional = not parameter.required or parameter.name not in ("", parameter.argument)
+    return f"{parameter.argument}: {kind} | None = ..." if optional else f"{parameter.argument}: {kind}"
+
+
+def taken(schema: Schema) -> str:
+    """The type of what an argument may be given."""
+    values = schema.get("enum")
+    if isinstance(values, list) and values and all(isinstance(value, str | int | bool) for value in values):
+        return f"Literal[{', '.join(repr(value) for value in values)}] | {_SEVERAL}"
+    kinds = kinds_of(schema)
+    found = []
+    for kind in kinds:
+        items = schema.get("items") if kind == "array" else None
+        found.append(taken(items) if isinstance(items, Mapping) else _TAKEN.get(kind, "Any"))
+    return f"{' | '.join(dict.fromkeys(found))} | {_SEVERAL}" if kinds and "Any" not in found else "Any"

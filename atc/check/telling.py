@@ -1,0 +1,348 @@
+"""Say what the type checker found as somebody would who knows the API."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher, get_close_matches
+from typing import Literal
+
+from atc.check.checker import Report
+from atc.check.stubs import Place, Stubs
+from protocols.calling import nearest_argument
+from protocols.contract import Contract
+from protocols.graph import ProtocolGraph
+from protocols.routes import steps
+from protocols.shapes import Step
+from protocols.words import is_identifier, noun_of
+
+__all__ = ["Diagnostic", "Rule", "Teller"]
+
+Rule = Literal[
+    "syntax",
+    "unknown-tool",
+    "unknown-argument",
+    "missing-argument",
+    "wrong-type",
+    "wrong-value",
+    "unknown-key",
+    "unknown-name",
+    "possibly-unbound",
+    "made-up-identifier",
+]
+
+_TYPES: Mapping[str, Rule] = {
+    "invalid-argument-type": "wrong-type",
+    "not-subscriptable": "wrong-type",
+    "missing-attribute": "wrong-type",
+    "unresolved-attribute": "wrong-type",
+    "not-iterable": "wrong-type",
+    "unsupported-operator": "wrong-type",
+    "call-non-callable": "wrong-type",
+    "unknown-argument": "unknown-argument",
+    "too-many-positional-arguments": "unknown-argument",
+    "missing-argument": "missing-argument",
+    "possibly-unresolved-reference": "possibly-unbound",
+    "unresolved-reference": "unknown-name",
+    "invalid-typed-dict-key": "unknown-key",
+}
+"""What of the checker's rules matters to a run; the rest is style, or sure of less than it says."""
+
+_KEYS = 14
+_SCALARS = ("int", "float", "bool", "str", "None")
+_CLASS = re.compile(r"_T\d+")
+_GIVEN = re.compile(r"Argument to function `(\w+)` is incorrect: Expected `(.*)`, found `(.*)`")
+_LITERAL = re.compile(r"^Literal\[(.).*")
+_INDEXED = re.compile(r"Method `__getitem__` of type .* on object of type `(.*)`$")
+_METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE)_")
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One mistake. `line` counts from 1 and `column` from 0; `tool` is the one whose call or response it is about.
+
+    `suggestion` is the name, key or value that was probably meant, as it would be written; None where none is near.
+    """
+
+    line: int
+    column: int
+    rule: Rule
+    message: str
+    tool: str | None = None
+    suggestion: str | None = None
+
+
+class Teller:
+    """Turns what the checker says of one program into diagnostics."""
+
+    def __init__(
+        self,
+        tree: ast.Module,
+        contract: Contract,
+        names: Sequence[str],
+        stubs: Stubs,
+        graph: ProtocolGraph | None = None,
+    ) -> None:
+        self.graph = graph
+        self.tree = tree
+        self.contract = contract
+        self.names = names
+        self.stubs = stubs
+
+    def told(self, report: Report) -> Diagnostic | None:
+        """A diagnostic; None for what does not matter to a run."""
+        rule = _TYPES.get(report.rule)
+        if rule is None:
+            return None
+        quoted = re.findall(r"`([^`]*)`", report.text)
+        match rule:
+            case "unknown-name":
+                return self._name(report, quoted[0] if quoted else "")
+            case "possibly-unbound":
+                message = f"{quoted[0]} may have no value here: no line before it is sure to set it"
+                return self._at(report, rule, message)
+            case "unknown-key":
+                return self._key(report, re.findall(r'Unknown key "([^"]*)"', report.text), quoted)
+            case "unknown-argument" | "missing-argument":
+                return self._argument(report, rule, quoted)
+            case _:
+                return self._type(report, quoted)
+
+    def _at(
+        self, report: Report, rule: Rule, message: str, tool: str | None = None, suggestion: str | None = None
+    ) -> Diagnostic:
+        return Diagnostic(report.line, report.column, rule, message, tool, suggestion)
+
+    def _name(self, report: Report, name: str) -> Diagnostic:
+        if not _METHOD.match(name):
+            near = get_close_matches(name, self.names, 1, 0.85)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            rule: Rule = "unknown-tool" if near else "unknown-name"
+            return self._at(report, rule, f"{name} is not defined{meant}", None, near[0] if near else None)
+        best = max(self.names, key=lambda tool: _likeness(name, tool), default=None)
+        near_tool = best if best is not None and _likeness(name, best) >= 0.7 else None
+        meant = f"; did you mean {near_tool}?" if near_tool else ""
+        return self._at(report, "unknown-tool", f"there is no function {name}{meant}", near_tool, near_tool)
+
+    def _key(self, report: Report, keys: list[str], quoted: list[str]) -> Diagnostic | None:
+        place = next((self.stubs.places[name] for name in quoted if name in self.stubs.places), None)
+        if place is None:
+            return None
+        if keys:
+            return self._missing(report, place, keys[0])
+        lists = [key for key in place.keys if (*place.path, key, 0) in self._paths(place.tool)]
+        hint = f', and the list is in ["{lists[0]}"]' if len(lists) == 1 else ""
+        message = f"{place.tool}(…){steps(place.path)} is a dict: its keys are {_listed(place.keys)}{hint}"
+        return self._at(report, "wrong-type", message, place.tool, f'["{lists[0]}"]' if len(lists) == 1 else None)
+
+    def _paths(self, tool: str) -> set[tuple[Step, ...]]:
+        """Where a tool's response has objects."""
+        return {place.path for place in self.stubs.places.values() if place.tool == tool}
+
+    def _missing(self, report: Report, place: Place, key: str) -> Diagnostic:
+        """A key that an object does not have: which it has, and where that key is."""
+        where = f"{place.tool}(…){steps(place.path)}"
+        message = f'{where} has no "{key}"; its keys are {_listed(place.keys)}'
+        near = [name for name in place.keys if noun_of(name) == noun_of(key)] or get_close_matches(
+            key, place.keys, 1, 0.6
+        )
+        suggestion = f'["{near[0]}"]' if near else None
+        if inside := self._inside(place, key):
+            suggestion = steps(inside[len(place.path) :])
+            message += f'; "{key}" is in {place.tool}(…){steps(inside)}'
+        elif near:
+            message += f'; did you mean "{near[0]}"?'
+        return self._at(report, "unknown-key", message, place.tool, suggestion)
+
+    def _inside(self, place: Place, key: str) -> tuple[Step, ...] | None:
+        """Where a key is below an object, at most three keys and lists deeper."""
+        below = [
+            other.path
+            for other in self.stubs.places.values()
+            if other.tool == place.tool
+            and len(place.path) < len(other.path) <= len(place.path) + 3
+            and other.path[: len(place.path)] == place.path
+            and key in other.keys
+        ]
+        return (*min(below, key=len), key) if below else None
+
+    def _argument(self, report: Report, rule: Rule, quoted: list[str]) -> Diagnostic | None:
+        name = next((name for name in quoted if name in self.names), None) or self._callee(report)
+        if name is None:
+            return None
+        tool = self.contract.protocol.tool(name)
+        takes = [parameter.argument for parameter in tool.arguments]
+        if report.rule == "too-many-positional-arguments":
+            path = ", ".join(p.argument for p in tool.arguments if p.location == "path")
+            only = f"only {path} may go without a name" if path else "all its arguments need their names"
+            return self._at(report, rule, f"{name}(): {only}; it takes {_listed(takes)}", name)
+        if rule == "missing-argument":
+            missing = [argument for argument in quoted if argument in takes]
+            return self._at(
+                report, rule, f"{name}() misses {', '.join(missing)}", name, f"{missing[0]}=" if missing else None
+            )
+        given = {keyword.arg for call in self._calls(report) for keyword in call.keywords}
+        near = nearest_argument(tool, quoted[0], [argument for argument in takes if argument not in given])
+        meant = f"; did you mean {near}?" if near else f"; it takes {_listed(takes)}"
+        return self._at(report, rule, f"{name}() has no argument {quoted[0]!r}{meant}", name, near)
+
+    def _callee(self, report: Report) -> str | None:
+        """The tool whose call stands around a place."""
+        calls = self._calls(report)
+        return calls[-1].func.id if calls and isinstance(calls[-1].func, ast.Name) else None
+
+    def _calls(self, report: Report) -> list[ast.Call]:
+        """The calls of tools that stand around a place, the outermost first."""
+        place = (report.line, report.column)
+        return [
+            node
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in self.names
+            and (node.lineno, node.col_offset) <= place < (node.end_lineno or 0, node.end_col_offset or 0)
+        ]
+
+    def _type(self, report: Report, quoted: list[str]) -> Diagnostic | None:
+        """A value that is used as what it is not: what an API returned, or what its functions are given."""
+        classes = [name for text in quoted for name in _CLASS.findall(text) if name in self.stubs.places]
+        place = self.stubs.places[classes[0]] if classes else None
+        tool = place.tool if place else None
+        if (given := _GIVEN.match(report.text)) is not None:
+            return self._given(report, given[1], given[2], given[3])
+        if (indexed := _INDEXED.match(report.text)) is not None:
+            return self._indexed(report, indexed[1], place)
+        if report.rule in ("missing-attribute", "unresolved-attribute"):
+            return self._attribute(report, quoted, place)
+        if report.rule == "not-subscriptable" and quoted and quoted[0] in _SCALARS:
+            return self._at(report, "wrong-type", f"this is of type {quoted[0]}, which has nothing inside", tool)
+        if report.rule == "not-iterable" and quoted and quoted[0] in _SCALARS:
+            return self._at(report, "wrong-type", f"this is of type {quoted[0]} and no list", tool)
+        if report.rule == "unsupported-operator" and len(quoted) == 3:
+            kinds = [_LITERAL.sub(_plain, kind) for kind in quoted[1:]]
+            if all(kind in _SCALARS or kind in self.stubs.places for kind in kinds):
+                one, other = (self._spoken(kind) for kind in kinds)
+                return self._at(report, "wrong-type", f"{quoted[0]} does not go with {one} and {other}", tool)
+        return None
+
+    def _attribute(self, report: Report, quoted: list[str], place: Place | None) -> Diagnostic | None:
+        """`x.name` where x is an object of a response, or a list of them."""
+        attribute = quoted[-1]
+        if place is None or not quoted[0].startswith(("_T", "list[_T")):
+            return None
+        if quoted[0].startswith("list["):
+            where = f"{place.tool}(…){steps(place.path[:-1])}"
+            message = f'{where} is a list: take an item of it first, as in [0]["{attribute}"]'
+            return self._at(report, "wrong-type", message, place.tool, f'[0]["{attribute}"]')
+        if attribute in place.keys:
+            message = f'{place.tool}(…){steps(place.path)} is a dict: write ["{attribute}"] for .{attribute}'
+            return self._at(report, "wrong-type", message, place.tool, f'["{attribute}"]')
+        return self._missing(report, place, attribute)
+
+    def _given(self, report: Report, function: str, expected: str, found: str) -> Diagnostic | None:
+        """An argument of a wrong type. Texts and literals are no matter of types: see atc.check.constants."""
+        if function not in self.names or found.startswith("Literal[") or "Unknown" in found or "Any" in found:
+            return None
+        node = self._expression(report)
+        value = node.value if isinstance(node, ast.keyword) else node
+        number = expected.startswith("float")
+        argument = node.arg if isinstance(node, ast.keyword) else self._place(report, function, node)
+        if found in ("str", "None"):
+            key = value.slice if isinstance(value, ast.Subscript) else None
+            name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+            if (
+                found == "None"
+                or not number
+                or not name
+                or (is_identifier(name) and not self._counted(function, argument))
+            ):
+                return None
+        which = f"argument {argument!r}" if argument else "an argument"
+        wants = "a number" if number else "a text or number" if expected.startswith("str") else "another type"
+        classes = [name for name in _CLASS.findall(found) if name in self.stubs.places]
+        identifiers = [key for key in self.stubs.places[classes[0]].keys if is_identifier(key)] if classes else []
+        suggestion = None
+        if identifiers and not found.startswith("list["):
+            suggestion = f'["{"id" if "id" in identifiers else identifiers[0]}"]'
+        hint = f"; take its {suggestion}" if suggestion else ""
+        message = f"{function}(): {which} is {self._spoken(found)}, and {wants} is wanted{hint}"
+        return self._at(report, "wrong-type", message, function, suggestion)
+
+    def _place(self, report: Report, function: str, node: ast.AST | None) -> str | None:
+        """The argument that a value without a name is for."""
+        names = [p.argument for p in self.contract.protocol.tool(function).arguments if p.location == "path"]
+        for call in self._calls(report):
+            for name, value in zip(names, call.args, strict=False):
+                if value is node:
+                    return name
+        return None
+
+    def _counted(self, tool: str, argument: str | None) -> bool:
+        """Whether all that an identifier can come from are numbers, so that a text is another thing's."""
+        sources = self.graph.producers(tool, argument) if self.graph is not None and argument else ()
+        shapes = [(self.contract.body(source.tool), source.path) for source in sources if not source.header]
+        return bool(shapes) and all(body is not None and body.at(path).kind == "int" for body, path in shapes)
+
+    def _indexed(self, report: Report, kind: str, place: Place | None) -> Diagnostic | None:
+        """`x["key"]` where x is a list or a text."""
+        if kind.startswith("list[") and place is not None:
+            where = f"{place.tool}(…){steps(place.path[:-1])}"
+            message = f"{where} is a list: take an item of it first, as in [0], or go through it with for"
+            return self._at(report, "wrong-type", message, place.tool, "[0]")
+        if kind.startswith("list["):
+            return self._at(report, "wrong-type", "this is a list: take an item of it first, as in [0]", None, "[0]")
+        if kind == "str" and not self._loops_over_dict(report):
+            return self._at(report, "wrong-type", "this is a text and has no keys")
+        if kind == "str":
+            return self._at(report, "wrong-type", "going through a dict gives its keys, which are texts")
+        return None
+
+    def _loops_over_dict(self, report: Report) -> bool:
+        node = self._expression(report)
+        names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} if node is not None else set()
+        return any(
+            isinstance(loop, ast.For | ast.comprehension)
+            and isinstance(loop.target, ast.Name)
+            and loop.target.id in names
+            for loop in ast.walk(self.tree)
+        )
+
+    def _expression(self, report: Report) -> ast.AST | None:
+        """The largest expression or named argument that begins at a place."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.expr | ast.keyword) and (node.lineno, node.col_offset) == (
+                report.line,
+                report.column,
+            ):
+                return node
+        return None
+
+    def _spoken(self, text: str) -> str:
+        """A type without the names of our classes."""
+
+        def said(found: re.Match[str]) -> str:
+            place = self.stubs.places.get(found[0])
+            return f"the dict {place.tool}(…){steps(place.path)}" if place else "a dict"
+
+        return _CLASS.sub(said, text).replace("`", "")
+
+
+def _plain(literal: re.Match[str]) -> str:
+    """The type of a literal by its first character."""
+    return "str" if literal[1] in "\"'" else "int" if literal[1] in "-0123456789" else "bool"
+
+
+def _likeness(name: str, tool: str) -> float:
+    """How much two names of functions resemble each other, also with their words in another order."""
+
+    def words(text: str) -> str:
+        return " ".join(sorted(text.lower().split("_")))
+
+    pairs = ((name.lower(), tool.lower()), (words(name), words(tool)))
+    return max(SequenceMatcher(None, *pair).ratio() for pair in pairs)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_KEYS]) + (", …" if len(names) > _KEYS else "") if names else "nothing"

@@ -1,0 +1,50 @@
+"""`atc check`: what is wrong with a program, found without running it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from atc.cli import say
+from atc.cli.options import read_program
+
+__all__ = ["check"]
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.option(
+    "--api", required=True, metavar="SPEC", help="OpenAPI document or *.tools.json: file or URL, JSON or YAML."
+)
+@click.option(
+    "--query", metavar="QUESTION", help="What the program is to answer: identifiers that it does not name are told."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a list of diagnostics as JSON.")
+@click.pass_context
+def check(ctx: click.Context, file: Path, api: str, query: str | None, as_json: bool) -> None:
+    """Tell what is wrong with the program in FILE (- for stdin) without running it.
+
+    Each line of output is FILE:LINE:COLUMN, the rule and what is there in place of what was written. Checked are names
+    of tools and their arguments, keys and types of what the API's document says it returns, and variables that may
+    have no value. Exit code 0: nothing was found; 1: something was.
+    """
+    from atc.check import check as diagnose
+    from atc.check.checker import available
+    from atc.files import to_json
+    from protocols import load
+    from protocols.contract import Contract
+    from protocols.graph import ProtocolGraph
+
+    program = read_program(file)
+    protocol = load(api)
+    found = diagnose(program, Contract(protocol), query=query, graph=ProtocolGraph(protocol))
+    if available() is None:
+        say("the type checker is missing, so types and keys were not looked at: pip install ty")
+    if as_json:
+        click.echo(to_json([asdict(one) for one in found]), nl=False)
+    else:
+        for one in found:
+            click.echo(f"{file}:{one.line}:{one.column + 1}: {one.rule}: {one.message}")
+    ctx.exit(1 if found else 0)

@@ -1,0 +1,147 @@
+"""What is wrong with a program is said before it runs, and what is not wrong is left alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from atc.check import Diagnostic, check
+from atc.check.checker import available
+from atc.cli import main
+from benchmarks.answers import FOLDER
+from benchmarks.datasets import open_dataset
+from protocols import Protocol, load
+from protocols.contract import Contract
+from protocols.graph import ProtocolGraph
+from protocols.samples import sample
+
+HERE = Path(__file__).parent
+KINDS = ("unknown-tool", "arguments", "wrong-type", "unknown-key", "possibly-unbound", "requests")
+
+
+@cache
+def protocols() -> dict[str, Protocol]:
+    """Our own APIs by name."""
+    return {
+        "cinema": load(sample("cinema")),
+        "shed": load(HERE / "open.yaml"),
+        **open_dataset("tiny", None, ()).protocols,
+    }
+
+
+def checked(program: str, api: str, query: str | None = None) -> list[Diagnostic]:
+    protocol = protocols()[api]
+    return check(program, Contract(protocol), None, query, ProtocolGraph(protocol))
+
+
+def wrong_programs() -> list[tuple[str, str, int, str, str]]:
+    """Kind, API, line, what the message says, program."""
+    found = []
+    for part in (HERE / "wrong.txt").read_text("utf-8").removeprefix("== ").split("\n== "):
+        head, _, program = part.partition("\n")
+        kind, api, line, says = head.split(" ", 3)
+        found.append((kind, api, int(line), says, program.strip() + "\n"))
+    return found
+
+
+def test_the_type_checker_is_installed() -> None:
+    """Without it much of what follows would find nothing."""
+    assert available() is not None
+
+
+def test_there_are_ten_wrong_programs_of_each_kind() -> None:
+    kinds = [kind for kind, *_ in wrong_programs()]
+    assert {kind: kinds.count(kind) for kind in KINDS} == dict.fromkeys(KINDS, 10)
+
+
+@pytest.mark.parametrize(("kind", "api", "line", "says", "program"), wrong_programs())
+def test_a_wrong_program_is_told_where_it_is_wrong(kind: str, api: str, line: int, says: str, program: str) -> None:
+    """One mistake each: its line, and what is there in place of what was written."""
+    found = checked(program, api)
+
+    assert [one.line for one in found] == [line], found
+    assert says in found[0].message
+    rules = {"arguments": {"unknown-argument", "missing-argument"}, "wrong-type": {"wrong-type", "wrong-value"}}
+    rules["requests"] = {"unknown-key", "wrong-type"}
+    assert found[0].rule in rules.get(kind, {kind})
+
+
+def test_reference_programs_are_right() -> None:
+    """No reference of the shipped benchmark has anything wrong with it."""
+    for file in sorted([*(FOLDER / "tiny").iterdir(), *(FOLDER / "solved" / "tiny").iterdir()]):
+        for part in file.read_text("utf-8").split("\n# after\n"):
+            api = file.stem.rpartition("-")[0]
+            assert [one for one in checked(part, api) if "before" not in one.message] == [], file.name
+
+
+@pytest.mark.parametrize("program", (HERE / "open.txt").read_text("utf-8").split("==\n"))
+def test_an_open_object_may_hold_anything(program: str) -> None:
+    """Where the document says nothing of an object, or that more may come, no key is taken for a mistake."""
+    assert checked(program, "shed") == []
+
+
+def test_identifiers_that_nobody_gave() -> None:
+    """A placeholder is one in any case; another constant, where the question does not say it."""
+    program = 'print(GET_studios_studioId(studioId={})["name"])\n'
+
+    assert [one.rule for one in checked(program.format(42), "cinema", "Where is studio 42?")] == []
+    assert [one.rule for one in checked(program.format(42), "cinema")] == []
+    (found,) = checked(program.format(42), "cinema", "Where is the studio of Dune?")
+    assert found.rule == "made-up-identifier"
+    assert 'take it from GET_films_filmId(filmId=…)["studio"]["studioId"]' in found.message
+    code = 'code = "your_depot_code_here"\nprint(GET_depots_depotCode(depotCode=code)["phone"])\n'
+    assert [one.rule for one in checked(code, "parcels")] == ["made-up-identifier"]
+
+
+def test_what_was_observed_is_known(tmp_path: Path) -> None:
+    """A key that the document forgot is no mistake once it was seen; one that was missing may be absent."""
+    protocol = protocols()["cinema"]
+    seen = {"GET_me": {"type": "object", "properties": {"memberId": {}, "points": {"type": "integer"}}}}
+    contract = Contract(protocol, seen)
+
+    assert check('print(GET_me()["points"] + 1)\n', contract) == []
+    assert [one.rule for one in check('print(GET_me()["points"])\n', Contract(protocol))] == ["unknown-key"]
+    body = contract.body("GET_me")
+    assert body is not None
+    assert (body.keys["email"].certain, body.keys["points"].shape.kind) == (False, "int")
+
+
+def test_a_syntax_error_has_its_place() -> None:
+    (found,) = checked("films = GET_films(\nprint(films)\n", "cinema")
+    assert (found.rule, found.line) == ("syntax", 1)
+
+
+def atc(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(one) for one in arguments])
+
+
+def test_the_command_tells_people_and_machines(tmp_path: Path) -> None:
+    """Exit code 0 for a clean program, 1 for diagnostics, 2 for wrong usage; JSON has every part of a diagnostic."""
+    program = tmp_path / "program.py"
+    program.write_text('film = GET_films(query="Dune")["films"][0]\nprint(film["director"])\n')
+    wrong = atc("check", program, "--api", sample("cinema"))
+    told = json.loads(atc("check", program, "--api", sample("cinema"), "--json").stdout)
+
+    assert wrong.exit_code == 1
+    assert re.search(r"program\.py:2:\d+: unknown-key: .* has no \"director\"", wrong.stdout)
+    assert told == [
+        {
+            "line": 2,
+            "column": 11,
+            "rule": "unknown-key",
+            "message": told[0]["message"],
+            "tool": "GET_films",
+            "suggestion": None,
+        }
+    ]
+
+    program.write_text('print(GET_films(query="Dune")["films"][0]["title"])\n')
+    clean = atc("check", program, "--api", sample("cinema"))
+    assert (clean.exit_code, clean.stdout) == (0, "")
+    assert atc("check", tmp_path / "none.py", "--api", sample("cinema")).exit_code == 2
+    assert atc("check", program).exit_code == 2
