@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from atc import prompts
 from atc.attribution import attribute
 from atc.candidates import Candidates
+from atc.check import Diagnostic, check, mended
 from atc.events import (
     CallMade,
     EventSink,
@@ -39,12 +40,13 @@ from atc.modes import LOOP, MODES, baseline, parse
 from atc.modes.work import Work
 from atc.programs import extract, fenced, same
 from atc.provenance import flows
-from atc.remedy import Remedy, remedy
+from atc.remedy import Remedy, remedy, remedy_of
 from atc.resume import answered, begin, keep, open_writes, refused_write
 from atc.solution import Attempt, Solution, Status
 from atc.trouble import api_trouble
 from atc.verify import doubt, judge, rests_on_nothing
 from protocols import load
+from protocols.contract import Contract
 from protocols.errors import LimitReached, ModelError, UsageError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol
@@ -52,6 +54,7 @@ from protocols.render import estimate, render
 from protocols.vocabulary import mentioned, vocabulary
 from sandbox import CallRecord, Journal, Limits, Run, Sandbox
 from sandbox.reach import origin
+from sandbox.sandbox import snippet
 from sandbox.writes import POLICIES, Writes
 
 if TYPE_CHECKING:
@@ -70,6 +73,16 @@ _DETAILED = 6
 _PROGRAM_TOKENS = 512
 """Room for one program; a small model that has not ended by then is going round in circles."""
 _SHORT = 600
+_MENDINGS = 3
+"""Rounds of mending; a name that is put right may show what else is wrong."""
+_RULES = {
+    "syntax": "SyntaxError",
+    "unknown-tool": "NameError",
+    "unknown-name": "NameError",
+    "possibly-unbound": "NameError",
+    "unknown-key": "KeyError",
+}
+"""What Python would say of a diagnostic, in a word that every model knows; of the others, TypeError."""
 
 
 class Agent:
@@ -95,6 +108,7 @@ class Agent:
         tools: How many tools the model is shown at most, or "all".
         now: What time it is for the program and the model; the real time by default, a fixed one with `simulate`.
         limits: What a program may use.
+        check: Look at each program before it is run (mode attribute); what is wrong in any case then costs no call.
         learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
         strict_sandbox: Refuse to run programs where a layer of the sandbox cannot be had; else that is a warning.
         on_event: Called with every event as it happens.
@@ -121,6 +135,7 @@ class Agent:
         allow: Sequence[str] = (),
         limits: Limits | None = None,
         learn: bool = False,
+        check: bool = True,
         strict_sandbox: bool = False,
         on_event: EventSink | None = None,
         writes: WritesPolicy | None = None,
@@ -147,6 +162,7 @@ class Agent:
         self.limits = limits or Limits()
         self.allow = tuple(allow)
         self.learn = learn
+        self.check = check
         self.strict_sandbox = strict_sandbox
         self.on_event: EventSink = on_event or (lambda event: None)
         policy: WritesPolicy = writes or ("allow" if simulate else "ask")
@@ -182,6 +198,7 @@ class Agent:
         allow: Sequence[str] = (),
         limits: Limits | None = None,
         learn: bool = False,
+        check: bool = True,
         strict_sandbox: bool = False,
         on_event: EventSink | None = None,
         writes: WritesPolicy | None = None,
@@ -205,6 +222,7 @@ class Agent:
             allow=allow,
             limits=limits,
             learn=learn,
+            check=check,
             strict_sandbox=strict_sandbox,
             on_event=on_event,
             writes=writes,
@@ -225,6 +243,11 @@ class Agent:
     def graph(self) -> ProtocolGraph:
         """The data flow between the tools of the protocol."""
         return ProtocolGraph(self.protocol)
+
+    @cached_property
+    def contract(self) -> Contract:
+        """What is known of the responses, to which programs are held."""
+        return Contract(self.protocol)
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -307,6 +330,7 @@ class _Solve:
         self.messages: list[Message] = []
         self.first = 0
         self.facts: list[str] = []
+        self.told: set[tuple[str, str]] = set()
         self.begin = ""
         self.doubted = False
         self.earlier = len(self.attempts)
@@ -396,7 +420,9 @@ class _Solve:
         self.messages = self.opening()
         self.first = len(self.messages)
         while True:
-            program = self.write()
+            program = self.checked(self.write())
+            if program is None:
+                continue
             run = self.execute(sandbox, program) if program else None
             if run is not None and run.outcome == "interrupted":
                 self.attempts.append(Attempt(program, "run", run, None, None))
@@ -428,6 +454,51 @@ class _Solve:
                 self.journal.over()
             sandbox.prepare()
             self.reflect(run, fault, attribution)
+
+    def checked(self, program: str) -> str | None:
+        """What of a program is to be run: itself, a mended one, or None where the model is to write another first.
+
+        The document may be wrong: what was told once is not told again, and the last program is run in any case.
+        """
+        agent = self.agent
+        if not program or agent.mode != "attribute" or not agent.check or self.revisions >= agent.max_reflections:
+            return program
+        found = self.diagnosed(program)
+        if not found:
+            return program
+        self.told.update((one.rule, one.message) for one in found)
+        first = found[0]
+        shown = snippet(program, first.line)
+        fault = Fault("check", _RULES.get(first.rule, "TypeError"), first.message, first.line, shown)
+        tools = tuple(dict.fromkeys(one.tool for one in found if one.tool))
+        attribution = Attribution(first.tool, None, None, "check" if first.tool else "none", tools)
+        self.attempts.append(Attempt(program, "check", None, fault, attribution))
+        agent.on_event(FaultFound(len(self.attempts), fault, attribution))
+        better = self.mended(program, found)
+        if better is not None and not self.is_known(better):
+            self.messages.append(Message("assistant", f"{_PREFILL}{better}\n```"))
+            agent.on_event(ProgramWritten(self.number, better, Usage()))
+            return better
+        known = remedy_of(found, program, agent.graph, self.ranked, agent.vocabulary)
+        self.begin = known.begin
+        self.facts.extend(line for line in (first.message, *known.facts) if line not in self.facts)
+        self.ask_again(fault, first.tool, known)
+        return None
+
+    def mended(self, program: str, found: Sequence[Diagnostic]) -> str | None:
+        """The program with all that is wrong put right, and what shows only then; None where that needs the model."""
+        better: str | None = program
+        for _ in range(_MENDINGS):
+            better = mended(better, found) if better is not None else None
+            found = self.diagnosed(better) if better is not None else []
+            if not found:
+                return better
+        return None
+
+    def diagnosed(self, program: str) -> list[Diagnostic]:
+        """What is wrong with a program, without what the model was told before."""
+        found = check(program, self.agent.contract, self.tools, self.query, self.agent.graph)
+        return [one for one in found if (one.rule, one.message) not in self.told and one.rule != "syntax"]
 
     def refused(self, program: str, run: Run, call: CallRecord) -> tuple[Status, str]:
         """The end of a solve whose program may not write, whatever the program made of it: no revision helps."""
@@ -540,23 +611,35 @@ class _Solve:
         elif attribution.tool:
             known = self.known(run, fault, attribution)
             rejected = run.calls[run.error.call].tool if run and run.error and run.error.call is not None else None
-            tool = rejected or attribution.tool
-            documentation = render([self.agent.protocol.tool(tool)], self.agent.graph, budget=800)
             self.facts.extend(line for line in known.facts if line not in self.facts)
-            text = prompts.render(
-                "reflect",
-                error=error,
-                tool=tool,
-                documentation=documentation,
-                remedy="\n".join(known.facts),
-                query=self.query,
-            )
+            self.ask_again(fault, rejected or attribution.tool, known)
+            return
         else:
             if (fault.stage != "answer" or fault.type == "NoOutput") and error not in self.facts:
                 self.facts.append(error)
             self.known(run, fault, attribution)
             text = prompts.render("reflect_program", error=error, query=self.query)
         self.messages.append(Message("user", text))
+        self.shorten()
+
+    def ask_again(self, fault: Fault, tool: str | None, known: Remedy) -> None:
+        """Add what went wrong with a tool to the conversation, with its documentation and what is known."""
+        if tool is None:
+            text = prompts.render("reflect_program", error=_error_text(fault), query=self.query)
+        else:
+            text = prompts.render(
+                "reflect",
+                error=_error_text(fault),
+                tool=tool,
+                documentation=render([self.agent.protocol.tool(tool)], self.agent.graph, budget=800),
+                remedy="\n".join(known.facts),
+                query=self.query,
+            )
+        self.messages.append(Message("user", text))
+        self.shorten()
+
+    def shorten(self) -> None:
+        """Cut the oldest turns where the conversation has become too long."""
         turn = self.first
         while turn < len(self.messages) - 2 and estimate("".join(m.content for m in self.messages)) > _PROMPT_TOKENS:
             old = self.messages[turn]

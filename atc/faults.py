@@ -11,8 +11,9 @@ from typing import Literal
 
 __all__ = ["Attribution", "Fault", "Stage"]
 
-Stage = Literal["write", "policy", "run", "answer"]
-"""Where an attempt failed: no program in the model's text, refused by the policy, raised while running, no answer."""
+Stage = Literal["write", "check", "policy", "run", "answer"]
+"""Where an attempt failed: no program in the model's text, wrong before it ran, refused by the policy, raised while
+running, no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +34,14 @@ class Attribution:
     `tool` is None when the fault is the program's own. `call` is the index of the call among the run's calls, `path`
     where in its response the fault lies (`["results"][3]`; None at its root or where that is not known), `how` the
     evidence: call (the call itself failed), data (the failing operation worked on that call's response, or a rejected
-    call was given something from it), line (what the traceback tells, where the values could not be followed), none.
+    call was given something from it), line (what the traceback tells, where the values could not be followed), check
+    (the program was not run: what its line says of the tool), none.
     `candidates` are all tools involved, nearest first; `evidence` what their responses held there, in words.
     """
 
     tool: str | None
     call: int | None
     path: str | None
-    how: Literal["call", "data", "line", "none"]
+    how: Literal["call", "data", "line", "check", "none"]
     candidates: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()

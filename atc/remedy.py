@@ -6,22 +6,26 @@ the right one, and what a response really held, are facts; a small model should 
 
 from __future__ import annotations
 
+import ast
 import json
 import keyword
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from atc.check import Diagnostic, begun
+from atc.check.telling import Edit
 from atc.evidence import Finding, Span, argument_of, findings
 from atc.faults import Attribution, Fault
+from atc.programs import parsed
 from protocols.graph import ProtocolGraph, Source
-from protocols.routes import route_to_argument, route_to_field, steps
+from protocols.routes import Held, route_to_argument, route_to_field, steps
 from protocols.shapes import Step
 from protocols.vocabulary import mentioned
 from sandbox.bodies import LargeBody
 from sandbox.records import CallRecord, Run
 
-__all__ = ["Remedy", "outline", "remedy"]
+__all__ = ["Remedy", "outline", "remedy", "remedy_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,37 @@ def remedy(
             if text and fact.span:
                 begin = begin or _begin(program, fact.span, text)
     return Remedy(tuple(lines), begin)
+
+
+def remedy_of(
+    found: Sequence[Diagnostic],
+    program: str,
+    graph: ProtocolGraph,
+    shown: Sequence[str],
+    known: Mapping[str, frozenset[str]],
+) -> Remedy:
+    """What a revision should know of a program that was not run; `shown` and `known` as for `remedy`."""
+    facts = [f"line {one.line}: {one.message}" for one in found[1:]]
+    begin = begun(program, found)
+    first = found[0]
+    tree = parsed(program)
+    if first.key is not None and first.edit is None and first.tool is not None and tree is not None:
+        for node in ast.walk(tree):
+            if not (
+                isinstance(node, ast.Subscript)
+                and (node.slice.lineno, node.slice.col_offset) == (first.line, first.column)
+            ):
+                continue
+            held = (Held(ast.unparse(node.value), first.tool, first.path),)
+            fact = Finding("", first.tool, first.path, first.key, held=held)
+            told, text = _elsewhere(first.key, fact, graph, shown, known)
+            facts.extend([told] if told else [])
+            row = program.split("\n")[node.lineno - 1]
+            if text and node.lineno == node.end_lineno and row.isascii():
+                edit = Edit(node.lineno, node.col_offset, node.end_col_offset or 0, text)
+                begin = begun(program, [replace(first, edit=edit)])
+            break
+    return Remedy(tuple(facts), begin)
 
 
 def _mended_name(program: str, fault: Fault) -> str:

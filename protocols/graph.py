@@ -25,11 +25,11 @@ from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.shapes import Field, Step, fields, items_of, properties_of, type_of
 from protocols.words import ID_WORDS, WRAPPERS, is_identifier, noun_of, singular, words
 
-__all__ = ["ProtocolGraph", "Source", "Want", "attribute_of", "noun_of_identifier"]
+__all__ = ["SEARCHES", "ProtocolGraph", "Source", "Want", "attribute_of", "chosen", "noun_of_identifier"]
 
 _STRONG = frozenset({"id", "uuid", "guid", "ref", "slug", "uri", "identifier", "handle"})
 _LINKS = frozenset({"href", "url", "link", "self"})
-_SEARCHES = frozenset({"keyword", "keywords", "name", "q", "query", "search", "term", "text", "title"})
+SEARCHES = frozenset({"keyword", "keywords", "name", "q", "query", "search", "term", "text", "title"})
 """Arguments that take words of the question."""
 _SELVES = frozenset({"user", "account", "profile", "member", "customer"})
 """What `/me` is, in the words of an API."""
@@ -160,7 +160,7 @@ class ProtocolGraph:
     def searches(self, tool: str) -> bool:
         """Whether a tool takes words of the question and nothing else that is required."""
         required = [p.argument.lower() for p in self._tools[tool].arguments if p.required]
-        return bool(required) and _SEARCHES.issuperset(required)
+        return bool(required) and SEARCHES.issuperset(required)
 
     def hint(self, tool: str, argument: str, among: Collection[str] | None = None, most: int = 1) -> str:
         """One line that says where an argument comes from; empty when that is plain or unknown.
@@ -180,9 +180,10 @@ class ProtocolGraph:
     def expression(self, source: Source) -> str:
         """The program text that reads a source: a call with its required arguments and the way into its response."""
         tool = self._tools[source.tool]
-        required = [f"{p.argument}=…" for p in tool.arguments if p.required]
+        told = chosen(tool, source.path)
+        required = [f"{p.argument}={told.get(p.argument, '…')}" for p in tool.arguments if p.required]
         if not required:  # a list that can be searched is searched
-            required = [f"{p.argument}=…" for p in tool.arguments if p.argument.lower() in _SEARCHES][:1]
+            required = [f"{p.argument}=…" for p in tool.arguments if p.argument.lower() in SEARCHES][:1]
         call = f"{source.tool}({', '.join(required)})"
         if source.header:
             return f"the response header {source.header} of {call}"
@@ -397,6 +398,22 @@ class ProtocolGraph:
         elif all(other is None for other in wants):
             score += 2.0 if last == want.noun or "search" in words(tool.path) else 0.0
         return score
+
+
+def chosen(tool: Tool, path: tuple[Step, ...]) -> dict[str, str]:
+    """The required arguments that say which kind of thing is asked for, as program text: `type=["artist"]` where what
+    is wanted stands in the list of artists."""
+    nouns = {noun_of(step) for step in path if isinstance(step, str)} - WRAPPERS
+    found = {}
+    for parameter in tool.arguments:
+        items = parameter.schema.get("items")
+        listed = isinstance(items, Mapping)
+        values = cast("Schema", items).get("enum") if listed else parameter.schema.get("enum")
+        if parameter.required and isinstance(values, list):
+            named = [value for value in values if isinstance(value, str) and noun_of(value) in nouns]
+            if len(named) == 1:
+                found[parameter.argument] = f'["{named[0]}"]' if listed else f'"{named[0]}"'
+    return found
 
 
 def _want(tool: Tool, parameter: Parameter, things: Collection[str]) -> Want | None:

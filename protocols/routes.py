@@ -6,14 +6,15 @@ the way: `GET_person_person_id(person_id=person["id"])["birthday"]`, over as man
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from protocols.graph import ProtocolGraph, Want
+from protocols.graph import SEARCHES, ProtocolGraph, Source, Want, chosen
 from protocols.shapes import Step
 from protocols.words import WRAPPERS, noun_of
 
-__all__ = ["Held", "Route", "route_to_argument", "route_to_field", "steps"]
+__all__ = ["Held", "Route", "route_to_argument", "route_to_field", "search_expression", "steps"]
 
 _MOST = 3
 """Calls that a way may take."""
@@ -72,6 +73,22 @@ def route_to_argument(
     for calls in (held, *_onwards(graph, held, {}, [name for name in among if name != tool])):
         if (text := _filled(graph, tool, argument, calls, {})) is not None:
             return text
+    return None
+
+
+def search_expression(graph: ProtocolGraph, sources: Sequence[Source], name: str) -> str | None:
+    """The program text that finds what a name calls by the first source that searches by words; None without one."""
+    for source in sources:
+        tool = graph.protocol.tool(source.tool)
+        required = [parameter for parameter in tool.arguments if parameter.required]
+        wanted = [parameter for parameter in required if parameter.argument.lower() in SEARCHES]
+        if not required:  # a list that can be searched is searched
+            wanted = [parameter for parameter in tool.arguments if parameter.argument.lower() in SEARCHES][:1]
+        given = {parameter.argument: json.dumps(name, ensure_ascii=False) for parameter in wanted[:1]}
+        given.update(chosen(tool, source.path))
+        if wanted and not source.header and all(parameter.argument in given for parameter in required):
+            inside = ", ".join(f"{argument}={text}" for argument, text in given.items())
+            return f"{tool.name}({inside}){steps(source.path)}" + ('.split("/")[-1]' if source.link else "")
     return None
 
 

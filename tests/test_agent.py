@@ -93,7 +93,7 @@ def test_an_invented_identifier_is_answered_with_the_call_that_yields_it() -> No
         'print(GET_people_personId(personId=person["personId"])["birthday"])',
     )
 
-    with Agent(protocol, model=model, simulate=True) as agent:
+    with Agent(protocol, model=model, simulate=True, check=False) as agent:
         solution = agent.solve("When was Ana Bell born?")
 
     assert solution.status == "answered"
@@ -395,3 +395,49 @@ def test_wrong_use_is_told_at_once(weather: LocalAPI) -> None:
         Agent(weather.protocol, model=ScriptedModel()).solve("  ")
     with pytest.raises(UsageError, match="no tool GET_nothing"):
         Agent(weather.protocol, model=ScriptedModel()).solve("What?", tools=["GET_nothing"])
+
+
+def test_what_is_wrong_before_a_run_costs_no_call() -> None:
+    """The model is told as of any other failure; nothing was sent, and the tool is named."""
+    model = ScriptedModel(
+        'film = GET_films(query="Dune")["films"][0]\nfor _ in range(2):\n    last = film\nprint(film["director"])',
+        'print(GET_films(query="Dune")["films"][0]["title"])',
+    )
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        solution = agent.solve("Who directed Dune?")
+
+    first = solution.attempts[0]
+    assert (first.stage, first.run, first.calls) == ("check", None, ())
+    assert first.fault is not None
+    assert (first.fault.type, first.fault.line) == ("KeyError", 4)
+    assert first.attribution is not None
+    assert (first.attribution.tool, first.attribution.how) == ("GET_films", "check")
+    assert 'GET_films(…)["films"][0] has no "director"; its keys are filmId, title' in model.asked[1][-2].content
+    assert solution.reflections == 1
+
+
+def test_what_is_surely_meant_is_mended_without_the_model() -> None:
+    """A slip of the pen, a name where an identifier belongs, an object for its id: the model is not asked again."""
+    slip = (
+        'person = GET_people_personId(personId="Ana Bell")\n'
+        "credits = GET_people_personId_credit(personId=person)\n"
+        'print(len(credits["cast"]), person["birthDay"])'
+    )
+    with Agent(load(sample("cinema")), model=ScriptedModel(slip), simulate=True) as agent:
+        solution = agent.solve("In how many films did Ana Bell act, and when was she born?")
+
+    assert (solution.status, solution.reflections, solution.usage.model_calls) == ("answered", 1, 1)
+    assert solution.program == (
+        'person = GET_people_personId(personId=GET_people(query="Ana Bell")["people"][0]["personId"])\n'
+        'credits = GET_people_personId_credits(personId=person["personId"])\n'
+        'print(len(credits["cast"]), person["birthday"])'
+    )
+
+
+def test_a_document_may_be_wrong() -> None:
+    """A program that is told of a mistake and stays the same is run."""
+    wrong = 'print(GET_me()["points"] if "points" in GET_me() else "none")'
+    with Agent(load(sample("cinema")), model=ScriptedModel(wrong, wrong, wrong), simulate=True) as agent:
+        solution = agent.solve("How many points do I have?")
+
+    assert [attempt.stage for attempt in solution.attempts][:2] == ["check", "answer"]

@@ -30,7 +30,7 @@ film = GET_search_film(query="The Long Tide")["results"][0]
 crew = GET_film_film_id_credits(film_id=film["id"])["crew"]
 print([person["name"] for person in crew if person["job"] == "Director"][0])
 ```"""
-WRONG = RIGHT.replace('film["id"]', 'film["uid"]')
+WRONG = RIGHT.replace('["results"][0]', '["results"][99]')
 
 
 def atc(*arguments: str | Path) -> Result:
@@ -111,7 +111,7 @@ def test_solve_that_fails(films: Path, endpoint: Callable[..., None], tmp_path: 
 
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert result.stderr.splitlines()[-1].startswith("atc: not solved in 2 attempts: KeyError")
+    assert result.stderr.splitlines()[-1].startswith("atc: not solved in 2 attempts: IndexError")
     assert len(json.loads((tmp_path / "s.json").read_text())["attempts"]) == 2
 
 

@@ -2,12 +2,13 @@
 
 `stubs` writes the tools down with their types, `checker` runs a type checker over the program, `telling` says
 what it found in the words of the API, `constants` looks at what a program says outright, and `diagnostics` puts it all
-together.
+together; `mending` puts right what needs no model.
 """
 
 from __future__ import annotations
 
 from atc.check.diagnostics import check
+from atc.check.mending import begun, mended
 from atc.check.telling import Diagnostic
 
-__all__ = ["Diagnostic", "check"]
+__all__ = ["Diagnostic", "begun", "check", "mended"]

@@ -28,12 +28,14 @@ _CONFIG = '[rules]\npossibly-unresolved-reference = "error"\n'
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One line of the checker: its rule and text, and the place, lines from 1 and columns from 0."""
+    """One line of the checker: its rule and text, and where it begins and ends, lines from 1 and columns from 0."""
 
     rule: str
     text: str
     line: int
     column: int
+    end_line: int
+    end_column: int
 
 
 @cache
@@ -84,11 +86,12 @@ def run_checker(program: str, tree: ast.Module, stubs: Stubs, replies: Mapping[a
 def _reports(found: list[dict[str, object]]) -> Iterator[Report]:
     for one in found:
         location: dict[str, dict[str, dict[str, int]]] = one["location"]  # type: ignore[assignment]
-        begin = location["positions"]["begin"]
+        begin, end = location["positions"]["begin"], location["positions"]["end"]
         rule = str(one["check_name"])
         if str(location["path"]).endswith("gets.py") and rule != "invalid-typed-dict-key":
             continue
-        yield Report(rule, str(one["description"]).removeprefix(f"{rule}: "), begin["line"], begin["column"] - 1)
+        text = str(one["description"]).removeprefix(f"{rule}: ")
+        yield Report(rule, text, begin["line"], begin["column"] - 1, end["line"], end["column"] - 1)
 
 
 def _named(program: str, replies: Mapping[ast.expr, str]) -> tuple[str, str]:

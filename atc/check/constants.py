@@ -10,6 +10,7 @@ from protocols.calling import check_argument
 from protocols.errors import ToolError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol
+from protocols.routes import search_expression
 
 __all__ = ["made_up", "wrong_constants"]
 
@@ -25,6 +26,9 @@ _COUNTS = frozenset({"number", "code"})
 
 Found = tuple[int, int, str, str]
 """Line, column, tool, message."""
+
+MadeUp = tuple[ast.keyword, str, str, str | None]
+"""The argument, its tool, the message, and the program text that yields what belongs there."""
 
 
 def wrong_constants(tree: ast.Module, protocol: Protocol, tools: Collection[str]) -> Iterator[Found]:
@@ -46,11 +50,18 @@ def wrong_constants(tree: ast.Module, protocol: Protocol, tools: Collection[str]
 
 
 def made_up(
-    tree: ast.Module, query: str | None, graph: ProtocolGraph | None, tools: Collection[str]
-) -> Iterator[Found]:
-    """Identifiers written as constants that are placeholders, or that the question does not say.
+    tree: ast.Module,
+    query: str | None,
+    graph: ProtocolGraph | None,
+    tools: Collection[str],
+    shown: Collection[str],
+) -> Iterator[MadeUp]:
+    """Identifiers written as constants that are placeholders, that the question does not say, or that are names.
 
-    A name of the question where an identifier belongs is left to the API, which may go by names.
+    One word of the question where an identifier belongs is left to the API, which may go by names.
+
+    Args:
+        tools: Those that the program calls. shown: Those that it may call.
     """
     if graph is None:
         return
@@ -60,16 +71,20 @@ def made_up(
             argument = keyword.arg or ""
             node = keyword.value
             text = values.get(node.id) if isinstance(node, ast.Name) else _text(node)
-            sources = graph.producers(tool, argument, tools) or graph.producers(tool, argument)
+            sources = graph.producers(tool, argument, shown)
             want = graph.want(tool, argument)
             if text is None or want is None or not sources:
                 continue
             placeholder = any(_PLACEHOLDER.search(part) for part in text)
+            name = any(" " in part.strip() for part in text)
             said = query is None or all(part.lower() in query.lower() for part in text) or want.attribute in _COUNTS
-            if placeholder or not said:
-                shown = ast.unparse(node)
-                from_ = graph.expression(sources[0])
-                yield keyword.lineno, keyword.col_offset, tool, f"{argument}={shown} is made up; take it from {from_}"
+            if placeholder or name or not said:
+                found = None
+                if name and not placeholder and len(text) == 1:
+                    found = search_expression(graph, sources, text[0])
+                what = "is a name and no identifier" if name and not placeholder else "is made up"
+                message = f"{argument}={ast.unparse(node)} {what}; take it from {found or graph.expression(sources[0])}"
+                yield keyword, tool, message, found
 
 
 def _calls(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[ast.Call, str]]:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from atc.check.checker import run_checker
 from atc.check.constants import made_up, wrong_constants
 from atc.check.stubs import write_stubs
-from atc.check.telling import Diagnostic, Teller
+from atc.check.telling import Diagnostic, Edit, Teller
 from atc.programs import parsed
 from protocols.calling import match
 from protocols.contract import Contract
@@ -55,17 +55,27 @@ def check(
         Diagnostic(line, column, "wrong-value", message, tool)
         for line, column, tool, message in wrong_constants(tree, protocol, called)
     ]
-    found += [
-        Diagnostic(line, column, "made-up-identifier", message, tool)
-        for line, column, tool, message in made_up(tree, query, graph, called)
-    ]
+    for keyword, tool, message, text in made_up(tree, query, graph, called, names):
+        value = keyword.value
+        row = program.split("\n")[value.lineno - 1]
+        start, end = (_characters(row, place or 0) for place in (value.col_offset, value.end_col_offset))
+        edit = Edit(value.lineno, start, end, text) if text and value.lineno == value.end_lineno else None
+        found.append(Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, text, edit))
     first: dict[tuple[int, str, str], Diagnostic] = {}
+    invented = {(one.line, one.column) for one in found if one.rule == "made-up-identifier"}
     strangers = {(one.line, one.tool) for one in found if one.rule == "unknown-argument"}
     for one in sorted(found, key=lambda one: (one.line, one.column)):
         if one.rule == "missing-argument" and (one.line, one.tool) in strangers:
             continue  # what is missing was given under another name
+        if one.rule in ("wrong-value", "wrong-type") and (one.line, one.column) in invented:
+            continue  # no wonder
         first.setdefault((one.line, one.rule, one.message), one)
     return list(first.values())
+
+
+def _characters(row: str, place: int) -> int:
+    """A place on a line in characters; Python's trees count bytes."""
+    return len(row.encode()[:place].decode(errors="ignore"))
 
 
 def _syntax(program: str) -> Iterator[Diagnostic]:

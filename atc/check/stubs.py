@@ -17,7 +17,10 @@ from protocols.shapes import Step, kinds_of
 
 __all__ = ["Place", "Stubs", "write_stubs"]
 
-HEAD = "from typing import Any, Literal, NotRequired, TypedDict\n"
+HEAD = """from typing import Any, Literal, NotRequired, TypedDict
+class ToolError(Exception):
+    def __getattr__(self, name: str) -> Any: ...
+"""
 
 _TAKEN = {
     "integer": "float",

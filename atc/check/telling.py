@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
 from typing import Literal
 
@@ -18,7 +18,7 @@ from protocols.routes import steps
 from protocols.shapes import Step
 from protocols.words import is_identifier, noun_of
 
-__all__ = ["Diagnostic", "Rule", "Teller"]
+__all__ = ["Diagnostic", "Edit", "Rule", "Teller"]
 
 Rule = Literal[
     "syntax",
@@ -60,10 +60,22 @@ _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE)_")
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """What to write in a program for what stands on a line (from 1) between two columns (from 0)."""
+
+    line: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One mistake. `line` counts from 1 and `column` from 0; `tool` is the one whose call or response it is about.
 
     `suggestion` is the name, key or value that was probably meant, as it would be written; None where none is near.
+    `edit` puts it into the program, where that is likely to be what was meant. `path` is where in the tool's response
+    the object is that has no such key, `key` that key.
     """
 
     line: int
@@ -72,6 +84,14 @@ class Diagnostic:
     message: str
     tool: str | None = None
     suggestion: str | None = None
+    edit: Edit | None = None
+    path: tuple[Step, ...] = ()
+    key: str | None = None
+
+    def to_json(self) -> dict[str, object]:
+        """Plain data; the keys are part of the interface."""
+        names = ("line", "column", "rule", "message", "tool", "suggestion")
+        return {name: getattr(self, name) for name in names}
 
 
 class Teller:
@@ -111,20 +131,34 @@ class Teller:
                 return self._type(report, quoted)
 
     def _at(
-        self, report: Report, rule: Rule, message: str, tool: str | None = None, suggestion: str | None = None
+        self,
+        report: Report,
+        rule: Rule,
+        message: str,
+        tool: str | None = None,
+        suggestion: str | None = None,
+        edit: Edit | None = None,
     ) -> Diagnostic:
-        return Diagnostic(report.line, report.column, rule, message, tool, suggestion)
+        return Diagnostic(report.line, report.column, rule, message, tool, suggestion, edit)
+
+    def _instead(self, report: Report, text: str | None) -> Edit | None:
+        """Write something for what the checker points at."""
+        if text is None or report.line != report.end_line:
+            return None
+        return Edit(report.line, report.column, report.end_column, text)
 
     def _name(self, report: Report, name: str) -> Diagnostic:
         if not _METHOD.match(name):
             near = get_close_matches(name, self.names, 1, 0.85)
             meant = f"; did you mean {near[0]}?" if near else ""
             rule: Rule = "unknown-tool" if near else "unknown-name"
-            return self._at(report, rule, f"{name} is not defined{meant}", None, near[0] if near else None)
+            edit = self._instead(report, near[0] if near else None)
+            return self._at(report, rule, f"{name} is not defined{meant}", None, near[0] if near else None, edit)
         best = max(self.names, key=lambda tool: _likeness(name, tool), default=None)
         near_tool = best if best is not None and _likeness(name, best) >= 0.7 else None
         meant = f"; did you mean {near_tool}?" if near_tool else ""
-        return self._at(report, "unknown-tool", f"there is no function {name}{meant}", near_tool, near_tool)
+        edit = self._instead(report, near_tool)
+        return self._at(report, "unknown-tool", f"there is no function {name}{meant}", near_tool, near_tool, edit)
 
     def _key(self, report: Report, keys: list[str], quoted: list[str]) -> Diagnostic | None:
         place = next((self.stubs.places[name] for name in quoted if name in self.stubs.places), None)
@@ -149,12 +183,16 @@ class Teller:
             key, place.keys, 1, 0.6
         )
         suggestion = f'["{near[0]}"]' if near else None
+        text = f'"{near[0]}"' if near else None
         if inside := self._inside(place, key):
             suggestion = steps(inside[len(place.path) :])
+            text = suggestion[1:-1]
             message += f'; "{key}" is in {place.tool}(…){steps(inside)}'
         elif near:
             message += f'; did you mean "{near[0]}"?'
-        return self._at(report, "unknown-key", message, place.tool, suggestion)
+        edit = self._instead(report, text) if report.rule == "invalid-typed-dict-key" else None
+        told = self._at(report, "unknown-key", message, place.tool, suggestion, edit)
+        return replace(told, path=place.path, key=key)
 
     def _inside(self, place: Place, key: str) -> tuple[Step, ...] | None:
         """Where a key is below an object, at most three keys and lists deeper."""
@@ -186,7 +224,8 @@ class Teller:
         given = {keyword.arg for call in self._calls(report) for keyword in call.keywords}
         near = nearest_argument(tool, quoted[0], [argument for argument in takes if argument not in given])
         meant = f"; did you mean {near}?" if near else f"; it takes {_listed(takes)}"
-        return self._at(report, rule, f"{name}() has no argument {quoted[0]!r}{meant}", name, near)
+        edit = Edit(report.line, report.column, report.column + len(quoted[0]), near) if near else None
+        return self._at(report, rule, f"{name}() has no argument {quoted[0]!r}{meant}", name, near, edit)
 
     def _callee(self, report: Report) -> str | None:
         """The tool whose call stands around a place."""
@@ -268,7 +307,8 @@ class Teller:
             suggestion = f'["{"id" if "id" in identifiers else identifiers[0]}"]'
         hint = f"; take its {suggestion}" if suggestion else ""
         message = f"{function}(): {which} is {self._spoken(found)}, and {wants} is wanted{hint}"
-        return self._at(report, "wrong-type", message, function, suggestion)
+        end = Edit(report.end_line, report.end_column, report.end_column, suggestion) if suggestion else None
+        return self._at(report, "wrong-type", message, function, suggestion, end)
 
     def _place(self, report: Report, function: str, node: ast.AST | None) -> str | None:
         """The argument that a value without a name is for."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -43,7 +42,7 @@ def check(ctx: click.Context, file: Path, api: str, query: str | None, as_json: 
     if available() is None:
         say("the type checker is missing, so types and keys were not looked at: pip install ty")
     if as_json:
-        click.echo(to_json([asdict(one) for one in found]), nl=False)
+        click.echo(to_json([one.to_json() for one in found]), nl=False)
     else:
         for one in found:
             click.echo(f"{file}:{one.line}:{one.column + 1}: {one.rule}: {one.message}")

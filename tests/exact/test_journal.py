@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -120,7 +121,8 @@ def test_a_repaired_program_repeats_no_write(api: LocalAPI) -> None:
     orders = Orders(api)
     model = ScriptedModel(f'alert = {STORM}\nprint(alert["lvl"])', f'\n\nalert = {STORM}\nprint(alert["level"])')
 
-    solution = Agent(api.protocol, model=model, writes="allow").solve("Warn of a storm. Which level does it have?")
+    agent = Agent(api.protocol, model=model, writes="allow", check=False)
+    solution = agent.solve("Warn of a storm. Which level does it have?")
 
     assert (solution.answer, len(orders.made)) == ("1", 1)
     first, second = (attempt.calls[0] for attempt in solution.attempts)
@@ -612,11 +614,12 @@ def test_a_solve_cut_off_between_attempts_goes_on(api: LocalAPI, tmp_path: Path)
         f"alert = {STORM}\ntry:\n    GET_cities_city_id(city_id='nowhere')\nexcept ToolError:\n    print(alert['lvl'])"
     )
     file = tmp_path / "solve.journal"
-    with Journal(file) as journal, Agent(api.protocol, model=ScriptedModel(first), writes="allow") as agent:
+    made: dict[str, Any] = {"writes": "allow", "check": False}
+    with Journal(file) as journal, Agent(api.protocol, model=ScriptedModel(first), **made) as agent:
         assert agent.solve("Warn of a storm", journal=journal).status == "model_error"
     before = len(api.requests)
     model = ScriptedModel(f"alert = {STORM}\nprint(alert['level'])")
-    with Journal(file) as journal, Agent(api.protocol, model=model, writes="allow") as agent:
+    with Journal(file) as journal, Agent(api.protocol, model=model, **made) as agent:
         solution = agent.solve("Warn of a storm", journal=journal)
 
     assert (solution.answer, solution.reflections, model.asked) == ("1", 1, 1)
