@@ -519,7 +519,7 @@ class _Solve:
         graph = self.agent.graph
         details = graph.closure(self.ranked[:_DETAILED], self.tools)
         tools = map(self.agent.protocol.tool, dict.fromkeys([*details, *self.ranked]))
-        shown = render(tools, graph, details=details, speaks_of=self.speaks_of, budget=_PROMPT_TOKENS)
+        shown = render(tools, graph, details=details, speaks_of=self.speaks_of, whole=False, budget=_PROMPT_TOKENS)
         if facts:
             text = prompts.render("afresh", tools=shown, query=self.query, facts="\n".join(facts))
         else:

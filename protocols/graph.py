@@ -394,7 +394,9 @@ class ProtocolGraph:
         if not required and not self._lists(tool):
             score -= 2.5 * bool(inner)  # what happens to lie in the one thing it returns is not what one asked for
         elif not required:
-            score += 0.5 + (1.0 if last == want.noun else 0.0)
+            told = words(tool.path) + words(tool.name)
+            searches = any(p.argument.lower() in SEARCHES for p in tool.arguments)
+            score += 0.5 + (1.0 if last == want.noun else 0.0) + (0.5 if searches else 0.0) - 3.0 * ("random" in told)
         elif all(other is None for other in wants):
             score += 2.0 if last == want.noun or "search" in words(tool.path) else 0.0
         return score
@@ -455,10 +457,15 @@ def _told(parameter: Parameter, attribute: str, things: Collection[str]) -> str:
                 named = [noun for noun in found if noun in things]
                 if named:
                     return named[-1]
-    for found_word in re.findall(rf"(\w+)\W+{attribute}s?\b", _text(parameter), re.IGNORECASE):
+    text = _text(parameter)
+    for found_word in re.findall(rf"(\w+)\W+{attribute}s?\b", text, re.IGNORECASE):
         if singular(found_word.lower()) in things:
             return singular(found_word.lower())
-    return ""
+    # "the artist or the user IDs" of bare `ids`; "Valid contexts are albums, artists and playlists" of a `context_uri`
+    own = noun_of_identifier(parameter.name)
+    valid = re.search(rf"\bvalid {own}s? (?:are|is)\b(.*)", text, re.IGNORECASE) if own else None
+    named = re.findall(r"\w+", valid[1] if valid else "" if own else text)
+    return next((noun for noun in (singular(word.lower()) for word in named) if noun in things), "")
 
 
 def _closed(schema: Schema) -> bool:

@@ -15,14 +15,23 @@ from typing import cast
 from protocols.graph import ProtocolGraph
 from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.shapes import Step, items_of, properties_of, type_of
-from protocols.words import WRAPPERS, noun_of
+from protocols.words import WRAPPERS, noun_of, words
 
 __all__ = ["estimate", "render", "render_full"]
 
 _SHORT = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "array": "list", "object": "dict"}
 _NESTED = 3
 _BRIEF = 8
+_FEW = 3
+"""Optional fields of a body that a tool in one line shows, where none is required."""
 """Keys that a tool in one line may show; with more it shows none."""
+_MOST = 14
+"""Fields that an object shows, where it does not show all."""
+_NOISE = frozenset(
+    {"external", "hash", "href", "html", "link", "links", "markets", "restrictions", "self", "url", "urls"}
+)
+"""Words of the names of fields that are there for browsers and shops, not for answers."""
+_PLAIN_NAMES = frozenset({"id", "name", "title"})
 _WORTH = 60
 """Characters from which on an object that is returned more than once gets a name."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
@@ -40,6 +49,7 @@ def render(
     *,
     details: Collection[str] | None = None,
     speaks_of: Mapping[str, str] | None = None,
+    whole: bool = True,
     budget: int | None = None,
     count: Callable[[str], int] = estimate,
 ) -> str:
@@ -50,6 +60,8 @@ def render(
         graph: The data flow of the whole protocol.
         details: The names of the tools to describe; of the others only the signature is written. All by default.
         speaks_of: Fields of which the question names a value, and that value: it is shown in the field's place.
+        whole: Write all fields of a response; otherwise those that other tools take, names and plain values come first,
+            and `…` stands for what is left out.
         budget: The most tokens that the text may have; deep fields, optional arguments and then descriptions go first.
             Signatures always stay, so a budget that is too small even for them is exceeded.
         count: Counts the tokens of a text.
@@ -57,10 +69,10 @@ def render(
     shown = list(tools)
     text = ""
     for depth, optional, described in ((_NESTED, True, True), (1, True, True), (1, False, True), (0, False, False)):
-        text = _Writer(shown, graph, details, speaks_of or {}, depth, optional, described).text()
+        text = _Writer(shown, graph, details, speaks_of or {}, whole, depth, optional, described).text()
         if budget is None or count(text) <= budget:
             return text
-    return _Writer(shown, graph, (), {}, 0, False, False).text()
+    return _Writer(shown, graph, (), {}, whole, 0, False, False).text()
 
 
 class _Writer:
@@ -76,6 +88,7 @@ class _Writer:
         graph: ProtocolGraph,
         details: Collection[str] | None,
         speaks_of: Mapping[str, str],
+        whole: bool,
         depth: int,
         optional: bool,
         described: bool,
@@ -86,11 +99,24 @@ class _Writer:
         self.protocol: Protocol = graph.protocol
         self.among = {tool.name for tool in tools}
         self.speaks_of = speaks_of
+        self.whole = whole
+        self.flow: frozenset[str] = frozenset() if whole else self._flow()
         self.depth = depth
         self.optional = optional
         self.described = described
         self.names: dict[str, str] = {}
         self.plain: dict[int, str] = {}
+
+    def _flow(self) -> frozenset[str]:
+        """The keys on the way to what other tools take."""
+        return frozenset(
+            step
+            for tool in (*self.tools, *self.brief)
+            for parameter in tool.arguments
+            for source in self.graph.producers(tool.name, parameter.argument, self.among)[:3]
+            for step in source.path
+            if isinstance(step, str)
+        )
 
     def text(self) -> str:
         uses: Counter[str] = Counter()
@@ -130,15 +156,22 @@ class _Writer:
             first.setdefault(shape, (self.graph.kind(tool.name, path, properties).capitalize(), schema))
             if uses[shape] > 1:
                 return
-        for name, part in properties.items():
+        for name, part in self._kept(schema)[0].items():
             self._count(tool, part, (*path, name), uses, first)
 
     def _signature(self, tool: Tool) -> str:
         """A tool in one line: required arguments, and the keys of what it returns."""
-        signature = f"{tool.name}({', '.join(_argument(p) for p in tool.arguments if p.required)})"
+        needed = [p for p in tool.arguments if p.required]
+        if tool.writes and not any(p.location == "body" for p in needed):
+            needed += [p for p in tool.arguments if p.location == "body"][:_FEW]
+        signature = f"{tool.name}({', '.join(map(_argument, needed))})"
+        if self.described and not self.whole and (text := _sentence(tool.description or tool.summary, 60)):
+            signature += f" — {text}"
+        hints = [] if self.whole else [self.graph.hint(tool.name, p.argument, self.among) for p in needed]
         schema = _body(tool)
-        keys = properties_of(schema, self.protocol) if schema is not None else {}
-        return f"{signature} -> {{{', '.join(keys)}}}" if 0 < len(keys) <= _BRIEF else signature
+        keys = list(self._kept(schema)[0]) if schema is not None else []
+        shown = f"{signature} -> {{{', '.join(keys)}}}" if 0 < len(keys) <= _BRIEF else signature
+        return "\n".join([shown, *(f"  {hint}" for hint in hints if hint)])
 
     def _is_page(self, properties: Mapping[str, Schema]) -> bool:
         """Whether an object is just the wrapping of a list, which is best seen where it is."""
@@ -179,14 +212,38 @@ class _Writer:
             self.names = names
         return self.plain[id(schema)]
 
+    def _kept(self, schema: Schema) -> tuple[dict[str, Schema], bool]:
+        """The fields of an object that are written, in its order, and whether others are left out."""
+        properties = properties_of(schema, self.protocol)
+        if self.whole:
+            return properties, False
+        weights = {name: self._weight(name, part) for name, part in properties.items()}
+        best = sorted((name for name in properties if weights[name] < 9), key=lambda name: weights[name])[:_MOST]
+        kept = {name: part for name, part in properties.items() if name in best}
+        return (kept, len(kept) < len(properties)) if kept else (properties, False)
+
+    def _weight(self, name: str, schema: Schema) -> int:
+        """How dispensable a field is: 0 for what one goes on with, 9 for what hardly anybody asks for."""
+        if name in self.flow or name in self.speaks_of or (words(name)[-1:] and words(name)[-1] in _PLAIN_NAMES):
+            return 0
+        if _NOISE.intersection(words(name)) or schema.get("format") in ("uri", "url"):
+            return 9
+        items = items_of(schema, self.protocol)
+        inside = properties_of(items if items is not None else schema, self.protocol)
+        if not inside:
+            return 1
+        return 2 if any(not _NOISE.intersection(words(key)) for key in inside) else 9
+
     def _fields(self, schema: Schema, nested: int) -> str:
         fields = []
-        for name, part in properties_of(schema, self.protocol).items():
+        kept, more = self._kept(schema)
+        for name, part in kept.items():
             shape = self._shape(part, nested + 1)
             if shape == "str":
-                shape = f'"{self.speaks_of[name]}"' if name in self.speaks_of else ""
+                spoken = name in self.speaks_of and name not in _PLAIN_NAMES
+                shape = f'"{self.speaks_of[name]}"' if spoken else ""
             fields.append(f"{name}:{shape}" if shape else name)
-        return "{" + ", ".join(fields) + "}"
+        return "{" + ", ".join([*fields, "…"] if more else fields) + "}"
 
 
 def _argument(parameter: Parameter) -> str:

@@ -19,7 +19,7 @@ WRAPPERS = frozenset({
 })  # fmt: skip
 """Nouns of keys that only wrap what a response is about."""
 
-_IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman", "data": "datum"}
+_IRREGULAR = {"ids": "id", "people": "person", "children": "child", "men": "man", "women": "woman", "data": "datum"}
 _INVARIANT = frozenset({"series", "species", "news", "media", "status", "canvas", "lens", "address", "bus", "gas"})
 _ENDS_IN_IE = frozenset(
     {
