@@ -44,7 +44,7 @@ from atc.remedy import Remedy, remedy, remedy_of
 from atc.resume import answered, begin, keep, open_writes, refused_write
 from atc.solution import Attempt, Solution, Status
 from atc.trouble import api_trouble
-from atc.verify import doubt, judge, rests_on_nothing
+from atc.verify import done_silently, doubt, judge, rests_on_nothing
 from protocols import load
 from protocols.contract import Contract
 from protocols.errors import LimitReached, ModelError, UsageError
@@ -430,6 +430,8 @@ class _Solve:
             if run is not None and (call := refused_write(run)) is not None:
                 return self.refused(program, run, call)
             fault = judge(program, run)
+            if fault is not None and run is not None and (done := done_silently(run, self.query)):
+                fault, self.answer = None, done
             limited = run is not None and run.outcome == "limit"
             hopeless = api_trouble(self.agent.protocol, run.calls, stopped=limited) if run else ""
             if fault is None and run is not None and self.may_doubt():
@@ -544,36 +546,45 @@ class _Solve:
             self.first = len(self.messages)
             program, more = self.ask_program(self.messages)
             usage += more
+            if program and self.is_known(program):  # the likeliest program is the wrong one; any other is worth more
+                program, more = self.ask_program(self.messages, drawn=True)
+                usage += more
         self.messages.append(Message("assistant", f"{_PREFILL}{program}\n```"))
         if program:
             self.agent.on_event(ProgramWritten(self.number, program, usage))
         return program
 
-    def ask_program(self, messages: Sequence[Message], begin: str = "") -> tuple[str, Usage]:
-        """One program and what it cost. With `begin` it starts with that text, which the model need not write."""
+    def ask_program(self, messages: Sequence[Message], begin: str = "", drawn: bool = False) -> tuple[str, Usage]:
+        """One program and what it cost. With `begin` it starts with that text, which the model need not write.
+
+        `drawn`: not the likeliest one, but one drawn with a seed.
+        """
         prefilled = [*messages, Message("assistant", _PREFILL + begin)]
-        completion = self.complete(prefilled, stop=("\n```",), max_tokens=_PROGRAM_TOKENS)
+        completion = self.complete(prefilled, stop=("\n```",), max_tokens=_PROGRAM_TOKENS, drawn=drawn)
         whole = completion.text if fenced(completion.text) is not None else begin + completion.text
         return extract(whole), completion.usage
 
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int) -> Completion:
+    def complete(
+        self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int, drawn: bool = False
+    ) -> Completion:
         """Ask the model, unless the journal has its answer; either way it counts."""
         self.asked += 1
         asked = request_hash(messages, stop, max_tokens)
         completion = answered(self.journal, self.asked - 1, asked) if self.journal is not None else None
         if completion is None:
-            completion = self.said(messages, stop, max_tokens)
+            completion = self.said(messages, stop, max_tokens, drawn)
             if self.journal is not None:
                 self.journal.answer(self.asked - 1, asked, asdict(completion))
         self.usage += completion.usage
         return completion
 
-    def said(self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int) -> Completion:
+    def said(self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, drawn: bool) -> Completion:
         """What the model answers: at the first try what it thinks best, later something drawn, lest it be the same."""
         model = self.agent.model
-        if self.tried == 1:
+        if self.tried == 1 and not drawn:
             return model.complete(messages, stop=stop, max_tokens=max_tokens)
-        return sample(model, messages, stop=stop, max_tokens=max_tokens, seed=self.agent.seed + self.tried - 1)
+        seed = self.agent.seed + self.tried - 1 + (self.asked if drawn else 0)
+        return sample(model, messages, stop=stop, max_tokens=max_tokens, seed=seed)
 
     def is_known(self, program: str) -> bool:
         """Whether the program was tried before, comments and layout aside."""

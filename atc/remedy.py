@@ -19,7 +19,7 @@ from atc.evidence import Finding, Span, argument_of, findings
 from atc.faults import Attribution, Fault
 from atc.programs import parsed
 from protocols.graph import ProtocolGraph, Source
-from protocols.routes import Held, route_to_argument, route_to_field, steps
+from protocols.routes import Held, route_to_argument, route_to_field, search_expression, steps
 from protocols.shapes import Step
 from protocols.vocabulary import mentioned
 from sandbox.bodies import LargeBody
@@ -70,11 +70,12 @@ def remedy(
     lines: list[str] = []
     begin = ""
     if call.status is None or call.status >= 400:
-        for told, argument in _identifiers(call, run.calls[: call.index], query, graph, shown):
+        for told, argument, text in _identifiers(call, run.calls[: call.index], query, graph, shown):
             lines.append(told)
             place = argument_of(program, call, argument, run.calls)
-            if place is not None and (text := route_to_argument(graph, call.tool, argument, place[1], shown)):
-                begin = begin or _begin(program, place[0], text)
+            if place is not None:
+                text = text or route_to_argument(graph, call.tool, argument, place[1], shown)
+                begin = begin or (_begin(program, place[0], text) if text else "")
     else:
         facts = findings(program, fault.line, run.calls) if fault.line else []
         lines.extend(fact.text for fact in facts)
@@ -174,15 +175,19 @@ def _outline(value: object, depth: int) -> str:
 
 def _identifiers(
     call: CallRecord, earlier: Collection[CallRecord], query: str, graph: ProtocolGraph, shown: Collection[str]
-) -> Iterator[tuple[str, str]]:
-    """For each identifier that a rejected call was given: where it should have come from, and the argument's name."""
+) -> Iterator[tuple[str, str, str | None]]:
+    """For each identifier that a rejected call was given: where it should have come from, the argument's name, and the
+    program text that searches for what it names, if it is a name."""
     tool = call.tool or ""
     for argument, value in call.arguments.items():
         want = graph.want(tool, argument)
-        if want is None or str(value) in query:
-            continue
         sources = graph.producers(tool, argument, shown)
-        if not sources:
+        if want is None or not sources:
+            continue
+        if str(value) in query:
+            text = search_expression(graph, sources, value) if isinstance(value, str) else None
+            if text is not None:
+                yield f"{argument}={value!r} is a name and no identifier. Write {text}", argument, text
             continue
         origin = next(((c, path) for c in reversed(list(earlier)) for path in _find(c.response, value)), None)
         if origin is None:
@@ -198,10 +203,10 @@ def _identifiers(
             )
             beside = next((s.path[-1] for s in sources if s.tool == giver.tool and s.path), None)
             if beside is not None and beside != path[-1] and _has(giver.response, (*path[:-1], beside)):
-                yield f'{told} Use "{beside}" of the same object', argument
+                yield f'{told} Use "{beside}" of the same object', argument, None
                 continue
             wanted = _onwards(giver.tool or "", sources, graph)
-        yield f"{told} Take {argument} from {graph.expression(wanted)}", argument
+        yield f"{told} Take {argument} from {graph.expression(wanted)}", argument, None
 
 
 def _onwards(giver: str, sources: tuple[Source, ...], graph: ProtocolGraph) -> Source:

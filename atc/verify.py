@@ -16,7 +16,7 @@ from protocols.words import words
 from sandbox.identity import SAFE
 from sandbox.records import Run
 
-__all__ = ["doubt", "judge", "rests_on_nothing"]
+__all__ = ["done_silently", "doubt", "judge", "rests_on_nothing"]
 
 _NOTHING = re.compile(
     r"^(\W*|none|null|n/?a|nan|nothing( \w+)*"
@@ -30,6 +30,9 @@ _NOTHING = re.compile(
 
 _LONG = 500
 """Characters of a line that are looked at."""
+
+_ASKS = frozenset(words("give how list name show tell what when where which who whose why"))
+"""How a question begins that wants to be told something."""
 
 _YES_OR_NO = frozenset(words("is are was were do does did has have had can could will would should"))
 """How a question begins whose answer may well be one of its own words."""
@@ -58,6 +61,15 @@ def _unprinted(program: str) -> str:
         return "the program ended without printing an answer; print() it"
     lines = f"line{'s' * (len(prints) > 1)} {', '.join(map(str, prints))}"
     return f"the print() on {lines} was never reached: what is looked for was not found; print an answer then, too"
+
+
+def done_silently(run: Run, query: str) -> str | None:
+    """What a program did that was asked to do something, did it, and said nothing; None for any other."""
+    asks = query.rstrip().endswith("?") or bool(_ASKS.intersection(words(query)[:1]))
+    if run.outcome != "ok" or run.stdout.strip() or asks or not _changed(run):
+        return None
+    done = [call.tool or f"{call.method} {call.url}" for call in run.calls if call.method not in SAFE]
+    return f"Done: {', '.join(dict.fromkeys(done))}"
 
 
 def rests_on_nothing(run: Run) -> bool:

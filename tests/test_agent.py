@@ -437,7 +437,48 @@ def test_what_is_surely_meant_is_mended_without_the_model() -> None:
 def test_a_document_may_be_wrong() -> None:
     """A program that is told of a mistake and stays the same is run."""
     wrong = 'print(GET_me()["points"] if "points" in GET_me() else "none")'
-    with Agent(load(sample("cinema")), model=ScriptedModel(wrong, wrong, wrong), simulate=True) as agent:
+    with Agent(load(sample("cinema")), model=ScriptedModel(*[wrong] * 4), simulate=True) as agent:
         solution = agent.solve("How many points do I have?")
 
     assert [attempt.stage for attempt in solution.attempts][:2] == ["check", "answer"]
+
+
+def test_a_name_that_the_service_refuses_is_searched_for(weather: LocalAPI) -> None:
+    """One word of the question may be an identifier; where the service knows none such, the search for it is begun."""
+    model = ScriptedModel('days = GET_cities_city_id_weather(city_id="Oslo")\nprint(days)', 'print(days["now"])')
+    with Agent(weather.protocol, model) as agent:
+        solution = agent.solve("How is the weather in Oslo?")
+
+    begin = 'days = GET_cities_city_id_weather(city_id=GET_cities(query="Oslo")["results"][0]["id"])\n'
+    assert model.asked[1][-1].content == f"```python\n{begin}"
+    assert "city_id='Oslo' is a name and no identifier" in model.asked[1][-2].content
+    assert (solution.status, solution.program) == ("answered", f'{begin}print(days["now"])')
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [("Put the best film on my watchlist", "answered"), ("What is on my watchlist?", "model_error")],
+)
+def test_who_did_what_was_asked_need_not_speak(query: str, status: str) -> None:
+    """A write that the service took is an answer to a wish, and none to a question."""
+    program = 'PUT_me_watchlist(filmIds=[GET_films_top_rated()["films"][0]["filmId"]])'
+    with Agent(load(sample("cinema")), ScriptedModel(program), simulate=True) as agent:
+        solution = agent.solve(query)
+
+    assert (solution.status, solution.answer) == (status, "Done: PUT_me_watchlist" if status == "answered" else None)
+
+
+def test_the_same_program_again_is_drawn_anew() -> None:
+    """A model that says the same though it knows better, also from the beginning, is asked for another of its ideas."""
+
+    class Stubborn(ScriptedModel):
+        def sample(
+            self, messages: Sequence[Message], *, stop: object = (), max_tokens: int = 0, seed: int
+        ) -> Completion:
+            return Completion('print(GET_films(query="Dune")["totalCount"])', Usage(100, 20, 0, 1, 0.0), "stop")
+
+    wrong = 'print(GET_films(query="Dune")["films"][77]["title"])'
+    with Agent(load(sample("cinema")), Stubborn(wrong, wrong, wrong), simulate=True) as agent:
+        solution = agent.solve("How many films are called Dune?")
+
+    assert (solution.status, solution.reflections, solution.usage.model_calls) == ("answered", 1, 4)
