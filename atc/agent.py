@@ -500,7 +500,8 @@ class _Solve:
     def diagnosed(self, program: str) -> list[Diagnostic]:
         """What is wrong with a program, without what the model was told before."""
         found = check(program, self.agent.contract, self.tools, self.query, self.agent.graph)
-        return [one for one in found if (one.rule, one.message) not in self.told and one.rule != "syntax"]
+        passed = {"syntax", "unknown-url"} if self.agent.allow or self.agent.base_url else {"syntax"}
+        return [one for one in found if (one.rule, one.message) not in self.told and one.rule not in passed]
 
     def refused(self, program: str, run: Run, call: CallRecord) -> tuple[Status, str]:
         """The end of a solve whose program may not write, whatever the program made of it: no revision helps."""
@@ -521,7 +522,15 @@ class _Solve:
         graph = self.agent.graph
         details = graph.closure(self.ranked[:_DETAILED], self.tools)
         tools = map(self.agent.protocol.tool, dict.fromkeys([*details, *self.ranked]))
-        shown = render(tools, graph, details=details, speaks_of=self.speaks_of, whole=False, budget=_PROMPT_TOKENS)
+        shown = render(
+            tools,
+            graph,
+            details=details,
+            speaks_of=self.speaks_of,
+            query=self.query,
+            whole=False,
+            budget=_PROMPT_TOKENS,
+        )
         if facts:
             text = prompts.render("afresh", tools=shown, query=self.query, facts="\n".join(facts))
         else:

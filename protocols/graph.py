@@ -307,8 +307,8 @@ class ProtocolGraph:
 
     def _offers(self, tool: Tool, want: Want, kind: str) -> Iterator[Source]:
         response = tool.success
-        if response is None:
-            return
+        if response is None or want in [self._wants.get((tool.name, p.argument)) for p in tool.arguments if p.required]:
+            return  # who has to say what is wanted yields nothing new
         for name in response.headers:
             if attribute_of(name) == want.attribute and noun_of_identifier(name) == want.noun:
                 yield Source(tool.name, (), 3.0 + self._ease(tool, want, False), header=name)
@@ -386,8 +386,6 @@ class ProtocolGraph:
         literals = _literals(tool.path)
         last = noun_of(literals[-1]) if literals else ""
         score = 0.0
-        if want in wants:
-            return -4.0
         score -= 1.5 * sum(other is not None for other in wants)
         if tool.writes:
             score -= 2.0

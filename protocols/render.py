@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import cast
 
-from protocols.graph import ProtocolGraph
+from protocols.graph import SEARCHES, ProtocolGraph
 from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.shapes import Step, items_of, properties_of, type_of
+from protocols.vocabulary import stem
 from protocols.words import WRAPPERS, noun_of, words
 
 __all__ = ["estimate", "render", "render_full"]
@@ -22,8 +23,8 @@ __all__ = ["estimate", "render", "render_full"]
 _SHORT = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "array": "list", "object": "dict"}
 _NESTED = 3
 _BRIEF = 8
-_FEW = 3
-"""Optional fields of a body that a tool in one line shows, where none is required."""
+_FEW, _SOME = 3, 7
+"""Optional arguments that a tool in one line shows, and one with details, where not all are written."""
 """Keys that a tool in one line may show; with more it shows none."""
 _MOST = 14
 """Fields that an object shows, where it does not show all."""
@@ -49,6 +50,7 @@ def render(
     *,
     details: Collection[str] | None = None,
     speaks_of: Mapping[str, str] | None = None,
+    query: str | None = None,
     whole: bool = True,
     budget: int | None = None,
     count: Callable[[str], int] = estimate,
@@ -60,6 +62,7 @@ def render(
         graph: The data flow of the whole protocol.
         details: The names of the tools to describe; of the others only the signature is written. All by default.
         speaks_of: Fields of which the question names a value, and that value: it is shown in the field's place.
+        query: The question: fields and optional arguments that share a word with it come first, where not all do.
         whole: Write all fields of a response; otherwise those that other tools take, names and plain values come first,
             and `…` stands for what is left out.
         budget: The most tokens that the text may have; deep fields, optional arguments and then descriptions go first.
@@ -67,12 +70,13 @@ def render(
         count: Counts the tokens of a text.
     """
     shown = list(tools)
+    asked = frozenset(stem(word) for word in words(query or ""))
     text = ""
     for depth, optional, described in ((_NESTED, True, True), (1, True, True), (1, False, True), (0, False, False)):
-        text = _Writer(shown, graph, details, speaks_of or {}, whole, depth, optional, described).text()
+        text = _Writer(shown, graph, details, speaks_of or {}, asked, whole, depth, optional, described).text()
         if budget is None or count(text) <= budget:
             return text
-    return _Writer(shown, graph, (), {}, whole, 0, False, False).text()
+    return _Writer(shown, graph, (), {}, asked, whole, 0, False, False).text()
 
 
 class _Writer:
@@ -88,6 +92,7 @@ class _Writer:
         graph: ProtocolGraph,
         details: Collection[str] | None,
         speaks_of: Mapping[str, str],
+        asked: frozenset[str],
         whole: bool,
         depth: int,
         optional: bool,
@@ -99,6 +104,7 @@ class _Writer:
         self.protocol: Protocol = graph.protocol
         self.among = {tool.name for tool in tools}
         self.speaks_of = speaks_of
+        self.asked = asked
         self.whole = whole
         self.flow: frozenset[str] = frozenset() if whole else self._flow()
         self.depth = depth
@@ -161,13 +167,16 @@ class _Writer:
 
     def _signature(self, tool: Tool) -> str:
         """A tool in one line: required arguments, and the keys of what it returns."""
-        needed = [p for p in tool.arguments if p.required]
-        if tool.writes and not any(p.location == "body" for p in needed):
-            needed += [p for p in tool.arguments if p.location == "body"][:_FEW]
-        signature = f"{tool.name}({', '.join(map(_argument, needed))})"
+        if self.whole:
+            needed, more = [p for p in tool.arguments if p.required], False
+        else:
+            needed, more = self._arguments(tool, _FEW)
+        written = [*map(_argument, needed), *(["…"] if more else [])]
+        signature = f"{tool.name}({', '.join(written)})"
         if self.described and not self.whole and (text := _sentence(tool.description or tool.summary, 60)):
             signature += f" — {text}"
-        hints = [] if self.whole else [self.graph.hint(tool.name, p.argument, self.among) for p in needed]
+        flow = [] if self.whole else [p for p in needed if p.required or tool.writes]
+        hints = [self.graph.hint(tool.name, p.argument, self.among) for p in flow]
         schema = _body(tool)
         keys = list(self._kept(schema)[0]) if schema is not None else []
         shown = f"{signature} -> {{{', '.join(keys)}}}" if 0 < len(keys) <= _BRIEF else signature
@@ -183,12 +192,15 @@ class _Writer:
         )
 
     def _tool(self, tool: Tool) -> str:
-        arguments = [p for p in tool.arguments if self.optional or p.required]
-        signature = ", ".join(_argument(parameter) for parameter in arguments)
+        arguments, more = self._arguments(tool, _SOME if self.optional else 0)
+        if self.whole:
+            arguments, more = [p for p in tool.arguments if self.optional or p.required], False
+        signature = ", ".join([*map(_argument, arguments), *(["…"] if more and self.optional else [])])
         lines = [f"{tool.name}({signature})"]
         if self.described and (text := _sentence(tool.description or tool.summary)):
             lines[0] += f" — {text}"
-        hints = (self.graph.hint(tool.name, p.argument, self.among, most=2) for p in arguments if p.required)
+        flow = [p for p in arguments if p.required or (tool.writes and not self.whole)]
+        hints = (self.graph.hint(tool.name, p.argument, self.among, most=2) for p in flow)
         lines.extend(f"  {hint}" for hint in hints if hint)
         if (schema := _body(tool)) is not None:
             lines.append("  -> " + self._shape(schema, 0))
@@ -224,6 +236,8 @@ class _Writer:
 
     def _weight(self, name: str, schema: Schema) -> int:
         """How dispensable a field is: 0 for what one goes on with, 9 for what hardly anybody asks for."""
+        if self._is_asked(name):
+            return 0
         if name in self.flow or name in self.speaks_of or (words(name)[-1:] and words(name)[-1] in _PLAIN_NAMES):
             return 0
         if _NOISE.intersection(words(name)) or schema.get("format") in ("uri", "url"):
@@ -233,6 +247,24 @@ class _Writer:
         if not inside:
             return 1
         return 2 if any(not _NOISE.intersection(words(key)) for key in inside) else 9
+
+    def _is_asked(self, name: str) -> bool:
+        """Whether a name shares a word with the question."""
+        return not self.asked.isdisjoint(stem(word) for word in words(name) if len(word) > 2)
+
+    def _arguments(self, tool: Tool, most: int) -> tuple[list[Parameter], bool]:
+        """The required arguments and the likeliest optional ones, in their order, and whether others are left out."""
+        optional = [p for p in tool.arguments if not p.required]
+        if not self.whole:
+            flow = {p.argument for p in optional if tool.writes and self.graph.want(tool.name, p.argument) is not None}
+            rank = {
+                p.argument: (not self._is_asked(p.argument), p.argument not in flow, p.argument.lower() not in SEARCHES)
+                for p in optional
+            }
+            optional = sorted(optional, key=lambda p: rank[p.argument])[:most]
+        names = {p.argument for p in optional}
+        kept = [p for p in tool.arguments if p.required or p.argument in names]
+        return kept, len(kept) < len(tool.arguments)
 
     def _fields(self, schema: Schema, nested: int) -> str:
         fields = []

@@ -27,8 +27,11 @@ _COUNTS = frozenset({"number", "code"})
 Found = tuple[int, int, str, str]
 """Line, column, tool, message."""
 
-MadeUp = tuple[ast.keyword, str, str, str | None]
-"""The argument, its tool, the message, and the program text that yields what belongs there."""
+MadeUp = tuple[ast.keyword, str, str, str | None, ast.expr]
+"""The argument, its tool, the message, the program text that yields what belongs there, and what it is put in for."""
+
+_OPAQUE = frozenset({"guid", "id", "identifier", "ref", "uri", "uuid"})
+"""Identifiers that are no words of a language; a slug or a handle may be one."""
 
 
 def wrong_constants(tree: ast.Module, protocol: Protocol, tools: Collection[str]) -> Iterator[Found]:
@@ -58,7 +61,8 @@ def made_up(
 ) -> Iterator[MadeUp]:
     """Identifiers written as constants that are placeholders, that the question does not say, or that are names.
 
-    One word of the question where an identifier belongs is left to the API, which may go by names.
+    A word of the question where an identifier belongs is a name if a search by words yields such identifiers, and it is
+    written like a name; any other is left to the API, which may go by words.
 
     Args:
         tools: Those that the program calls. shown: Those that it may call.
@@ -76,15 +80,37 @@ def made_up(
             if text is None or want is None or not sources:
                 continue
             placeholder = any(_PLACEHOLDER.search(part) for part in text)
-            name = any(" " in part.strip() for part in text)
+            name = any(" " in part.strip() for part in text) or (
+                want.attribute in _OPAQUE and query is not None and all(_is_name(part, query) for part in text)
+            )
             said = query is None or all(part.lower() in query.lower() for part in text) or want.attribute in _COUNTS
             if placeholder or name or not said:
                 found = None
                 if name and not placeholder and len(text) == 1:
                     found = search_expression(graph, sources, text[0])
+                if found is None and said and not placeholder and " " not in text[0]:
+                    continue
                 what = "is a name and no identifier" if name and not placeholder else "is made up"
                 message = f"{argument}={ast.unparse(node)} {what}; take it from {found or graph.expression(sources[0])}"
-                yield keyword, tool, message, found
+                put = node if found is None or not isinstance(node, ast.Name) else _source(tree, node, graph)
+                yield keyword, tool, message, found, put
+
+
+def _is_name(text: str, query: str) -> bool:
+    return text.isalpha() and text[:1].isupper() and text in query
+
+
+def _source(tree: ast.Module, name: ast.Name, graph: ProtocolGraph) -> ast.expr:
+    """Where a variable gets its constant, if it is used for identifiers alone; else the place where it is used."""
+    used = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name.id}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in graph.protocol:
+            tool = node.func.id
+            used -= {id(word.value) for word in node.keywords if word.arg and graph.want(tool, word.arg) is not None}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name.id:
+            return node.value if used == {id(node.targets[0])} else name
+    return name
 
 
 def _calls(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[ast.Call, str]]:

@@ -44,7 +44,7 @@ def check(
         return list(_syntax(program))
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     called = [name for name in names if name in used]
-    requested = _requests(tree, protocol)
+    requested, elsewhere = _requests(tree, protocol)
     stubs = write_stubs(contract, dict.fromkeys([*called, *(tool.name for tool in requested.values())]))
     for name in {tool.name for tool in requested.values()} - set(called):
         stubs.text = re.sub(rf"^def {name}\(.*\n", "", stubs.text, flags=re.MULTILINE)
@@ -55,8 +55,12 @@ def check(
         Diagnostic(line, column, "wrong-value", message, tool)
         for line, column, tool, message in wrong_constants(tree, protocol, called)
     ]
-    for keyword, tool, message, text in made_up(tree, query, graph, called, names):
-        value = keyword.value
+    where = protocol.servers[0].url if protocol.servers else "its own server"
+    found += [
+        Diagnostic(node.lineno, node.col_offset, "unknown-url", f"{url} is not of this API ({where}); call functions")
+        for node, url in elsewhere.items()
+    ]
+    for keyword, tool, message, text, value in made_up(tree, query, graph, called, names):
         row = program.split("\n")[value.lineno - 1]
         start, end = (_characters(row, place or 0) for place in (value.col_offset, value.end_col_offset))
         edit = Edit(value.lineno, start, end, text) if text and value.lineno == value.end_lineno else None
@@ -87,23 +91,26 @@ def _syntax(program: str) -> Iterator[Diagnostic]:
         yield Diagnostic(1, 0, "syntax", f"not Python: {error}")
 
 
-def _requests(tree: ast.Module, protocol: Protocol) -> dict[ast.expr, Tool]:
-    """The callees `requests.get` and the like whose URL is that of a tool, up to values in its path."""
+def _requests(tree: ast.Module, protocol: Protocol) -> tuple[dict[ast.expr, Tool], dict[ast.expr, str]]:
+    """The callees `requests.get` and the like whose URL is that of a tool, up to values in its path; and the URLs that
+    are of other servers than the API's."""
     found: dict[ast.expr, Tool] = {}
+    elsewhere: dict[ast.expr, str] = {}
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
             continue
         method, url = _VERBS.get(node.func.attr), _url(node.args[0])
         if method is None or url is None or "://" not in url:
             continue
-        path = urlsplit(url).path
-        for server in protocol.servers:
-            if url.startswith(f"{server.url}/"):
-                path = url[len(server.url) :]
+        server = next((server.url for server in protocol.servers if url.startswith(f"{server.url}/")), None)
+        if server is None and urlsplit(url).hostname not in {urlsplit(one.url).hostname for one in protocol.servers}:
+            elsewhere[node.args[0]] = url
+            continue
+        path = url[len(server) :].partition("?")[0] if server else urlsplit(url).path
         hit = match(protocol, method, path)
         if hit is not None:
             found[node.func] = hit[0]
-    return found
+    return found, elsewhere
 
 
 def _url(node: ast.expr) -> str | None:

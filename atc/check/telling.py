@@ -14,6 +14,7 @@ from atc.check.stubs import Place, Stubs
 from protocols.calling import nearest_argument
 from protocols.contract import Contract
 from protocols.graph import ProtocolGraph
+from protocols.model import Tool
 from protocols.routes import steps
 from protocols.shapes import Step
 from protocols.words import is_identifier, noun_of
@@ -31,6 +32,7 @@ Rule = Literal[
     "unknown-name",
     "possibly-unbound",
     "made-up-identifier",
+    "unknown-url",
 ]
 
 _TYPES: Mapping[str, Rule] = {
@@ -51,6 +53,8 @@ _TYPES: Mapping[str, Rule] = {
 """What of the checker's rules matters to a run; the rest is style, or sure of less than it says."""
 
 _KEYS = 14
+_SURE = 0.8
+"""Likeness of two names from which on one is taken for a slip of the other."""
 _SCALARS = ("int", "float", "bool", "str", "None")
 _CLASS = re.compile(r"_T\d+")
 _GIVEN = re.compile(r"Argument to function `(\w+)` is incorrect: Expected `(.*)`, found `(.*)`")
@@ -179,11 +183,11 @@ class Teller:
         """A key that an object does not have: which it has, and where that key is."""
         where = f"{place.tool}(…){steps(place.path)}"
         message = f'{where} has no "{key}"; its keys are {_listed(place.keys)}'
-        near = [name for name in place.keys if noun_of(name) == noun_of(key)] or get_close_matches(
-            key, place.keys, 1, 0.6
-        )
+        same = [name for name in place.keys if noun_of(name) == noun_of(key)]
+        near = same or get_close_matches(key, place.keys, 1, 0.6)
+        sure = bool(same) or (bool(near) and SequenceMatcher(None, near[0].lower(), key.lower()).ratio() >= _SURE)
         suggestion = f'["{near[0]}"]' if near else None
-        text = f'"{near[0]}"' if near else None
+        text = f'"{near[0]}"' if sure else None
         if inside := self._inside(place, key):
             suggestion = steps(inside[len(place.path) :])
             text = suggestion[1:-1]
@@ -215,7 +219,8 @@ class Teller:
         if report.rule == "too-many-positional-arguments":
             path = ", ".join(p.argument for p in tool.arguments if p.location == "path")
             only = f"only {path} may go without a name" if path else "all its arguments need their names"
-            return self._at(report, rule, f"{name}(): {only}; it takes {_listed(takes)}", name)
+            message = f"{name}(): {only}; it takes {_listed(takes)}"
+            return self._at(report, rule, message, name, edit=self._name_it(report, tool))
         if rule == "missing-argument":
             missing = [argument for argument in quoted if argument in takes]
             return self._at(
@@ -224,8 +229,23 @@ class Teller:
         given = {keyword.arg for call in self._calls(report) for keyword in call.keywords}
         near = nearest_argument(tool, quoted[0], [argument for argument in takes if argument not in given])
         meant = f"; did you mean {near}?" if near else f"; it takes {_listed(takes)}"
-        edit = Edit(report.line, report.column, report.column + len(quoted[0]), near) if near else None
+        protocol = self.contract.protocol
+        others = [one for one in self.names if one != name and protocol.tool(one).argument(quoted[0]) is not None]
+        if others:
+            meant += f"; {' and '.join(others[:2])} take{'s' if len(others) == 1 else ''} it"
+        sure = near is not None and SequenceMatcher(None, near.lower(), quoted[0].lower()).ratio() >= _SURE
+        edit = None
+        if near is not None and (sure or not others) and (sure or len(takes) == 1):
+            edit = Edit(report.line, report.column, report.column + len(quoted[0]), near)
         return self._at(report, rule, f"{name}() has no argument {quoted[0]!r}{meant}", name, near, edit)
+
+    def _name_it(self, report: Report, tool: Tool) -> Edit | None:
+        """Give a value without a name that of the one argument that must be given."""
+        needed = [parameter for parameter in tool.arguments if parameter.required]
+        calls = self._calls(report)
+        if len(needed) != 1 or needed[0].location == "path" or not calls or len(calls[-1].args) != 1:
+            return None
+        return Edit(report.line, report.column, report.column, f"{needed[0].argument}=")
 
     def _callee(self, report: Report) -> str | None:
         """The tool whose call stands around a place."""
