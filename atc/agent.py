@@ -38,6 +38,7 @@ from atc.models.base import sample
 from atc.models.replay import request_hash
 from atc.modes import LOOP, MODES, baseline, parse
 from atc.modes.work import Work
+from atc.opening import PROMPT_TOKENS, Opening, opening
 from atc.programs import extract, fenced, same
 from atc.provenance import flows
 from atc.remedy import Remedy, remedy, remedy_of
@@ -51,7 +52,7 @@ from protocols.errors import LimitReached, ModelError, UsageError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol
 from protocols.render import estimate, render
-from protocols.vocabulary import mentioned, vocabulary
+from protocols.vocabulary import vocabulary
 from sandbox import CallRecord, Journal, Limits, Run, Sandbox
 from sandbox.reach import origin
 from sandbox.sandbox import snippet
@@ -67,9 +68,6 @@ SIMULATED_NOW = datetime(2024, 6, 1, 12, tzinfo=UTC)
 """What time it is in a rehearsal, unless one says otherwise."""
 
 _PREFILL = "```python\n"
-_PROMPT_TOKENS = 6000
-_DETAILED = 6
-"""Tools that the prompt describes; of the other candidates it shows the signature alone."""
 _PROGRAM_TOKENS = 512
 """Room for one program; a small model that has not ended by then is going round in circles."""
 _SHORT = 600
@@ -293,6 +291,11 @@ class Agent:
             if journal is None and kept is not None:
                 kept.close()
 
+    def opening(self, query: str, tools: Sequence[str] | None = None) -> Opening:
+        """What the model would be asked with first; it is not asked. `tools`: those to offer, by default the best."""
+        most = len(self.protocol.tools) if self.tools == "all" else self.tools
+        return opening(query, self.candidates, self.vocabulary, tools, most)
+
     def new_journal(self) -> Journal | None:
         """The journal of a solve that is given none; a subclass may do without one."""
         return Journal()
@@ -309,12 +312,8 @@ class _Solve:
         self.today = (agent.now or datetime.now(UTC)).date().isoformat()
         if journal is not None:
             self.today = begin(journal, query, agent.protocol, self.today)
-        self.speaks_of = mentioned(query, agent.vocabulary)
-        if tools is None:
-            most = len(agent.protocol.tools) if agent.tools == "all" else agent.tools
-            tools = agent.candidates.choose(query, most, self.speaks_of)
-        self.tools = tuple(tools)
-        self.ranked = [name for name in agent.candidates.rank(query, self.speaks_of) if name in self.tools]
+        self.opened = agent.opening(query, tools)
+        self.tools, self.ranked, self.speaks_of = self.opened.tools, self.opened.ranked, self.opened.speaks_of
         self.attempts: list[Attempt] = []
         self.tried = 1
         self.earlier = 0
@@ -398,7 +397,7 @@ class _Solve:
             query=self.query,
             today=self.today,
             tools=tuple(dict.fromkeys([*self.ranked, *self.tools])),
-            details=self.agent.graph.closure(self.ranked[:_DETAILED], self.tools),
+            details=self.opened.details,
             speaks_of=self.speaks_of,
             graph=self.agent.graph,
             sandbox=sandbox,
@@ -417,7 +416,7 @@ class _Solve:
 
     def loop(self, sandbox: Sandbox) -> tuple[Status, str]:
         sandbox.prepare()
-        self.messages = self.opening()
+        self.messages = self.opened.messages(self.today)
         self.first = len(self.messages)
         while True:
             program = self.checked(self.write())
@@ -517,30 +516,6 @@ class _Solve:
         """Whether there is a turn left to look again at an answer; once is enough, and the paper's modes never do."""
         return self.agent.mode == "attribute" and not self.doubted and self.revisions < self.agent.max_reflections
 
-    def opening(self, facts: Sequence[str] = ()) -> list[Message]:
-        """The prompt of Eq. 1: instruction and examples first, so that they are read only once, the question last."""
-        graph = self.agent.graph
-        details = graph.closure(self.ranked[:_DETAILED], self.tools)
-        tools = map(self.agent.protocol.tool, dict.fromkeys([*details, *self.ranked]))
-        shown = render(
-            tools,
-            graph,
-            details=details,
-            speaks_of=self.speaks_of,
-            query=self.query,
-            whole=False,
-            budget=_PROMPT_TOKENS,
-        )
-        if facts:
-            text = prompts.render("afresh", tools=shown, query=self.query, facts="\n".join(facts))
-        else:
-            text = prompts.render("question", tools=shown, query=self.query)
-        return [
-            Message("system", prompts.render("solve", today=self.today).strip()),
-            *(Message("user" if role == "user" else "assistant", said) for role, said in prompts.turns("examples")),
-            Message("user", text.strip()),
-        ]
-
     def write(self) -> str:
         """Ask for the next program; empty when the model's answer holds none.
 
@@ -551,7 +526,7 @@ class _Solve:
         program, usage = self.ask_program(self.messages, self.begin)
         self.begin = ""
         if program and self.facts and self.is_known(program):
-            self.messages = self.opening(self.facts)
+            self.messages = self.opened.messages(self.today, self.facts)
             self.first = len(self.messages)
             program, more = self.ask_program(self.messages)
             usage += more
@@ -661,7 +636,7 @@ class _Solve:
     def shorten(self) -> None:
         """Cut the oldest turns where the conversation has become too long."""
         turn = self.first
-        while turn < len(self.messages) - 2 and estimate("".join(m.content for m in self.messages)) > _PROMPT_TOKENS:
+        while turn < len(self.messages) - 2 and estimate("".join(m.content for m in self.messages)) > PROMPT_TOKENS:
             old = self.messages[turn]
             if len(old.content) > _SHORT:
                 self.messages[turn] = Message(old.role, old.content[:_SHORT].rstrip() + "\n…")

@@ -412,6 +412,27 @@ def test_run_without_a_program(films: Path, tmp_path: Path) -> None:
     assert atc("run", binary, "--api", films, "--simulate").exit_code == 2
 
 
+# --- atc explain
+
+
+def test_explain_shows_the_prompt_and_asks_nobody(films: Path, endpoint: Callable[..., None]) -> None:
+    """The tools, where identifiers come from and the prompt with its tokens; no model is there to be asked."""
+    endpoint("")
+    shown = atc("explain", QUESTION, "--api", films)
+    told = json.loads(atc("explain", QUESTION, "--api", films, "--json").stdout)
+
+    assert shown.exit_code == 0, shown.stderr
+    assert "film_id: int — from GET_search_film(query=…)" in shown.stdout
+    assert f"Question: {QUESTION}" in shown.stdout
+    assert "about" in shown.stdout.splitlines()[-1]
+    assert set(told["tools"]) == {"GET_search_film", "GET_film_film_id_credits", "GET_film_latest"}
+    assert told["messages"][-1]["content"].endswith(f"Question: {QUESTION}")
+    assert told["estimated"]
+    assert told["tokens"] > 500
+    assert atc("explain", " ", "--api", films).exit_code == 2
+    assert "cannot count tokens" in atc("explain", QUESTION, "--api", films, "--model", "openai:scripted").stderr
+
+
 # --- atc simulate
 
 

@@ -23,6 +23,7 @@ COMMANDS = {
     "solve": "atc.cli.solve:solve",
     "run": "atc.cli.run:run",
     "check": "atc.cli.check:check",
+    "explain": "atc.cli.explain:explain",
     "simulate": "atc.cli.simulate:simulate",
     "model": "atc.cli.model:model",
     "doctor": "atc.cli.doctor:doctor",

@@ -89,7 +89,15 @@ class Work:
         """The text of the functions, as the loop shows it; of those not in `details` only the signature."""
         tools = map(self.graph.protocol.tool, dict.fromkeys([*self.details, *self.tools]))
         chosen = self.details if details is None else details
-        return render(tools, self.graph, details=chosen, speaks_of=self.speaks_of, budget=FUNCTIONS_TOKENS)
+        return render(
+            tools,
+            self.graph,
+            details=chosen,
+            speaks_of=self.speaks_of,
+            query=self.query,
+            whole=False,
+            budget=FUNCTIONS_TOKENS,
+        )
 
     def opening(self, prompt: str, examples: str) -> list[Message]:
         """How a conversation begins: instruction and examples, then the functions, the question last."""

@@ -1,0 +1,87 @@
+"""`atc explain`: what the model would be shown for a question, without asking it."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Literal
+
+import click
+
+from atc.cli.options import tool_count
+from protocols.errors import UsageError
+
+__all__ = ["explain"]
+
+
+@click.command()
+@click.argument("query")
+@click.option(
+    "--api", required=True, metavar="SPEC", help="OpenAPI document or *.tools.json: file or URL, JSON or YAML."
+)
+@click.option(
+    "--tools", type=tool_count, metavar="N|all", default="20", show_default=True, help="How many tools are shown."
+)
+@click.option("--model", metavar="NAME", help="Count tokens as this local: or hf: model does; else they are estimated.")
+@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
+def explain(query: str, api: str, tools: int | Literal["all"], model: str | None, as_json: bool) -> None:
+    """Show what the model would be asked with QUERY: the chosen tools, where identifiers come from, and the prompt.
+
+    No model and no API is asked.
+    """
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from atc.agent import Agent
+    from atc.files import to_json
+
+    if not query.strip():
+        raise UsageError("the question is empty")
+    with Agent.from_openapi(api, tools=tools) as agent:
+        opened = agent.opening(query.strip())
+        total = len(agent.protocol.tools)
+    today = datetime.now(UTC).date().isoformat()
+    messages = opened.messages(today)
+    tokens = _counted(model, [message.content for message in messages]) if model else opened.tokens(today)
+    if as_json:
+        data = {
+            "query": opened.query,
+            "tools": list(opened.ranked),
+            "described": list(opened.details),
+            "speaks_of": dict(opened.speaks_of),
+            "hints": list(opened.hints),
+            "messages": [asdict(message) for message in messages],
+            "tokens": tokens,
+            "estimated": model is None,
+        }
+        click.echo(to_json(data), nl=False)
+        return
+    console = Console()
+    table = Table(title=f"{len(opened.tools)} of {total} tools, the likeliest first")
+    for column in ("tool", "shown"):
+        table.add_column(column)
+    for name in opened.ranked:
+        table.add_row(name, "described" if name in opened.details else "in short")
+    console.print(table)
+    for field, value in opened.speaks_of.items():
+        console.print(f'the question speaks of "{escape(value)}", a value of {escape(field)}')
+    console.print("\nWhere identifiers come from:")
+    for hint in dict.fromkeys(opened.hints):
+        console.print(f"  {hint}", markup=False, highlight=False)
+    for message in messages:
+        console.print(f"\n--- {message.role}", style="dim")
+        console.print(message.content, markup=False, highlight=False)
+    console.print(f"\n{'about ' if model is None else ''}{tokens:,} tokens", style="bold")
+
+
+def _counted(name: str, texts: list[str]) -> int:
+    """The tokens of texts. Raises: UsageError: The model has no tokenizer of its own."""
+    from atc.models import open_model
+
+    with closing(open_model(name)) as model:
+        count = getattr(model, "count_tokens", None)
+        if count is None:
+            raise UsageError(f"--model: {name} cannot count tokens; name a local: or hf: model")
+        return sum(count(text) for text in texts)

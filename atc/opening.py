@@ -1,0 +1,85 @@
+"""What the model is asked with first: the tools that come into question, written down, and the question last.
+
+What is the same for every question comes first, so that an engine that keeps what it has read reads it once.
+Source: ATC paper (arXiv:2405.16533), Eq. 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from atc import prompts
+from atc.candidates import Candidates
+from atc.models import Message
+from protocols.render import estimate, render
+from protocols.vocabulary import mentioned
+
+__all__ = ["PROMPT_TOKENS", "Opening", "opening"]
+
+PROMPT_TOKENS = 6000
+_DETAILED = 6
+"""Tools that the prompt describes; of the other candidates it shows the arguments and the keys alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How a question is begun with.
+
+    `tools` are those that the program may use, `ranked` the same with the best for the question first, `details` those
+    that are described, `speaks_of` the fields of which the question names a value. `hints` are the lines that say where
+    an identifier comes from.
+    """
+
+    query: str
+    tools: tuple[str, ...]
+    ranked: tuple[str, ...]
+    details: tuple[str, ...]
+    speaks_of: Mapping[str, str]
+    functions: str
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        return tuple(line.strip() for line in self.functions.splitlines() if " — from " in line and line[:1] == " ")
+
+    def messages(self, today: str, facts: Sequence[str] = ()) -> list[Message]:
+        """The prompt. With `facts`, what is known from programs that failed, it begins anew."""
+        if facts:
+            text = prompts.render("afresh", tools=self.functions, query=self.query, facts="\n".join(facts))
+        else:
+            text = prompts.render("question", tools=self.functions, query=self.query)
+        return [
+            Message("system", prompts.render("solve", today=today).strip()),
+            *(Message("user" if role == "user" else "assistant", said) for role, said in prompts.turns("examples")),
+            Message("user", text.strip()),
+        ]
+
+    def tokens(self, today: str) -> int:
+        """About how many tokens the prompt has."""
+        return sum(estimate(message.content) for message in self.messages(today))
+
+
+def opening(
+    query: str,
+    candidates: Candidates,
+    vocabulary: Mapping[str, frozenset[str]],
+    tools: Sequence[str] | None = None,
+    most: int = 20,
+) -> Opening:
+    """Choose the tools for a question, and write them down.
+
+    Args:
+        candidates: The tools of the protocol, searchable.
+        vocabulary: The fixed words of the API's fields (see protocols.vocabulary).
+        tools: The tools to offer; without them the `most` best ones, and the producers of their identifiers.
+    """
+    graph = candidates.graph
+    speaks_of = mentioned(query, vocabulary)
+    offered = tuple(tools if tools is not None else candidates.choose(query, most, speaks_of))
+    ranked = tuple(name for name in candidates.rank(query, speaks_of) if name in offered)
+    details = graph.closure(ranked[:_DETAILED], offered)
+    order = map(graph.protocol.tool, dict.fromkeys([*details, *ranked]))
+    functions = render(
+        order, graph, details=details, speaks_of=speaks_of, query=query, whole=False, budget=PROMPT_TOKENS
+    )
+    return Opening(query, offered, ranked, details, speaks_of, functions)
