@@ -52,6 +52,7 @@ from protocols.errors import LimitReached, ModelError, UsageError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol
 from protocols.render import estimate, render
+from protocols.store import ContractStore
 from protocols.vocabulary import vocabulary
 from sandbox import CallRecord, Journal, Limits, Run, Sandbox
 from sandbox.reach import origin
@@ -107,6 +108,7 @@ class Agent:
         now: What time it is for the program and the model; the real time by default, a fixed one with `simulate`.
         limits: What a program may use.
         check: Look at each program before it is run (mode attribute); what is wrong in any case then costs no call.
+        store: A folder in which what responses really hold is kept; programs are held to that besides the document.
         learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
         strict_sandbox: Refuse to run programs where a layer of the sandbox cannot be had; else that is a warning.
         on_event: Called with every event as it happens.
@@ -134,6 +136,7 @@ class Agent:
         limits: Limits | None = None,
         learn: bool = False,
         check: bool = True,
+        store: Path | None = None,
         strict_sandbox: bool = False,
         on_event: EventSink | None = None,
         writes: WritesPolicy | None = None,
@@ -161,6 +164,7 @@ class Agent:
         self.allow = tuple(allow)
         self.learn = learn
         self.check = check
+        self.store = ContractStore(store) if store is not None else None
         self.strict_sandbox = strict_sandbox
         self.on_event: EventSink = on_event or (lambda event: None)
         policy: WritesPolicy = writes or ("allow" if simulate else "ask")
@@ -197,6 +201,7 @@ class Agent:
         limits: Limits | None = None,
         learn: bool = False,
         check: bool = True,
+        store: Path | None = None,
         strict_sandbox: bool = False,
         on_event: EventSink | None = None,
         writes: WritesPolicy | None = None,
@@ -221,6 +226,7 @@ class Agent:
             limits=limits,
             learn=learn,
             check=check,
+            store=store,
             strict_sandbox=strict_sandbox,
             on_event=on_event,
             writes=writes,
@@ -244,8 +250,8 @@ class Agent:
 
     @cached_property
     def contract(self) -> Contract:
-        """What is known of the responses, to which programs are held."""
-        return Contract(self.protocol)
+        """What is known of the responses, to which programs are held. Raises: UsageError: The store is damaged."""
+        return self.store.contract(self.protocol) if self.store is not None else Contract(self.protocol)
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -580,6 +586,11 @@ class _Solve:
         self.run_seconds += time.perf_counter() - started
         if self.agent.learn:
             self.learn(run)
+        if self.agent.store is not None:
+            replies = [(call.tool, call.status, call.response) for call in run.calls if not call.replayed]
+            seen = [(tool, status, body) for tool, status, body in replies if tool and status is not None]
+            self.agent.store.learn(self.agent.protocol, seen)
+            self.agent.__dict__.pop("contract", None)
         self.agent.on_event(RunEnded(self.number, run))
         return run
 

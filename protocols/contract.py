@@ -80,6 +80,10 @@ class Contract:
             self._shapes[tool] = self._body(tool)
         return self._shapes[tool]
 
+    def shape(self, observed: Schema) -> Shape:
+        """The shape that an observed schema describes."""
+        return _documented(observed, self.protocol, 0, observed=True)
+
     def _body(self, tool: str) -> Shape | None:
         response = self.protocol.tool(tool).success
         known: list[Shape] = []
@@ -89,7 +93,7 @@ class Contract:
             known += [_example(example) for example in response.examples]
         shape = _union(known)
         if tool in self.observed:
-            seen = _documented(self.observed[tool], self.protocol, 0, observed=True)
+            seen = self.shape(self.observed[tool])
             shape = _joined(shape, seen, _lacking) if shape is not None else seen
         return shape
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "run": "atc.cli.run:run",
     "check": "atc.cli.check:check",
     "explain": "atc.cli.explain:explain",
+    "contract": "atc.cli.contract:contract",
     "simulate": "atc.cli.simulate:simulate",
     "model": "atc.cli.model:model",
     "doctor": "atc.cli.doctor:doctor",

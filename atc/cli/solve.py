@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["solve"]
 
-_BESIDE_RESUME = {"resume", "writes", "refresh", "record", "out", "as_json", "verbose"}
+_BESIDE_RESUME = {"resume", "writes", "refresh", "store", "record", "out", "as_json", "verbose"}
 
 
 @click.command()
@@ -52,6 +52,12 @@ _BESIDE_RESUME = {"resume", "writes", "refresh", "record", "out", "as_json", "ve
     default="20",
     show_default=True,
     help="How many tools the model is shown.",
+)
+@click.option(
+    "--store",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Keep in DIR what responses really hold, and check programs against it; see `atc contract`.",
 )
 @click.option("--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE.")
 @click.option("--out", type=out_file, metavar="FILE", help="Write the solution as JSON, whatever comes of it.")
@@ -87,6 +93,7 @@ def solve(
     mode: str,
     max_reflections: int,
     tools: int | Literal["all"],
+    store: Path | None,
     record: Path | None,
     out: Path | None,
     writes: Literal["ask", "allow", "deny", "simulate"] | None,
@@ -166,6 +173,7 @@ def solve(
                     on_event=shown.sink,
                     writes=policy,
                     confirm=confirm if can_ask() else None,
+                    store=store,
                     **asked,
                 ) as agent,
             ):

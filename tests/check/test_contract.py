@@ -1,0 +1,161 @@
+"""What responses hold is the union of document, examples and observations; where they differ is told."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from atc import Agent
+from atc.cli import main
+from atc.models import Completion, Usage
+from protocols import load
+from protocols.contract import Contract
+from protocols.errors import UsageError
+from protocols.store import ContractStore, drift
+from tests.local_api import LocalAPI
+
+SPEC = {
+    "openapi": "3.1.0",
+    "info": {"title": "Shelves", "version": "1"},
+    "servers": [{"url": "https://shelves.example"}],
+    "paths": {
+        "/books": {
+            "get": {
+                "responses": {
+                    "200": {
+                        "description": "Books",
+                        "content": {
+                            "application/json": {
+                                "schema": {
+                                    "type": "array",
+                                    "items": {
+                                        "type": "object",
+                                        "properties": {
+                                            "id": {"type": "integer"},
+                                            "title": {"type": "string"},
+                                            "year": {"type": "string"},
+                                            "note": {"type": "string"},
+                                        },
+                                    },
+                                },
+                                "example": [{"id": 1, "title": "Emma", "pages": 400}],
+                            }
+                        },
+                    }
+                }
+            }
+        }
+    },
+}
+BOOK = {"id": 7, "title": "Persuasion", "year": 1817, "price": 9.5}
+
+
+def test_a_contract_is_the_union_of_all_that_is_known() -> None:
+    """Keys of the schema and of the example, and those that were seen; what was not always there is not certain."""
+    protocol = load(SPEC)
+    plain = Contract(protocol).body("GET_books")
+    assert plain is not None
+    assert list(plain.at([0]).keys) == ["id", "title", "year", "note", "pages"]
+
+    seen = {"GET_books": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}}}}}
+    held = Contract(protocol, seen).body("GET_books")
+    assert held is not None
+    assert not held.at([0]).keys["title"].certain
+
+
+def test_what_was_seen_is_kept_and_compared(tmp_path: Path) -> None:
+    """New, missing and changed keys, and a status that nobody documented."""
+    protocol, store = load(SPEC), ContractStore(tmp_path / "store")
+    store.learn(protocol, [("GET_books", 200, [BOOK]), ("GET_books", 200, [{**BOOK, "price": None}])])
+    store.learn(protocol, [("GET_books", 429, None), ("GET_elsewhere", 200, {})])
+    observed = store.observed(protocol)
+
+    assert (observed["GET_books"].bodies, dict(observed["GET_books"].statuses)) == (2, {"200": 2, "429": 1})
+    assert {(one.kind, one.path, one.text) for one in drift(protocol, observed)} == {
+        ("new", '[0]["price"]', "float, not documented"),
+        ("changed", '[0]["year"]', "documented as str, is int"),
+        ("missing", '[0]["note"]', "documented, never there"),
+        ("missing", '[0]["pages"]', "documented, never there"),
+        ("new", "", "status 429 is not documented"),
+    }
+    body = store.contract(protocol).body("GET_books")
+    assert body is not None
+    assert body.at([0]).keys["price"].shape.kind == "float"
+
+
+def test_several_may_learn_at_once(tmp_path: Path) -> None:
+    """No observation is lost."""
+    protocol = load(SPEC)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: ContractStore(tmp_path).learn(protocol, [("GET_books", 200, [BOOK])]), range(24)))
+
+    assert ContractStore(tmp_path).observed(protocol)["GET_books"].bodies == 24
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"format": 9, "tools": {}}', '{"format": 1, "tools": {"x": {"y": 1}}}'])
+def test_a_file_of_another_kind_is_named(tmp_path: Path, text: str) -> None:
+    protocol, store = load(SPEC), ContractStore(tmp_path)
+    store.file(protocol).write_text(text)
+
+    with pytest.raises(UsageError, match=store.file(protocol).name):
+        store.observed(protocol)
+
+
+class Scripted:
+    """Writes the given programs in turn."""
+
+    name = "scripted"
+
+    def __init__(self, *programs: str) -> None:
+        self.programs = list(programs)
+
+    def complete(self, messages: object, *, stop: object = (), max_tokens: int = 0) -> Completion:
+        return Completion(self.programs.pop(0), Usage(1, 1, 0, 1, 0.0), "stop")
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+
+def test_an_agent_learns_what_the_document_forgot(tmp_path: Path) -> None:
+    """The first time the key is told as unknown, and the program is run all the same; the second time it is known."""
+    undocumented = 'print(GET_cities(query="Oslo")["results"][0]["mayor"])'
+    with LocalAPI() as api:
+        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo", "population": 1, "mayor": "Anne"}]})
+        stages = []
+        for programs in ([undocumented] * 4, [undocumented]):
+            with Agent(api.protocol, Scripted(*programs), store=tmp_path / "store") as agent:
+                solution = agent.solve("Who is the mayor of Oslo?")
+                stages.append([attempt.stage for attempt in solution.attempts])
+                assert solution.answer == "Anne"
+
+    assert stages == [["check", "done"], ["done"]]
+
+
+def atc(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(one) for one in arguments])
+
+
+def test_the_command_shows_compares_and_exports(tmp_path: Path) -> None:
+    """For people and machines; a tool that there is not is wrong usage."""
+    spec = tmp_path / "spec.json"
+    spec.write_text(json.dumps(SPEC))
+    store = tmp_path / "store"
+    ContractStore(store).learn(load(spec), [("GET_books", 200, [BOOK])])
+    where = ("--api", spec, "--store", store)
+
+    assert json.loads(atc("contract", "show", *where, "--json").stdout) == {
+        "GET_books": {"bodies": 1, "statuses": {"200": 1}}
+    }
+    shown = atc("contract", "show", "GET_books", *where).stdout.splitlines()
+    assert {"id: int", "note?: str", "price: float"} <= set(shown)
+    kinds = [one["kind"] for one in json.loads(atc("contract", "diff", *where, "--json").stdout)]
+    assert sorted(kinds) == ["changed", "missing", "missing", "new"]
+    assert "4 differences" in atc("contract", "diff", *where).stdout
+    schemas = json.loads(atc("contract", "export", *where).stdout)
+    assert set(schemas["GET_books"]["items"]["properties"]) == set(BOOK)
+    assert atc("contract", "show", "GET_x", *where).exit_code == 2
+    assert atc("contract", "show", "--api", spec, "--store", tmp_path / "none").exit_code == 2
