@@ -473,7 +473,7 @@ class _Solve:
         found = self.diagnosed(program)
         if not found:
             return program
-        self.told.update((one.rule, one.message) for one in found)
+        self.told.update((one.rule, one.message) for one in found if not self.is_harmful(one))
         first = found[0]
         shown = snippet(program, first.line)
         fault = Fault("check", _RULES.get(first.rule, "TypeError"), first.message, first.line, shown)
@@ -491,6 +491,11 @@ class _Solve:
         self.facts.extend(line for line in (first.message, *known.facts) if line not in self.facts)
         self.ask_again(fault, first.tool, known)
         return None
+
+    def is_harmful(self, one: Diagnostic) -> bool:
+        """Whether a program with it would write to what somebody made up."""
+        made_up = one.rule == "made-up-identifier" and one.tool is not None
+        return made_up and self.agent.protocol.tool(one.tool or "").writes
 
     def mended(self, program: str, found: Sequence[Diagnostic]) -> str | None:
         """The program with all that is wrong put right, and what shows only then; None where that needs the model."""

@@ -14,10 +14,12 @@ from atc.candidates import Candidates
 from atc.models import Message
 from protocols.render import estimate, render
 from protocols.vocabulary import mentioned
+from protocols.worked import worked
 
 __all__ = ["PROMPT_TOKENS", "Opening", "opening"]
 
 PROMPT_TOKENS = 6000
+_EXAMPLES = 3
 _DETAILED = 6
 """Tools that the prompt describes; of the other candidates it shows the arguments and the keys alone."""
 
@@ -28,7 +30,7 @@ class Opening:
 
     `tools` are those that the program may use, `ranked` the same with the best for the question first, `details` those
     that are described, `speaks_of` the fields of which the question names a value. `hints` are the lines that say where
-    an identifier comes from.
+    an identifier comes from, `examples` programs written from these lines alone.
     """
 
     query: str
@@ -37,6 +39,7 @@ class Opening:
     details: tuple[str, ...]
     speaks_of: Mapping[str, str]
     functions: str
+    examples: tuple[str, ...] = ()
 
     @property
     def hints(self) -> tuple[str, ...]:
@@ -44,10 +47,13 @@ class Opening:
 
     def messages(self, today: str, facts: Sequence[str] = ()) -> list[Message]:
         """The prompt. With `facts`, what is known from programs that failed, it begins anew."""
+        tools = self.functions
+        if self.examples:
+            tools += "\n\n" + prompts.render("chains", chains="\n\n".join(self.examples)).strip()
         if facts:
-            text = prompts.render("afresh", tools=self.functions, query=self.query, facts="\n".join(facts))
+            text = prompts.render("afresh", tools=tools, query=self.query, facts="\n".join(facts))
         else:
-            text = prompts.render("question", tools=self.functions, query=self.query)
+            text = prompts.render("question", tools=tools, query=self.query)
         return [
             Message("system", prompts.render("solve", today=today).strip()),
             *(Message("user" if role == "user" else "assistant", said) for role, said in prompts.turns("examples")),
@@ -82,4 +88,6 @@ def opening(
     functions = render(
         order, graph, details=details, speaks_of=speaks_of, query=query, whole=False, budget=PROMPT_TOKENS
     )
-    return Opening(query, offered, ranked, details, speaks_of, functions)
+    chains = (worked(graph, name, offered) for name in details)
+    examples = tuple(dict.fromkeys("\n".join(lines) for lines in chains if lines))[:_EXAMPLES]
+    return Opening(query, offered, ranked, details, speaks_of, functions, examples)

@@ -157,6 +157,11 @@ class ProtocolGraph:
             self._returned[tool] = {name: tuple(places) for name, places in found.items()}
         return self._returned[tool]
 
+    def lists(self, tool: str) -> list[tuple[Step, ...]]:
+        """Where the outermost lists of objects are in a tool's response; `()` for the response itself."""
+        schema = _body(self._tools[tool])
+        return [(key,) if key else () for key, _ in self._objects(schema)] if schema is not None else []
+
     def searches(self, tool: str) -> bool:
         """Whether a tool takes words of the question and nothing else that is required."""
         required = [p.argument.lower() for p in self._tools[tool].arguments if p.required]

@@ -49,7 +49,7 @@ def check(
     for name in {tool.name for tool in requested.values()} - set(called):
         stubs.text = re.sub(rf"^def {name}\(.*\n", "", stubs.text, flags=re.MULTILINE)
     replies = {callee: stubs.returns[tool.name] for callee, tool in requested.items()}
-    teller = Teller(tree, contract, names, stubs, graph)
+    teller = Teller(program, tree, contract, names, stubs, graph)
     found = [told for report in run_checker(program, tree, stubs, replies) if (told := teller.told(report))]
     found += [
         Diagnostic(line, column, "wrong-value", message, tool)

@@ -103,6 +103,7 @@ class Teller:
 
     def __init__(
         self,
+        program: str,
         tree: ast.Module,
         contract: Contract,
         names: Sequence[str],
@@ -110,6 +111,7 @@ class Teller:
         graph: ProtocolGraph | None = None,
     ) -> None:
         self.graph = graph
+        self.lines = program.split("\n")
         self.tree = tree
         self.contract = contract
         self.names = names
@@ -158,11 +160,37 @@ class Teller:
             rule: Rule = "unknown-tool" if near else "unknown-name"
             edit = self._instead(report, near[0] if near else None)
             return self._at(report, rule, f"{name} is not defined{meant}", None, near[0] if near else None, edit)
-        best = max(self.names, key=lambda tool: _likeness(name, tool), default=None)
-        near_tool = best if best is not None and _likeness(name, best) >= 0.7 else None
+        given = self._given_to(report)
+        best = max(self.names, key=lambda tool: self._fitness(name, given, tool), default=None)
+        near_tool = best if best is not None and self._fitness(name, given, best) >= 0.7 else None
         meant = f"; did you mean {near_tool}?" if near_tool else ""
-        edit = self._instead(report, near_tool)
+        if near_tool is None:
+            alike = sorted(self.names, key=lambda tool: -self._fitness(name, given, tool))[:3]
+            meant = f"; there are {', '.join(alike)}" if alike else ""
+        tool = self.contract.protocol.tool(near_tool) if near_tool else None
+        fits = tool is not None and all(tool.argument(argument) is not None for argument in given or ())
+        edit = self._instead(report, near_tool) if fits else None
         return self._at(report, "unknown-tool", f"there is no function {name}{meant}", near_tool, near_tool, edit)
+
+    def _given_to(self, report: Report) -> list[str] | None:
+        """The names of the arguments of the call of a function that there is not; None where it is not called."""
+        here = (report.line, report.column)
+        calls = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+        for call in calls:
+            if isinstance(call.func, ast.Name) and (call.func.lineno, call.func.col_offset) == here:
+                return [word.arg for word in call.keywords if word.arg]
+        return None
+
+    def _fitness(self, name: str, given: Sequence[str] | None, tool: str) -> float:
+        """How well a tool stands for a function that there is not: by its name, and by the arguments it takes."""
+        writes = not name.startswith("GET_")
+        if writes != self.contract.protocol.tool(tool).writes:
+            return 0.0
+        likeness = _likeness(name, tool)
+        if not given:
+            return likeness
+        taken = {parameter.argument for parameter in self.contract.protocol.tool(tool).arguments}
+        return likeness * 0.7 + 0.3 * len(taken.intersection(given)) / len(given)
 
     def _key(self, report: Report, keys: list[str], quoted: list[str]) -> Diagnostic | None:
         place = next((self.stubs.places[name] for name in quoted if name in self.stubs.places), None)
@@ -173,7 +201,14 @@ class Teller:
         lists = [key for key in place.keys if (*place.path, key, 0) in self._paths(place.tool)]
         hint = f', and the list is in ["{lists[0]}"]' if len(lists) == 1 else ""
         message = f"{place.tool}(…){steps(place.path)} is a dict: its keys are {_listed(place.keys)}{hint}"
-        return self._at(report, "wrong-type", message, place.tool, f'["{lists[0]}"]' if len(lists) == 1 else None)
+        if len(lists) != 1:
+            return self._at(report, "wrong-type", message, place.tool)
+        written = f'"{lists[0]}"][' + self._written(report)
+        return self._at(report, "wrong-type", message, place.tool, f'["{lists[0]}"]', self._instead(report, written))
+
+    def _written(self, report: Report) -> str:
+        """The text that the checker points at."""
+        return self.lines[report.line - 1][report.column : report.end_column]
 
     def _paths(self, tool: str) -> set[tuple[Step, ...]]:
         """Where a tool's response has objects."""

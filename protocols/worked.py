@@ -1,0 +1,130 @@
+"""Worked examples of an API, written from the data flow between its tools: no model, no question, no call.
+
+`PUT_me_following(ids=…)` says little to a small model; the three lines that find an artist and follow it say how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from protocols.graph import SEARCHES, ProtocolGraph, Source, chosen
+from protocols.model import Parameter, Tool
+from protocols.routes import steps
+from protocols.shapes import Step, type_of
+from protocols.words import noun_of, words
+
+__all__ = ["worked"]
+
+_DEEPEST = 3
+"""Calls that one value may take."""
+
+
+def worked(graph: ProtocolGraph, tool: str, among: Collection[str]) -> list[str]:
+    """The lines of a program that calls a tool with values from others; empty where it needs none of them.
+
+    `…` stands for what a question says. Args: among: Tools that may be called.
+    """
+    writer = _Writer(graph, frozenset(among) | {tool})
+    call = writer.call(graph.protocol.tool(tool), 0)
+    if call is None or not writer.lines:
+        return []
+    if graph.protocol.tool(tool).writes:
+        return [*writer.lines, call]
+    lists = graph.lists(tool)
+    inside = steps(lists[0]) if len(lists) == 1 else ""
+    return [*writer.lines, f"{_variable(tool, writer.names, bool(inside))} = {call}{inside}"]
+
+
+@dataclass(slots=True)
+class _Writer:
+    graph: ProtocolGraph
+    among: frozenset[str]
+    lines: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+    """Variables by the expression that they hold."""
+
+    def call(self, tool: Tool, depth: int) -> str | None:
+        """The call of a tool, its values found before; None where one of them cannot be found."""
+        flow = [p for p in tool.arguments if p.required]
+        if tool.writes and all(p.location == "path" for p in flow):
+            flow += [p for p in tool.arguments if not p.required and self._sources(tool, p)][:1]
+        elif not flow:
+            flow = [p for p in tool.arguments if p.argument.lower() in SEARCHES][:1]
+            flow = flow or [p for p in tool.arguments if self._sources(tool, p)][:1]
+        given = []
+        for parameter in flow:
+            value = self._value(tool, parameter, depth)
+            if value is None:
+                return None
+            given.append(f"{parameter.argument}={value}")
+        return f"{tool.name}({', '.join(given)})"
+
+    def _sources(self, tool: Tool, parameter: Parameter) -> tuple[Source, ...]:
+        sources = self.graph.producers(tool.name, parameter.argument, self.among - {tool.name})
+        return tuple(source for source in sources if not source.header and not source.link)
+
+    def _value(self, tool: Tool, parameter: Parameter, depth: int) -> str | None:
+        want = self.graph.want(tool.name, parameter.argument)
+        sources = self._sources(tool, parameter)
+        if want is None or (not sources and not parameter.required):
+            return _said(parameter)
+        for source in sources:
+            found = self._found(source, want.noun, parameter, depth)
+            if found is not None:
+                return found
+        return _said(parameter) if not sources else None
+
+    def _found(self, source: Source, noun: str, parameter: Parameter, depth: int) -> str | None:
+        """The text of a value that a source yields, after the lines that call it."""
+        if depth >= _DEEPEST:
+            return None
+        before = list(self.lines), dict(self.names)
+        giver = self.graph.protocol.tool(source.tool)
+        call = self.call(giver, depth + 1)
+        if call is None:
+            self.lines, self.names = before
+            return None
+        call = _with(call, giver, source.path)
+        several = type_of(parameter.schema) == "array" or parameter.argument.endswith("s")
+        ends = [place for place, step in enumerate(source.path) if step == 0]
+        if several and ends:
+            items, rest = source.path[: ends[-1]], source.path[ends[-1] + 1 :]
+            name = self._name(f"{call}{steps(items)}", f"{noun}s")
+            return f"[{noun}{steps(rest)} for {noun} in {name}]"
+        holder, rest = source.path[:-1], source.path[-1:]
+        name = self._name(f"{call}{steps(holder)}", noun)
+        return f"{name}{steps(rest)}"
+
+    def _name(self, expression: str, noun: str) -> str:
+        """The variable that holds an expression, set on a line of its own at its first use."""
+        if expression not in self.names:
+            taken = set(self.names.values())
+            name = noun if noun.isidentifier() else "found"
+            self.names[expression] = name if name not in taken else f"{name}{len(taken) + 1}"
+            self.lines.append(f"{self.names[expression]} = {expression}")
+        return self.names[expression]
+
+
+def _with(call: str, tool: Tool, path: tuple[Step, ...]) -> str:
+    """A call with the arguments that say which kind of thing is asked for."""
+    for argument, text in chosen(tool, path).items():
+        parameter = tool.argument(argument)
+        if parameter is not None:
+            call = call.replace(f"{argument}={_said(parameter)}", f"{argument}={text}")
+    return call
+
+
+def _said(parameter: Parameter) -> str:
+    """What a question says, or the first of the values that may be chosen."""
+    values = parameter.schema.get("enum")
+    if isinstance(values, list) and values:
+        return repr(values[0]).replace("'", '"')
+    return {"array": '["…"]', "integer": "1", "number": "1", "boolean": "True"}.get(type_of(parameter.schema), '"…"')
+
+
+def _variable(tool: str, names: dict[str, str], several: bool) -> str:
+    """A name for what a tool returns, that is not taken."""
+    last = [word for word in words(tool) if word not in ("by", "get", "id")]
+    name = (last[-1] if several else noun_of(last[-1])) if last else "found"
+    return name if name.isidentifier() and name not in names.values() else "found"
