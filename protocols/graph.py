@@ -158,9 +158,11 @@ class ProtocolGraph:
         return self._returned[tool]
 
     def lists(self, tool: str) -> list[tuple[Step, ...]]:
-        """Where the outermost lists of objects are in a tool's response; `()` for the response itself."""
+        """Where the lists are that a tool is called for, by the words of its path; `()` for the response itself."""
         schema = _body(self._tools[tool])
-        return [(key,) if key else () for key, _ in self._objects(schema)] if schema is not None else []
+        about = {"", *map(noun_of, _literals(self._tools[tool].path)[-1:]), *map(singular, words(tool)), *WRAPPERS}
+        found = self._objects(schema) if schema is not None else ()
+        return [(key,) if key else () for key, _ in found if noun_of(key) in about]
 
     def searches(self, tool: str) -> bool:
         """Whether a tool takes words of the question and nothing else that is required."""

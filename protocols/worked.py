@@ -51,7 +51,8 @@ class _Writer:
             flow += [p for p in tool.arguments if not p.required and self._sources(tool, p)][:1]
         elif not flow:
             flow = [p for p in tool.arguments if p.argument.lower() in SEARCHES][:1]
-            flow = flow or [p for p in tool.arguments if self._sources(tool, p)][:1]
+            if depth == 0 and not flow:
+                flow = [p for p in tool.arguments if self._sources(tool, p)][:1]
         given = []
         for parameter in flow:
             value = self._value(tool, parameter, depth)
