@@ -34,7 +34,7 @@ from atc.events import (
 )
 from atc.faults import Attribution, Fault
 from atc.models import Completion, Message, Model, Usage, open_model
-from atc.models.base import sample
+from atc.models.base import constrained, sample
 from atc.models.replay import request_hash
 from atc.modes import LOOP, MODES, baseline, parse
 from atc.modes.work import Work
@@ -555,30 +555,43 @@ class _Solve:
         `drawn`: not the likeliest one, but one drawn with a seed.
         """
         prefilled = [*messages, Message("assistant", _PREFILL + begin)]
-        completion = self.complete(prefilled, stop=("\n```",), max_tokens=_PROGRAM_TOKENS, drawn=drawn)
+        held = self.tools if self.agent.mode == "attribute" and self.agent.check else ()
+        completion = self.complete(prefilled, stop=("\n```",), max_tokens=_PROGRAM_TOKENS, drawn=drawn, names=held)
         whole = completion.text if fenced(completion.text) is not None else begin + completion.text
         return extract(whole), completion.usage
 
     def complete(
-        self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int, drawn: bool = False
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        max_tokens: int,
+        drawn: bool = False,
+        names: Sequence[str] = (),
     ) -> Completion:
         """Ask the model, unless the journal has its answer; either way it counts."""
         self.asked += 1
         asked = request_hash(messages, stop, max_tokens)
         completion = answered(self.journal, self.asked - 1, asked) if self.journal is not None else None
         if completion is None:
-            completion = self.said(messages, stop, max_tokens, drawn)
+            completion = self.said(messages, stop, max_tokens, drawn, names)
             if self.journal is not None:
                 self.journal.answer(self.asked - 1, asked, asdict(completion))
         self.usage += completion.usage
         return completion
 
-    def said(self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, drawn: bool) -> Completion:
+    def said(
+        self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, drawn: bool, names: Sequence[str]
+    ) -> Completion:
         """What the model answers: at the first try what it thinks best, later something drawn, lest it be the same."""
         model = self.agent.model
-        if self.tried == 1 and not drawn:
-            return model.complete(messages, stop=stop, max_tokens=max_tokens)
+        likeliest = self.tried == 1 and not drawn
         seed = self.agent.seed + self.tried - 1 + (self.asked if drawn else 0)
+        if names:
+            chance = None if likeliest else seed
+            return constrained(model, messages, stop=stop, max_tokens=max_tokens, names=names, seed=chance)
+        if likeliest:
+            return model.complete(messages, stop=stop, max_tokens=max_tokens)
         return sample(model, messages, stop=stop, max_tokens=max_tokens, seed=seed)
 
     def is_known(self, program: str) -> bool:

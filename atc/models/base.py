@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["TEMPERATURE", "Completion", "Message", "Model", "Usage", "cut", "sample"]
+__all__ = ["TEMPERATURE", "Completion", "Message", "Model", "Usage", "constrained", "cut", "sample"]
 
 TEMPERATURE = 0.7
 """At which answers are drawn, where not the likeliest one is wanted."""
@@ -99,3 +99,25 @@ def sample(
         return model.complete(messages, stop=stop, max_tokens=max_tokens)
     drawn: Completion = draw(messages, stop=stop, max_tokens=max_tokens, seed=seed)
     return drawn
+
+
+def constrained(
+    model: Model,
+    messages: Sequence[Message],
+    *,
+    stop: Sequence[str] = (),
+    max_tokens: int = 1024,
+    names: Sequence[str],
+    seed: int | None = None,
+) -> Completion:
+    """A program whose functions are among `names`, where the model can be held to that; drawn, with a seed.
+
+    A model that can has a method `constrained` with these arguments; any other is asked without.
+    """
+    hold = getattr(model, "constrained", None)
+    if hold is not None:
+        held: Completion = hold(messages, stop=stop, max_tokens=max_tokens, names=names, seed=seed)
+        return held
+    if seed is not None:
+        return sample(model, messages, stop=stop, max_tokens=max_tokens, seed=seed)
+    return model.complete(messages, stop=stop, max_tokens=max_tokens)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from atc.models.base import Completion, Message, Model, sample
+from atc.models.base import Completion, Message, Model, constrained, sample
 from protocols.errors import LimitReached
 
 __all__ = ["Budgeted"]
@@ -36,6 +36,20 @@ class Budgeted:
         """As `atc.models.base.sample`. Raises: as `complete`."""
         self._check()
         return self._counted(sample(self._model, messages, stop=stop, max_tokens=max_tokens, seed=seed))
+
+    def constrained(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        max_tokens: int = 1024,
+        names: Sequence[str],
+        seed: int | None = None,
+    ) -> Completion:
+        """As `atc.models.base.constrained`. Raises: as `complete`."""
+        self._check()
+        held = constrained(self._model, messages, stop=stop, max_tokens=max_tokens, names=names, seed=seed)
+        return self._counted(held)
 
     def _check(self) -> None:
         if self._calls and self._made >= self._calls:

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from atc.models.base import TEMPERATURE, Completion, Message, Usage
+from atc.models.grammar import program_grammar
 from protocols.errors import ModelError
 
 __all__ = ["CONTEXT", "LocalEngine"]
@@ -71,8 +72,27 @@ class LocalEngine:
         """As `atc.models.base.sample`. Raises: ModelError."""
         return self._answer(messages, stop, max_tokens, TEMPERATURE, seed)
 
+    def constrained(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        max_tokens: int = 1024,
+        names: Sequence[str],
+        seed: int | None = None,
+    ) -> Completion:
+        """As `atc.models.base.constrained`. Raises: ModelError."""
+        temperature, drawn = (0.0, self._seed) if seed is None else (TEMPERATURE, seed)
+        return self._answer(messages, stop, max_tokens, temperature, drawn, program_grammar(names))
+
     def _answer(
-        self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, temperature: float, seed: int
+        self,
+        messages: Sequence[Message],
+        stop: Sequence[str],
+        max_tokens: int,
+        temperature: float,
+        seed: int,
+        grammar: str = "",
     ) -> Completion:
         started = time.monotonic()
         with self._lock:
@@ -93,6 +113,7 @@ class LocalEngine:
                     "temperature": temperature,
                     "seed": seed,
                     "cache_prompt": True,
+                    "grammar": grammar,
                     # A small model may fall into writing the same few tokens for ever (an endless number, say).
                     "dry_multiplier": 0.8,
                     "dry_allowed_length": 24,

@@ -17,15 +17,23 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from atc.models.base import Completion, Message, Model, Usage, sample
+from atc.models.base import Completion, Message, Model, Usage, constrained, sample
 from protocols.errors import ModelError, UsageError
 
 __all__ = ["Recorder", "ReplayModel", "Reusing", "request_hash"]
 
 
-def request_hash(messages: Sequence[Message], stop: Sequence[str], max_tokens: int) -> str:
-    """sha256, in hex, over the canonical JSON of a request."""
-    request = {"messages": [asdict(message) for message in messages], "stop": list(stop), "max_tokens": max_tokens}
+def request_hash(
+    messages: Sequence[Message], stop: Sequence[str], max_tokens: int, names: Sequence[str] | None = None
+) -> str:
+    """sha256, in hex, over the canonical JSON of a request; `names` are the functions that it is held to."""
+    request: dict[str, object] = {
+        "messages": [asdict(message) for message in messages],
+        "stop": list(stop),
+        "max_tokens": max_tokens,
+    }
+    if names is not None:
+        request["names"] = sorted(names)
     text = json.dumps(request, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -45,8 +53,29 @@ class ReplayModel:
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
         """As `Model.complete`; usage has the recorded tokens and the seconds that the replay took."""
+        return self._played(request_hash(messages, stop, max_tokens))
+
+    def constrained(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        max_tokens: int = 1024,
+        names: Sequence[str],
+        seed: int | None = None,
+    ) -> Completion:
+        """As `atc.models.base.constrained`; the answer may be that of a model which could not be held to names."""
+        return self._played(self.key(messages, stop, max_tokens, names))
+
+    def key(
+        self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, names: Sequence[str] | None
+    ) -> str:
+        """The hash under which a request is recorded, if it is."""
+        held = request_hash(messages, stop, max_tokens, names)
+        return held if names is None or held in self._answers else request_hash(messages, stop, max_tokens)
+
+    def _played(self, key: str) -> Completion:
         started = time.monotonic()
-        key = request_hash(messages, stop, max_tokens)
         answers = self._answers.get(key)
         if answers is None:
             raise ModelError(
@@ -57,9 +86,11 @@ class ReplayModel:
             self._asked[key] += 1
         return replace(answer, usage=replace(answer.usage, seconds=time.monotonic() - started))
 
-    def left(self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int) -> tuple[int, int]:
+    def left(
+        self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, names: Sequence[str] | None = None
+    ) -> tuple[int, int]:
         """How many answers to a request are recorded, and how many of them were not played yet."""
-        key = request_hash(messages, stop, max_tokens)
+        key = self.key(messages, stop, max_tokens, names)
         recorded = len(self._answers.get(key, ()))
         with self._lock:
             return recorded, max(recorded - self._asked[key], 0)
@@ -95,6 +126,20 @@ class Reusing:
         if self._recorded.left(messages, stop, max_tokens)[1]:
             return self._recorded.complete(messages, stop=stop, max_tokens=max_tokens)
         return self._model.sample(messages, stop=stop, max_tokens=max_tokens, seed=seed)
+
+    def constrained(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        max_tokens: int = 1024,
+        names: Sequence[str],
+        seed: int | None = None,
+    ) -> Completion:
+        """As `atc.models.base.constrained`."""
+        if self._recorded.left(messages, stop, max_tokens, names)[0 if seed is None else 1]:
+            return self._recorded.constrained(messages, stop=stop, max_tokens=max_tokens, names=names)
+        return self._model.constrained(messages, stop=stop, max_tokens=max_tokens, names=names, seed=seed)
 
     def close(self) -> None:
         """Close the model."""
@@ -142,11 +187,30 @@ class Recorder:
         drawn = sample(self._model, messages, stop=stop, max_tokens=max_tokens, seed=seed)
         return self._kept(messages, stop, max_tokens, drawn)
 
+    def constrained(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        max_tokens: int = 1024,
+        names: Sequence[str],
+        seed: int | None = None,
+    ) -> Completion:
+        """As `atc.models.base.constrained`. Raises: UsageError, as `complete`."""
+        said = constrained(self._model, messages, stop=stop, max_tokens=max_tokens, names=names, seed=seed)
+        held = names if hasattr(self._model, "constrained") else None
+        return self._kept(messages, stop, max_tokens, said, held)
+
     def _kept(
-        self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, completion: Completion
+        self,
+        messages: Sequence[Message],
+        stop: Sequence[str],
+        max_tokens: int,
+        completion: Completion,
+        names: Sequence[str] | None = None,
     ) -> Completion:
         entry = {
-            "hash": request_hash(messages, stop, max_tokens),
+            "hash": request_hash(messages, stop, max_tokens, names),
             "model": self.name,
             "messages": [asdict(message) for message in messages],
             "stop": list(stop),
