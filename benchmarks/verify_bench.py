@@ -25,16 +25,22 @@ from atc.verify.findings import Inspected
 from atc.verify.printed import nothing_new, says_nothing
 from atc.verify.support import no_reply, rests_on_nothing
 from benchmarks.verify import KINDS, Half, Kind, Origin, Script, Services, faults, scripts
+from benchmarks.verify.services import Closed, Namesakes, Paged, Twist
 from protocols.graph import ProtocolGraph
 from sandbox import Run
 
 __all__ = ["CHECKS", "Verdict", "judge", "main", "spread"]
+
+ORIGINS: tuple[Origin, ...] = ("ours", "model")
 
 EACH = 10
 """Faulty programs of one kind, one origin and one half; right ones are as many as all of these together."""
 
 WORLDS = 40
 """Worlds that a program is tried in."""
+
+RIGHT, WRITTEN = "right", "as written"
+"""What a run without a fault of ours is: right, or wrong as a model wrote it."""
 
 _KEYWORDS = re.compile(
     r"\b(error|sorry|unfortunately|not found|couldn't|could not|cannot|failed|invalid|unable|exception|traceback|none"
@@ -47,7 +53,7 @@ _KEYWORDS = re.compile(
 class Verdict:
     """What one run is and what was made of it.
 
-    `kind` is "right" for a program without a fault, or "as written" for a model's own mistake; `doubted` has for each
+    `kind` is that of its fault; RIGHT without one, WRITTEN for a mistake of a model's own. `doubted` has for each
     check whether it would not take the answer; `findings` are the kinds of ours.
     """
 
@@ -88,54 +94,75 @@ CHECKS: Mapping[str, Callable[[str, Run, str, ProtocolGraph], bool]] = {
 """Whether an answer is not taken, in each way that is compared; all but "none" want something printed."""
 
 
-def judge(services: Services, script: Script, seed: int, kind: Kind | None, number: int) -> Verdict | None:
-    """Run one program, right or with the fault of that number among those that fit; None where there is no such fault,
-    or where it does no harm: the program fails, which everybody notices, or is right all the same."""
-    program, way, twist = script.program, "", None
+def judge(
+    services: Services, script: Script, seed: int, kind: Kind | None = None, number: int = 0, twist: Twist | None = None
+) -> Verdict | None:
+    """Run one program in one world, as it is or with the fault of that number among those of a kind.
+
+    None where there is no such fault, where the program is not right without it, and where it does no harm: the program
+    fails, which everybody notices, or is right all the same.
+    """
+    program, way = script.program, "" if twist is None else type(twist).__name__.lower()
     if kind is not None:
-        with services.place(script, seed) as place, services.place(script, seed + WORLDS) as elsewhere:
-            run, other = place.run(script.program, track=False), elsewhere.run(script.program, track=False)
-        if run.outcome != "ok" or not run.calls or not other.stdout.strip():
+        run, right = _plain(services, script, seed)
+        other, _ = _plain(services, script, seed + WORLDS)
+        if not right or not run.calls or not other.stdout.strip():
             return None
-        chance = random.Random(f"{script.name} {seed} {kind}")
-        made = faults(kind, script, run, other, chance)
+        made = faults(kind, script, run, other, random.Random(f"{script.name} {seed} {kind}"))
         if number >= len(made):
             return None
         program, way, twist = made[number].program, made[number].way, made[number].twist
     with services.place(script, seed, twist) as place:
         run = place.run(program)
         correct = place.is_right(run)
-    if run.outcome != "ok" or correct != (kind is None):
+    if run.outcome != "ok" or (correct and kind is not None):
         return None
     graph = services.graph(script.api)
     doubted = {name: check(program, run, script.query, graph) for name, check in CHECKS.items()}
     printed = bool(run.stdout.strip())
     findings = tuple(one.kind for one in inspect(program, run, script.query, graph)) if printed else ("NoOutput",)
     shown = run.stdout.strip()[:200]
-    return Verdict(
-        script.name, script.half, script.origin, kind or "right", way, seed, correct, shown, doubted, findings
-    )
+    named = kind or (RIGHT if correct else WRITTEN)
+    return Verdict(script.name, script.half, script.origin, named, way, seed, correct, shown, doubted, findings)
 
 
-def _tries(services: Services, some: Sequence[Script], kind: Kind | None) -> Iterator[Verdict]:
-    """Runs of one kind: of each program in turn, each time in another world and with another fault."""
+def _plain(services: Services, script: Script, seed: int) -> tuple[Run, bool]:
+    """How a program goes as it is, and whether it is right."""
+    with services.place(script, seed) as place:
+        run = place.run(script.program, track=False)
+        return run, place.is_right(run)
+
+
+def _faulty(services: Services, some: Sequence[Script], kind: Kind) -> Iterator[Verdict]:
+    """Runs of one kind: of each program in turn, each time in another world and with other faults."""
     for seed in range(WORLDS):
         for script in some:
-            # A program in another world is another run, but one whose fault was tried before comes last.
-            for number in (seed,) if kind is None else range(seed % 4, seed % 4 + 3):
-                verdict = judge(services, script, seed, kind, number)
-                if verdict is not None:
-                    yield verdict
-                    break
+            tried = (judge(services, script, seed, kind, number) for number in range(seed % 4, seed % 4 + 3))
+            verdict = next((one for one in tried if one is not None), None)
+            if verdict is not None:
+                yield verdict
+
+
+def _as_they_are(services: Services, some: Sequence[Script], seeds: int) -> Iterator[Verdict]:
+    """Programs without a fault of ours: in each world but the first they meet a service that is not as usual, too."""
+    for seed in range(seeds):
+        for script in some:
+            twists = (None, Namesakes("Junior", first=False), Paged(5, seed), Closed(script.query))
+            verdict = judge(services, script, seed, twist=twists[seed % len(twists)])
+            if verdict is not None:
+                yield verdict
 
 
 def spread(services: Services, half: Half, origin: Origin, each: int = EACH) -> Iterator[Verdict]:
-    """The runs of one half with programs of one origin: `each` of each kind, and as many right ones."""
+    """The runs of one half with programs of one origin: `each` of each kind, as many right ones, and in one world what
+    is wrong as it was written."""
     some = [script for script in scripts() if (script.half, script.origin) == (half, origin)]
     random.Random(f"{half} {origin}").shuffle(some)
     for kind in KINDS:
-        yield from islice(_tries(services, some, kind), each)
-    yield from islice(_tries(services, some, None), each * len(KINDS))
+        yield from islice(_faulty(services, some, kind), each)
+    right = (one for one in _as_they_are(services, some, WORLDS) if one.kind == RIGHT)
+    yield from islice(right, each * len(KINDS))
+    yield from (one for one in _as_they_are(services, some, 1) if one.kind == WRITTEN)
 
 
 @click.command(help=__doc__)
@@ -147,10 +174,9 @@ def main(half: Half | None, each: int, as_json: bool) -> None:
     verdicts: list[Verdict] = []
     with Services() as services:
         for one in halves:
-            for origin in ("ours", "model"):
+            for origin in ORIGINS:
                 runs = spread(services, one, origin, each)
-                shown = track(runs, f"{one}, {origin}", total=2 * each * len(KINDS), console=Console(stderr=True))
-                verdicts += shown
+                verdicts += track(runs, f"{one}, {origin}", total=2 * each * len(KINDS), console=Console(stderr=True))
     if as_json:
         click.echo(to_json({"verdicts": [asdict(one) for one in verdicts]}), nl=False)
         return
@@ -164,13 +190,13 @@ def table(verdicts: Sequence[Verdict], halves: Sequence[Half]) -> Table:
         shown.add_column(f"{half}: n", justify="right")
         for name in CHECKS:
             shown.add_column(name, justify="right")
-    for kind in (*KINDS, "right"):
+    for kind in (*KINDS, WRITTEN, RIGHT):
         cells: list[str] = []
         for half in halves:
             here = [one for one in verdicts if (one.half, one.kind) == (half, kind)]
             cells.append(str(len(here)))
             cells += [str(sum(not one.doubted[name] for one in here)) for name in CHECKS]
-        shown.add_row(f"{kind.replace('_', ' ')}, accepted", *cells, end_section=kind in (KINDS[-1], "right"))
+        shown.add_row(f"{kind.replace('_', ' ')}, accepted", *cells, end_section=kind in (WRITTEN, RIGHT))
     for title, rate in (("false success", false_success), ("false alarm", false_alarm)):
         cells = []
         for half in halves:

@@ -23,6 +23,7 @@ _RULES = (
     support.caught,
     support.no_evidence,
     entities.unused_name,
+    entities.unused_search,
     entities.other_item,
     entities.invented,
     pages.first_page,

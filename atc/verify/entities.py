@@ -19,7 +19,7 @@ from protocols.words import words
 from sandbox.identity import SAFE
 from sandbox.records import CallRecord
 
-__all__ = ["foreign", "invented", "other_item", "unused_name"]
+__all__ = ["foreign", "invented", "other_item", "unused_name", "unused_search"]
 
 _SMALL = frozenset("the a an of and or in on at to for by with from".split())
 _LEAST = 0.75
@@ -49,6 +49,38 @@ def unused_name(seen: Inspected) -> Finding | None:
     return None
 
 
+def unused_search(seen: Inspected) -> Finding | None:
+    """Calls were made for names of the question, and neither the answer nor a write has to do with any of them."""
+    if seen.run.provenance is None:
+        return None
+    made = [
+        (call, value)
+        for call, _, value, sources in seen.given
+        if not sources and not failed(call) and _is_a_name(value, seen)
+    ]
+    used = _behind(seen)
+    if not made or any(call.index in used or name_in(folded(seen.run.stdout), value) for call, value in made):
+        return None
+    call, value = made[0]
+    told = f"the answer has nothing to do with what {call.tool or call.url} returned for {value!r}; go on from that"
+    return Finding("OtherEntity", told, call.line, call.index)
+
+
+def _behind(seen: Inspected) -> set[int]:
+    """The calls that the answer, or a write, comes from or depends on, however far back."""
+    feeds: dict[int, set[int]] = {}
+    for call, _, _, sources in seen.given:
+        feeds.setdefault(call.index, set()).update(source.call for source in sources)
+    left = [source.call for source in seen.printed] + [call.index for call in seen.answered if call.method not in SAFE]
+    found: set[int] = set()
+    while left:
+        one = left.pop()
+        if one not in found:
+            found.add(one)
+            left += feeds.get(one, ())
+    return found
+
+
 def _wanted(seen: Inspected) -> list[str]:
     """Names that have to lead somewhere: not the service's own, nor a fixed word of its fields."""
     own: set[str] = set()
@@ -58,7 +90,11 @@ def _wanted(seen: Inspected) -> list[str]:
         own |= {word for tool in protocol.tools for word in words(tool.name)}
     plain = {name: folded(name) for name in seen.names}
     # Of one letter is what a sentence's end leaves: `12 E. Can you …`.
-    return [name for name, text in plain.items() if text not in own and all(len(word) > 1 for word in text.split())]
+    return [
+        name
+        for name, text in plain.items()
+        if text not in own and all(len(word) > 1 or word in _SMALL for word in text.split())
+    ]
 
 
 def _is_known(name: str, seen: Inspected) -> bool:

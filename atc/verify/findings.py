@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from atc.faults import Fault
@@ -20,7 +20,6 @@ from atc.provenance import arguments, lookup
 from protocols.graph import ProtocolGraph
 from protocols.model import Tool
 from protocols.shapes import fields
-from protocols.simulator.premises import read_premises
 from protocols.words import words
 from sandbox.identity import SAFE
 from sandbox.records import CallRecord, Run, Source
@@ -116,20 +115,14 @@ class Inspected:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What the question calls by name."""
+        from protocols.simulator.premises import read_premises  # with it comes the simulator, which takes a while
+
         return tuple(name.text for name in read_premises(self.query).names)
 
     @cached_property
     def fixed(self) -> frozenset[str]:
         """The words that the API's enumerations allow, folded."""
-        found: set[str] = set()
-        for tool in self._tools.values():
-            schemas = [parameter.schema for parameter in tool.arguments]
-            if self.graph is not None and tool.success is not None and tool.success.schema is not None:
-                schemas += [field.schema for field in fields(tool.success.schema, self.graph.protocol, 3)]
-            for schema in schemas:
-                allowed = schema.get("enum")
-                found.update(folded(str(value)) for value in allowed) if isinstance(allowed, list) else None
-        return frozenset(found)
+        return _fixed(self.graph) if self.graph is not None else frozenset()
 
     @cached_property
     def chooses(self) -> bool:
@@ -183,6 +176,19 @@ class Inspected:
     def is_own(self, value: object) -> bool:
         """Whether a value stands in the program's text."""
         return str(value) in self.numbers or any(str(value) in text for text in self.texts)
+
+
+@lru_cache(maxsize=8)
+def _fixed(graph: ProtocolGraph) -> frozenset[str]:
+    found: set[str] = set()
+    for tool in graph.protocol.tools:
+        schemas = [parameter.schema for parameter in tool.arguments]
+        if tool.success is not None and tool.success.schema is not None:
+            schemas += [field.schema for field in fields(tool.success.schema, graph.protocol, 3)]
+        for schema in schemas:
+            allowed = schema.get("enum")
+            found.update(folded(str(value)) for value in (allowed if isinstance(allowed, list) else []))
+    return frozenset(found)
 
 
 def failed(call: CallRecord) -> bool:

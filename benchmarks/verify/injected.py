@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Literal, get_args
 
 from benchmarks.verify.corpus import Script
@@ -94,8 +95,11 @@ def faults(kind: Kind, script: Script, run: Run, other: Run, chance: random.Rand
         Fault(kind, way, ast.unparse(ast.fix_missing_locations(copy.deepcopy(tree))) + "\n", twist)
         for way, tree, twist in _KINDS[kind](source)
     ]
-    chance.shuffle(made)
-    return made
+    ways: dict[str, list[Fault]] = {}
+    for fault in chance.sample(made, len(made)):
+        ways.setdefault(fault.way, []).append(fault)
+    # One of each way, then another one of each: some ways fit a program many times over.
+    return [fault for some in zip_longest(*ways.values()) for fault in some if fault is not None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def test_programs_of_ours_are_right(place: int) -> None:
     script = [one for one in scripts() if one.origin == "ours"][place]
     with Services() as services:
         for seed in (0, 1):
-            verdict = judge(services, script, seed, None, 0)
+            verdict = judge(services, script, seed)
 
             assert verdict is not None, script.name
             assert verdict.correct
