@@ -129,11 +129,13 @@ def name_in(text: str, name: str) -> bool:
 
 
 def _is_coded(name: str, seen: Inspected) -> bool:
-    """Whether a name of one word may stand in the program as a code: `FR`, `en-GB`, a genre's number."""
-    if " " in name.strip():
-        return False
-    own = [(value, sources) for _, _, value, sources in seen.given if not sources]
-    return any(re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z]{2})?|\d{1,5}", str(value)) for value, _ in own)
+    """Whether a name may stand in the program as a code: of one word as `FR`, `en-GB` or a genre's number, of several
+    by the letters that they begin with."""
+    parts = folded(name).split()
+    if len(parts) > 1:
+        return "".join(part[0] for part in parts if part not in _SMALL) in {folded(text) for text in seen.texts}
+    own = [str(value) for _, _, value, sources in seen.given if not sources]
+    return any(re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z]{2})?|\d{1,5}", value) for value in own)
 
 
 def _is_taken(seen: Inspected, name: str) -> bool:

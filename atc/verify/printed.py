@@ -42,6 +42,9 @@ _LONG = 500
 _HOW_MANY = re.compile(r"\bhow (many|much)\b|\bnumber of\b", re.IGNORECASE)
 _WHEN = re.compile(r"^\W*when\b|\b(on|in) (which|what) (day|date|year)\b", re.IGNORECASE)
 _COUNTED = re.compile(r"\d|\b(no|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b", re.IGNORECASE)
+_CALLED = re.compile(r"\bwho(se)?\b|\bcalled\b|\bnames?\b", re.IGNORECASE)
+_NO_NAME = frozenset({"id", "ids", "uuid", "guid", "uri"})
+"""Last words of the names of identifiers that no person would give for an answer; a code or a number one would."""
 _NAMED_SO = re.compile(r"\b(ids?|codes?|numbers?|identifiers?|uris?|urls?|links?|keys?|slugs?)\b", re.IGNORECASE)
 _SAID = re.compile(r"\b(None|nan)\b(?![^\[{(]*[\]})])")
 """`None` that stands in a sentence and not among the data of an object or a list."""
@@ -146,7 +149,8 @@ def wrong_kind(seen: Inspected) -> Finding | None:
     if not exact or _NAMED_SO.search(seen.query) or _HOW_MANY.search(seen.query):
         return None
     keys = [next((step for step in reversed(source.path) if isinstance(step, str)), "") for source in exact]
-    if not all(is_identifier(key) and words(key)[-1] in {"id", "ids", "uuid", "guid", "uri"} for key in keys):
+    called = _CALLED.search(seen.query) is not None
+    if not all(is_identifier(key) and (called or words(key)[-1] in _NO_NAME) for key in keys):
         return None
     told = f"the program printed {shown!r}, which identifies something; print what the question asks for"
     return Finding("WrongKind", told, None, exact[0].call, exact[0].path)

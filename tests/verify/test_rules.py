@@ -122,6 +122,9 @@ def test_an_identifier_is_no_name() -> None:
 
     assert kinds("print(41)", finished, "Which film is the best one?") == ["WrongKind"]
     assert kinds("print(41)", finished, "Which id has the best film?") == []
+    coded = run("W2", call(response={"room_code": "W2", "title": "Dune"}), printed=(exact("room_code"),))
+    assert kinds("print('W2')", coded, "What is the room called?") == ["WrongKind"]
+    assert kinds("print('W2')", coded, "Which room is it?") == []
 
 
 def test_none_in_a_sentence() -> None:
@@ -256,6 +259,7 @@ def test_a_name_that_the_program_uses_nowhere() -> None:
         "the program asks for 'Bo Carr', and the question is about 'Ana Bell'; write 'Ana Bell' there"
     )
     assert kinds("GET_me()", finished, "When was Bo Carr born?") == []
+    assert kinds('GET_me()\nregion = "US"', finished, "Which film did Bo Carr make in the United States?") == []
 
 
 def test_an_identifier_that_nobody_gave() -> None:
