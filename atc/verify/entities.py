@@ -135,7 +135,7 @@ def _is_coded(name: str, seen: Inspected) -> bool:
     if len(parts) > 1:
         return "".join(part[0] for part in parts if part not in _SMALL) in {folded(text) for text in seen.texts}
     own = [str(value) for _, _, value, sources in seen.given if not sources]
-    return any(re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z]{2})?|\d{1,5}", value) for value in own)
+    return any(re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z]{2})?|\d{2,5}", value) for value in own)
 
 
 def _is_taken(seen: Inspected, name: str) -> bool:

@@ -99,7 +99,8 @@ def faults(kind: Kind, script: Script, run: Run, other: Run, chance: random.Rand
     for fault in chance.sample(made, len(made)):
         ways.setdefault(fault.way, []).append(fault)
     # One of each way, then another one of each: some ways fit a program many times over.
-    return [fault for some in zip_longest(*ways.values()) for fault in some if fault is not None]
+    order = chance.sample(sorted(ways), len(ways))
+    return [fault for some in zip_longest(*(ways[way] for way in order)) for fault in some if fault is not None]
 
 
 @dataclass(frozen=True, slots=True)
