@@ -37,6 +37,7 @@ _ALL = re.compile(
     re.IGNORECASE,
 )
 """Words of a question that is about all of a list: counts, sums and superlatives."""
+_FIRST = re.compile(r"\b(first|last|top|next) (\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
 _WHOLE = frozenset({"len", "sum", "max", "min", "sorted", "any", "all", "set", "list", "Counter", "map", "filter"})
 _SAME = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})
 _READS = frozenset({"json", "copy", "values", "items"})
@@ -44,19 +45,21 @@ _READS = frozenset({"json", "copy", "values", "items"})
 
 def first_page(seen: Inspected) -> Finding | None:
     """A list has more than was read, the program went through what it read, and the question is about all of it."""
-    if not _ALL.search(seen.query) and not is_negative(seen):
+    whole = _ALL.search(seen.query) is not None or is_negative(seen)
+    if not whole and not _FIRST.search(seen.query):
         return None
     for call in seen.answered:
         if _is_named(call, seen):
             continue
         for path, told in more_than_read(call, seen):
-            line = _goes_through(seen.tree, call, path)
-            if line is None:
+            reading = _Reading(seen.tree, call, _size(call, path, seen))
+            line = reading.line
+            if line is None or not (whole or reading.wants_more):
                 continue
             where = "".join(f"[{step!r}]" for step in path)
             message = (
-                f"{call.tool or call.url} returned only a part of its list {where}: {told}. The question is about all "
-                "of it; ask for the other pages too, until there are no more, or for a narrower list"
+                f"{call.tool or call.url} returned only a part of its list {where}: {told}. More of it "
+                "is needed; ask for the other pages too, until there are no more, or for a narrower list"
             )
             return Finding("FirstPage", message, line, call.index, path)
     return None
@@ -126,53 +129,74 @@ def _pages(calls: list[CallRecord]) -> int:
     return len({repr(sorted(call.arguments.items(), key=str)) for call in calls})
 
 
-def _goes_through(tree: ast.Module, call: CallRecord, path: tuple[str, ...]) -> int | None:
-    """The line on which a program goes through a list of a reply from its start to its end; None if none does."""
-    holding: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and _leads(node.value, call, holding):
-            holding |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-        elif isinstance(node, (ast.AugAssign, ast.AnnAssign, ast.NamedExpr)):
-            leads = node.value is not None and _leads(node.value, call, holding)
-            holding |= {node.target.id} if leads and isinstance(node.target, ast.Name) else set()
-    for node in ast.walk(tree):
-        through: list[ast.expr] = []
-        if isinstance(node, (ast.For, ast.comprehension)):
-            through = [node.iter]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _WHOLE:
-            through = node.args
-        elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-            through = node.comparators
-        found = next((one for one in through if _leads(one, call, holding)), None)
-        if found is not None:
-            return found.lineno
-    return None
+class _Reading:
+    """How a program goes through a list of a reply.
 
+    Args:
+        size: How many items the list has: who wants more of them than that wants those that are not there.
+    """
 
-def _leads(node: ast.expr, call: CallRecord, holding: set[str]) -> bool:
-    """Whether an expression is the reply of a call or a whole list of it, not one item nor the first few."""
-    if isinstance(node, ast.Name):
-        return node.id in holding
-    if isinstance(node, ast.Subscript):
-        if isinstance(node.slice, ast.Constant):
-            return isinstance(node.slice.value, str) and _leads(node.value, call, holding)
-        bounded = isinstance(node.slice, ast.Slice) and node.slice.upper is not None
-        return isinstance(node.slice, ast.Slice) and not bounded and _leads(node.value, call, holding)
-    if isinstance(node, ast.BoolOp):
-        return any(_leads(one, call, holding) for one in node.values)
-    if isinstance(node, ast.BinOp):
-        return _leads(node.left, call, holding) or _leads(node.right, call, holding)
-    if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
-        return any(_leads(one.iter, call, holding) for one in node.generators)
-    if not isinstance(node, ast.Call):
-        return False
-    if isinstance(node.func, ast.Name):
-        if node.func.id == call.tool:
-            return call.line is None or node.lineno <= call.line <= (node.end_lineno or node.lineno)
-        return node.func.id in _SAME and any(_leads(one, call, holding) for one in node.args)
-    if isinstance(node.func, ast.Attribute):
-        if node.func.attr in {"get", "post", "request"} and call.style == "requests" and node.lineno == call.line:
+    def __init__(self, tree: ast.Module, call: CallRecord, size: int) -> None:
+        self._tree, self._call, self._size = tree, call, size
+        self._holding: set[str] = set()
+        for node in ast.walk(tree):
+            value = node.value if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr)) else None
+            if value is not None and self._leads(value):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]  # type: ignore[attr-defined]
+                self._holding |= {target.id for target in targets if isinstance(target, ast.Name)}
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether the program asks for the first so many of a list, and there are not so many."""
+        return any(isinstance(node, ast.Slice) and node.upper and self._goes_on(node) for node in ast.walk(self._tree))
+
+    @property
+    def line(self) -> int | None:
+        """The line on which it goes from the start of the list to its end; None if it does not."""
+        for node in ast.walk(self._tree):
+            through: list[ast.expr] = []
+            if isinstance(node, (ast.For, ast.comprehension)):
+                through = [node.iter]
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _WHOLE:
+                through = node.args
+            elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+                through = node.comparators
+            found = next((one for one in through if self._leads(one)), None)
+            if found is not None:
+                return found.lineno
+        return None
+
+    def _leads(self, node: ast.expr) -> bool:
+        """Whether an expression is the reply of the call or a whole list of it, not one item nor the first few."""
+        if isinstance(node, ast.Name):
+            return node.id in self._holding
+        if isinstance(node, ast.Subscript):
+            return self._goes_on(node.slice) and self._leads(node.value)
+        if isinstance(node, ast.BoolOp):
+            return any(map(self._leads, node.values))
+        if isinstance(node, ast.BinOp):
+            return self._leads(node.left) or self._leads(node.right)
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
+            return any(self._leads(one.iter) for one in node.generators)
+        if not isinstance(node, ast.Call):
+            return False
+        if isinstance(node.func, ast.Name):
+            if node.func.id == self._call.tool:
+                line = self._call.line
+                return line is None or node.lineno <= line <= (node.end_lineno or node.lineno)
+            return node.func.id in _SAME and any(map(self._leads, node.args))
+        if not isinstance(node.func, ast.Attribute):
+            return False
+        if self._call.style == "requests" and node.func.attr in {"get", "request"} and node.lineno == self._call.line:
             return True
         asks = node.func.attr == "get" and node.args and isinstance(node.args[0], ast.Constant)
-        return bool(asks or node.func.attr in _READS) and _leads(node.func.value, call, holding)
-    return False
+        return bool(asks or node.func.attr in _READS) and self._leads(node.func.value)
+
+    def _goes_on(self, step: ast.expr) -> bool:
+        """Whether what is inside brackets leads to a list, or to all of one."""
+        if isinstance(step, ast.Constant):
+            return isinstance(step.value, str)
+        if not isinstance(step, ast.Slice):
+            return False
+        end = step.upper.value if isinstance(step.upper, ast.Constant) else step.upper
+        return end is None or (isinstance(end, int) and end > self._size)

@@ -289,6 +289,8 @@ PART = {"page": 1, "totalPages": 5, "totalCount": 96, "films": [{"title": "Dune"
         ('print(GET_films()["totalCount"])', "How many films are there?", False),
         ('print(GET_films()["films"][0]["title"])', "Which film is the best of all?", False),
         ('for film in GET_films()["films"][:3]:\n    print(film["title"])', "Show all of the first three", False),
+        ('for film in GET_films()["films"][:30]:\n    print(film["title"])', "Show the first 30 films", True),
+        ('for film in GET_films()["films"]:\n    print(film["title"])', "Show the first 3 films", False),
         ('for film in GET_films()["films"]:\n    print(film["title"])', "Show me some films", False),
     ],
 )
