@@ -22,6 +22,8 @@ from sandbox.records import CallRecord
 __all__ = ["foreign", "invented", "other_item", "unused_name", "unused_search"]
 
 _SMALL = frozenset("the a an of and or in on at to for by with from".split())
+_SEARCHES = frozenset("keyword keywords name q query search term text title".split())
+"""Last words of the names of arguments by which things are looked for."""
 _LEAST = 0.75
 """How much alike a word of the question and a text are that is a slip of it."""
 
@@ -194,7 +196,8 @@ def other_item(seen: Inspected) -> Finding | None:
                         f"that is called {name!r} is item {bearing[0]}; take {place}, found by its name"
                     )
                     return Finding("OtherEntity", told, call.line, call.index, (*path, min(taken)))
-                if asked and not bearing and not any(_shares(items[one], name) for one in taken):
+                strange = _is_search(call, name, seen) and not any(_shares(items[one], name) for one in taken)
+                if strange and not bearing:
                     told = (
                         f"nothing that the program took from {call.tool or call.url} is called {name!r}; "
                         f"look for {name!r} in another way"
@@ -241,12 +244,17 @@ def _is_called(item: object, name: str) -> bool:
     return any(isinstance(value, str) and folded(value) == folded(name) for value in values)
 
 
+def _is_search(call: CallRecord, name: str, seen: Inspected) -> bool:
+    """Whether a call looks for things that are called so; what is in a place, say, is called otherwise."""
+    return any(value == name and words(key)[-1] in _SEARCHES for key, value, _ in seen.arguments(call) if words(key))
+
+
 def _shares(item: object, name: str) -> bool:
-    """Whether an item says a word of a name anywhere, or says nothing by which one could tell."""
+    """Whether an item says a word of a name anywhere, or has no name of its own."""
     texts = [folded(value) for _, value in leaves(item) if isinstance(value, str)]
     wanted = set(folded(name).split()) - _SMALL
-    spoken = [text for text in texts if " " in text]
-    return not wanted or not spoken or any(wanted & set(text.split()) for text in texts)
+    named = isinstance(item, dict) and any(words(key)[-1:] in (("name",), ("title",), ("label",)) for key in item)
+    return not wanted or not named or any(wanted & set(text.split()) for text in texts)
 
 
 def invented(seen: Inspected) -> Finding | None:

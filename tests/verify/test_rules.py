@@ -248,6 +248,31 @@ def test_another_thing_of_nearly_the_same_name() -> None:
     assert kinds(program, taken(1), "How long is The Silent Harbor?") == []
 
 
+def test_a_search_that_found_something_else() -> None:
+    """What has a name is to share a word with the one that was looked for; what lies in a place need not."""
+    films = {"films": [{"filmId": 9, "title": "Engines of Autumn"}]}
+    told = (exact("films", 0, "title"),)
+    searched = run("Engines of Autumn", call(response=films, query="Salt Road"), printed=told)
+    shown = run("Engines of Autumn", call(response=films, city="Salt Road"), printed=told)
+
+    found = kinds('print(GET_films(query="Salt Road")["films"][0])', searched, "How good is Salt Road?")
+    assert found == ["OtherEntity"]
+    assert kinds('GET_films(city="Salt Road")', shown, "Which film is shown in Salt Road?") == []
+
+
+def test_a_search_that_leads_nowhere() -> None:
+    """Of what was searched for, something has to come into the answer, or into what is written."""
+    search = call("GET_people", {"people": [{"personId": 1, "name": "Ana Bell"}]}, query="Ana Bell")
+    program = 'person = GET_people(query="Ana Bell")["people"][0]\nprint(GET_films_top_rated()["films"][0]["title"])'
+    top = call("GET_films_top_rated", {"films": [{"title": "Dune"}]}, line=2)
+    finished = run("Dune", search, top, printed=(exact("films", 0, "title", at=1),))
+
+    found = inspect(program, finished, "What is the best film of Ana Bell?", GRAPH)
+    assert [(one.kind, one.line, one.call) for one in found] == [("OtherEntity", 1, 0)]
+    used = replace(finished, provenance=Provenance(printed=(exact("people", 0, "name"),)))
+    assert kinds(program, used, "What is the best film of Ana Bell?") == []
+
+
 def test_a_name_that_the_program_uses_nowhere() -> None:
     """It is told what to write instead of what it asked for; a name that the data bear is used."""
     one = call(response={"people": [{"personId": 1, "name": "Bo Carr"}]}, query="Bo Carr")
