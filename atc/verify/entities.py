@@ -39,7 +39,7 @@ def unused_name(seen: Inspected) -> Finding | None:
             continue
         if any(_means(folded(name), folded(other)) and other != name and _is_used(other, used) for other in names):
             continue  # a part of a longer name
-        if _is_coded(name, seen) or name_in(folded(seen.run.stdout), name) or _is_taken(seen, name):
+        if _is_coded(name, seen) or _is_printed(name, seen) or _is_taken(seen, name):
             continue
         instead = next(((call, value) for call, _, value in foreign(seen)), None)
         if instead is None:
@@ -61,7 +61,7 @@ def unused_search(seen: Inspected) -> Finding | None:
         if not sources and not failed(call) and _is_a_name(value, seen)
     ]
     used = _behind(seen)
-    if not made or any(call.index in used or name_in(folded(seen.run.stdout), value) for call, value in made):
+    if not made or any(call.index in used or _is_printed(value, seen) for call, value in made):
         return None
     call, value = made[0]
     told = f"the answer has nothing to do with what {call.tool or call.url} returned for {value!r}; go on from that"
@@ -107,10 +107,16 @@ def _is_known(name: str, seen: Inspected) -> bool:
 
 
 def _used(seen: Inspected) -> list[str]:
-    """The texts that a program used, folded: those that it holds and those that it sent."""
+    """The texts that a program used, folded: those that it holds, not only to say them, and those that it sent."""
     sent = (value for _, _, value, _ in seen.given)
     flat = (part for value in sent for part in (value if isinstance(value, list) else [value]))
-    return [folded(str(text)) for text in (*seen.texts, *flat)]
+    return [folded(str(text)) for text in (*(seen.texts - seen.spoken), *flat)]
+
+
+def _is_printed(name: str, seen: Inspected) -> bool:
+    """Whether a name is in the answer, and not because the program says it of its own."""
+    own = any(name_in(folded(text), name) for text in seen.spoken)
+    return not own and name_in(folded(seen.run.stdout), name)
 
 
 def _is_used(name: str, used: Sequence[str]) -> bool:

@@ -102,6 +102,19 @@ class Inspected:
         return frozenset(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
     @cached_property
+    def spoken(self) -> frozenset[str]:
+        """Those of the texts that are only said: what print is given, and what is put together with values."""
+        said: set[ast.AST] = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, (ast.JoinedStr, ast.BinOp)):
+                said.update(ast.iter_child_nodes(node))
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+                said.update(node.args)
+        nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        only = {str(node.value) for node in nodes if node in said}
+        return frozenset(only - {str(node.value) for node in nodes if node not in said})
+
+    @cached_property
     def numbers(self) -> frozenset[str]:
         """The whole numbers that the program holds, as text."""
         nodes = [node.value for node in ast.walk(self.tree) if isinstance(node, ast.Constant)]

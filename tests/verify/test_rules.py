@@ -283,6 +283,10 @@ def test_a_name_that_the_program_uses_nowhere() -> None:
     assert found[0].message == (
         "the program asks for 'Bo Carr', and the question is about 'Ana Bell'; write 'Ana Bell' there"
     )
+    said = 'GET_people(query="Bo Carr")\nprint("Ana Bell was born on", 1950)'
+    assert kinds(said, replace(finished, stdout="Ana Bell was born on 1950"), "When was Ana Bell born?") == [
+        "OtherEntity"
+    ]
     assert kinds("GET_me()", finished, "When was Bo Carr born?") == []
     assert kinds('GET_me()\nregion = "US"', finished, "Which film did Bo Carr make in the United States?") == []
 
