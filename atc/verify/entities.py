@@ -19,7 +19,7 @@ from protocols.words import words
 from sandbox.identity import SAFE
 from sandbox.records import CallRecord
 
-__all__ = ["foreign", "invented", "other_item", "unused_name", "unused_search"]
+__all__ = ["foreign", "invented", "other_item", "two_in_one", "unused_name", "unused_search"]
 
 _SMALL = frozenset("the a an of and or in on at to for by with from".split())
 _SEARCHES = frozenset("keyword keywords name q query search term text title".split())
@@ -48,6 +48,23 @@ def unused_name(seen: Inspected) -> Finding | None:
         call, value = instead
         told = f"the program asks for {value!r}, and the question is about {name!r}; write {name!r} there"
         return Finding("OtherEntity", told, call.line, call.index)
+    return None
+
+
+def two_in_one(seen: Inspected) -> Finding | None:
+    """A search for two things of the question at once, as one name."""
+    for call, key, value, sources in seen.given:
+        if sources or not isinstance(value, str) or " and " not in value or not words(key):
+            continue
+        one, other = (part.strip() for part in value.split(" and ", 1))
+        if (
+            words(key)[-1] in _SEARCHES
+            and _is_a_name(one, seen)
+            and _is_a_name(other, seen)
+            and value not in seen.names
+        ):
+            told = f"the program asks for {value!r} as one name; ask for {one!r} and for {other!r}, each alone"
+            return Finding("OtherEntity", told, call.line, call.index)
     return None
 
 

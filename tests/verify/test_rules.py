@@ -260,6 +260,18 @@ def test_a_search_that_found_something_else() -> None:
     assert kinds('GET_films(city="Salt Road")', shown, "Which film is shown in Salt Road?") == []
 
 
+def test_two_names_are_not_one() -> None:
+    """Unless the question itself takes them for one."""
+    one = call(
+        "GET_people", {"people": [{"personId": 1, "name": "Ana Bell and Bo Carr"}]}, query="Ana Bell and Bo Carr"
+    )
+    program = 'print(GET_people(query="Ana Bell and Bo Carr")["people"][0])'
+    finished = run("{'personId': 1}", one, printed=(exact("people", 0),))
+
+    assert kinds(program, finished, "How old are Ana Bell and Bo Carr?") == ["OtherEntity"]
+    assert kinds(program, finished, "Who is in 'Ana Bell and Bo Carr'?") == []
+
+
 def test_a_search_that_leads_nowhere() -> None:
     """Of what was searched for, something has to come into the answer, or into what is written."""
     search = call("GET_people", {"people": [{"personId": 1, "name": "Ana Bell"}]}, query="Ana Bell")
