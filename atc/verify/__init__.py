@@ -23,6 +23,7 @@ _RULES = (
     support.caught,
     support.no_evidence,
     entities.unused_name,
+    entities.misspelt,
     entities.two_in_one,
     entities.unused_search,
     entities.other_item,

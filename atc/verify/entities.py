@@ -19,7 +19,7 @@ from protocols.words import words
 from sandbox.identity import SAFE
 from sandbox.records import CallRecord
 
-__all__ = ["foreign", "invented", "other_item", "two_in_one", "unused_name", "unused_search"]
+__all__ = ["foreign", "invented", "misspelt", "other_item", "two_in_one", "unused_name", "unused_search"]
 
 _SMALL = frozenset("the a an of and or in on at to for by with from".split())
 _SEARCHES = frozenset("keyword keywords name q query search term text title".split())
@@ -48,6 +48,16 @@ def unused_name(seen: Inspected) -> Finding | None:
         call, value = instead
         told = f"the program asks for {value!r}, and the question is about {name!r}; write {name!r} there"
         return Finding("OtherEntity", told, call.line, call.index)
+    return None
+
+
+def misspelt(seen: Inspected) -> Finding | None:
+    """A text that is sent is nearly a name of several words in the question."""
+    for call, _, value in foreign(seen):
+        meant = slip_of(str(value), seen.query)
+        if meant is not None and " " in meant and meant[:1].isupper() and meant != seen.query[: len(meant)]:
+            told = f"the program asks for {value!r}, and the question is about {meant!r}; write {meant!r} there"
+            return Finding("OtherEntity", told, call.line, call.index)
     return None
 
 

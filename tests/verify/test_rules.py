@@ -260,6 +260,15 @@ def test_a_search_that_found_something_else() -> None:
     assert kinds('GET_films(city="Salt Road")', shown, "Which film is shown in Salt Road?") == []
 
 
+def test_a_slip_in_a_small_word_of_a_name() -> None:
+    """What is sent has to be what the question says, also where its great words are right."""
+    one = call(response={"films": [{"filmId": 9, "title": "Made y Hand"}]}, query="Made y Hand")
+    finished = run("Made y Hand", one, printed=(exact("films", 0, "title"),))
+
+    found = inspect('GET_films(query="Made y Hand")', finished, "How good is Made by Hand?", GRAPH)
+    assert found[0].message.endswith("write 'Made by Hand' there")
+
+
 def test_two_names_are_not_one() -> None:
     """Unless the question itself takes them for one."""
     one = call(
