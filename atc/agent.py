@@ -45,7 +45,7 @@ from atc.remedy import Remedy, remedy, remedy_of
 from atc.resume import answered, begin, keep, open_writes, refused_write
 from atc.solution import Attempt, Solution, Status
 from atc.trouble import api_trouble
-from atc.verify import done_silently, doubt, judge, rests_on_nothing
+from atc.verify import Finding, changed, done_silently, inspect, judge, rests_on_nothing
 from protocols import load
 from protocols.contract import Contract
 from protocols.errors import LimitReached, ModelError, UsageError
@@ -337,7 +337,8 @@ class _Solve:
         self.facts: list[str] = []
         self.told: set[tuple[str, str]] = set()
         self.begin = ""
-        self.doubted = False
+        self.doubted: set[str] = set()
+        self.doubtful: list[str] = []
         self.earlier = len(self.attempts)
 
     @property
@@ -439,9 +440,9 @@ class _Solve:
                 fault, self.answer = None, done
             limited = run is not None and run.outcome == "limit"
             hopeless = api_trouble(self.agent.protocol, run.calls, stopped=limited) if run else ""
-            if fault is None and run is not None and self.may_doubt():
-                fault = doubt(run, self.query)
-                self.doubted = fault is not None
+            finding = self.doubt(program, run) if fault is None and run is not None else None
+            if finding is not None:
+                fault = finding.fault()
             if fault is None and not hopeless:
                 self.attempts.append(Attempt(program, "done", run, None, None))
                 return "answered", ""
@@ -460,7 +461,7 @@ class _Solve:
             if self.journal is not None and run is not None:
                 self.journal.over()
             sandbox.prepare()
-            self.reflect(run, fault, attribution)
+            self.reflect(run, fault, attribution, finding)
 
     def checked(self, program: str) -> str | None:
         """What of a program is to be run: itself, a mended one, or None where the model is to write another first.
@@ -523,9 +524,24 @@ class _Solve:
         self.agent.on_event(FaultFound(len(self.attempts), fault, attribution))
         return "refused", call.error or ""
 
-    def may_doubt(self) -> bool:
-        """Whether there is a turn left to look again at an answer; once is enough, and the paper's modes never do."""
-        return self.agent.mode == "attribute" and not self.doubted and self.revisions < self.agent.max_reflections
+    def doubt(self, program: str, run: Run) -> Finding | None:
+        """Why an answer is to be looked at again; None when it is to be taken.
+
+        Each kind of finding is told once, as long as there is a turn left, and who says the same again is believed.
+        What was written cannot be undone, so a program that wrote is not followed by another one. The paper's modes
+        never look again.
+        """
+        answer = run.stdout.strip()
+        if self.agent.mode != "attribute" or self.revisions >= self.agent.max_reflections:
+            return None
+        if answer in self.doubtful or changed(run):
+            return None
+        findings = inspect(program, run, self.query, self.agent.graph)
+        found = next((finding for finding in findings if finding.kind not in self.doubted), None)
+        if found is not None:
+            self.doubted.add(found.kind)
+            self.doubtful.append(answer)
+        return found
 
     def write(self) -> str:
         """Ask for the next program; empty when the model's answer holds none.
@@ -627,10 +643,14 @@ class _Solve:
         self.begin = found.begin
         return found
 
-    def reflect(self, run: Run | None, fault: Fault, attribution: Attribution) -> None:
+    def reflect(self, run: Run | None, fault: Fault, attribution: Attribution, finding: Finding | None) -> None:
         """Add what went wrong to the conversation (Eq. 2), and shorten its oldest parts when it grows too long."""
         error = _error_text(fault)
-        if self.agent.mode == "naive":
+        if finding is not None:
+            text = prompts.render(
+                "reflect_answer", finding=error, documentation=self.documented(run, finding), query=self.query
+            )
+        elif self.agent.mode == "naive":
             text = prompts.render("reflect_naive", error=error, query=self.query)
         elif attribution.tool:
             known = self.known(run, fault, attribution)
@@ -639,7 +659,7 @@ class _Solve:
             self.ask_again(fault, rejected or attribution.tool, known)
             return
         else:
-            if (fault.stage != "answer" or fault.type == "NoOutput") and error not in self.facts:
+            if error not in self.facts:
                 self.facts.append(error)
             self.known(run, fault, attribution)
             text = prompts.render("reflect_program", error=error, query=self.query)
@@ -671,6 +691,11 @@ class _Solve:
                 self.messages[turn] = Message(old.role, old.content[:_SHORT].rstrip() + "\n…")
             turn += 1
 
+    def documented(self, run: Run | None, finding: Finding) -> str:
+        """The tool that a finding is about, as the model reads it; empty when it is about none."""
+        tool = run.calls[finding.call].tool if run is not None and finding.call is not None else None
+        return render([self.agent.protocol.tool(tool)], self.agent.graph, budget=800) if tool else ""
+
     def solution(self, status: Status, message: str) -> Solution:
         last = self.attempts[-1].run if self.attempts else None
         answer = self.answer
@@ -678,8 +703,8 @@ class _Solve:
             answer = last.stdout.strip()
         warnings = dict.fromkeys(self.agent.protocol.warnings)
         warnings.update(dict.fromkeys(w for attempt in self.attempts if attempt.run for w in attempt.run.warnings))
-        if status == "answered" and last and rests_on_nothing(last):
-            warnings["the answer rests on no reply of the API"] = None
+        if status == "answered" and last:
+            warnings.update(dict.fromkeys(self.doubts(last)))
         followed = self.agent.mode in LOOP or (last is not None and last.provenance is not None)
         journal = self.journal
         warnings.update(dict.fromkeys(open_writes(journal) if journal is not None else ()))
@@ -701,6 +726,12 @@ class _Solve:
             abandoned=journal.abandoned if journal is not None else (),
             flow=flows(self.query, last, self.agent.graph) if last and followed else (),
         )
+
+    def doubts(self, run: Run) -> list[str]:
+        """What speaks against the answer; in a mode without programs only that nothing stands behind it."""
+        if self.agent.mode in LOOP:
+            return [one.warning() for one in inspect(self.attempts[-1].program, run, self.query, self.agent.graph)]
+        return ["the answer rests on no reply of the API"] if rests_on_nothing(run) else []
 
     def versions(self, status: Status) -> Mapping[str, str]:
         try:

@@ -17,11 +17,11 @@ def accepts(text: str) -> bool:
     for line in program_grammar(NAMES).splitlines():
         name, _, body = line.partition(" ::= ")
         listed = re.match(r"\((.*?)\) end \| (.*)$", body)
-        parts = (
-            [f"{one} end" for one in listed[1].split(" | ")] + listed[2].split(" | ") if listed else body.split(" | ")
-        )
+        parts = body.split(" | ")
+        if listed:
+            parts = [f"{one} end" for one in listed[1].split(" | ")] + listed[2].split(" | ")
         rules[name] = [re.findall(r'"[^"]*"|\[[^\]]*\]|[\w-]+', part) for part in parts]
-    states = {(("root",), 0)}
+    states: set[tuple[tuple[str, ...], int]] = {(("root",), 0)}
     seen = set(states)
     while states:
         stack, place = states.pop()

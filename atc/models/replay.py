@@ -27,11 +27,8 @@ def request_hash(
     messages: Sequence[Message], stop: Sequence[str], max_tokens: int, names: Sequence[str] | None = None
 ) -> str:
     """sha256, in hex, over the canonical JSON of a request; `names` are the functions that it is held to."""
-    request: dict[str, object] = {
-        "messages": [asdict(message) for message in messages],
-        "stop": list(stop),
-        "max_tokens": max_tokens,
-    }
+    said = [asdict(message) for message in messages]
+    request: dict[str, object] = {"messages": said, "stop": list(stop), "max_tokens": max_tokens}
     if names is not None:
         request["names"] = sorted(names)
     text = json.dumps(request, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

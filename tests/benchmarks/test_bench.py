@@ -36,7 +36,7 @@ print(GET_film_film_id_credits(film_id=film["id"])["crew"][0]["name"])
 SEARCH_ONLY = '```python\nprint(GET_search_film(query="Tide")["results"][0]["title"])\n```'
 TASKS = [
     {"query": "Who made The Long Tide?", "solution": ["GET /search/film", "GET /film/{film_id}/credits"]},
-    {"query": "Who made Harbour Lights?", "solution": ["GET /search/film", "GET /film/{film_id}/credits"]},
+    {"query": "Who made the very best film?", "solution": ["GET /search/film", "GET /film/{film_id}/credits"]},
     {"query": "Is there a film called Tide?", "solution": ["GET /search/film"]},
 ]
 

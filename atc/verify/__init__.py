@@ -1,0 +1,57 @@
+"""Decide whether a run is an answer, and whether that answer deserves a second look.
+
+A program that ends well may still have answered nothing, or something else: it printed an error, it swallowed one, it
+looked at another thing than the question names, at the first page of a list, or for a word that it misspelt. The
+paper's loop takes all of these for success (its section A.4 names it as a limitation). Here the run's own records are
+inspected; no model is asked. A finding is no proof: who gives the same answer twice has to be believed.
+"""
+
+from __future__ import annotations
+
+from atc.verify import entities, negatives, pages, printed, support
+from atc.verify.findings import Finding, Inspected, Kind
+from atc.verify.printed import judge
+from atc.verify.support import changed, done_silently, rests_on_nothing
+from protocols.graph import ProtocolGraph
+from sandbox.records import Run
+
+__all__ = ["Finding", "Kind", "changed", "done_silently", "inspect", "judge", "rests_on_nothing"]
+
+_RULES = (
+    support.no_reply,
+    support.errors,
+    support.caught,
+    support.no_evidence,
+    entities.unused_name,
+    entities.misspelt,
+    entities.two_in_one,
+    entities.unused_search,
+    entities.other_item,
+    entities.invented,
+    pages.first_page,
+    negatives.empty_for_negative,
+    printed.error_text,
+    printed.nothing_found,
+    printed.nothing_new,
+    printed.wrong_kind,
+)
+"""The most telling first: what is wrong with the calls explains what is wrong with the words."""
+
+
+def inspect(program: str, run: Run, query: str, graph: ProtocolGraph | None = None) -> tuple[Finding, ...]:
+    """Why the answer that a program printed deserves a second look, the most telling reason first; one of each kind.
+
+    Args:
+        run: One that ended well and printed something (see `judge`).
+        graph: The data flow between the tools.
+    """
+    inspected = Inspected(program, run, query, graph)
+    found: dict[Kind, Finding] = {}
+    for rule in _RULES:
+        try:
+            finding = rule(inspected)
+        except RecursionError:  # a program nested so deeply is not read
+            continue
+        if finding is not None:
+            found.setdefault(finding.kind, finding)
+    return tuple(found.values())

@@ -1,0 +1,245 @@
+"""What an inspection finds, and what its rules look at: one finished run, its program, the question and the protocol.
+
+Every rule reads the same few things: which words the question calls by name, which texts the program holds, what each
+call was answered, and where in the replies the answer and the arguments come from.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal
+
+from atc.faults import Fault
+from atc.programs import parsed
+from atc.provenance import arguments, lookup
+from protocols.graph import ProtocolGraph
+from protocols.model import Tool
+from protocols.shapes import fields
+from protocols.words import words
+from sandbox.identity import SAFE
+from sandbox.records import CallRecord, Run, Source
+
+__all__ = ["Finding", "Inspected", "Kind", "Step", "failed", "folded", "leaves", "lists_in"]
+
+Kind = Literal[
+    "NoCall",
+    "NoEvidence",
+    "ErrorPrinted",
+    "ErrorSwallowed",
+    "NothingFound",
+    "NothingNew",
+    "WrongKind",
+    "OtherEntity",
+    "FirstPage",
+    "EmptyForNegative",
+]
+Step = str | int
+
+_YES_OR_NO = frozenset(words("is are was were do does did has have had can could will would should"))
+"""How a question begins whose answer may well be one of its own words."""
+
+_MOST = 5_000
+"""Values of a reply that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Why an answer deserves a second look.
+
+    `message` says what to do, in words for the model. `line` is of the program; `call` the index of a call and `path`
+    where in its reply, as far as it is about one.
+    """
+
+    kind: Kind
+    message: str
+    line: int | None = None
+    call: int | None = None
+    path: tuple[Step, ...] = ()
+
+    def fault(self) -> Fault:
+        """The finding as what is wrong with an attempt."""
+        return Fault("answer", self.kind, self.message, self.line)
+
+    def warning(self) -> str:
+        """The finding as what a reader of the answer should know."""
+        return f"the answer is doubtful ({self.kind}): {self.message}"
+
+
+class Inspected:
+    """A run that ended well, with what the rules of an inspection ask about it.
+
+    Args:
+        graph: Of the protocol; without it the rules that need to know the tools find nothing.
+    """
+
+    def __init__(self, program: str, run: Run, query: str, graph: ProtocolGraph | None = None) -> None:
+        self.program = program
+        self.run = run
+        self.query = query
+        self.graph = graph
+        self._responses: dict[int, object] = {}
+        self._tools = {tool.name: tool for tool in graph.protocol.tools} if graph is not None else {}
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The program; empty where it cannot be read."""
+        return parsed(self.program) or ast.Module([], [])
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """What was printed, without empty lines."""
+        return [line.strip() for line in self.run.stdout.strip().splitlines() if line.strip()]
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """The texts that the program holds; of an f-string its plain parts."""
+        nodes = ast.walk(self.tree)
+        return frozenset(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+    @cached_property
+    def spoken(self) -> frozenset[str]:
+        """Those of the texts that are only said: what print is given, and what is put together with values."""
+        said: set[ast.AST] = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, (ast.JoinedStr, ast.BinOp)):
+                said.update(ast.iter_child_nodes(node))
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+                said.update(node.args)
+        nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        only = {str(node.value) for node in nodes if node in said}
+        return frozenset(only - {str(node.value) for node in nodes if node not in said})
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """The whole numbers that the program holds, as text."""
+        nodes = [node.value for node in ast.walk(self.tree) if isinstance(node, ast.Constant)]
+        return frozenset(str(value) for value in nodes if isinstance(value, int) and not isinstance(value, bool))
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The words of the question."""
+        return frozenset(folded(self.query).split())
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What the question calls by name."""
+        from protocols.simulator.premises import read_premises  # with it comes the simulator, which takes a while
+
+        return tuple(name.text for name in read_premises(self.query).names)
+
+    @cached_property
+    def fixed(self) -> frozenset[str]:
+        """The words that the API's enumerations allow, folded."""
+        return _fixed(self.graph) if self.graph is not None else frozenset()
+
+    @cached_property
+    def chooses(self) -> bool:
+        """Whether one of the question's own words may be its answer."""
+        return "or" in words(self.query) or self.yes_or_no
+
+    @cached_property
+    def yes_or_no(self) -> bool:
+        """Whether the question wants a yes or a no."""
+        return bool(_YES_OR_NO.intersection(words(self.query)[:1]))
+
+    @cached_property
+    def answered(self) -> tuple[CallRecord, ...]:
+        """The calls that were answered well."""
+        return tuple(call for call in self.run.calls if not failed(call))
+
+    @cached_property
+    def changed(self) -> bool:
+        """Whether the service took a write; who is asked to do something has then done it, whatever is printed."""
+        return any(call.method not in SAFE for call in self.answered)
+
+    @property
+    def printed(self) -> Sequence[Source]:
+        """Where what was printed comes from."""
+        return self.run.provenance.printed if self.run.provenance else ()
+
+    def arguments(self, call: CallRecord) -> Iterator[tuple[str, object, tuple[Source, ...]]]:
+        """Each argument of a call: its name, its value, and where that comes from, nearest first."""
+        return arguments(call, self.run, self.tool(call))
+
+    @cached_property
+    def given(self) -> tuple[tuple[CallRecord, str, object, tuple[Source, ...]], ...]:
+        """All arguments of all calls."""
+        return tuple((call, *argument) for call in self.run.calls for argument in self.arguments(call))
+
+    def tool(self, call: CallRecord) -> Tool | None:
+        """The tool of a call."""
+        return self._tools.get(call.tool or "")
+
+    def response(self, call: CallRecord) -> object:
+        """What a call was answered; a large body is read."""
+        if call.index not in self._responses:
+            self._responses[call.index] = lookup(call.response, ())
+        return self._responses[call.index]
+
+    @cached_property
+    def values(self) -> tuple[tuple[CallRecord, tuple[Step, ...], object], ...]:
+        """The plain values of all good replies: call, place, value."""
+        return tuple((call, *leaf) for call in self.answered for leaf in leaves(self.response(call)))
+
+    def is_own(self, value: object) -> bool:
+        """Whether a value stands in the program's text."""
+        return str(value) in self.numbers or any(str(value) in text for text in self.texts)
+
+
+@lru_cache(maxsize=8)
+def _fixed(graph: ProtocolGraph) -> frozenset[str]:
+    found: set[str] = set()
+    for tool in graph.protocol.tools:
+        schemas = [parameter.schema for parameter in tool.arguments]
+        if tool.success is not None and tool.success.schema is not None:
+            schemas += [field.schema for field in fields(tool.success.schema, graph.protocol, 3)]
+        for schema in schemas:
+            allowed = schema.get("enum")
+            found.update(folded(str(value)) for value in (allowed if isinstance(allowed, list) else []))
+    return frozenset(found)
+
+
+def failed(call: CallRecord) -> bool:
+    """Whether a call was not answered well."""
+    return call.status is None or call.status >= 300
+
+
+def folded(text: str) -> str:
+    """A text as names are compared: its words alone, without case, accents and possessives."""
+    text = "".join(part for part in unicodedata.normalize("NFKD", text) if not unicodedata.combining(part)).casefold()
+    text = re.sub(r"['\u2019]s\b", "", text)
+    return " ".join(re.findall(r"\w+", text.replace("'", "").replace("\u2019", "")))
+
+
+def leaves(value: object, path: tuple[Step, ...] = ()) -> Iterator[tuple[tuple[Step, ...], object]]:
+    """The plain values of a reply and where they stand, in order."""
+    left: list[tuple[tuple[Step, ...], object]] = [(path, value)]
+    count = 0
+    while left and count < _MOST:
+        here, one = left.pop()
+        count += 1
+        if isinstance(one, dict):
+            left += [((*here, str(key)), part) for key, part in reversed(one.items())]
+        elif isinstance(one, list):
+            left += [((*here, place), part) for place, part in reversed(list(enumerate(one)))]
+        else:
+            yield here, one
+
+
+def lists_in(value: object, depth: int = 2) -> Iterator[tuple[tuple[str, ...], list[object], dict[str, object]]]:
+    """The lists of a reply, at most `depth` objects deep: where each is, and the object around it."""
+    if isinstance(value, list):
+        yield (), value, {}
+    left: list[tuple[tuple[str, ...], dict[str, object]]] = [((), value)] if isinstance(value, dict) else []
+    while left:
+        path, inside = left.pop(0)
+        for key, part in inside.items():
+            if isinstance(part, list):
+                yield (*path, key), part, inside
+            elif isinstance(part, dict) and len(path) + 1 < depth:
+                left.append(((*path, key), part))

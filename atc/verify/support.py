@@ -1,0 +1,192 @@
+"""What an answer rests on: replies that were good, and no failure that the program kept to itself."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TypeGuard
+
+from atc.provenance import lookup
+from atc.verify.findings import Finding, Inspected, failed, folded
+from atc.verify.printed import is_negative
+from protocols.words import words
+from sandbox.identity import SAFE
+from sandbox.records import CallRecord, Run
+
+_ASKS = frozenset(words("give how list name show tell what when where which who whose why"))
+"""How a question begins that wants to be told something."""
+
+_PYTHON = re.compile(
+    r"index out of range|object (is not|has no)|not subscriptable|argument|must be|invalid literal|division by zero"
+    r"|\bis not defined|\bempty\b|unsupported operand|unhashable|Expecting value"
+)
+"""What errors of Python say."""
+
+__all__ = ["caught", "changed", "done_silently", "errors", "no_evidence", "no_reply", "rests_on_nothing"]
+
+
+def rests_on_nothing(run: Run) -> bool:
+    """Whether nothing that a program printed comes from the API, as far as that is known, and nothing was changed."""
+    if run.provenance is None or run.provenance.printed:
+        return all(failed(call) for call in run.calls)
+    return not changed(run)
+
+
+def changed(run: Run) -> bool:
+    """Whether the service took a write; who is asked to do something has then done it, whatever is printed."""
+    return any(call.method not in SAFE and not failed(call) for call in run.calls)
+
+
+def done_silently(run: Run, query: str) -> str | None:
+    """What a program did that was asked to do something, did it, and said nothing; None for any other."""
+    asks = query.rstrip().endswith("?") or bool(_ASKS.intersection(words(query)[:1]))
+    if run.outcome != "ok" or run.stdout.strip() or asks or not changed(run):
+        return None
+    done = [call.tool or f"{call.method} {call.url}" for call in run.calls if call.method not in SAFE]
+    return f"Done: {', '.join(dict.fromkeys(done))}"
+
+
+def no_reply(seen: Inspected) -> Finding | None:
+    """No call was made, or none was answered."""
+    if seen.answered:
+        return None
+    told = "the program printed an answer without any reply of the API; call the functions"
+    if not seen.run.calls:
+        return Finding("NoCall", told)
+    call = seen.run.calls[-1]
+    return Finding("NoEvidence", f"{told}: {_short(call)}", call.line, call.index)
+
+
+def no_evidence(seen: Inspected) -> Finding | None:
+    """Nothing that was printed comes from a reply, or only whether it is printed does."""
+    if not seen.answered or seen.changed:
+        return None
+    if rests_on_nothing(seen.run):
+        return Finding("NoEvidence", "what the program printed comes from no reply of the API; print the data")
+    if not seen.printed or any(source.how != "decided" for source in seen.printed):
+        return None
+    held = [lookup(seen.run.calls[source.call].response, source.path) for source in seen.printed]
+    if seen.yes_or_no and all(isinstance(value, dict) and value for value in held):
+        return Finding(
+            "NoEvidence",
+            "what the program printed depends only on there being a reply; print what the reply says, or compare it",
+        )
+    if seen.chooses or is_negative(seen):
+        return None
+    said = set(folded(seen.run.stdout).split())
+    if not said <= {word for text in seen.texts for word in folded(text).split()}:
+        return None
+    return Finding(
+        "NoEvidence", "what the program printed stands in the program itself and in no reply of the API; print the data"
+    )
+
+
+def errors(seen: Inspected) -> Finding | None:
+    """A call failed, and the program went on as if it had not."""
+    for call in seen.run.calls:
+        if not failed(call) and not _says_error(seen.response(call)):
+            continue
+        if call.refused or (failed(call) and call.status is not None and call.status < 400):
+            continue
+        own = [source for source in seen.printed if source.call == call.index]
+        if any(source.how != "decided" for source in own) or _is_shown(call, seen):
+            return Finding(
+                "ErrorPrinted",
+                f"the program printed an error as its answer: {_short(call)}; correct that call and print its data",
+                call.line,
+                call.index,
+            )
+        if not failed(call) or _is_replaced(call, seen) or _is_the_answer(call, seen):
+            continue
+        return Finding(
+            "ErrorSwallowed",
+            f"{_short(call)}, and the program went on without it; correct that call and do not catch its error",
+            call.line,
+            call.index,
+        )
+    return None
+
+
+def caught(seen: Inspected) -> Finding | None:
+    """The answer is what the program says where it catches an error."""
+    if any(failed(call) and _is_the_answer(call, seen) for call in seen.run.calls):
+        return None
+    for attempt in ast.walk(seen.tree):
+        for handler in attempt.handlers if isinstance(attempt, ast.Try) else ():
+            said = [node for node in ast.walk(handler) if _is_print(node)]
+            if not said or not any(_was_said(node, handler.name, seen) for node in said):
+                continue
+            return Finding(
+                "ErrorPrinted",
+                f"line {said[0].lineno} printed the answer after it caught an error; correct its cause instead",
+                said[0].lineno,
+            )
+    return None
+
+
+def _is_print(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+
+
+def _was_said(node: ast.Call, error: str | None, seen: Inspected) -> bool:
+    """Whether a print that follows an error is what put words into the answer, as far as they tell."""
+    parts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    own = [part.strip() for part in parts if len(part.strip()) > 1]
+    if own:
+        rest = seen.program.splitlines()
+        rest[node.lineno - 1 : node.end_lineno] = []
+        return all(part in seen.run.stdout for part in own) and not any(part in "\n".join(rest) for part in own)
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    if error not in names:
+        return False
+    key = seen.run.stdout.strip().strip("'\"")
+    return key in seen.texts or _PYTHON.search(seen.run.stdout) is not None
+
+
+def _short(call: CallRecord) -> str:
+    name = call.tool or f"{call.method} {call.url}"
+    return (call.error or f"{name} was answered {call.status}")[:200]
+
+
+def _says_error(response: object) -> bool:
+    """Whether a reply with a good status says itself that it is none."""
+    if not isinstance(response, dict):
+        return False
+    if response.get("success") is False or response.get("ok") is False:
+        return True
+    return bool(response.get("error") or response.get("errors")) and len(response) <= 3
+
+
+def _is_shown(call: CallRecord, seen: Inspected) -> bool:
+    """Whether the text of an error was printed."""
+    response = seen.response(call)
+    told = [value for value in response.values() if isinstance(value, str)] if isinstance(response, dict) else []
+    parts = [*told, *((call.error or "").split(" \u2014 ")[1:])]
+    return any(len(part) > 8 and part[:80] in seen.run.stdout for part in parts)
+
+
+def _is_replaced(call: CallRecord, seen: Inspected) -> bool:
+    """Whether another call did what a failed one should: the same tool with arguments of the program's own, or any
+    that the answer rests on in what is done after the failure."""
+    later = [one for one in seen.answered if one.index > call.index]
+    own = not any(sources for _, _, sources in seen.arguments(call))
+    if any(one.tool == call.tool and (own or one.arguments == call.arguments) for one in later):
+        return True
+    used = {source.call for source in seen.printed if source.how != "decided"}
+    for node in ast.walk(seen.tree):
+        if isinstance(node, ast.Try) and _covers(node.body, call.line):
+            handled = [one for one in later if any(_covers(handler.body, one.line) for handler in node.handlers)]
+            if any(one.index in used or one.method not in SAFE for one in handled):
+                return True
+    return False
+
+
+def _covers(body: list[ast.stmt], line: int | None) -> bool:
+    return line is not None and any(node.lineno <= line <= (node.end_lineno or node.lineno) for node in body)
+
+
+def _is_the_answer(call: CallRecord, seen: Inspected) -> bool:
+    """Whether a question wants to know if there is something, and the service said that there is not."""
+    if not seen.yes_or_no or call.status != 404 or call.method not in SAFE:
+        return False
+    return all(sources or str(value).casefold() in seen.query.casefold() for _, value, sources in seen.arguments(call))

@@ -1,0 +1,126 @@
+"""Change the syntax tree of a program in small steps: exchange nodes, try its statements, say something else."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeGuard
+
+__all__ = [
+    "Change",
+    "changed",
+    "guarded",
+    "index_of",
+    "is_print",
+    "is_tool",
+    "key_of",
+    "printing",
+    "said",
+    "split",
+    "texts",
+    "tried",
+]
+
+Change = Callable[[ast.AST], ast.AST | None]
+"""What a node becomes; None where it stays."""
+
+
+class _Changed(ast.NodeTransformer):
+    def __init__(self, change: Change) -> None:
+        self._change = change
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """Exchange a node, or go on inside it."""
+        made = self._change(node)
+        return self.generic_visit(node) if made is None else made
+
+
+def changed(tree: ast.Module, change: Change) -> ast.Module:
+    """A program with some nodes exchanged; the tree itself stays as it is."""
+    made = _Changed(change).visit(copy.deepcopy(tree))
+    assert isinstance(made, ast.Module)
+    return made
+
+
+def is_print(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether a node is a call of print."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+
+
+def is_tool(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether a node is a call of a tool."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and bool(re.match(r"[A-Z]+_", node.func.id))
+
+
+def key_of(node: ast.AST) -> str | None:
+    """`title` of `work["title"]`."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+        return node.slice.value
+    return None
+
+
+def index_of(node: ast.AST) -> int | None:
+    """`0` of `works[0]`."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, int):
+        return node.slice.value
+    return None
+
+
+def texts(tree: ast.AST) -> Iterator[str]:
+    """The texts of a program."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def said(arguments: Sequence[ast.expr]) -> ast.Expr:
+    """A print of this."""
+    return ast.Expr(ast.Call(ast.Name("print", ast.Load()), list(arguments), []))
+
+
+def printing(tree: ast.Module, arguments: Sequence[ast.expr]) -> ast.Module:
+    """A program whose first print says this and whose other ones are gone."""
+    left = [said(arguments)]
+
+    def change(node: ast.AST) -> ast.AST | None:
+        if not isinstance(node, ast.Expr) or not is_print(node.value):
+            return None
+        return left.pop() if left else ast.Pass()
+
+    return changed(tree, change)
+
+
+def split(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """The imports and functions of a program, and the rest of it."""
+    heads: list[ast.stmt] = [one for one in tree.body if isinstance(one, (ast.Import, ast.ImportFrom, ast.FunctionDef))]
+    return heads, [one for one in tree.body if one not in heads]
+
+
+def tried(body: list[ast.stmt], handler: str) -> ast.Try:
+    """Statements that are tried; `handler` is one line, and the error is called `error` in it."""
+    made = ast.parse(f"try:\n    pass\nexcept Exception as error:\n    {handler}").body[0]
+    assert isinstance(made, ast.Try)
+    made.body = body
+    return made
+
+
+def guarded(tree: ast.Module, instead: str) -> ast.Module:
+    """A program that asks before it takes the first of a list, and says something else where there is none."""
+    for at, statement in enumerate(tree.body):
+        if not isinstance(statement, ast.Assign):
+            continue
+        taken = [node for node in ast.walk(statement.value) if isinstance(node, ast.Subscript) and index_of(node) == 0]
+        if not taken or not any(map(is_tool, ast.walk(taken[0].value))):
+            continue
+        whole = ast.dump(taken[0].value)
+        found = ast.Assign([ast.Name("found", ast.Store())], taken[0].value)
+
+        def held(node: ast.AST, whole: str = whole) -> ast.AST | None:
+            return ast.Name("found", ast.Load()) if ast.dump(node) == whole else None
+
+        rest = changed(ast.Module(tree.body[at:], []), held)
+        asked = ast.If(ast.Name("found", ast.Load()), rest.body, [said([ast.Constant(instead)])])
+        return ast.Module([*tree.body[:at], found, asked], [])
+    return tree
