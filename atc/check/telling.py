@@ -258,9 +258,9 @@ class Teller:
             return self._at(report, rule, message, name, edit=self._name_it(report, tool))
         if rule == "missing-argument":
             missing = [argument for argument in quoted if argument in takes]
-            return self._at(
-                report, rule, f"{name}() misses {', '.join(missing)}", name, f"{missing[0]}=" if missing else None
-            )
+            wanted = f"{missing[0]}=" if missing else None
+            edit = self._filled(report, name, missing)
+            return self._at(report, rule, f"{name}() misses {', '.join(missing)}", name, wanted, edit)
         given = {keyword.arg for call in self._calls(report) for keyword in call.keywords}
         near = nearest_argument(tool, quoted[0], [argument for argument in takes if argument not in given])
         meant = f"; did you mean {near}?" if near else f"; it takes {_listed(takes)}"
@@ -273,6 +273,22 @@ class Teller:
         if near is not None and (sure or not others) and (sure or len(takes) == 1):
             edit = Edit(report.line, report.column, report.column + len(quoted[0]), near)
         return self._at(report, rule, f"{name}() has no argument {quoted[0]!r}{meant}", name, near, edit)
+
+    def _filled(self, report: Report, name: str, missing: Sequence[str]) -> Edit | None:
+        """Give a call what it misses, where a call that needs nothing yields it: `user_id=GET_me()["id"]`."""
+        calls = [call for call in self._calls(report) if isinstance(call.func, ast.Name) and call.func.id == name]
+        if not calls or not missing or self.graph is None or calls[-1].lineno != report.line:
+            return None
+        texts = []
+        for argument in missing:
+            sources = self.graph.producers(name, argument, self.names)
+            if not sources or sources[0].header or 0 in sources[0].path or "…" in self.graph.expression(sources[0]):
+                return None
+            texts.append(f"{argument}={self.graph.expression(sources[0])}")
+        row = self.lines[report.line - 1]
+        end = len(row.encode()[: calls[-1].func.end_col_offset].decode(errors="ignore")) + 1
+        comma = ", " if calls[-1].args or calls[-1].keywords else ""
+        return Edit(report.line, end, end, ", ".join(texts) + comma) if row[end - 1 : end] == "(" else None
 
     def _name_it(self, report: Report, tool: Tool) -> Edit | None:
         """Give a value without a name that of the one argument that must be given."""
