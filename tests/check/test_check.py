@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from atc.check import Diagnostic, check
+from atc.check import Diagnostic, check, mended
 from atc.check.checker import available
 from atc.cli import main
 from benchmarks.answers import FOLDER
@@ -109,6 +109,42 @@ def test_what_was_observed_is_known(tmp_path: Path) -> None:
     body = contract.body("GET_me")
     assert body is not None
     assert (body.keys["email"].certain, body.keys["points"].shape.kind) == (False, "int")
+
+
+def body(**properties: str) -> dict[str, object]:
+    """A good response with these keys and types."""
+    schema = {"type": "object", "properties": {name: {"type": kind} for name, kind in properties.items()}}
+    return {"200": {"description": "Good", "content": {"application/json": {"schema": schema}}}}
+
+
+def test_what_is_surely_meant_is_put_right() -> None:
+    """A function by its arguments and not its name alone, what one call yields, the list in a page."""
+    user = {"name": "user_id", "in": "path", "required": True, "schema": {"type": "string"}}
+    wish = {"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}}
+    spec = {
+        "openapi": "3.1.0",
+        "info": {"title": "Wishes", "version": "1"},
+        "servers": [{"url": "https://wishes.example"}],
+        "paths": {
+            "/me": {"get": {"responses": body(id="string", name="string")}},
+            "/users/{user_id}": {"get": {"parameters": [user], "responses": body(id="string", name="string")}},
+            "/users/{user_id}/wishes": {
+                "post": {
+                    "parameters": [user],
+                    "requestBody": {"required": True, "content": {"application/json": {"schema": wish}}},
+                    "responses": body(id="string"),
+                }
+            },
+        },
+    }
+    protocol = load(spec)
+    graph, contract = ProtocolGraph(protocol), Contract(protocol)
+    program = 'wish = POST_me_wishes(title="Ball")\nprint(wish["id"])'
+    for _ in range(2):
+        program = mended(program, check(program, contract, None, None, graph)) or "not mended"
+
+    assert program == 'wish = POST_users_user_id_wishes(user_id=GET_me()["id"], title="Ball")\nprint(wish["id"])'
+    assert check(program, contract, None, None, graph) == []
 
 
 def test_a_syntax_error_has_its_place() -> None:
