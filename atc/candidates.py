@@ -22,6 +22,11 @@ _SAYS_NOTHING = frozenset(
     )
 )
 
+_REMOVES = frozenset({"cancel", "clear", "delete", "drop", "erase", "off", "out", "remove", "unfollow", "unsave"})
+"""Words without which nobody wants to have anything deleted."""
+_UNWANTED = 4.0
+"""What a tool that deletes loses then."""
+
 _SPEAKS_OF = 2.0
 """What a field that the question speaks of is worth, beside the scores of words (about 1 to 4 each)."""
 
@@ -53,7 +58,9 @@ class Candidates:
         tools = self.graph.protocol.tools
         asked = [singular(word) for word in words(query) if word not in _SAYS_NOTHING]
         scores = list(self._index.get_scores(asked))
+        removes = not _REMOVES.isdisjoint(asked)
         for place, tool in enumerate(tools):
+            scores[place] -= _UNWANTED * (tool.method == "DELETE" and not removes)
             scores[place] += _SPEAKS_OF * (not self.graph.returned(tool.name).keys().isdisjoint(speaks_of))
         return tuple(
             tools[place].name for place in sorted(range(len(tools)), key=lambda place: (-scores[place], place))

@@ -6,12 +6,13 @@ Source: ATC paper (arXiv:2405.16533), Eq. 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from atc import prompts
 from atc.candidates import Candidates
 from atc.models import Message
+from protocols.graph import ProtocolGraph
 from protocols.render import estimate, render
 from protocols.vocabulary import mentioned
 from protocols.worked import worked
@@ -19,7 +20,7 @@ from protocols.worked import worked
 __all__ = ["PROMPT_TOKENS", "Opening", "opening"]
 
 PROMPT_TOKENS = 6000
-_EXAMPLES = 3
+_EXAMPLES = 4
 _DETAILED = 6
 """Tools that the prompt describes; of the other candidates it shows the arguments and the keys alone."""
 
@@ -88,6 +89,19 @@ def opening(
     functions = render(
         order, graph, details=details, speaks_of=speaks_of, query=query, whole=False, budget=PROMPT_TOKENS
     )
-    chains = (worked(graph, name, offered) for name in details)
-    examples = tuple(dict.fromkeys("\n".join(lines) for lines in chains if lines))[:_EXAMPLES]
+    examples = _worked(graph, details, offered, query)
     return Opening(query, offered, ranked, details, speaks_of, functions, examples)
+
+
+def _worked(graph: ProtocolGraph, details: Sequence[str], offered: Sequence[str], query: str) -> tuple[str, ...]:
+    """Worked examples of the likeliest tools; those that begin alike are one."""
+    groups: dict[str, dict[str, None]] = {}
+    for lines in [lines for name in details if (lines := worked(graph, name, offered, query))][:_EXAMPLES]:
+        groups.setdefault(lines[0], {}).update(dict.fromkeys(lines))
+    kept = [group for group in groups.values() if not any(group.keys() < other.keys() for other in groups.values())]
+    return tuple("\n".join(line for line in group if not _is_set(line, group)) for group in kept)
+
+
+def _is_set(call: str, lines: Iterable[str]) -> bool:
+    """Whether another line sets a variable to what this line calls."""
+    return any(line.endswith(f" = {call}") for line in lines)

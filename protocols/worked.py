@@ -12,20 +12,30 @@ from protocols.graph import SEARCHES, ProtocolGraph, Source, chosen
 from protocols.model import Parameter, Tool
 from protocols.routes import steps
 from protocols.shapes import Step, type_of
+from protocols.vocabulary import stem
 from protocols.words import noun_of, words
 
 __all__ = ["worked"]
 
+_NEW = frozenset({"build", "create", "creat", "make", "mak", "new", "start"})
+_MINE = frozenset({"i", "mine", "my"})
+_EMPTY = frozenset({"all", "by", "find", "for", "from", "get", "in", "list", "me", "of", "on", "search", "the", "to"})
+"""Words that a question and a path share by chance."""
 _DEEPEST = 3
 """Calls that one value may take."""
 
 
-def worked(graph: ProtocolGraph, tool: str, among: Collection[str]) -> list[str]:
+def worked(graph: ProtocolGraph, tool: str, among: Collection[str], query: str = "") -> list[str]:
     """The lines of a program that calls a tool with values from others; empty where it needs none of them.
 
-    `…` stands for what a question says. Args: among: Tools that may be called.
+    `…` stands for what a question says.
+
+    Args:
+        among: Tools that may be called.
+        query: A question: of several tools that yield a value, the one is called of which it speaks most; what it wants
+            to be made new is made and not searched for.
     """
-    writer = _Writer(graph, frozenset(among) | {tool})
+    writer = _Writer(graph, frozenset(among) | {tool}, tuple(stem(word) for word in words(query)))
     call = writer.call(graph.protocol.tool(tool), 0)
     if call is None or not writer.lines:
         return []
@@ -40,6 +50,7 @@ def worked(graph: ProtocolGraph, tool: str, among: Collection[str]) -> list[str]
 class _Writer:
     graph: ProtocolGraph
     among: frozenset[str]
+    asked: tuple[str, ...]
     lines: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     """Variables by the expression that they hold."""
@@ -62,8 +73,26 @@ class _Writer:
         return f"{tool.name}({', '.join(given)})"
 
     def _sources(self, tool: Tool, parameter: Parameter) -> tuple[Source, ...]:
-        sources = self.graph.producers(tool.name, parameter.argument, self.among - {tool.name})
-        return tuple(source for source in sources if not source.header and not source.link)
+        found = self.graph.producers(tool.name, parameter.argument, self.among - {tool.name})
+        sources = [source for source in found if not source.header and not source.link]
+        want = self.graph.want(tool.name, parameter.argument)
+        if not self.asked or want is None or not sources:
+            return tuple(sources)
+        return tuple(sorted(sources, key=lambda source: -source.score - self._spoken(source, want.noun)))
+
+    def _spoken(self, source: Source, noun: str) -> float:
+        """How much a question speaks of a source, in the measure of the graph's scores."""
+        tool = self.graph.protocol.tool(source.tool)
+        if tool.writes:
+            return 10.0 if self._made(source, noun) else 0.0
+        told = {stem(word) for word in words(f"{tool.path} {' '.join(chosen(tool, source.path).values())}")}
+        mine = 1.0 if "me" in words(tool.path) and not _MINE.isdisjoint(self.asked) else 0.0
+        return len(told.intersection(self.asked) - _EMPTY - {stem(noun)}) + mine
+
+    def _made(self, source: Source, noun: str) -> bool:
+        """Whether a source makes a thing that a question wants to be made."""
+        makes = self.graph.protocol.tool(source.tool).method == "POST" and len(source.path) == 1
+        return makes and stem(noun) in self.asked and not _NEW.isdisjoint(self.asked)
 
     def _value(self, tool: Tool, parameter: Parameter, depth: int) -> str | None:
         want = self.graph.want(tool.name, parameter.argument)
