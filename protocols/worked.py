@@ -91,8 +91,12 @@ class _Writer:
 
     def _made(self, source: Source, noun: str) -> bool:
         """Whether a source makes a thing that a question wants to be made."""
-        makes = self.graph.protocol.tool(source.tool).method == "POST" and len(source.path) == 1
-        return makes and stem(noun) in self.asked and not _NEW.isdisjoint(self.asked)
+        tool = self.graph.protocol.tool(source.tool)
+        if tool.method != "POST" or len(source.path) != 1 or _NEW.isdisjoint(self.asked):
+            return False
+        literals = [segment for segment in tool.path.split("/") if segment and not segment.startswith("{")]
+        about = {stem(noun), *(stem(noun_of(segment)) for segment in literals[-1:])}
+        return not about.isdisjoint(self.asked)
 
     def _value(self, tool: Tool, parameter: Parameter, depth: int) -> str | None:
         want = self.graph.want(tool.name, parameter.argument)

@@ -1,0 +1,62 @@
+"""Worked examples come from the data flow alone, and go the way that a question speaks of."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from benchmarks.datasets import open_dataset
+from protocols import load
+from protocols.graph import ProtocolGraph
+from protocols.samples import sample
+from protocols.worked import worked
+
+
+@cache
+def graph(api: str) -> ProtocolGraph:
+    return ProtocolGraph(load(sample("cinema")) if api == "cinema" else open_dataset("tiny", None, ()).protocols[api])
+
+
+def lines(api: str, tool: str, query: str = "") -> list[str]:
+    return worked(graph(api), tool, [one.name for one in graph(api).protocol.tools], query)
+
+
+def test_a_chain_begins_with_what_can_be_asked_for() -> None:
+    """Search, details, what the details lead to."""
+    assert lines("cinema", "GET_studios_studioId") == [
+        'film = GET_films(query="…")["films"][0]',
+        'studio = GET_films_filmId(filmId=film["filmId"])["studio"]',
+        'found = GET_studios_studioId(studioId=studio["studioId"])',
+    ]
+
+
+def test_a_list_is_filled_from_a_list() -> None:
+    """Several identifiers for an argument that takes several; a write ends the example."""
+    assert lines("museum", "PUT_me_favourites") == [
+        'artworks = GET_artworks(q="…")["artworks"]',
+        'PUT_me_favourites(artwork_ids=[artwork["artwork_id"] for artwork in artworks])',
+    ]
+
+
+def test_what_a_question_says_chooses_the_way() -> None:
+    """The best rated films are not searched for."""
+    rated = lines("cinema", "GET_films_filmId_credits", "Who acted in the top rated film?")
+    named = lines("cinema", "GET_films_filmId_credits", "Who acted in Dune?")
+
+    assert rated[0] == 'film = GET_films_top_rated()["films"][0]'
+    assert named[0] == 'film = GET_films(query="…")["films"][0]'
+
+
+def test_what_is_to_be_made_is_not_searched_for() -> None:
+    """A parcel that is new has the number that announcing it yields."""
+    old = lines("parcels", "PATCH_parcels_trackingNumber", "Change the parcel of Olsen")
+    new = lines("parcels", "PATCH_parcels_trackingNumber", "Create a parcel for Olsen, to be left at the door")
+
+    assert any("GET_customers_customerId_parcels" in line for line in old)
+    assert any("POST_customers_customerId_parcels" in line for line in new)
+
+
+@pytest.mark.parametrize("tool", ["GET_me", "GET_films_top_rated"])
+def test_what_needs_nothing_has_no_example(tool: str) -> None:
+    assert lines("cinema", tool) == []
