@@ -43,7 +43,7 @@ def worked(graph: ProtocolGraph, tool: str, among: Collection[str], query: str =
         return [*writer.lines, call]
     lists = graph.lists(tool)
     inside = steps(lists[0]) if len(lists) == 1 else ""
-    return [*writer.lines, f"{_variable(tool, writer.names, bool(inside))} = {call}{inside}"]
+    return [*writer.lines, f"{_variable(graph.protocol.tool(tool), writer.names)} = {call}{inside}"]
 
 
 @dataclass(slots=True)
@@ -157,8 +157,9 @@ def _said(parameter: Parameter) -> str:
     return {"array": '["…"]', "integer": "1", "number": "1", "boolean": "True"}.get(type_of(parameter.schema), '"…"')
 
 
-def _variable(tool: str, names: dict[str, str], several: bool) -> str:
-    """A name for what a tool returns, that is not taken."""
-    last = [word for word in words(tool) if word not in ("by", "get", "id")]
-    name = (last[-1] if several else noun_of(last[-1])) if last else "found"
-    return name if name.isidentifier() and name not in names.values() else "found"
+def _variable(tool: Tool, names: dict[str, str]) -> str:
+    """A name for what a tool returns, that is not taken: the last word of its path, as it stands there."""
+    last = tool.path.rstrip("/").rpartition("/")[2]
+    told = [word for word in words(last) if word.isidentifier()]
+    name = told[-1] if told and not last.startswith("{") else "details"
+    return name if name not in names.values() else "details"

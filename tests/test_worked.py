@@ -27,7 +27,7 @@ def test_a_chain_begins_with_what_can_be_asked_for() -> None:
     assert lines("cinema", "GET_studios_studioId") == [
         'film = GET_films(query="…")["films"][0]',
         'studio = GET_films_filmId(filmId=film["filmId"])["studio"]',
-        'found = GET_studios_studioId(studioId=studio["studioId"])',
+        'details = GET_studios_studioId(studioId=studio["studioId"])',
     ]
 
 

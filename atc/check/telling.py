@@ -55,6 +55,8 @@ _TYPES: Mapping[str, Rule] = {
 _KEYS = 14
 _SURE = 0.8
 """Likeness of two names from which on one is taken for a slip of the other."""
+_CALLED = frozenset({"label", "name", "title"})
+"""Keys of what a thing is called; of two that an object might have, one is meant by the other."""
 _SCALARS = ("int", "float", "bool", "str", "None")
 _CLASS = re.compile(r"_T\d+")
 _GIVEN = re.compile(r"Argument to function `(\w+)` is incorrect: Expected `(.*)`, found `(.*)`")
@@ -219,6 +221,7 @@ class Teller:
         where = f"{place.tool}(…){steps(place.path)}"
         message = f'{where} has no "{key}"; its keys are {_listed(place.keys)}'
         same = [name for name in place.keys if noun_of(name) == noun_of(key)]
+        same = same or [name for name in place.keys if key in _CALLED and name in _CALLED][:1]
         near = same or get_close_matches(key, place.keys, 1, 0.6)
         sure = bool(same) or (bool(near) and SequenceMatcher(None, near[0].lower(), key.lower()).ratio() >= _SURE)
         suggestion = f'["{near[0]}"]' if near else None
@@ -230,8 +233,34 @@ class Teller:
         elif near:
             message += f'; did you mean "{near[0]}"?'
         edit = self._instead(report, text) if report.rule == "invalid-typed-dict-key" else None
+        if not inside and not same and (beside := self._beside(place, key)) is not None:
+            wrong, right, path = beside
+            message = f'{where} has no "{key}"; "{key}" is in {place.tool}(…){steps(path)}, not in ["{wrong}"]'
+            suggestion, edit = f'["{right}"]', self._only(wrong, right)
         told = self._at(report, "unknown-key", message, place.tool, suggestion, edit)
         return replace(told, path=place.path, key=key)
+
+    def _beside(self, place: Place, key: str) -> tuple[str, str, tuple[Step, ...]] | None:
+        """An object beside another, which has a key: what was written, what leads there, and its place."""
+        for other in self.stubs.places.values():
+            if other.tool != place.tool or key not in other.keys or len(other.path) != len(place.path):
+                continue
+            steps_apart = [pair for pair in zip(place.path, other.path, strict=True) if pair[0] != pair[1]]
+            if len(steps_apart) == 1:
+                wrong, right = steps_apart[0]
+                return str(wrong), str(right), (*other.path, key)
+        return None
+
+    def _only(self, wrong: str, right: str) -> Edit | None:
+        """Write one key for another, if the program has it in one place alone."""
+        found = [
+            node.slice
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == wrong
+        ]
+        if len(found) != 1 or not self.lines[found[0].lineno - 1].isascii():
+            return None
+        return Edit(found[0].lineno, found[0].col_offset, found[0].end_col_offset or 0, f'"{right}"')
 
     def _inside(self, place: Place, key: str) -> tuple[Step, ...] | None:
         """Where a key is below an object, at most three keys and lists deeper."""

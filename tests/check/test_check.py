@@ -147,6 +147,24 @@ def test_what_is_surely_meant_is_put_right() -> None:
     assert check(program, contract, None, None, graph) == []
 
 
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ('["cast"] if one["job"] == "Director"', '["crew"] if one["job"] == "Director"'),
+        ('["crew"] if one["title"]', '["crew"] if one["name"]'),
+    ],
+)
+def test_a_key_of_the_object_beside_is_meant(wrong: str, right: str) -> None:
+    """Who has the key, of two lists in one response; and what a thing is called, under its other name."""
+    program = 'print([one for one in GET_films_filmId_credits(filmId=GET_films()["films"][0]["filmId"]){}])'
+    graph = ProtocolGraph(protocols()["cinema"])
+    contract = Contract(graph.protocol)
+
+    assert mended(program.format(wrong), check(program.format(wrong), contract, None, None, graph)) == program.format(
+        right
+    )
+
+
 def test_a_syntax_error_has_its_place() -> None:
     (found,) = checked("films = GET_films(\nprint(films)\n", "cinema")
     assert (found.rule, found.line) == ("syntax", 1)
