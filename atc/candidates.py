@@ -47,7 +47,11 @@ class Candidates:
         self._index = BM25Plus([[singular(word) for word in words(_text(tool))] for tool in graph.protocol.tools])
 
     def rank(self, query: str, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
-        """The names of all tools, those whose path and description share the most telling words with a query first.
+        """The names of all tools, the best for a query first; see `scores`."""
+        return tuple(self.scores(query, speaks_of))
+
+    def scores(self, query: str, speaks_of: Collection[str] = ()) -> dict[str, float]:
+        """By tool, how many telling words its path and description share with a query; the best first.
 
         Args:
             query: The question.
@@ -62,9 +66,8 @@ class Candidates:
         for place, tool in enumerate(tools):
             scores[place] -= _UNWANTED * (tool.method == "DELETE" and not removes)
             scores[place] += _SPEAKS_OF * (not self.graph.returned(tool.name).keys().isdisjoint(speaks_of))
-        return tuple(
-            tools[place].name for place in sorted(range(len(tools)), key=lambda place: (-scores[place], place))
-        )
+        order = sorted(range(len(tools)), key=lambda place: (-scores[place], place))
+        return {tools[place].name: float(scores[place]) for place in order}
 
     def choose(self, query: str, most: int, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
         """The names of the `most` best tools for a query, then the producers of their required identifiers.

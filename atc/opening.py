@@ -14,13 +14,16 @@ from atc.candidates import Candidates
 from atc.models import Message
 from protocols.graph import ProtocolGraph
 from protocols.render import estimate, render
-from protocols.vocabulary import mentioned
+from protocols.vocabulary import asks, mentioned
 from protocols.worked import worked
 
 __all__ = ["PROMPT_TOKENS", "Opening", "opening"]
 
 PROMPT_TOKENS = 6000
-_EXAMPLES = 4
+_EXAMPLES = 2
+"""Tools that read, and tools that write where something is to be done, of which an example is shown."""
+_LIKELY = 0.6
+"""Of the best tool's score, what one needs to be worth an example: a small model copies what it is shown."""
 _DETAILED = 6
 """Tools that the prompt describes; of the other candidates it shows the arguments and the keys alone."""
 
@@ -83,20 +86,24 @@ def opening(
     graph = candidates.graph
     speaks_of = mentioned(query, vocabulary)
     offered = tuple(tools if tools is not None else candidates.choose(query, most, speaks_of))
-    ranked = tuple(name for name in candidates.rank(query, speaks_of) if name in offered)
+    scores = candidates.scores(query, speaks_of)
+    ranked = tuple(name for name in scores if name in offered)
     details = graph.closure(ranked[:_DETAILED], offered)
     order = map(graph.protocol.tool, dict.fromkeys([*details, *ranked]))
     functions = render(
         order, graph, details=details, speaks_of=speaks_of, query=query, whole=False, budget=PROMPT_TOKENS
     )
-    examples = _worked(graph, details, offered, query)
+    reads = [name for name in ranked if not graph.protocol.tool(name).writes]
+    writes = [] if asks(query) else [name for name in ranked if graph.protocol.tool(name).writes]
+    shown = [name for name in ranked if name in (*reads[:_EXAMPLES], *writes[:_EXAMPLES])]
+    examples = _worked(graph, [one for one in shown if scores[one] >= _LIKELY * scores[ranked[0]]], offered, query)
     return Opening(query, offered, ranked, details, speaks_of, functions, examples)
 
 
 def _worked(graph: ProtocolGraph, details: Sequence[str], offered: Sequence[str], query: str) -> tuple[str, ...]:
     """Worked examples of the likeliest tools; those that begin alike are one."""
     groups: dict[str, dict[str, None]] = {}
-    for lines in [lines for name in details if (lines := worked(graph, name, offered, query))][:_EXAMPLES]:
+    for lines in [lines for name in details if (lines := worked(graph, name, offered, query))]:
         groups.setdefault(lines[0], {}).update(dict.fromkeys(lines))
     kept = [group for group in groups.values() if not any(group.keys() < other.keys() for other in groups.values())]
     return tuple("\n".join(line for line in group if not _is_set(line, group)) for group in kept)

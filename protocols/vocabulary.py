@@ -14,10 +14,14 @@ from protocols.model import Protocol
 from protocols.shapes import fields
 from protocols.words import singular, words
 
-__all__ = ["mentioned", "stem", "vocabulary"]
+__all__ = ["asks", "mentioned", "stem", "vocabulary"]
 
 _MOST = 200
 """Different values from which on a field is taken to hold free text."""
+_ASKS = frozenset(
+    words("are did do does give has have how i is list name show tell was were what when where which who whose why")
+)
+"""How a query begins that wants to be told something."""
 _ENDINGS = ("ing", "ion", "ed", "or", "er", "e")
 
 
@@ -50,6 +54,11 @@ def vocabulary(protocol: Protocol) -> dict[str, frozenset[str]]:
         if len(texts) >= 4 and len(counts) <= min(_MOST, 0.7 * len(texts)):
             fixed[name].update(counts)
     return {name: frozenset(value for value in values if _is_word(value)) for name, values in fixed.items() if values}
+
+
+def asks(query: str) -> bool:
+    """Whether a query wants to be told something, rather than to have something done."""
+    return query.rstrip().endswith("?") or bool(_ASKS.intersection(words(query)[:1]))
 
 
 def mentioned(query: str, known: Mapping[str, frozenset[str]]) -> dict[str, str]:

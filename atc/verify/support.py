@@ -9,12 +9,9 @@ from typing import TypeGuard
 from atc.provenance import lookup
 from atc.verify.findings import Finding, Inspected, failed, folded
 from atc.verify.printed import is_negative
-from protocols.words import words
+from protocols.vocabulary import asks
 from sandbox.identity import SAFE
 from sandbox.records import CallRecord, Run
-
-_ASKS = frozenset(words("give how list name show tell what when where which who whose why"))
-"""How a question begins that wants to be told something."""
 
 _PYTHON = re.compile(
     r"index out of range|object (is not|has no)|not subscriptable|argument|must be|invalid literal|division by zero"
@@ -39,8 +36,7 @@ def changed(run: Run) -> bool:
 
 def done_silently(run: Run, query: str) -> str | None:
     """What a program did that was asked to do something, did it, and said nothing; None for any other."""
-    asks = query.rstrip().endswith("?") or bool(_ASKS.intersection(words(query)[:1]))
-    if run.outcome != "ok" or run.stdout.strip() or asks or not changed(run):
+    if run.outcome != "ok" or run.stdout.strip() or asks(query) or not changed(run):
         return None
     done = [call.tool or f"{call.method} {call.url}" for call in run.calls if call.method not in SAFE]
     return f"Done: {', '.join(dict.fromkeys(done))}"
