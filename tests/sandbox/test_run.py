@@ -958,12 +958,12 @@ def _timed(action: Callable[[], object]) -> float:
 
 
 def _children(process: str = "self") -> set[str]:
-    """Processes whose parent a process is; we ourselves, if none is named."""
+    """Processes whose parent a process is; we ourselves, if none is named. Python's own tracker is none of ours."""
     found: set[str] = set()
     for task in Path(f"/proc/{process}/task").iterdir():
         with suppress(FileNotFoundError):  # a thread that has just ended
             found.update((task / "children").read_text().split())
-    return found
+    return {child for child in found if b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes()}
 
 
 # The face of requests
