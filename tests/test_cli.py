@@ -104,6 +104,15 @@ def test_solve_verbose_shows_programs(films: Path, endpoint: Callable[..., None]
     assert '    film = GET_search_film(query="The Long Tide")["results"][0]' in solve(films, "-v").stderr
 
 
+def test_solve_shows_what_was_wrong_before_a_run(films: Path, endpoint: Callable[..., None]) -> None:
+    """A program that is not run is told of like any that fails."""
+    endpoint(RIGHT.replace('["results"][0]', '["results"][0]["director"]'), RIGHT)
+    result = solve(films, "-v")
+
+    assert result.exit_code == 0, result.stderr
+    assert "to blame: GET_search_film (seen before anything ran)" in result.stderr
+
+
 def test_solve_that_fails(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """Without an answer the reason is one line on stderr, the exit code 1, and the attempts are in --out."""
     endpoint(WRONG)

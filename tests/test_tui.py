@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from typing import get_args, get_type_hints
 
 import pytest
 from rich.console import Console
@@ -25,6 +26,7 @@ from atc.solution import Attempt, Solution
 from atc.tui import open_view
 from atc.tui.lines import Lines
 from atc.tui.live import LiveView
+from atc.tui.parts import blame
 from atc.tui.text import first_line, visible
 from sandbox.records import CallRecord, ProgramError, Resources, Run
 
@@ -271,3 +273,11 @@ def test_first_line() -> None:
     """The first line that holds something, cut to fit."""
     assert first_line("\n\n  a long line\nnext", 6) == "a lon…"
     assert first_line(" \n", 6) == ""
+
+
+@pytest.mark.parametrize("how", get_args(get_type_hints(Attribution)["how"]))
+def test_every_kind_of_evidence_has_words(how: str) -> None:
+    """Whatever an attribution rests on can be shown."""
+    said = blame(Attribution("GET_films", 0, None, how, ("GET_films",)))  # type: ignore[arg-type]
+
+    assert "GET_films" in str(said)

@@ -29,6 +29,7 @@ HOW = {
     "call": "its call failed",
     "line": "its call is nearest in the traceback",
     "data": "what failed came from its response",
+    "check": "seen before anything ran",
     "none": "",
 }
 
