@@ -34,7 +34,7 @@ from atc.events import (
 )
 from atc.faults import Attribution, Fault
 from atc.models import Completion, Message, Model, Usage, open_model
-from atc.models.base import constrained, sample
+from atc.models.base import Request, answer
 from atc.models.replay import request_hash
 from atc.modes import LOOP, MODES, baseline, parse
 from atc.modes.work import Work
@@ -603,12 +603,7 @@ class _Solve:
         model = self.agent.model
         likeliest = self.tried == 1 and not drawn
         seed = self.agent.seed + self.tried - 1 + (self.asked if drawn else 0)
-        if names:
-            chance = None if likeliest else seed
-            return constrained(model, messages, stop=stop, max_tokens=max_tokens, names=names, seed=chance)
-        if likeliest:
-            return model.complete(messages, stop=stop, max_tokens=max_tokens)
-        return sample(model, messages, stop=stop, max_tokens=max_tokens, seed=seed)
+        return answer(model, Request(messages, stop, max_tokens, None if likeliest else seed, tuple(names) or None))
 
     def is_known(self, program: str) -> bool:
         """Whether the program was tried before, comments and layout aside."""

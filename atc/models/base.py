@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["TEMPERATURE", "Completion", "Message", "Model", "Usage", "constrained", "cut", "sample"]
+__all__ = ["TEMPERATURE", "Asked", "Completion", "Message", "Model", "Request", "Usage", "answer", "cut", "sample"]
 
 TEMPERATURE = 0.7
 """At which answers are drawn, where not the likeliest one is wanted."""
@@ -87,37 +87,51 @@ def cut(text: str, stop: Sequence[str]) -> tuple[str, bool]:
     return (text[: min(ends)], True) if ends else (text, False)
 
 
-def sample(
-    model: Model, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
-) -> Completion:
-    """One of the answers that a model might give, drawn with a seed at TEMPERATURE.
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a model is asked.
 
-    A model that can draw has a method `sample` with these arguments; any other is asked with `complete`.
+    `seed` is None for the likeliest answer; with one, an answer is drawn at TEMPERATURE. `names` are the only functions
+    that a program may call; they bind a model that can be held to them, and None holds it to nothing.
     """
+
+    messages: Sequence[Message]
+    stop: Sequence[str] = ()
+    max_tokens: int = 1024
+    seed: int | None = None
+    names: Sequence[str] | None = None
+
+
+class Asked:
+    """A model that answers any `Request`; its `complete` is one.
+
+    `can_hold`: the answers keep to a request's `names`.
+    """
+
+    can_hold = False
+
+    def answer(self, request: Request) -> Completion:
+        """The answer to a request. Raises: as `Model.complete`."""
+        raise NotImplementedError
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        """As `Model.complete`."""
+        return self.answer(Request(messages, stop, max_tokens))
+
+
+def answer(model: Model, request: Request) -> Completion:
+    """Ask any model. One that is not `Asked` draws where it has a method `sample`, and knows of no names."""
+    if isinstance(model, Asked):
+        return model.answer(request)
     draw = getattr(model, "sample", None)
-    if draw is None:
-        return model.complete(messages, stop=stop, max_tokens=max_tokens)
-    drawn: Completion = draw(messages, stop=stop, max_tokens=max_tokens, seed=seed)
+    if request.seed is None or draw is None:
+        return model.complete(request.messages, stop=request.stop, max_tokens=request.max_tokens)
+    drawn: Completion = draw(request.messages, stop=request.stop, max_tokens=request.max_tokens, seed=request.seed)
     return drawn
 
 
-def constrained(
-    model: Model,
-    messages: Sequence[Message],
-    *,
-    stop: Sequence[str] = (),
-    max_tokens: int = 1024,
-    names: Sequence[str],
-    seed: int | None = None,
+def sample(
+    model: Model, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
 ) -> Completion:
-    """A program whose functions are among `names`, where the model can be held to that; drawn, with a seed.
-
-    A model that can has a method `constrained` with these arguments; any other is asked without.
-    """
-    hold = getattr(model, "constrained", None)
-    if hold is not None:
-        held: Completion = hold(messages, stop=stop, max_tokens=max_tokens, names=names, seed=seed)
-        return held
-    if seed is not None:
-        return sample(model, messages, stop=stop, max_tokens=max_tokens, seed=seed)
-    return model.complete(messages, stop=stop, max_tokens=max_tokens)
+    """One of the answers that a model might give, drawn with a seed at TEMPERATURE."""
+    return answer(model, Request(messages, stop, max_tokens, seed))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
-from atc.models.base import Completion, Message, Model, constrained, sample
+from atc.models.base import Asked, Completion, Model, Request, answer
 from protocols.errors import LimitReached
 
 __all__ = ["Budgeted"]
 
 
-class Budgeted:
+class Budgeted(Asked):
     """Asks another model until a budget is used up; 0 means no limit. One is made for each question.
 
     Args:
@@ -25,31 +24,10 @@ class Budgeted:
         self._made = self._spent = 0
         self._end = time.monotonic() + seconds if seconds else None
 
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+    def answer(self, request: Request) -> Completion:
         """Ask. Raises: LimitReached: The budget is used up; what `Model.complete` raises."""
         self._check()
-        return self._counted(self._model.complete(messages, stop=stop, max_tokens=max_tokens))
-
-    def sample(
-        self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
-    ) -> Completion:
-        """As `atc.models.base.sample`. Raises: as `complete`."""
-        self._check()
-        return self._counted(sample(self._model, messages, stop=stop, max_tokens=max_tokens, seed=seed))
-
-    def constrained(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        max_tokens: int = 1024,
-        names: Sequence[str],
-        seed: int | None = None,
-    ) -> Completion:
-        """As `atc.models.base.constrained`. Raises: as `complete`."""
-        self._check()
-        held = constrained(self._model, messages, stop=stop, max_tokens=max_tokens, names=names, seed=seed)
-        return self._counted(held)
+        return self._counted(answer(self._model, request))
 
     def _check(self) -> None:
         if self._calls and self._made >= self._calls:

@@ -21,13 +21,12 @@ import socket
 import threading
 import time
 import weakref
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from atc.models.base import TEMPERATURE, Completion, Message, Usage
+from atc.models.base import TEMPERATURE, Asked, Completion, Request, Usage
 from atc.models.grammar import program_grammar
 from protocols.errors import ModelError
 
@@ -46,11 +45,13 @@ BATCH = 256
 """Tokens read in one go. The engine can be stopped only between two of them: about four seconds on two slow cores."""
 
 
-class LocalEngine:
+class LocalEngine(Asked):
     """A GGUF file and the engine that runs it. The engine starts when it is first needed.
 
     One prompt is answered at a time; other threads wait. Raises: ModelError: the extra `local` is not installed.
     """
+
+    can_hold = True
 
     def __init__(self, name: str, file: Path, *, seed: int = 0, context: int = CONTEXT) -> None:
         if importlib.util.find_spec("xllamacpp") is None:
@@ -62,58 +63,30 @@ class LocalEngine:
         self._lock = threading.RLock()
         self._running: _Engine | None = None
 
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        """As `Model.complete`. Raises: ModelError: also when the prompt leaves less than `max_tokens` of `context`."""
-        return self._answer(messages, stop, max_tokens, 0.0, self._seed)
-
-    def sample(
-        self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
-    ) -> Completion:
-        """As `atc.models.base.sample`. Raises: ModelError."""
-        return self._answer(messages, stop, max_tokens, TEMPERATURE, seed)
-
-    def constrained(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        max_tokens: int = 1024,
-        names: Sequence[str],
-        seed: int | None = None,
-    ) -> Completion:
-        """As `atc.models.base.constrained`. Raises: ModelError."""
-        temperature, drawn = (0.0, self._seed) if seed is None else (TEMPERATURE, seed)
-        return self._answer(messages, stop, max_tokens, temperature, drawn, program_grammar(names))
-
-    def _answer(
-        self,
-        messages: Sequence[Message],
-        stop: Sequence[str],
-        max_tokens: int,
-        temperature: float,
-        seed: int,
-        grammar: str = "",
-    ) -> Completion:
+    def answer(self, request: Request) -> Completion:
+        """As `Asked.answer`. Raises: ModelError: also when the prompt leaves less than `max_tokens` of `context`."""
+        temperature, seed = (0.0, self._seed) if request.seed is None else (TEMPERATURE, request.seed)
         started = time.monotonic()
         with self._lock:
             engine = self._engine()
-            prompt = engine.post("/apply-template", {"messages": [asdict(message) for message in messages]})["prompt"]
+            said = [asdict(message) for message in request.messages]
+            prompt = engine.post("/apply-template", {"messages": said})["prompt"]
             tokens = engine.tokenize(prompt, special=True)
-            if len(tokens) + max_tokens > self.context:
+            if len(tokens) + request.max_tokens > self.context:
                 raise ModelError(
-                    f"the conversation has {len(tokens)} tokens, and {max_tokens} are kept for the answer; "
+                    f"the conversation has {len(tokens)} tokens, and {request.max_tokens} are kept for the answer; "
                     f"{self.name} can hold {self.context} together"
                 )
             reply = engine.post(
                 "/completion",
                 {
                     "prompt": tokens,
-                    "n_predict": max_tokens,
-                    "stop": list(stop),
+                    "n_predict": request.max_tokens,
+                    "stop": list(request.stop),
                     "temperature": temperature,
                     "seed": seed,
                     "cache_prompt": True,
-                    "grammar": grammar,
+                    "grammar": program_grammar(request.names) if request.names else "",
                     # A small model may fall into writing the same few tokens for ever (an endless number, say).
                     "dry_multiplier": 0.8,
                     "dry_allowed_length": 24,

@@ -16,7 +16,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from atc.models.base import TEMPERATURE, Completion, Message, Usage, cut
+from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut
 from protocols.errors import ModelError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ OPTIONAL = frozenset({"temperature", "seed", "stop", "max_completion_tokens"})
 """Parameters that a request can do without."""
 
 
-class OpenAIModel:
+class OpenAIModel(Asked):
     """A model behind `OPENAI_BASE_URL` (OpenAI's own service if unset), asked with `OPENAI_API_KEY`.
 
     An endpoint named by `OPENAI_BASE_URL` may do without a key. Raises: ModelError: there is no key.
@@ -60,36 +60,26 @@ class OpenAIModel:
         self._client: openai.OpenAI | None = None
         self._refused: set[str] = set()
 
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        """As `Model.complete`. Raises: ModelError: no answer; the message never holds the key."""
-        return self._complete(messages, stop, max_tokens, 0, self._seed)
-
-    def sample(
-        self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
-    ) -> Completion:
-        """As `atc.models.base.sample`. Raises: ModelError."""
-        return self._complete(messages, stop, max_tokens, TEMPERATURE, seed)
-
-    def _complete(
-        self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, temperature: float, seed: int
-    ) -> Completion:
+    def answer(self, request: Request) -> Completion:
+        """As `Asked.answer`. Raises: ModelError: no answer; the message never holds the key."""
+        temperature, seed = (0.0, self._seed) if request.seed is None else (TEMPERATURE, request.seed)
         started = time.monotonic()
-        asked, prefill = _without_prefill(messages)
-        request: dict[str, Any] = {
+        asked, prefill = _without_prefill(request.messages)
+        sent: dict[str, Any] = {
             "model": self._model,
             "messages": [{"role": message.role, "content": message.content} for message in asked],
-            "max_tokens": max_tokens,
+            "max_tokens": request.max_tokens,
             "temperature": temperature,
             "seed": seed,
         }
         # The answer repeats the prefill: a stop sequence in there would end it before it began.
-        if sent := [text for text in stop if text.strip() not in prefill]:
-            request["stop"] = sent
-        reply = self._ask(request)
+        if stops := [text for text in request.stop if text.strip() not in prefill]:
+            sent["stop"] = stops
+        reply = self._ask(sent)
         choices = getattr(reply, "choices", None)
         if not choices or choices[0].message is None:
             raise ModelError(f"{self._place()} answers, but not with a chat completion; is OPENAI_BASE_URL right?")
-        text, stopped = cut(_after_prefill(choices[0].message.content or "", prefill), stop)
+        text, stopped = cut(_after_prefill(choices[0].message.content or "", prefill), request.stop)
         finish = "stop" if stopped else choices[0].finish_reason or "stop"
         return Completion(text, _usage(reply.usage, time.monotonic() - started), finish)
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from atc.models.base import Completion, Message, Model, Usage, constrained, sample
+from atc.models.base import Asked, Completion, Message, Model, Request, Usage, answer
 from protocols.errors import ModelError, UsageError
 
 __all__ = ["Recorder", "ReplayModel", "Reusing", "request_hash"]
@@ -35,11 +35,13 @@ def request_hash(
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class ReplayModel:
+class ReplayModel(Asked):
     """Answers from a file that a recorder wrote; any other request is a ModelError.
 
     Raises: ModelError: there is no such file. UsageError: a line in it is no recorded answer.
     """
+
+    can_hold = True
 
     def __init__(self, file: Path) -> None:
         self.name = f"replay:{file}"
@@ -48,28 +50,19 @@ class ReplayModel:
         self._asked: dict[str, int] = defaultdict(int)
         self._lock = threading.Lock()
 
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        """As `Model.complete`; usage has the recorded tokens and the seconds that the replay took."""
-        return self._played(request_hash(messages, stop, max_tokens))
+    def answer(self, request: Request) -> Completion:
+        """As `Asked.answer`; usage has the recorded tokens and the seconds that the replay took.
 
-    def constrained(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        max_tokens: int = 1024,
-        names: Sequence[str],
-        seed: int | None = None,
-    ) -> Completion:
-        """As `atc.models.base.constrained`; the answer may be that of a model which could not be held to names."""
-        return self._played(self.key(messages, stop, max_tokens, names))
+        The answer may be that of a model which could not be held to names.
+        """
+        return self._played(self._key(request))
 
-    def key(
-        self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, names: Sequence[str] | None
-    ) -> str:
+    def _key(self, request: Request) -> str:
         """The hash under which a request is recorded, if it is."""
-        held = request_hash(messages, stop, max_tokens, names)
-        return held if names is None or held in self._answers else request_hash(messages, stop, max_tokens)
+        held = request_hash(request.messages, request.stop, request.max_tokens, request.names)
+        if request.names is None or held in self._answers:
+            return held
+        return request_hash(request.messages, request.stop, request.max_tokens)
 
     def _played(self, key: str) -> Completion:
         started = time.monotonic()
@@ -83,11 +76,9 @@ class ReplayModel:
             self._asked[key] += 1
         return replace(answer, usage=replace(answer.usage, seconds=time.monotonic() - started))
 
-    def left(
-        self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, names: Sequence[str] | None = None
-    ) -> tuple[int, int]:
+    def left(self, request: Request) -> tuple[int, int]:
         """How many answers to a request are recorded, and how many of them were not played yet."""
-        key = self.key(messages, stop, max_tokens, names)
+        key = self._key(request)
         recorded = len(self._answers.get(key, ()))
         with self._lock:
             return recorded, max(recorded - self._asked[key], 0)
@@ -96,7 +87,7 @@ class ReplayModel:
         """Nothing is held."""
 
 
-class Reusing:
+class Reusing(Asked):
     """A model that is asked only what a record does not answer; what it says then is added to the record.
 
     An answer drawn at random is played once, and the next one is drawn anew; the likeliest one is always the same.
@@ -109,34 +100,13 @@ class Reusing:
         self.name = model.name
         self._model = Recorder(model, file)
         self._recorded = ReplayModel(file)
+        self.can_hold = self._model.can_hold
 
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        """As `Model.complete`."""
-        if self._recorded.left(messages, stop, max_tokens)[0]:
-            return self._recorded.complete(messages, stop=stop, max_tokens=max_tokens)
-        return self._model.complete(messages, stop=stop, max_tokens=max_tokens)
-
-    def sample(
-        self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
-    ) -> Completion:
-        """As `atc.models.base.sample`."""
-        if self._recorded.left(messages, stop, max_tokens)[1]:
-            return self._recorded.complete(messages, stop=stop, max_tokens=max_tokens)
-        return self._model.sample(messages, stop=stop, max_tokens=max_tokens, seed=seed)
-
-    def constrained(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        max_tokens: int = 1024,
-        names: Sequence[str],
-        seed: int | None = None,
-    ) -> Completion:
-        """As `atc.models.base.constrained`."""
-        if self._recorded.left(messages, stop, max_tokens, names)[0 if seed is None else 1]:
-            return self._recorded.constrained(messages, stop=stop, max_tokens=max_tokens, names=names)
-        return self._model.constrained(messages, stop=stop, max_tokens=max_tokens, names=names, seed=seed)
+    def answer(self, request: Request) -> Completion:
+        """As `Asked.answer`."""
+        recorded, unplayed = self._recorded.left(request)
+        known = recorded if request.seed is None else unplayed
+        return (self._recorded if known else self._model).answer(request)
 
     def close(self) -> None:
         """Close the model."""
@@ -161,57 +131,29 @@ def _read(file: Path) -> dict[str, list[Completion]]:
     return dict(answers)
 
 
-class Recorder:
+class Recorder(Asked):
     """A model whose answers are also appended to a file, one JSON line each."""
 
     def __init__(self, model: Model, file: Path) -> None:
         self.name = model.name
         self._model = model
+        self.can_hold = isinstance(model, Asked) and model.can_hold
         self._file = file
         try:
             file.open("ab").close()
         except OSError as error:
             raise UsageError(f"cannot record answers in {file}: {error}") from error
 
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        """As `Model.complete`. Raises: UsageError: the answer could not be written to the file."""
-        return self._kept(messages, stop, max_tokens, self._model.complete(messages, stop=stop, max_tokens=max_tokens))
-
-    def sample(
-        self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
-    ) -> Completion:
-        """As `atc.models.base.sample`. Raises: UsageError, as `complete`."""
-        drawn = sample(self._model, messages, stop=stop, max_tokens=max_tokens, seed=seed)
-        return self._kept(messages, stop, max_tokens, drawn)
-
-    def constrained(
-        self,
-        messages: Sequence[Message],
-        *,
-        stop: Sequence[str] = (),
-        max_tokens: int = 1024,
-        names: Sequence[str],
-        seed: int | None = None,
-    ) -> Completion:
-        """As `atc.models.base.constrained`. Raises: UsageError, as `complete`."""
-        said = constrained(self._model, messages, stop=stop, max_tokens=max_tokens, names=names, seed=seed)
-        held = names if hasattr(self._model, "constrained") else None
-        return self._kept(messages, stop, max_tokens, said, held)
-
-    def _kept(
-        self,
-        messages: Sequence[Message],
-        stop: Sequence[str],
-        max_tokens: int,
-        completion: Completion,
-        names: Sequence[str] | None = None,
-    ) -> Completion:
+    def answer(self, request: Request) -> Completion:
+        """As `Asked.answer`. Raises: UsageError: the answer could not be written to the file."""
+        completion = answer(self._model, request)
+        names = request.names if self.can_hold else None
         entry = {
-            "hash": request_hash(messages, stop, max_tokens, names),
+            "hash": request_hash(request.messages, request.stop, request.max_tokens, names),
             "model": self.name,
-            "messages": [asdict(message) for message in messages],
-            "stop": list(stop),
-            "max_tokens": max_tokens,
+            "messages": [asdict(message) for message in request.messages],
+            "stop": list(request.stop),
+            "max_tokens": request.max_tokens,
             "text": completion.text,
             "finish": completion.finish,
             "usage": {

@@ -13,13 +13,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from atc.models.base import TEMPERATURE, Completion, Message, Usage, cut
+from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut
 from protocols.errors import ModelError
 
 __all__ = ["TransformersModel"]
 
 
-class TransformersModel:
+class TransformersModel(Asked):
     """A model that transformers loads when it is first asked; it answers greedily, one conversation at a time.
 
     Raises: ModelError: torch or transformers is not installed, or a folder of that name holds no model.
@@ -39,36 +39,25 @@ class TransformersModel:
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
 
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        """As `Model.complete`. Raises: ModelError: also when prompt and answer do not fit into the model's context."""
-        return self._answer(messages, stop, max_tokens, None)
-
-    def sample(
-        self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
-    ) -> Completion:
-        """As `atc.models.base.sample`. Raises: ModelError."""
-        return self._answer(messages, stop, max_tokens, seed)
-
-    def _answer(
-        self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, seed: int | None
-    ) -> Completion:
+    def answer(self, request: Request) -> Completion:
+        """As `Asked.answer`. Raises: ModelError: also when prompt and answer do not fit into the model's context."""
         started = time.monotonic()
         with self._lock:
             tokenizer, model = self._load()
-            prompt = _render(tokenizer, messages)
+            prompt = _render(tokenizer, request.messages)
             # A chat template writes the beginning of a text itself.
             read = tokenizer(prompt, return_tensors="pt", add_special_tokens=tokenizer.chat_template is None)
             inputs = {name: read[name].to(model.device) for name in ("input_ids", "attention_mask")}
             length = inputs["input_ids"].shape[1]
             context = getattr(model.config, "max_position_embeddings", None)
-            if context is not None and length + max_tokens > context:
+            if context is not None and length + request.max_tokens > context:
                 raise ModelError(
-                    f"the conversation has {length} tokens, and {max_tokens} are kept for the answer; "
+                    f"the conversation has {length} tokens, and {request.max_tokens} are kept for the answer; "
                     f"{self.name} can hold {context} together"
                 )
-            written = self._write(inputs, stop, max_tokens, seed)[length:]
-        text, stopped = cut(tokenizer.decode(written, skip_special_tokens=True), stop)
-        ended = stopped or len(written) < max_tokens or int(written[-1]) in _ends(model)
+            written = self._write(inputs, request.stop, request.max_tokens, request.seed)[length:]
+        text, stopped = cut(tokenizer.decode(written, skip_special_tokens=True), request.stop)
+        ended = stopped or len(written) < request.max_tokens or int(written[-1]) in _ends(model)
         usage = Usage(length, len(written), 0, 1, time.monotonic() - started)
         return Completion(text, usage, "stop" if ended else "length")
 
