@@ -101,9 +101,10 @@ def beginning(body: bytes) -> str:
 
 
 def parts(body: bytes | LargeBody) -> Iterator[bytes]:
-    """A body in parts."""
+    """A body in parts, none of which is empty."""
     if isinstance(body, bytes):
-        yield body
+        if body:
+            yield body
         return
     with body.path.open("rb") as file:
         while part := file.read(CHUNK):

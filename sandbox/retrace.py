@@ -6,6 +6,7 @@ after a number of steps.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import marshal
@@ -131,7 +132,8 @@ def _converse(ours: socket.socket, start: bytes, answered: Answered, limits: Lim
         while due in held or (held and not poll.poll(PATIENCE * 1000)):  # as they came, while all are asked for
             due = min(held)
             number, reply = held.pop(due)
-            send_reply(ours, {**reply.described, "id": number}, reply.body)
+            with contextlib.suppress(OSError):  # the child may be gone; what it said before that is still to be read
+                send_reply(ours, {**reply.described, "id": number}, reply.body)
             due += 1
         if not poll.poll(left * 1000 + 1):
             return None

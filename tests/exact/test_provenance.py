@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -167,3 +168,14 @@ def test_chance_repeats_in_the_tracked_run(api: LocalAPI) -> None:
     program = "import random\nname = random.choice(['oslo', 'rome', '7'] * 50)\nprint(GET_cities_city_id(name))"
 
     assert all(isinstance(run(api, program).provenance, Provenance) for _ in range(10))
+
+
+def test_a_program_may_end_on_an_empty_reply(api: LocalAPI) -> None:
+    """It is gone the moment it has read the head of such a reply; what it said is not lost."""
+    api.answer("DELETE", "/cities/oslo", None, 204)
+    program = "DELETE_cities_city_id(GET_cities(query='o')['results'][0]['id'])"
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda _: run(api, program), range(80)))
+
+    assert [one.error for one in done if one.error] == []
+    assert all(isinstance(one.provenance, Provenance) for one in done)
