@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from protocols.errors import UsageError
 
-__all__ = ["to_json", "write_json"]
+__all__ = ["read_lines", "to_json", "write_json"]
 
 
 def to_json(data: object) -> str:
@@ -41,3 +43,28 @@ def write_json(path: Path, data: object) -> None:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def read_lines(path: Path) -> Iterator[tuple[str, Any]]:
+    """What the lines of a file hold, which are JSON, each with words for where it is: `FILE, line N`.
+
+    Without the file there are none. Empty lines are left out, and a last one that a stop cut off. NaN and infinities
+    are None: an API may have sent them, but no figure can be one.
+    Raises: UsageError: The file cannot be read, or a line is no JSON.
+    """
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except FileNotFoundError:
+        return
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            data = json.loads(line, parse_constant=lambda name: None)
+        except (ValueError, RecursionError) as error:
+            if number == len(lines):
+                return
+            raise UsageError(f"{path}, line {number}: no JSON: {error}; delete the line") from None
+        yield f"{path}, line {number}", data

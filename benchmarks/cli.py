@@ -121,7 +121,7 @@ def bench(
     from atc.models import default_model
     from benchmarks.report import summarize, table
     from benchmarks.runner import Settings
-    from benchmarks.worlds import find_world
+    from benchmarks.worlds import find_worlds
 
     dataset = open_dataset(name, task_file, apis)
     for warning in dataset.warnings:
@@ -132,8 +132,7 @@ def bench(
         raise click.UsageError("--address is of a Ray cluster: add --engine ray")
     if base_url and len(dataset.protocols) > 1:
         raise click.UsageError("--base-url: the tasks are of several APIs; run one of them, or --simulate")
-    protocols = dataset.protocols.items() if simulate else ()
-    worlds = {domain: file for domain, protocol in protocols if (file := find_world(domain, protocol))}
+    worlds = find_worlds(dataset.protocols) if simulate else {}
     model = model or default_model()
     offer_pull(model)
     summaries = []

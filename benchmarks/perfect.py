@@ -32,7 +32,7 @@ from benchmarks.datasets import BENCHMARKS, Dataset, open_dataset
 from benchmarks.restbench import Task, offer
 from benchmarks.runner import Settings
 from benchmarks.work import Work
-from benchmarks.worlds import find_world
+from benchmarks.worlds import find_worlds
 from protocols.errors import ATCError, ModelError
 from sandbox.records import CallRecord
 
@@ -201,13 +201,11 @@ def record(dataset: Dataset, file: Path, count: Callable[[str], int], modes: Seq
         api="simulated",
         files=dataset.files,
     )
-    protocols = dataset.protocols
-    worlds = {name: world for name, protocol in protocols.items() if (world := find_world(name, protocol))}
     known = 0
-    with closing(Work(settings, protocols, worlds=worlds)) as work:
+    with closing(Work(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as work:
         for task in track(dataset.tasks, "tasks", console=Console(stderr=True)):
             work.model = _Nobody()
-            offered = offer(task, protocols[task.domain], None, settings.seed)
+            offered = offer(task, dataset.protocols[task.domain], None, settings.seed)
             found = script(work, task, offered)
             if found is None:
                 continue

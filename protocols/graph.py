@@ -23,14 +23,12 @@ import networkx as nx
 
 from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.shapes import Field, Step, fields, items_of, properties_of, type_of
-from protocols.words import ID_WORDS, WRAPPERS, is_identifier, noun_of, singular, words
+from protocols.words import ID_WORDS, SEARCHES, WRAPPERS, is_identifier, noun_of, singular, words
 
-__all__ = ["SEARCHES", "ProtocolGraph", "Source", "Want", "attribute_of", "chosen", "noun_of_identifier"]
+__all__ = ["ProtocolGraph", "Source", "Want", "attribute_of", "chosen", "noun_of_identifier"]
 
 _STRONG = frozenset({"id", "uuid", "guid", "ref", "slug", "uri", "identifier", "handle"})
 _LINKS = frozenset({"href", "url", "link", "self"})
-SEARCHES = frozenset({"keyword", "keywords", "name", "q", "query", "search", "term", "text", "title"})
-"""Arguments that take words of the question."""
 _SELVES = frozenset({"user", "account", "profile", "member", "customer"})
 """What `/me` is, in the words of an API."""
 _LEAST = 1.0

@@ -12,11 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import cast
 
-from protocols.graph import SEARCHES, ProtocolGraph
+from protocols.graph import ProtocolGraph
 from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.shapes import Step, items_of, properties_of, type_of
 from protocols.vocabulary import stem
-from protocols.words import WRAPPERS, noun_of, words
+from protocols.words import SEARCHES, WRAPPERS, noun_of, words
 
 __all__ = ["estimate", "render", "render_full"]
 
@@ -167,10 +167,7 @@ class _Writer:
 
     def _signature(self, tool: Tool) -> str:
         """A tool in one line: required arguments, and the keys of what it returns."""
-        if self.whole:
-            needed, more = [p for p in tool.arguments if p.required], False
-        else:
-            needed, more = self._arguments(tool, _FEW)
+        needed, more = self._arguments(tool, 0 if self.whole else _FEW)
         written = [*map(_argument, needed), *(["…"] if more else [])]
         signature = f"{tool.name}({', '.join(written)})"
         if self.described and not self.whole and (text := _sentence(tool.description or tool.summary, 60)):
@@ -193,8 +190,6 @@ class _Writer:
 
     def _tool(self, tool: Tool) -> str:
         arguments, more = self._arguments(tool, _SOME if self.optional else 0)
-        if self.whole:
-            arguments, more = [p for p in tool.arguments if self.optional or p.required], False
         signature = ", ".join([*map(_argument, arguments), *(["…"] if more and self.optional else [])])
         lines = [f"{tool.name}({signature})"]
         if self.described and (text := _sentence(tool.description or tool.summary)):
@@ -253,16 +248,17 @@ class _Writer:
         return not self.asked.isdisjoint(stem(word) for word in words(name) if len(word) > 2)
 
     def _arguments(self, tool: Tool, most: int) -> tuple[list[Parameter], bool]:
-        """The required arguments and the likeliest optional ones, in their order, and whether others are left out."""
+        """The required arguments and the likeliest optional ones, in their order, and whether it is to be told that
+        others are left out."""
+        if self.whole:
+            return [p for p in tool.arguments if p.required or most], False
         optional = [p for p in tool.arguments if not p.required]
-        if not self.whole:
-            flow = {p.argument for p in optional if tool.writes and self.graph.want(tool.name, p.argument) is not None}
-            rank = {
-                p.argument: (not self._is_asked(p.argument), p.argument not in flow, p.argument.lower() not in SEARCHES)
-                for p in optional
-            }
-            optional = sorted(optional, key=lambda p: rank[p.argument])[:most]
-        names = {p.argument for p in optional}
+        flow = {p.argument for p in optional if tool.writes and self.graph.want(tool.name, p.argument) is not None}
+        rank = {
+            p.argument: (not self._is_asked(p.argument), p.argument not in flow, p.argument.lower() not in SEARCHES)
+            for p in optional
+        }
+        names = {p.argument for p in sorted(optional, key=lambda p: rank[p.argument])[:most]}
         kept = [p for p in tool.arguments if p.required or p.argument in names]
         return kept, len(kept) < len(tool.arguments)
 

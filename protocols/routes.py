@@ -10,9 +10,9 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from protocols.graph import SEARCHES, ProtocolGraph, Source, Want, chosen
+from protocols.graph import ProtocolGraph, Source, Want, chosen
 from protocols.shapes import Step
-from protocols.words import WRAPPERS, noun_of
+from protocols.words import SEARCHES, WRAPPERS, noun_of
 
 __all__ = ["Held", "Route", "route_to_argument", "route_to_field", "search_expression", "steps"]
 

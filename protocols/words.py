@@ -6,9 +6,10 @@ The data flow between tools is read from such words, so every room that does so 
 from __future__ import annotations
 
 import re
+from difflib import SequenceMatcher
 from functools import lru_cache
 
-__all__ = ["ID_WORDS", "WRAPPERS", "is_identifier", "noun_of", "singular", "words"]
+__all__ = ["ID_WORDS", "SEARCHES", "WRAPPERS", "is_identifier", "likeness", "noun_of", "singular", "words"]
 
 ID_WORDS = frozenset({"id", "uuid", "guid", "ref", "key", "slug", "uri", "code", "identifier", "number", "handle"})
 """Last words of a name that say: this is not a thing but what one calls it by."""
@@ -18,6 +19,9 @@ WRAPPERS = frozenset({
     "object", "page", "parent", "payload", "record", "response", "result", "value",
 })  # fmt: skip
 """Nouns of keys that only wrap what a response is about."""
+
+SEARCHES = frozenset({"keyword", "keywords", "name", "q", "query", "search", "term", "text", "title"})
+"""Arguments that take words of the question: things are looked for by them."""
 
 _IRREGULAR = {"ids": "id", "people": "person", "children": "child", "men": "man", "women": "woman", "data": "datum"}
 _INVARIANT = frozenset({"series", "species", "news", "media", "status", "canvas", "lens", "address", "bus", "gas"})
@@ -71,3 +75,13 @@ def is_identifier(name: str) -> bool:
     """Whether a name ends like an identifier: `id`, `film_uuid`, `genre_ids`."""
     parts = words(name)
     return bool(parts) and (parts[-1] in ID_WORDS or singular(parts[-1]) in ID_WORDS or parts[-1] == "ids")
+
+
+def likeness(one: str, other: str) -> float:
+    """How much two names of tools resemble each other, from 0 to 1, also with their words in another order."""
+
+    def ordered(text: str) -> str:
+        return " ".join(sorted(text.lower().split("_")))
+
+    pairs = ((one.lower(), other.lower()), (ordered(one), ordered(other)))
+    return max(SequenceMatcher(None, *pair).ratio() for pair in pairs)

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from protocols.graph import SEARCHES, ProtocolGraph, Source, chosen
+from protocols.graph import ProtocolGraph, Source, chosen
 from protocols.model import Parameter, Tool
 from protocols.routes import steps
 from protocols.shapes import Step, type_of
 from protocols.vocabulary import stem
-from protocols.words import noun_of, words
+from protocols.words import SEARCHES, noun_of, words
 
 __all__ = ["worked"]
 

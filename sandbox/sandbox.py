@@ -8,7 +8,6 @@ calls and time are kept here as well as there.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import functools
 import marshal
 import random
@@ -25,6 +24,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.errors import ProgramRefused, UsageError
+from protocols.words import likeness
 from sandbox import channel, launcher
 from sandbox.broker import Broker, Exceeded
 from sandbox.cutting import cut
@@ -485,16 +485,8 @@ def snippet(program: str, line: int | None) -> str:
 
 def _suggestion(name: str, tools: Any) -> str:
     """`; did you mean …?` for a name that resembles a tool's, also with its words in another order."""
-
-    def words(text: str) -> str:
-        return " ".join(sorted(text.lower().split("_")))
-
-    def likeness(tool: str) -> float:
-        pairs = ((name.lower(), tool.lower()), (words(name), words(tool)))
-        return max(difflib.SequenceMatcher(None, *pair).ratio() for pair in pairs)
-
-    best = max(tools, key=likeness, default=None)
-    return f"; did you mean {best}?" if best is not None and likeness(best) >= 0.7 else ""
+    best = max(tools, key=lambda tool: likeness(name, tool), default=None)
+    return f"; did you mean {best}?" if best is not None and likeness(name, best) >= 0.7 else ""
 
 
 def _unstarted(outcome: Literal["refused", "error"], fault: ProgramError, started: float) -> Run:

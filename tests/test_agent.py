@@ -12,29 +12,11 @@ from atc import Agent
 from atc.events import CallMade, Event, FaultFound, SolveEnded, SolveStarted
 from atc.models import Completion, Message, Usage
 from protocols import load
-from protocols.errors import ModelError, UsageError
+from protocols.errors import UsageError
 from protocols.samples import sample
 from sandbox import Limits
 from tests.local_api import Answer, LocalAPI
-
-
-class ScriptedModel:
-    """Writes the given answers in turn, and remembers what it was asked."""
-
-    name = "scripted"
-
-    def __init__(self, *answers: str) -> None:
-        self.answers = list(answers)
-        self.asked: list[Sequence[Message]] = []
-
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        self.asked.append(messages)
-        if not self.answers:
-            raise ModelError("no answer left")
-        return Completion(self.answers.pop(0), Usage(100, 20, 50, 1, 0.01), "stop")
-
-    def close(self) -> None:
-        """Nothing to close."""
+from tests.scripted import ScriptedModel
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from protocols.graph import ProtocolGraph
 from protocols.model import Tool
 from protocols.routes import steps
 from protocols.shapes import Step
-from protocols.words import is_identifier, noun_of
+from protocols.words import is_identifier, likeness, noun_of
 
 __all__ = ["Diagnostic", "Edit", "Rule", "Teller"]
 
@@ -188,11 +188,11 @@ class Teller:
         writes = not name.startswith("GET_")
         if writes != self.contract.protocol.tool(tool).writes:
             return 0.0
-        likeness = _likeness(name, tool)
+        alike = likeness(name, tool)
         if not given:
-            return likeness
+            return alike
         taken = {parameter.argument for parameter in self.contract.protocol.tool(tool).arguments}
-        return likeness * 0.7 + 0.3 * len(taken.intersection(given)) / len(given)
+        return alike * 0.7 + 0.3 * len(taken.intersection(given)) / len(given)
 
     def _key(self, report: Report, keys: list[str], quoted: list[str]) -> Diagnostic | None:
         place = next((self.stubs.places[name] for name in quoted if name in self.stubs.places), None)
@@ -472,16 +472,6 @@ class Teller:
 def _plain(literal: re.Match[str]) -> str:
     """The type of a literal by its first character."""
     return "str" if literal[1] in "\"'" else "int" if literal[1] in "-0123456789" else "bool"
-
-
-def _likeness(name: str, tool: str) -> float:
-    """How much two names of functions resemble each other, also with their words in another order."""
-
-    def words(text: str) -> str:
-        return " ".join(sorted(text.lower().split("_")))
-
-    pairs = ((name.lower(), tool.lower()), (words(name), words(tool)))
-    return max(SequenceMatcher(None, *pair).ratio() for pair in pairs)
 
 
 def _listed(names: Sequence[str]) -> str:

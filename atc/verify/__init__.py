@@ -9,9 +9,9 @@ inspected; no model is asked. A finding is no proof: who gives the same answer t
 from __future__ import annotations
 
 from atc.verify import entities, negatives, pages, printed, support
-from atc.verify.findings import Finding, Inspected, Kind
+from atc.verify.findings import Finding, Inspected, Kind, changed
 from atc.verify.printed import judge
-from atc.verify.support import changed, done_silently, rests_on_nothing
+from atc.verify.support import done_silently, rests_on_nothing
 from protocols.graph import ProtocolGraph
 from sandbox.records import Run
 

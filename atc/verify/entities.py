@@ -15,15 +15,13 @@ from typing import TypeGuard
 
 from atc.provenance import lookup
 from atc.verify.findings import Finding, Inspected, failed, folded, leaves, lists_in
-from protocols.words import words
+from protocols.words import SEARCHES, words
 from sandbox.identity import SAFE
 from sandbox.records import CallRecord
 
 __all__ = ["foreign", "invented", "misspelt", "other_item", "two_in_one", "unused_name", "unused_search"]
 
 _SMALL = frozenset("the a an of and or in on at to for by with from".split())
-_SEARCHES = frozenset("keyword keywords name q query search term text title".split())
-"""Last words of the names of arguments by which things are looked for."""
 _LEAST = 0.75
 """How much alike a word of the question and a text are that is a slip of it."""
 
@@ -67,12 +65,7 @@ def two_in_one(seen: Inspected) -> Finding | None:
         if sources or not isinstance(value, str) or " and " not in value or not words(key):
             continue
         one, other = (part.strip() for part in value.split(" and ", 1))
-        if (
-            words(key)[-1] in _SEARCHES
-            and _is_a_name(one, seen)
-            and _is_a_name(other, seen)
-            and value not in seen.names
-        ):
+        if words(key)[-1] in SEARCHES and _is_a_name(one, seen) and _is_a_name(other, seen) and value not in seen.names:
             told = f"the program asks for {value!r} as one name; ask for {one!r} and for {other!r}, each alone"
             return Finding("OtherEntity", told, call.line, call.index)
     return None
@@ -279,7 +272,7 @@ def _is_called(item: object, name: str) -> bool:
 
 def _is_search(call: CallRecord, name: str, seen: Inspected) -> bool:
     """Whether a call looks for things that are called so; what is in a place, say, is called otherwise."""
-    return any(value == name and words(key)[-1] in _SEARCHES for key, value, _ in seen.arguments(call) if words(key))
+    return any(value == name and words(key)[-1] in SEARCHES for key, value, _ in seen.arguments(call) if words(key))
 
 
 def _shares(item: object, name: str) -> bool:

@@ -19,12 +19,12 @@ from atc.programs import parsed
 from atc.provenance import arguments, lookup
 from protocols.graph import ProtocolGraph
 from protocols.model import Tool
-from protocols.shapes import fields
+from protocols.shapes import Step, fields
 from protocols.words import words
 from sandbox.identity import SAFE
 from sandbox.records import CallRecord, Run, Source
 
-__all__ = ["Finding", "Inspected", "Kind", "Step", "failed", "folded", "leaves", "lists_in"]
+__all__ = ["Finding", "Inspected", "Kind", "changed", "failed", "folded", "leaves", "lists_in"]
 
 Kind = Literal[
     "NoCall",
@@ -38,7 +38,6 @@ Kind = Literal[
     "FirstPage",
     "EmptyForNegative",
 ]
-Step = str | int
 
 _YES_OR_NO = frozenset(words("is are was were do does did has have had can could will would should"))
 """How a question begins whose answer may well be one of its own words."""
@@ -154,8 +153,8 @@ class Inspected:
 
     @cached_property
     def changed(self) -> bool:
-        """Whether the service took a write; who is asked to do something has then done it, whatever is printed."""
-        return any(call.method not in SAFE for call in self.answered)
+        """Whether the service took a write."""
+        return changed(self.run)
 
     @property
     def printed(self) -> Sequence[Source]:
@@ -214,6 +213,11 @@ def folded(text: str) -> str:
     text = "".join(part for part in unicodedata.normalize("NFKD", text) if not unicodedata.combining(part)).casefold()
     text = re.sub(r"['\u2019]s\b", "", text)
     return " ".join(re.findall(r"\w+", text.replace("'", "").replace("\u2019", "")))
+
+
+def changed(run: Run) -> bool:
+    """Whether the service took a write; who is asked to do something has then done it, whatever is printed."""
+    return any(call.method not in SAFE and not failed(call) for call in run.calls)
 
 
 def leaves(value: object, path: tuple[Step, ...] = ()) -> Iterator[tuple[tuple[Step, ...], object]]:

@@ -7,7 +7,7 @@ import re
 from typing import TypeGuard
 
 from atc.provenance import lookup
-from atc.verify.findings import Finding, Inspected, failed, folded
+from atc.verify.findings import Finding, Inspected, changed, failed, folded
 from atc.verify.printed import is_negative
 from protocols.vocabulary import asks
 from sandbox.identity import SAFE
@@ -27,11 +27,6 @@ def rests_on_nothing(run: Run) -> bool:
     if run.provenance is None or run.provenance.printed:
         return all(failed(call) for call in run.calls)
     return not changed(run)
-
-
-def changed(run: Run) -> bool:
-    """Whether the service took a write; who is asked to do something has then done it, whatever is printed."""
-    return any(call.method not in SAFE and not failed(call) for call in run.calls)
 
 
 def done_silently(run: Run, query: str) -> str | None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
+from atc.files import read_lines
 from atc.models import Message
 from atc.modes.observations import cut, shown
 from protocols.errors import UsageError
@@ -68,21 +69,12 @@ def grade(folder: Path, tasks: Sequence[Solved], model: Model) -> Iterator[str]:
 
 def read_grades(folder: Path) -> dict[str, Grades]:
     """The grades in a run folder by solution, the last ones of each. Raises: UsageError: A line holds none."""
-    file = folder / FILE
-    try:
-        lines = file.read_text("utf-8").splitlines()
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} cannot be read: {error}") from None
     found = {}
-    for number, line in enumerate(lines, 1):
+    for place, data in read_lines(folder / FILE):
         try:
-            data = json.loads(line)
             found[data["solution"]] = Grades(data["model"], data["executability"], data["utility"])
         except (ValueError, KeyError, TypeError):
-            if number < len(lines):  # the last line may have been cut off by a stop
-                raise UsageError(f"{file}, line {number}: these are no grades; delete the line") from None
+            raise UsageError(f"{place}: these are no grades; delete the line") from None
     return found
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
+from atc.files import read_lines
 from benchmarks.report.rubric import Grades, graded, read_grades
 from protocols.errors import UsageError
 
@@ -227,23 +228,10 @@ def _task(data: Mapping[str, Any], times: Mapping[str, Times]) -> Solved:
 
 def _times(file: Path) -> dict[str, Times]:
     """Seconds by task; of a task that was solved more than once the last. A line cut off by a stop is left out."""
-    try:
-        lines = file.read_text("utf-8").splitlines()
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file} cannot be read: {error}") from None
     found = {}
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            try:
-                data = _parsed(line)
-            except ValueError as error:
-                if number == len(lines):
-                    break
-                raise UsageError(f"{file}, line {number}: no JSON: {error}") from None
-            _check(data, _TIMES, f"{file}, line {number}")
-            found[data["id"]] = Times(data["seconds"], data.get("model_seconds", 0.0), data.get("run_seconds", 0.0))
+    for place, data in read_lines(file):
+        _check(data, _TIMES, place)
+        found[data["id"]] = Times(data["seconds"], data.get("model_seconds", 0.0), data.get("run_seconds", 0.0))
     return found
 
 

@@ -11,12 +11,12 @@ from click.testing import CliRunner, Result
 
 from atc import Agent
 from atc.cli import main
-from atc.models import Completion, Usage
 from protocols import load
 from protocols.contract import Contract
 from protocols.errors import UsageError
 from protocols.store import ContractStore, drift
 from tests.local_api import LocalAPI
+from tests.scripted import ScriptedModel
 
 SPEC = {
     "openapi": "3.1.0",
@@ -105,21 +105,6 @@ def test_a_file_of_another_kind_is_named(tmp_path: Path, text: str) -> None:
         store.observed(protocol)
 
 
-class Scripted:
-    """Writes the given programs in turn."""
-
-    name = "scripted"
-
-    def __init__(self, *programs: str) -> None:
-        self.programs = list(programs)
-
-    def complete(self, messages: object, *, stop: object = (), max_tokens: int = 0) -> Completion:
-        return Completion(self.programs.pop(0), Usage(1, 1, 0, 1, 0.0), "stop")
-
-    def close(self) -> None:
-        """Nothing to close."""
-
-
 def test_an_agent_learns_what_the_document_forgot(tmp_path: Path) -> None:
     """The first time the key is told as unknown, and the program is run all the same; the second time it is known."""
     undocumented = 'print(GET_cities(query="Oslo")["results"][0]["mayor"])'
@@ -127,7 +112,7 @@ def test_an_agent_learns_what_the_document_forgot(tmp_path: Path) -> None:
         api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo", "population": 1, "mayor": "Anne"}]})
         stages = []
         for programs in ([undocumented] * 4, [undocumented]):
-            with Agent(api.protocol, Scripted(*programs), store=tmp_path / "store") as agent:
+            with Agent(api.protocol, ScriptedModel(*programs), store=tmp_path / "store") as agent:
                 solution = agent.solve("Who is the mayor of Oslo?")
                 stages.append([attempt.stage for attempt in solution.attempts])
                 assert solution.answer == "Anne"

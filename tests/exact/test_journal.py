@@ -23,34 +23,15 @@ from click.testing import CliRunner, Result
 
 from atc import Agent
 from atc.cli import main
-from atc.models import Completion, Message, Usage
 from protocols import Protocol, load
 from protocols.auth import Credential
-from protocols.errors import ModelError, UsageError
+from protocols.errors import UsageError
 from sandbox import Broker, CallRecord, Journal, Limits, Sandbox
 from tests.local_api import PREFIX, Answer, LocalAPI, Received, document
+from tests.scripted import ScriptedModel
 
 SECRET = "tok/en+4711=="
 STORM = 'POST_alerts(text="Storm")'
-
-
-class ScriptedModel:
-    """Writes the given answers in turn, and counts how often it was asked."""
-
-    name = "scripted"
-
-    def __init__(self, *answers: str) -> None:
-        self.answers = list(answers)
-        self.asked = 0
-
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        self.asked += 1
-        if not self.answers:
-            raise ModelError("no answer left")
-        return Completion(self.answers.pop(0), Usage(100, 20, 50, 1, 0.01), "stop")
-
-    def close(self) -> None:
-        """Nothing to close."""
 
 
 class Orders:
@@ -622,7 +603,7 @@ def test_a_solve_cut_off_between_attempts_goes_on(api: LocalAPI, tmp_path: Path)
     with Journal(file) as journal, Agent(api.protocol, model=model, **made) as agent:
         solution = agent.solve("Warn of a storm", journal=journal)
 
-    assert (solution.answer, solution.reflections, model.asked) == ("1", 1, 1)
+    assert (solution.answer, solution.reflections, len(model.asked)) == ("1", 1, 1)
     assert len(api.requests) == before, "the 404 of the first attempt was not asked for again"
     assert [call.replayed for attempt in solution.attempts for call in attempt.calls] == [True] * 3
     assert len(orders.made) == 1

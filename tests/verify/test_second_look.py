@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pytest
 
 from atc import Agent
-from atc.models import Completion, Message, Usage
-from protocols.errors import ModelError
 from tests.local_api import LocalAPI
+from tests.scripted import ScriptedModel
 
 FIRST_OF_ALL = 'city = GET_cities(query="Oslo")["results"][0]\nprint(city["population"])'
 BY_NAME = (
@@ -17,25 +16,6 @@ BY_NAME = (
     '    if city["name"] == "Oslo":\n'
     '        print(city["population"])'
 )
-
-
-class ScriptedModel:
-    """Writes the given answers in turn, and remembers what it was asked."""
-
-    name = "scripted"
-
-    def __init__(self, *answers: str) -> None:
-        self.answers = list(answers)
-        self.asked: list[Sequence[Message]] = []
-
-    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        self.asked.append(list(messages))
-        if not self.answers:
-            raise ModelError("no answer left")
-        return Completion(self.answers.pop(0), Usage(100, 20, 50, 1, 0.01), "stop")
-
-    def close(self) -> None:
-        """Nothing to close."""
 
 
 @pytest.fixture
