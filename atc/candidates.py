@@ -69,12 +69,13 @@ class Candidates:
         order = sorted(range(len(tools)), key=lambda place: (-scores[place], place))
         return {tools[place].name: float(scores[place]) for place in order}
 
-    def choose(self, query: str, most: int, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
-        """The names of the `most` best tools for a query, then the producers of their required identifiers.
+    def choose(self, query: str, most: int, speaks_of: Collection[str] = (), *, closed: bool = True) -> tuple[str, ...]:
+        """The names of the `most` best tools for a query, then (`closed`) the producers of their required identifiers.
 
         With no more than `most` tools in the protocol it is all of them, in document order.
         """
         tools = self.graph.protocol.tools
         if len(tools) <= most:
             return tuple(tool.name for tool in tools)
-        return self.graph.closure(self.rank(query, speaks_of)[:most])
+        best = self.rank(query, speaks_of)[:most]
+        return self.graph.closure(best) if closed else best

@@ -6,12 +6,13 @@ Source: ATC paper (arXiv:2405.16533), Eq. 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from atc import prompts
 from atc.candidates import Candidates
 from atc.models import Message
+from atc.parts import PARTS, Part
 from protocols.graph import ProtocolGraph
 from protocols.render import estimate, render
 from protocols.vocabulary import asks, mentioned
@@ -75,6 +76,7 @@ def opening(
     vocabulary: Mapping[str, frozenset[str]],
     tools: Sequence[str] | None = None,
     most: int = 20,
+    parts: Collection[Part] = PARTS,
 ) -> Opening:
     """Choose the tools for a question, and write them down.
 
@@ -82,17 +84,28 @@ def opening(
         candidates: The tools of the protocol, searchable.
         vocabulary: The fixed words of the API's fields (see protocols.vocabulary).
         tools: The tools to offer; without them the `most` best ones, and the producers of their identifiers.
+        parts: What the prompt has (see atc.parts).
     """
     graph = candidates.graph
     speaks_of = mentioned(query, vocabulary)
-    offered = tuple(tools if tools is not None else candidates.choose(query, most, speaks_of))
+    closed = "closure" in parts
+    offered = tuple(tools if tools is not None else candidates.choose(query, most, speaks_of, closed=closed))
     scores = candidates.scores(query, speaks_of)
     ranked = tuple(name for name in scores if name in offered)
-    details = graph.closure(ranked[:_DETAILED], offered)
+    details = graph.closure(ranked[:_DETAILED], offered) if closed else ranked[:_DETAILED]
     order = map(graph.protocol.tool, dict.fromkeys([*details, *ranked]))
     functions = render(
-        order, graph, details=details, speaks_of=speaks_of, query=query, whole=False, budget=PROMPT_TOKENS
+        order,
+        graph,
+        details=details,
+        speaks_of=speaks_of,
+        query=query,
+        whole=False,
+        hints="hints" in parts,
+        budget=PROMPT_TOKENS,
     )
+    if "examples" not in parts:
+        return Opening(query, offered, ranked, details, speaks_of, functions)
     reads = [name for name in ranked if not graph.protocol.tool(name).writes]
     writes = [] if asks(query) else [name for name in ranked if graph.protocol.tool(name).writes]
     shown = [name for name in ranked if name in (*reads[:_EXAMPLES], *writes[:_EXAMPLES])]

@@ -52,6 +52,7 @@ def render(
     speaks_of: Mapping[str, str] | None = None,
     query: str | None = None,
     whole: bool = True,
+    hints: bool = True,
     budget: int | None = None,
     count: Callable[[str], int] = estimate,
 ) -> str:
@@ -65,6 +66,7 @@ def render(
         query: The question: fields and optional arguments that share a word with it come first, where not all do.
         whole: Write all fields of a response; otherwise those that other tools take, names and plain values come first,
             and `…` stands for what is left out.
+        hints: Say in a line of its own where an identifier comes from.
         budget: The most tokens that the text may have; deep fields, optional arguments and then descriptions go first.
             Signatures always stay, so a budget that is too small even for them is exceeded.
         count: Counts the tokens of a text.
@@ -73,10 +75,10 @@ def render(
     asked = frozenset(stem(word) for word in words(query or ""))
     text = ""
     for depth, optional, described in ((_NESTED, True, True), (1, True, True), (1, False, True), (0, False, False)):
-        text = _Writer(shown, graph, details, speaks_of or {}, asked, whole, depth, optional, described).text()
+        text = _Writer(shown, graph, details, speaks_of or {}, asked, whole, hints, depth, optional, described).text()
         if budget is None or count(text) <= budget:
             return text
-    return _Writer(shown, graph, (), {}, asked, whole, 0, False, False).text()
+    return _Writer(shown, graph, (), {}, asked, whole, hints, 0, False, False).text()
 
 
 class _Writer:
@@ -94,6 +96,7 @@ class _Writer:
         speaks_of: Mapping[str, str],
         asked: frozenset[str],
         whole: bool,
+        hints: bool,
         depth: int,
         optional: bool,
         described: bool,
@@ -106,6 +109,7 @@ class _Writer:
         self.speaks_of = speaks_of
         self.asked = asked
         self.whole = whole
+        self.hints = hints
         self.flow: frozenset[str] = frozenset() if whole else self._flow()
         self.depth = depth
         self.optional = optional
@@ -172,7 +176,7 @@ class _Writer:
         signature = f"{tool.name}({', '.join(written)})"
         if self.described and not self.whole and (text := _sentence(tool.description or tool.summary, 60)):
             signature += f" — {text}"
-        flow = [] if self.whole else [p for p in needed if p.required or tool.writes]
+        flow = [p for p in needed if p.required or tool.writes] if self.hints and not self.whole else []
         hints = [self.graph.hint(tool.name, p.argument, self.among) for p in flow]
         schema = _body(tool)
         keys = list(self._kept(schema)[0]) if schema is not None else []
@@ -194,7 +198,7 @@ class _Writer:
         lines = [f"{tool.name}({signature})"]
         if self.described and (text := _sentence(tool.description or tool.summary)):
             lines[0] += f" — {text}"
-        flow = [p for p in arguments if p.required or (tool.writes and not self.whole)]
+        flow = [p for p in arguments if self.hints and (p.required or (tool.writes and not self.whole))]
         hints = (self.graph.hint(tool.name, p.argument, self.among, most=2) for p in flow)
         lines.extend(f"  {hint}" for hint in hints if hint)
         if (schema := _body(tool)) is not None:

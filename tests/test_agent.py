@@ -75,7 +75,7 @@ def test_an_invented_identifier_is_answered_with_the_call_that_yields_it() -> No
         'print(GET_people_personId(personId=person["personId"])["birthday"])',
     )
 
-    with Agent(protocol, model=model, simulate=True, check=False) as agent:
+    with Agent(protocol, model=model, simulate=True, without=["check"]) as agent:
         solution = agent.solve("When was Ana Bell born?")
 
     assert solution.status == "answered"
@@ -153,7 +153,7 @@ def test_the_modes_differ_in_what_the_model_is_shown(weather: LocalAPI, mode: st
     assert solution.status == "answered"
     reflection = model.asked[1][-2].content
     assert "KeyError" in reflection
-    assert ("The fault comes from the call of GET_cities" in reflection) is hint
+    assert ("the fault comes from the call of GET_cities" in reflection) is hint
 
 
 def test_without_reflection_one_program_is_all(weather: LocalAPI) -> None:
@@ -363,11 +363,28 @@ def test_the_older_turns_are_shortened_when_the_conversation_grows(weather: Loca
     )
     model = ScriptedModel(long, long + "\nprint(x0)", 'print(GET_cities(query="Oslo"))')
 
-    solution = Agent(weather.protocol, model=model).solve("Which city?")
+    solution = Agent(weather.protocol, model=model, mode="naive").solve("Which city?")
 
     assert solution.status == "answered"
     first, second = [said.content for said in model.asked[2] if said.content.startswith("```python\nx0 = ")]
     assert len(first) < 700 < len(second)
+
+
+def test_a_revision_reads_only_what_it_is_about(weather: LocalAPI) -> None:
+    """The last program, cut where it is long, what is wrong with it, and the functions that it needs."""
+    wrong = "\n".join(f"x{n} = {n}" for n in range(2000)) + "\nprint(undefined)"
+    right = 'print(GET_cities(query="Oslo")["results"][0]["name"])'
+    model = ScriptedModel(wrong, f"{wrong}\nprint(x0)", right)
+
+    solution = Agent(weather.protocol, model=model).solve("Which city?")
+
+    assert (solution.answer, solution.reflections) == ("Oslo", 2)
+    system, asked, begun = model.asked[2]
+    assert (system, begun.content) == (model.asked[0][0], "```python\n")
+    assert len(asked.content) < 6000
+    assert asked.content.count("x0 = 0") == 1
+    assert "NameError" in asked.content
+    assert "POST_alerts" not in asked.content
 
 
 def test_wrong_use_is_told_at_once(weather: LocalAPI) -> None:
@@ -428,7 +445,7 @@ def test_a_document_may_be_wrong() -> None:
 def test_a_name_that_the_service_refuses_is_searched_for(weather: LocalAPI) -> None:
     """One word of the question may be an identifier; where the service knows none such, the search for it is begun."""
     model = ScriptedModel('days = GET_cities_city_id_weather(city_id="Oslo")\nprint(days)', 'print(days["now"])')
-    with Agent(weather.protocol, model, check=False) as agent:
+    with Agent(weather.protocol, model, without=["check"]) as agent:
         solution = agent.solve("How is the weather in Oslo?")
 
     begin = 'days = GET_cities_city_id_weather(city_id=GET_cities(query="Oslo")["results"][0]["id"])\n'

@@ -1,0 +1,81 @@
+"""Looks at a program before it is run: what is wrong in any case costs no call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from atc.check import Diagnostic, check, mended
+from atc.faults import Attribution, Fault
+from protocols.contract import Contract
+from protocols.graph import ProtocolGraph
+from sandbox.sandbox import snippet
+
+__all__ = ["Gate", "fault_of"]
+
+_MENDINGS = 3
+"""Rounds of mending; a name that is put right may show what else is wrong."""
+_RULES = {
+    "syntax": "SyntaxError",
+    "unknown-tool": "NameError",
+    "unknown-name": "NameError",
+    "possibly-unbound": "NameError",
+    "unknown-key": "KeyError",
+}
+"""What Python would say of a diagnostic, in a word that every model knows; of the others, TypeError."""
+
+
+class Gate:
+    """Holds back what would fail.
+
+    Args:
+        contract: What is known of the responses; asked for each time, for runs add to it.
+        tools: The functions that a program may call.
+        query: The question: what it says need not come from a call.
+        elsewhere: Whether programs may reach services that the document does not know.
+    """
+
+    def __init__(
+        self,
+        graph: ProtocolGraph,
+        contract: Callable[[], Contract],
+        tools: Sequence[str],
+        query: str,
+        elsewhere: bool,
+    ) -> None:
+        self._graph = graph
+        self._contract = contract
+        self._tools = tools
+        self._query = query
+        self._passed = {"syntax", "unknown-url"} if elsewhere else {"syntax"}
+        self._told: set[tuple[str, str]] = set()
+
+    def look(self, program: str) -> list[Diagnostic]:
+        """What is wrong with a program, without what was told before: the document may be the one that is wrong."""
+        found = check(program, self._contract(), self._tools, self._query, self._graph)
+        return [one for one in found if (one.rule, one.message) not in self._told and one.rule not in self._passed]
+
+    def tell(self, found: Sequence[Diagnostic]) -> None:
+        """Remember what the model is told; that a program would write to what somebody made up is told each time."""
+        self._told.update((one.rule, one.message) for one in found if not self._is_harmful(one))
+
+    def mend(self, program: str, found: Sequence[Diagnostic]) -> str | None:
+        """The program with all that is wrong put right, and what shows only then; None where that needs the model."""
+        better: str | None = program
+        for _ in range(_MENDINGS):
+            better = mended(better, found) if better is not None else None
+            found = self.look(better) if better is not None else []
+            if not found:
+                return better
+        return None
+
+    def _is_harmful(self, one: Diagnostic) -> bool:
+        made_up = one.rule == "made-up-identifier" and one.tool is not None
+        return made_up and self._graph.protocol.tool(one.tool or "").writes
+
+
+def fault_of(program: str, found: Sequence[Diagnostic]) -> tuple[Fault, Attribution]:
+    """What is wrong with a program as a fault of the loop, and the tool that the first of it is about."""
+    first = found[0]
+    fault = Fault("check", _RULES.get(first.rule, "TypeError"), first.message, first.line, snippet(program, first.line))
+    tools = tuple(dict.fromkeys(one.tool for one in found if one.tool))
+    return fault, Attribution(first.tool, None, None, "check" if first.tool else "none", tools)

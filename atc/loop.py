@@ -1,0 +1,424 @@
+"""The way of one question: a program from the model, its run, and on a failure whose fault it was and another program.
+
+This is the paper's loop (arXiv:2405.16533): Eq. 1 writes the program from the tools' protocols, Eq. 2 revises it from
+what went wrong and the documentation of the tool that the failure was attributed to.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from atc.attribution import attribute
+from atc.dialogue import PREFILL, Dialogue
+from atc.events import (
+    CallMade,
+    FaultFound,
+    ModelWaiting,
+    OutputPrinted,
+    ProgramWritten,
+    RunEnded,
+    SolveEnded,
+    SolveStarted,
+)
+from atc.faults import Attribution, Fault
+from atc.gate import Gate, fault_of
+from atc.models import Completion, Message, Usage
+from atc.models.base import Request, answer
+from atc.models.replay import request_hash
+from atc.modes import LOOP, baseline
+from atc.modes.work import Work
+from atc.programs import extract, fenced, same
+from atc.provenance import flows
+from atc.remedy import remedy, remedy_of
+from atc.resume import answered, begin, keep, open_writes, refused_write
+from atc.solution import Attempt, Solution, Status
+from atc.trouble import api_trouble
+from atc.verify import Finding, changed, done_silently, inspect, judge, rests_on_nothing
+from protocols.errors import LimitReached, ModelError
+from sandbox import CallRecord, Journal, Run, Sandbox
+
+if TYPE_CHECKING:
+    from atc.agent import Agent
+
+__all__ = ["Loop"]
+
+_PROGRAM_TOKENS = 512
+"""Room for one program; a small model that has not ended by then is going round in circles."""
+
+
+class Loop:
+    """One question on its way through the loop, or through another mode."""
+
+    def __init__(self, agent: Agent, query: str, tools: Sequence[str] | None, journal: Journal | None) -> None:
+        self.agent = agent
+        self.query = query
+        self.journal = journal
+        self.asked = 0
+        self.today = (agent.now or datetime.now(UTC)).date().isoformat()
+        if journal is not None:
+            self.today = begin(journal, query, agent.protocol, self.today)
+        self.opened = agent.opening(query, tools)
+        self.tools = self.opened.tools
+        self.attempts: list[Attempt] = []
+        self.tried = 1
+        self.earlier = 0
+        self.work: Work | None = None
+        self.answer: str | None = None
+        self.usage = Usage()
+        self.run_seconds = 0.0
+        self.started = time.perf_counter()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the conversation: a try knows nothing of those before it."""
+        agent = self.agent
+        self.dialogue = Dialogue(self.opened, self.today, agent.graph, agent.parts)
+        elsewhere = bool(agent.allow or agent.base_url)
+        self.gate = Gate(agent.graph, lambda: agent.contract, self.tools, self.query, elsewhere)
+        self.doubted: set[str] = set()
+        self.doubtful: list[str] = []
+        self.earlier = len(self.attempts)
+
+    @property
+    def number(self) -> int:
+        """The number of the attempt that is under way, from 1."""
+        return self.work.number if self.work is not None else len(self.attempts) + 1
+
+    @property
+    def revisions(self) -> int:
+        """How many programs this try has had."""
+        return len(self.attempts) - self.earlier
+
+    def run(self) -> Solution:
+        agent = self.agent
+        agent.on_event(SolveStarted(self.query, self.tools))
+        status: Status = "failed"
+        message = ""
+        try:
+            with Sandbox(
+                agent.protocol,
+                base_url=agent.base_url,
+                allow=agent.allow,
+                credentials=agent.credentials,
+                limits=agent.limits,
+                # What CodeAct runs again must find the same time, and the same chance.
+                now=agent.now or (datetime.now(UTC) if agent.mode == "codeact" else None),
+                seed=agent.seed,
+                tools=self.tools,
+                strict=agent.strict_sandbox,
+                journal=self.journal,
+                writes=agent.writes,
+                on_call=lambda call: agent.on_event(CallMade(self.number, call)),
+                on_output=lambda stream, text: agent.on_event(OutputPrinted(self.number, stream, text)),
+            ) as sandbox:
+                status, message = self.solved(sandbox)
+        except ModelError as error:
+            status, message = "model_error", str(error)
+        except LimitReached as error:
+            status, message = "limit", str(error)
+        except KeyboardInterrupt:
+            status, message = "interrupted", "interrupted"
+        solution = self.solution(status, message)
+        if self.journal is not None:
+            keep(self.journal, solution)
+        agent.on_event(SolveEnded(solution))
+        return solution
+
+    def solved(self, sandbox: Sandbox) -> tuple[Status, str]:
+        """Try until there is an answer, or another try would not help, or all are used up (the paper's ReAct@N)."""
+        while True:
+            status, message = self.loop(sandbox) if self.agent.mode in LOOP else self.baseline(sandbox)
+            undone = any(call.refused for attempt in self.attempts for call in attempt.calls)
+            if status not in ("failed", "limit", "refused") or undone or self.tried == self.agent.tries:
+                return status, message
+            self.tried += 1
+            self.reset()
+            if self.journal is not None:
+                self.journal.over()
+
+    def baseline(self, sandbox: Sandbox) -> tuple[Status, str]:
+        """One try of another mode than the loop's."""
+        self.work = work = Work(
+            query=self.query,
+            today=self.today,
+            tools=tuple(dict.fromkeys([*self.opened.ranked, *self.tools])),
+            details=self.opened.details,
+            speaks_of=self.opened.speaks_of,
+            graph=self.agent.graph,
+            sandbox=sandbox,
+            limits=self.agent.limits,
+            journal=self.journal,
+            complete=self.complete,
+            emit=self.agent.on_event,
+            first=len(self.attempts) + 1,
+        )
+        try:
+            status, message, self.answer = work.run(baseline(self.agent.mode))
+        finally:
+            self.attempts += work.attempts
+            self.run_seconds += work.api.seconds
+        return status, message
+
+    def loop(self, sandbox: Sandbox) -> tuple[Status, str]:
+        sandbox.prepare()
+        while True:
+            program = self.checked(self.write())
+            if program is None:
+                continue
+            run = self.execute(sandbox, program) if program else None
+            if run is not None and run.outcome == "interrupted":
+                self.attempts.append(Attempt(program, "run", run, None, None))
+                return "interrupted", "interrupted"
+            if run is not None and (call := refused_write(run)) is not None:
+                return self.refused(program, run, call)
+            fault = judge(program, run)
+            if fault is not None and run is not None and (done := done_silently(run, self.query)):
+                fault, self.answer = None, done
+            limited = run is not None and run.outcome == "limit"
+            hopeless = api_trouble(self.agent.protocol, run.calls, stopped=limited) if run else ""
+            finding = self.doubt(program, run) if fault is None and run is not None else None
+            if finding is not None:
+                fault = finding.fault()
+            if fault is None and not hopeless:
+                self.attempts.append(Attempt(program, "done", run, None, None))
+                return "answered", ""
+            fault = fault or Fault("run", "APIError", hopeless)
+            try:
+                attribution = attribute(fault, run, self.agent.graph)
+            except BaseException:
+                self.attempts.append(Attempt(program, fault.stage, run, fault, None))
+                raise
+            self.attempts.append(Attempt(program, fault.stage, run, fault, attribution))
+            self.agent.on_event(FaultFound(len(self.attempts), fault, attribution))
+            if hopeless:
+                return "api_error", hopeless
+            if self.revisions > self.agent.max_reflections:
+                return _status(run), f"{fault.type}: {fault.message}" if fault.message else fault.type
+            if self.journal is not None and run is not None:
+                self.journal.over()
+            sandbox.prepare()
+            self.reflect(program, run, fault, attribution, finding)
+
+    def checked(self, program: str) -> str | None:
+        """What of a program is to be run: itself, a mended one, or None where the model is to write another first.
+
+        The last program is run in any case.
+        """
+        agent = self.agent
+        if not program or "check" not in agent.parts or self.revisions >= agent.max_reflections:
+            return program
+        found = self.gate.look(program)
+        if not found:
+            return program
+        self.gate.tell(found)
+        fault, attribution = fault_of(program, found)
+        self.attempts.append(Attempt(program, "check", None, fault, attribution))
+        agent.on_event(FaultFound(len(self.attempts), fault, attribution))
+        better = self.gate.mend(program, found)
+        if better is not None and not self.is_known(better):
+            self.dialogue.wrote(better)
+            agent.on_event(ProgramWritten(self.number, better, Usage()))
+            return better
+        known = remedy_of(found, program, agent.graph, self.opened.ranked, agent.vocabulary)
+        self.dialogue.failed(program, fault, attribution.tool, known)
+        return None
+
+    def refused(self, program: str, run: Run, call: CallRecord) -> tuple[Status, str]:
+        """The end of a solve whose program may not write, whatever the program made of it: no revision helps."""
+        fault = judge(program, run)
+        if fault is None or run.error is None or run.error.call != call.index:
+            fault = Fault("run", "ToolError", call.error or "", call.line)
+        attribution = Attribution(call.tool, call.index, None, "call", (call.tool,) if call.tool else ())
+        self.attempts.append(Attempt(program, "run", run, fault, attribution))
+        self.agent.on_event(FaultFound(len(self.attempts), fault, attribution))
+        return "refused", call.error or ""
+
+    def doubt(self, program: str, run: Run) -> Finding | None:
+        """Why an answer is to be looked at again; None when it is to be taken.
+
+        Each kind of finding is told once, as long as there is a turn left, and who says the same again is believed.
+        What was written cannot be undone, so a program that wrote is not followed by another one. The paper's modes
+        never look again.
+        """
+        answer = run.stdout.strip()
+        if "inspect" not in self.agent.parts or self.revisions >= self.agent.max_reflections:
+            return None
+        if answer in self.doubtful or changed(run):
+            return None
+        findings = inspect(program, run, self.query, self.agent.graph)
+        found = next((finding for finding in findings if finding.kind not in self.doubted), None)
+        if found is not None:
+            self.doubted.add(found.kind)
+            self.doubtful.append(answer)
+        return found
+
+    def write(self) -> str:
+        """Ask for the next program; empty when the model's answer holds none.
+
+        A small model tends to repeat what it reads, its own failed program most of all. Where it does so although it
+        was told what is wrong, it is asked once more with the facts but without the program.
+        """
+        self.agent.on_event(ModelWaiting(self.number))
+        talk = self.dialogue
+        program, usage = self.ask_program(talk.begin)
+        talk.begin = ""
+        if program and talk.facts and self.is_known(program) and "afresh" in self.agent.parts:
+            talk.afresh()
+            program, more = self.ask_program()
+            usage += more
+            if program and self.is_known(program):  # the likeliest program is the wrong one; any other is worth more
+                program, more = self.ask_program(drawn=True)
+                usage += more
+        talk.wrote(program)
+        if program:
+            self.agent.on_event(ProgramWritten(self.number, program, usage))
+        return program
+
+    def ask_program(self, begin: str = "", drawn: bool = False) -> tuple[str, Usage]:
+        """One program and what it cost. With `begin` it starts with that text, which the model need not write.
+
+        `drawn`: not the likeliest one, but one drawn with a seed.
+        """
+        prefilled = [*self.dialogue.messages, Message("assistant", PREFILL + begin)]
+        held = self.dialogue.tools if "names" in self.agent.parts else ()
+        completion = self.complete(prefilled, stop=("\n```",), max_tokens=_PROGRAM_TOKENS, drawn=drawn, names=held)
+        whole = completion.text if fenced(completion.text) is not None else begin + completion.text
+        return extract(whole), completion.usage
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        max_tokens: int,
+        drawn: bool = False,
+        names: Sequence[str] = (),
+    ) -> Completion:
+        """Ask the model, unless the journal has its answer; either way it counts."""
+        self.asked += 1
+        asked = request_hash(messages, stop, max_tokens)
+        completion = answered(self.journal, self.asked - 1, asked) if self.journal is not None else None
+        if completion is None:
+            completion = self.said(messages, stop, max_tokens, drawn, names)
+            if self.journal is not None:
+                self.journal.answer(self.asked - 1, asked, asdict(completion))
+        self.usage += completion.usage
+        return completion
+
+    def said(
+        self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, drawn: bool, names: Sequence[str]
+    ) -> Completion:
+        """What the model answers: at the first try what it thinks best, later something drawn, lest it be the same."""
+        model = self.agent.model
+        likeliest = self.tried == 1 and not drawn
+        seed = self.agent.seed + self.tried - 1 + (self.asked if drawn else 0)
+        return answer(model, Request(messages, stop, max_tokens, None if likeliest else seed, tuple(names) or None))
+
+    def is_known(self, program: str) -> bool:
+        """Whether the program was tried before, comments and layout aside."""
+        return any(same(program, attempt.program) for attempt in self.attempts)
+
+    def execute(self, sandbox: Sandbox, program: str) -> Run:
+        started = time.perf_counter()
+        run = sandbox.run(program)
+        self.run_seconds += time.perf_counter() - started
+        if self.agent.learn:
+            self.learn(run)
+        if self.agent.store is not None:
+            replies = [(call.tool, call.status, call.response) for call in run.calls if not call.replayed]
+            seen = [(tool, status, body) for tool, status, body in replies if tool and status is not None]
+            self.agent.store.learn(self.agent.protocol, seen)
+            self.agent.__dict__.pop("contract", None)
+        self.agent.on_event(RunEnded(self.number, run))
+        return run
+
+    def learn(self, run: Run) -> None:
+        """Where the arguments of calls that were answered well came from is where others are likely to find them."""
+        for flow in flows(self.query, run, self.agent.graph):
+            call = run.calls[flow.call]
+            giver = run.calls[flow.source].tool if flow.source is not None else None
+            if giver and call.tool and call.status is not None and call.status < 300:
+                self.agent.graph.observe(call.tool, flow.argument, giver, flow.path)
+
+    def reflect(
+        self, program: str, run: Run | None, fault: Fault, attribution: Attribution, finding: Finding | None
+    ) -> None:
+        """Tell the model what went wrong, and what is known about it (Eq. 2)."""
+        agent = self.agent
+        if finding is not None:
+            about = run.calls[finding.call].tool if run is not None and finding.call is not None else None
+            self.dialogue.doubted(program, fault, about)
+            return
+        if agent.mode == "naive":
+            self.dialogue.naive(fault)
+            return
+        shown = self.opened.ranked
+        known = remedy(fault, attribution, program, run, self.query, agent.graph, shown, agent.vocabulary)
+        rejected = run.calls[run.error.call].tool if run and run.error and run.error.call is not None else None
+        tool = (rejected or attribution.tool) if attribution.tool else None
+        self.dialogue.failed(program, fault, tool, known)
+
+    def solution(self, status: Status, message: str) -> Solution:
+        last = self.attempts[-1].run if self.attempts else None
+        answer = self.answer
+        if status == "answered" and answer is None and last is not None:
+            answer = last.stdout.strip()
+        warnings = dict.fromkeys(self.agent.protocol.warnings)
+        warnings.update(dict.fromkeys(w for attempt in self.attempts if attempt.run for w in attempt.run.warnings))
+        if status == "answered" and last:
+            warnings.update(dict.fromkeys(self.doubts(last)))
+        followed = self.agent.mode in LOOP or (last is not None and last.provenance is not None)
+        journal = self.journal
+        warnings.update(dict.fromkeys(open_writes(journal) if journal is not None else ()))
+        seconds = {
+            "total": time.perf_counter() - self.started,
+            "model": self.usage.seconds,
+            "run": self.run_seconds,
+        }
+        return Solution(
+            query=self.query,
+            status=status,
+            answer=answer,
+            attempts=tuple(self.attempts),
+            warnings=tuple(warnings),
+            usage=self.usage,
+            seconds={name: round(value, 3) for name, value in seconds.items()},
+            versions=self.versions(status),
+            message=message,
+            abandoned=journal.abandoned if journal is not None else (),
+            flow=flows(self.query, last, self.agent.graph) if last and followed else (),
+        )
+
+    def doubts(self, run: Run) -> list[str]:
+        """What speaks against the answer; in a mode without programs only that nothing stands behind it."""
+        if self.agent.mode in LOOP:
+            return [one.warning() for one in inspect(self.attempts[-1].program, run, self.query, self.agent.graph)]
+        return ["the answer rests on no reply of the API"] if rests_on_nothing(run) else []
+
+    def versions(self, status: Status) -> Mapping[str, str]:
+        try:
+            ours = version("atc-toolchain")
+        except PackageNotFoundError:
+            ours = "unknown"
+        chosen = self.agent._model
+        name = chosen if isinstance(chosen, str) else getattr(chosen, "name", type(chosen).__name__) if chosen else None
+        if name is None and status != "model_error":
+            name = self.agent.model.name
+        return {
+            "atc": ours,
+            "python": platform.python_version(),
+            "model": name or "default",
+            "protocol": self.agent.protocol.digest,
+        }
+
+
+def _status(run: Run | None) -> Status:
+    if run is not None and run.outcome == "refused":
+        return "refused"
+    return "limit" if run is not None and run.outcome == "limit" else "failed"

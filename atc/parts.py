@@ -1,0 +1,34 @@
+"""What helps a small model, by name: each can be taken away, to see what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, get_args
+
+from protocols.errors import UsageError
+
+__all__ = ["PARTS", "PROMPT", "Part", "remaining"]
+
+Part = Literal["check", "hints", "closure", "examples", "names", "focus", "afresh", "inspect"]
+"""
+check: programs are looked at before they are run, and put right where that needs no model
+hints: one line for each identifier says which call yields it
+closure: who is shown a tool is shown those that yield its identifiers, too
+examples: the likeliest tools are shown in a few lines of a program, written from the data flow
+names: the model can write no name of a function that there is not
+focus: a revision is asked for with the functions that it needs, and not with all that was said before
+afresh: who repeats a failed program is asked without it, and then for another one than the likeliest
+inspect: an answer is looked at again before it is taken
+"""
+
+PARTS: tuple[Part, ...] = get_args(Part)
+PROMPT: frozenset[Part] = frozenset({"hints", "closure", "examples"})
+"""Those that every mode has; the others are of mode `attribute` alone."""
+
+
+def remaining(names: Iterable[str]) -> frozenset[Part]:
+    """The parts that are left when these are taken away. Raises: UsageError: There is none of that name."""
+    gone = set(names)
+    if unknown := sorted(gone.difference(PARTS)):
+        raise UsageError(f"there is no part {unknown[0]!r} to leave out: the parts are {', '.join(PARTS)}")
+    return frozenset(part for part in PARTS if part not in gone)
