@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,6 +12,7 @@ import click
 
 from atc.cli import say
 from atc.cli.options import bench_api_options, check_api_options, model_options, out_file
+from atc.parts import PARTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -49,6 +51,11 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAM
     help="Offer the gold tools among random others, N in all, where FILE lists no candidates  [default: all tools]",
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
+@click.option(
+    "--half",
+    type=click.Choice(["even", "odd"]),
+    help="Every other task: even from the first on, odd from the second.",
+)
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Tasks at once.")
 @click.option(
     "--engine", type=click.Choice(["threads", "ray"]), default="threads", show_default=True, help="What runs the tasks."
@@ -59,6 +66,15 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAM
     type=click.IntRange(min=1),
     metavar="K",
     help="Run K times, into DIR/1 to DIR/K, with seeds from --seed.",
+)
+@click.option(
+    "--without",
+    multiple=True,
+    type=click.Choice(PARTS),
+    help="Leave out a part of the help for the model, to see what it is worth.",
+)
+@click.option(
+    "--ablate", is_flag=True, help="Run with all parts, into DIR/all, and without each one, into DIR/without-PART."
 )
 @click.option("--max-model-calls", type=click.IntRange(min=0), default=0, metavar="N", help="Most model calls a task.")
 @click.option("--max-tokens", type=click.IntRange(min=0), default=0, metavar="N", help="Most tokens a task.")
@@ -92,10 +108,13 @@ def bench(
     max_reflections: int,
     candidates: int | None,
     limit: int | None,
+    half: str | None,
     workers: int,
     engine: str,
     address: str | None,
     repeat: int | None,
+    without: tuple[str, ...],
+    ablate: bool,
     max_model_calls: int,
     max_tokens: int,
     max_seconds: float,
@@ -119,7 +138,7 @@ def bench(
     from atc.cli.model import offer_pull
     from atc.files import to_json, write_json
     from atc.models import default_model
-    from benchmarks.report import summarize, table
+    from benchmarks.report import ablation, summarize, table
     from benchmarks.runner import Settings
     from benchmarks.worlds import find_worlds
 
@@ -132,40 +151,47 @@ def bench(
         raise click.UsageError("--address is of a Ray cluster: add --engine ray")
     if base_url and len(dataset.protocols) > 1:
         raise click.UsageError("--base-url: the tasks are of several APIs; run one of them, or --simulate")
+    if ablate and (repeat or without):
+        raise click.UsageError("--ablate leaves out one part after another: give it without --repeat and --without")
     worlds = find_worlds(dataset.protocols) if simulate else {}
+    way = _Way(base_url, auth, candidates, limit, half, workers, record, reuse, engine, address, worlds)
     model = model or default_model()
     offer_pull(model)
+    settings = Settings(
+        benchmark=name,
+        model=model,
+        mode=mode,
+        max_reflections=max_reflections,
+        candidates=str(candidates or ("listed" if dataset.listed else "all")),
+        seed=seed,
+        now=(now or SIMULATED_NOW).isoformat(),
+        api="simulated" if simulate else base_url or "documented",
+        files={**dataset.files, **{f"world-{domain}": described(file) for domain, file in worlds.items()}},
+        max_model_calls=max_model_calls,
+        max_tokens=max_tokens,
+        max_seconds=max_seconds,
+        without=without,
+    )
+    runs = {out: settings}
+    if repeat:
+        runs = {out / str(number + 1): replace(settings, seed=seed + number) for number in range(repeat)}
+    if ablate:
+        less = {out / f"without-{part}": replace(settings, without=(part,)) for part in PARTS}
+        runs = {out / "all": settings, **less}
     summaries = []
-    for number in range(repeat or 1):
-        folder = out / str(number + 1) if repeat else out
-        settings = Settings(
-            benchmark=name,
-            model=model,
-            mode=mode,
-            max_reflections=max_reflections,
-            candidates=str(candidates or ("listed" if dataset.listed else "all")),
-            seed=seed + number,
-            now=(now or SIMULATED_NOW).isoformat(),
-            api="simulated" if simulate else base_url or "documented",
-            files={**dataset.files, **{f"world-{domain}": described(file) for domain, file in worlds.items()}},
-            max_model_calls=max_model_calls,
-            max_tokens=max_tokens,
-            max_seconds=max_seconds,
-        )
-        results = _run(
-            settings,
-            dataset,
-            folder,
-            _Way(base_url, auth, candidates, limit, workers, record, reuse, engine, address, worlds),
-        )
-        summary = summarize(results, settings)
+    for folder, one in runs.items():
+        summary = summarize(_run(one, dataset, folder, way), one)
         write_json(folder / "summary.json", {**summary, "date": datetime.now(UTC).date().isoformat()})
         summaries.append(summary)
-        if not as_json:
-            click.echo(f"{name} · {settings.model} · mode {mode} · seed {settings.seed}")
+        if not as_json and not ablate:
+            lacks = f" · without {', '.join(one.without)}" if one.without else ""
+            click.echo(f"{name} · {one.model} · mode {mode} · seed {one.seed}{lacks}")
             Console().print(table(summary))
     if as_json:
-        click.echo(to_json(summaries if repeat else summaries[0]), nl=False)
+        click.echo(to_json(summaries if len(runs) > 1 or repeat else summaries[0]), nl=False)
+    elif ablate:
+        click.echo(f"{name} · {model} · mode {mode} · seed {seed}{f' · {half} tasks' if half else ''}")
+        Console().print(ablation(summaries))
 
 
 class _Way(NamedTuple):
@@ -175,6 +201,7 @@ class _Way(NamedTuple):
     auth: tuple[str, ...]
     candidates: int | None
     limit: int | None
+    half: str | None
     workers: int
     record: Path | None
     reuse: Path | None
@@ -191,7 +218,8 @@ def _run(settings: Settings, dataset: Dataset, folder: Path, way: _Way) -> list[
     from benchmarks.work import Work
 
     prepare(folder, settings)
-    tasks = dataset.tasks[: way.limit]
+    tasks = dataset.tasks if way.half is None else dataset.tasks[way.half == "odd" :: 2]
+    tasks = tasks[: way.limit]
     offered = [(task, offer(task, dataset.protocols[task.domain], way.candidates, settings.seed)) for task in tasks]
     with closing(Work(settings, dataset.protocols, way.base_url, way.auth, way.record, way.reuse, way.worlds)) as work:
         engine = on_ray(work, way.workers, way.address) if way.engine == "ray" else threads(work, way.workers)

@@ -27,7 +27,8 @@ class Settings:
     """All that decides the outcome of a task. `files` has name and SHA-256 of the task file and of each document.
 
     `api` is "simulated" or the base URL; `now` is in ISO 8601; `candidates` is "listed" (in the task file), "all" or
-    how many are drawn. The budgets are those of one task, 0 for none.
+    how many are drawn. The budgets are those of one task, 0 for none. `without` names parts of the help for the model
+    that are left out (see atc.parts).
     """
 
     benchmark: str
@@ -42,6 +43,7 @@ class Settings:
     max_model_calls: int = 0
     max_tokens: int = 0
     max_seconds: float = 0.0
+    without: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

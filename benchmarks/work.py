@@ -107,6 +107,7 @@ class Work:
             simulator.session(query=task.query, task=task.id) if simulator else False,
             settings.seed,
             now=datetime.fromisoformat(settings.now),
+            without=settings.without,
             writes="allow",
         ) as agent:
             yield World(agent, agent.base_url if simulated else None)

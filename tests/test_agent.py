@@ -156,6 +156,27 @@ def test_the_modes_differ_in_what_the_model_is_shown(weather: LocalAPI, mode: st
     assert ("the fault comes from the call of GET_cities" in reflection) is hint
 
 
+def test_each_part_of_the_prompt_can_be_left_out() -> None:
+    """Where identifiers come from, who yields them, and programs written from that."""
+    protocol = load(sample("cinema"))
+
+    def prompt(*without: str) -> str:
+        with Agent(protocol, ScriptedModel(), tools=1, without=without) as agent:
+            return "\n".join(
+                said.content
+                for said in agent.opening("Which credits does the person Ana Bell have?").messages("2024-06-01")[-1:]
+            )
+
+    whole, unhinted, open_ended, bare = prompt(), prompt("hints"), prompt("closure"), prompt("examples")
+
+    assert " — from GET_people" in whole
+    assert " — from " not in unhinted
+    assert "GET_people(" not in open_ended.partition("Question:")[0]
+    assert len(bare) < len(whole)
+    with pytest.raises(UsageError, match="no part 'luck' to leave out: the parts are check"):
+        prompt("luck")
+
+
 def test_without_reflection_one_program_is_all(weather: LocalAPI) -> None:
     model = ScriptedModel("print(1 / 0)", 'print("never asked")')
 

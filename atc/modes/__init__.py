@@ -1,6 +1,6 @@
 """How a question may be solved: the paper's loop, and the methods that it is compared with.
 
-`attribute`, `naive` and `none` are the loop in atc.agent. Every other mode is a function of one Work (atc.modes.work)
+`attribute`, `naive` and `none` are the loop in atc.loop. Every other mode is a function of one Work (atc.modes.work)
 that returns the answer or raises Ended. All of them ask the same model and call the same broker, so that their tokens,
 calls and measures can be compared; `MODE@N` is up to N tries of any of them.
 

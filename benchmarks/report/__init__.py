@@ -1,4 +1,5 @@
-"""What came of runs: the summary of one (`summarize`, `table`), and the comparison of several that `atc report` shows.
+"""What came of runs: the figures of one (`summarize`, `table`), of one without each part of the help (`ablation`), and
+the comparison of several that `atc report` shows.
 
 `runs` reads the folders, `figures` and `stats` compute, `comparison` puts both together, `tables` says it in words and
 numbers, and `render` and `page` write that down: for a terminal, as Markdown, as one HTML page, as JSON.
@@ -6,6 +7,6 @@ numbers, and `render` and `page` write that down: for a terminal, as Markdown, a
 
 from __future__ import annotations
 
-from benchmarks.report.summary import summarize, table
+from benchmarks.report.summary import ablation, summarize, table
 
-__all__ = ["summarize", "table"]
+__all__ = ["ablation", "summarize", "table"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.metrics import mean, percent
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from benchmarks.runner import Result, Settings
 
-__all__ = ["summarize", "table"]
+__all__ = ["ablation", "summarize", "table"]
 
 
 def summarize(results: Sequence[Result], settings: Settings) -> dict[str, object]:
@@ -40,6 +40,7 @@ def summarize(results: Sequence[Result], settings: Settings) -> dict[str, object
         "model": settings.model,
         "mode": settings.mode,
         "seed": settings.seed,
+        "without": list(settings.without),
         "files": {name: dict(file) for name, file in settings.files.items()},
     }
 
@@ -105,3 +106,24 @@ def table(summary: Mapping[str, object]) -> Table:
 
 def _shown(value: object) -> str:
     return f"{value:.1f} %" if isinstance(value, float) else "-"
+
+
+def ablation(summaries: Sequence[Mapping[str, Any]]) -> Table:
+    """What each part of the help for the model is worth: the first run has all, of each other one is left out."""
+    from rich.table import Table
+
+    shown = Table()
+    shown.add_column("left out")
+    for name in ("Success", "answers right", "prompt tokens", "tokens written", "model calls", "seconds"):
+        shown.add_column(name, justify="right")
+    for summary in summaries:
+        shown.add_row(
+            ", ".join(summary["without"]) or "nothing",
+            f"{summary['success']:.1f} %",
+            _shown(summary["correct"]),
+            f"{summary['prompt_tokens']:,.0f}",
+            f"{summary['completion_tokens']:,.0f}",
+            f"{summary['model_calls']:.2f}",
+            f"{summary['seconds']:.1f}",
+        )
+    return shown

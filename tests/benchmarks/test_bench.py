@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc.cli import main
+from atc.parts import PARTS
 from benchmarks.answers import query_hash
 from benchmarks.datasets import open_dataset
 from benchmarks.metrics import Gold, Score
@@ -425,6 +426,22 @@ def test_repeated_runs_lie_side_by_side(films: Path, endpoint: Callable[..., Non
 
     assert [figures["seed"] for figures in json.loads(printed.stdout)] == [0, 1]
     assert [summary(tmp_path / "out" / name)["seed"] for name in ("1", "2")] == [0, 1]
+
+
+def test_each_part_of_the_help_is_left_out_in_turn(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """On every other task; with one more table instead of one for each run."""
+    endpoint(BOTH)
+    out = tmp_path / "out"
+
+    result = bench(films, write(tmp_path, TASKS), out, "--ablate", "--half", "even")
+
+    assert result.exit_code == 0, result.output
+    assert [folder.name for folder in sorted(out.iterdir())] == ["all", *sorted(f"without-{part}" for part in PARTS)]
+    assert result.stdout.count("Success") == 1
+    assert all(f" {part} " in result.stdout for part in ("nothing", *PARTS))
+    assert (summary(out / "all")["tasks"], summary(out / "without-hints")["without"]) == (2, ["hints"])
+    wrong = bench(films, write(tmp_path, TASKS), out, "--ablate", "--without", "hints")
+    assert (wrong.exit_code, "--ablate" in wrong.output) == (2, True)
 
 
 @pytest.mark.parametrize("budget", [["--max-model-calls", "1"], ["--max-tokens", "1"]])
