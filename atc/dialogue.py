@@ -122,7 +122,10 @@ class Dialogue:
         return {"query": self._opened.query, "facts": "\n".join(self.facts)}
 
     def _show(self, text: str) -> None:
-        self.messages = [self.messages[0], Message("user", text.strip())]
+        examples = (
+            Message("user" if role == "user" else "assistant", said) for role, said in prompts.turns("revise_examples")
+        )
+        self.messages = [self.messages[0], *examples, Message("user", text.strip())]
 
     def _add(self, text: str) -> None:
         """Go on with the conversation, and cut its oldest turns where it has become too long."""

@@ -400,8 +400,8 @@ def test_a_revision_reads_only_what_it_is_about(weather: LocalAPI) -> None:
     solution = Agent(weather.protocol, model=model).solve("Which city?")
 
     assert (solution.answer, solution.reflections) == ("Oslo", 2)
-    system, asked, begun = model.asked[2]
-    assert (system, begun.content) == (model.asked[0][0], "```python\n")
+    *first, asked, begun = model.asked[2]
+    assert (first[0], begun.content) == (model.asked[0][0], "```python\n")
     assert len(asked.content) < 6000
     assert asked.content.count("x0 = 0") == 1
     assert "NameError" in asked.content
