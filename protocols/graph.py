@@ -59,7 +59,10 @@ class Source:
 
 
 class ProtocolGraph:
-    """The data flow between the tools of a protocol, ranked; built once, asked often."""
+    """The data flow between the tools of a protocol, ranked; built once, asked often.
+
+    `nouns` are the kinds of things that tools ask an identifier of.
+    """
 
     def __init__(self, protocol: Protocol) -> None:
         self.protocol = protocol
@@ -70,7 +73,7 @@ class ProtocolGraph:
             for parameter in tool.arguments:
                 if (want := _want(tool, parameter, things)) is not None:
                     self._wants[tool.name, parameter.argument] = want
-        self._nouns = {want.noun for want in self._wants.values() if want.noun}
+        self.nouns = frozenset(want.noun for want in self._wants.values() if want.noun)
         self._returned: dict[str, Mapping[str, tuple[tuple[Step, ...], ...]]] = {}
         self._ranked: dict[tuple[Want, str], tuple[Source, ...]] = {}
         self._observed: dict[tuple[str, str], dict[Source, None]] = {}
@@ -201,7 +204,7 @@ class ProtocolGraph:
         if keys and noun_of(keys[-1]) not in WRAPPERS:
             return noun_of(keys[-1])
         probe = Field((*path, "id"), {}, {"properties": properties})
-        sure = {noun: self._is_a(self._tools[tool], probe, noun) for noun in sorted(self._nouns)}
+        sure = {noun: self._is_a(self._tools[tool], probe, noun) for noun in sorted(self.nouns)}
         best = max(sure, key=lambda noun: sure[noun], default="")
         literals = _literals(self._tools[tool].path)
         return best if best and sure[best] > 0 else noun_of(literals[-1]) if literals else "item"
@@ -224,7 +227,7 @@ class ProtocolGraph:
                 for want in wants:
                     if want is not None:
                         found.setdefault(want.noun, set()).update(properties_of(schema, self.protocol))
-            elif literals and (noun := noun_of(literals[-1])) in self._nouns:
+            elif literals and (noun := noun_of(literals[-1])) in self.nouns:
                 for key, item in self._objects(schema):
                     if noun_of(key) in {"", noun, *WRAPPERS}:
                         listed.setdefault(noun, set()).update(properties_of(item, self.protocol))
@@ -269,16 +272,16 @@ class ProtocolGraph:
         score = 0.0
         told = _discriminator(names)
         if told:
-            score += 3.0 if noun in told else -3.0 if self._nouns & told else 0.0
+            score += 3.0 if noun in told else -3.0 if self.nouns & told else 0.0
         keys = [key for key in field.container if noun_of(key) not in WRAPPERS]
         if not keys and noun in _SELVES and _literals(tool.path)[-1:] in (["me"], ["self"]):
             return score + 4.0
-        if keys and noun_of(keys[-1]) in self._nouns:
+        if keys and noun_of(keys[-1]) in self.nouns:
             return score + (3.5 if noun_of(keys[-1]) == noun else -2.0)
         last = noun_of((_literals(tool.path) or [""])[-1])
-        if not keys and last != noun and last in self._nouns:
+        if not keys and last != noun and last in self.nouns:
             return 0.0  # a list at the root holds what the path ends in
-        likeness = {other: self._resemblance(names, other) for other in self._nouns}
+        likeness = {other: self._resemblance(names, other) for other in self.nouns}
         best = max(likeness.values(), default=0.0)
         if likeness.get(noun, 0.0) >= 0.5:
             score += 3.0 * likeness[noun] - (0.0 if likeness[noun] >= best - 0.15 else 1.5)

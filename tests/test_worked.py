@@ -48,6 +48,52 @@ def test_what_a_question_says_chooses_the_way() -> None:
     assert named[0] == 'film = GET_films(query="…")["films"][0]'
 
 
+@pytest.mark.parametrize(
+    "question", ["Who acted in Ana Bell's latest film?", "Who acted in the films directed by Ana Bell?"]
+)
+def test_what_is_somebodys_is_reached_from_there(question: str) -> None:
+    """The film is not called Ana Bell."""
+    assert lines("cinema", "GET_films_filmId_credits", question)[:2] == [
+        'person = GET_people(query="…")["people"][0]',
+        'film = GET_people_personId_credits(personId=person["personId"])["cast"][0]',
+    ]
+
+
+def test_the_number_of_a_thing_is_what_the_question_says() -> None:
+    """And not one that the service lists first."""
+    number = {"name": "season_number", "in": "path", "required": True, "schema": {"type": "integer"}}
+    show = {"name": "show_id", "in": "path", "required": True, "schema": {"type": "integer"}}
+    numbers = {"season_number": {"type": "integer"}, "title": {"type": "string"}}
+    season = {"type": "object", "properties": numbers}
+    shows = {"type": "object", "properties": {"id": {"type": "integer"}, "seasons": {"type": "array", "items": season}}}
+    paths = {
+        "/shows": ([], {"type": "array", "items": shows}),
+        "/shows/{show_id}/seasons/{season_number}": ([show, number], season),
+    }
+    document = {
+        "openapi": "3.0.3",
+        "info": {"title": "Shows", "version": "1"},
+        "paths": {
+            path: {
+                "get": {
+                    "parameters": parameters,
+                    "responses": {"200": {"description": "", "content": {"application/json": {"schema": schema}}}},
+                }
+            }
+            for path, (parameters, schema) in paths.items()
+        },
+    }
+    flow = ProtocolGraph(load(document))
+    tool = "GET_shows_show_id_seasons_season_number"
+
+    def written(question: str) -> str:
+        return worked(flow, tool, [one.name for one in flow.protocol.tools], question)[-1]
+
+    assert "season_number=3" in written("What happened in the third season?")
+    assert "season_number=12" in written("What happened in season 12?")
+    assert 'season_number=season["season_number"]' in written("Which seasons are there?")
+
+
 def test_what_is_to_be_made_is_not_searched_for() -> None:
     """A parcel that is new has the number that announcing it yields."""
     old = lines("parcels", "PATCH_parcels_trackingNumber", "Change the parcel of Olsen")
