@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from atc.check import Diagnostic, check, mended
+from atc.check import Diagnostic, check, mended, respelled
 from atc.faults import Attribution, Fault
 from protocols.contract import Contract
 from protocols.graph import ProtocolGraph
@@ -31,6 +31,7 @@ class Gate:
         contract: What is known of the responses; asked for each time, for runs add to it.
         tools: The functions that a program may call.
         query: The question: what it says need not come from a call.
+        examples: The worked examples that the model was shown; it may take their variables for set.
         elsewhere: Whether programs may reach services that the document does not know.
     """
 
@@ -40,19 +41,22 @@ class Gate:
         contract: Callable[[], Contract],
         tools: Sequence[str],
         query: str,
+        examples: Sequence[str],
         elsewhere: bool,
     ) -> None:
         self._graph = graph
         self._contract = contract
         self._tools = tools
         self._query = query
+        self._examples = examples
         self._passed = {"syntax", "unknown-url"} if elsewhere else {"syntax"}
         self._told: set[tuple[str, str]] = set()
 
     def look(self, program: str) -> list[Diagnostic]:
         """What is wrong with a program, without what was told before: the document may be the one that is wrong."""
         found = check(program, self._contract(), self._tools, self._query, self._graph)
-        return [one for one in found if (one.rule, one.message) not in self._told and one.rule not in self._passed]
+        passed = self._passed if respelled(program) is None else self._passed - {"syntax"}
+        return [one for one in found if (one.rule, one.message) not in self._told and one.rule not in passed]
 
     def tell(self, found: Sequence[Diagnostic]) -> None:
         """Remember what the model is told; that a program would write to what somebody made up is told each time."""
@@ -62,11 +66,37 @@ class Gate:
         """The program with all that is wrong put right, and what shows only then; None where that needs the model."""
         better: str | None = program
         for _ in range(_MENDINGS):
-            better = mended(better, found) if better is not None else None
+            better = self._mended(better, found) if better is not None else None
             found = self.look(better) if better is not None else []
             if not found:
                 return better
         return None
+
+    def _mended(self, program: str, found: Sequence[Diagnostic]) -> str | None:
+        if found[0].rule == "syntax":
+            return respelled(program)
+        return mended(program, found) or self._recalled(program, found[0])
+
+    def _recalled(self, program: str, first: Diagnostic) -> str | None:
+        """The program after the lines of a worked example that set a name which it takes as set.
+
+        None where they say nothing of the name, or leave to the question what they look for.
+        """
+        lines = self.recalled(first)
+        if not lines or any("…" in line for line in lines):
+            return None
+        return "\n".join([*lines, *(line for line in program.split("\n") if line not in lines)])
+
+    def recalled(self, first: Diagnostic) -> list[str]:
+        """The lines of a worked example up to the one that sets a name that is not defined."""
+        if first.rule != "unknown-name":
+            return []
+        for example in self._examples:
+            lines = example.split("\n")
+            places = [place for place, line in enumerate(lines) if line.startswith(f"{first.key} = ")]
+            if places:
+                return lines[: places[0] + 1]
+        return []
 
     def _is_harmful(self, one: Diagnostic) -> bool:
         made_up = one.rule == "made-up-identifier" and one.tool is not None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
@@ -80,7 +80,7 @@ class Loop:
         agent = self.agent
         self.dialogue = Dialogue(self.opened, self.today, agent.graph, agent.parts)
         elsewhere = bool(agent.allow or agent.base_url)
-        self.gate = Gate(agent.graph, lambda: agent.contract, self.tools, self.query, elsewhere)
+        self.gate = Gate(agent.graph, lambda: agent.contract, self.tools, self.query, self.opened.examples, elsewhere)
         self.doubted: set[str] = set()
         self.doubtful: list[str] = []
         self.earlier = len(self.attempts)
@@ -216,7 +216,6 @@ class Loop:
         found = self.gate.look(program)
         if not found:
             return program
-        self.gate.tell(found)
         fault, attribution = fault_of(program, found)
         self.attempts.append(Attempt(program, "check", None, fault, attribution))
         agent.on_event(FaultFound(len(self.attempts), fault, attribution))
@@ -225,7 +224,10 @@ class Loop:
             self.dialogue.wrote(better)
             agent.on_event(ProgramWritten(self.number, better, Usage()))
             return better
+        self.gate.tell(found)
         known = remedy_of(found, program, agent.graph, self.opened.ranked, agent.vocabulary)
+        if not known.begin and (lines := self.gate.recalled(found[0])):
+            known = replace(known, begin="\n".join(lines).partition("…")[0])
         self.dialogue.failed(program, fault, attribution.tool, known)
         return None
 

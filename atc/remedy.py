@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import ast
 import json
-import keyword
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,7 +17,7 @@ from atc.evidence import Finding, Span, argument_of, findings
 from atc.faults import Attribution, Fault
 from atc.programs import parsed
 from protocols.graph import ProtocolGraph, Source
-from protocols.routes import Held, route_to_argument, route_to_field, search_expression, steps
+from protocols.routes import Held, route_to_argument, route_to_field, route_to_resource, search_expression, steps
 from protocols.shapes import Step
 from protocols.vocabulary import mentioned
 from sandbox.bodies import LargeBody
@@ -62,7 +60,7 @@ def remedy(
         known: The fixed words of the API's fields (see `protocols.vocabulary`).
     """
     if run is None or attribution.call is None:
-        return Remedy(begin=_mended_name(program, fault))
+        return Remedy()
     rejected = run.error.call if run.error else None
     call = run.calls[attribution.call if rejected is None else rejected]
     if call.tool is None:
@@ -127,17 +125,6 @@ def remedy_of(
                 begin = begun(program, [replace(first, edit=edit)])
             break
     return Remedy(tuple(facts), begin)
-
-
-def _mended_name(program: str, fault: Fault) -> str:
-    """The program up to a name that was written with a space in it, which a small model may do; else empty."""
-    lines = program.split("\n")[: fault.line or 0]
-    if fault.type != "SyntaxError" or not lines:
-        return ""
-    slip = re.match(r"(\s*[A-Za-z]\w*) ([A-Za-z]\w*) =(?!=)", lines[-1])
-    if slip is None or keyword.iskeyword(slip[1].strip()) or keyword.iskeyword(slip[2]):
-        return ""
-    return "\n".join([*lines[:-1], f"{slip[1]}_{slip[2]} ="])
 
 
 def _begin(program: str, span: Span, text: str) -> str:
@@ -269,6 +256,7 @@ def _elsewhere(
         if way is not None and value:
             text = f'[item for item in {way.text + steps(way.path[:-2])} if item["{field}"] == "{value}"]'
             return f"Write {text} to find it", text
+        way = way or (None if value else route_to_resource(graph, key, fact.held, given, shown))
         if way is not None:
             return f'Write {way} in place of {fact.held[0].text}["{key}"]', str(way)
         if names := [name for name in shown if name != fact.tool and field in graph.returned(name)][:2]:

@@ -14,7 +14,7 @@ from protocols.graph import ProtocolGraph, Source, Want, chosen
 from protocols.shapes import Step
 from protocols.words import SEARCHES, WRAPPERS, noun_of
 
-__all__ = ["Held", "Route", "route_to_argument", "route_to_field", "search_expression", "steps"]
+__all__ = ["Held", "Route", "route_to_argument", "route_to_field", "route_to_resource", "search_expression", "steps"]
 
 _MOST = 3
 """Calls that a way may take."""
@@ -63,6 +63,18 @@ def route_to_field(
         ]
         if found:
             return min(found, key=lambda item: item[:2])[2]
+    return None
+
+
+def route_to_resource(
+    graph: ProtocolGraph, name: str, held: Sequence[Held], given: Mapping[Want, str], among: Sequence[str]
+) -> Route | None:
+    """The call for what stands under an object by a name: `film["credits"]` is what `/films/{id}/credits` returns."""
+    for calls in _onwards(graph, held, given, among):
+        for call in calls:
+            last = graph.protocol.tool(call.tool).path.rstrip("/").rpartition("/")[2]
+            if not last.startswith("{") and noun_of(last) == noun_of(name):
+                return Route(call.text, call.tool, ())
     return None
 
 

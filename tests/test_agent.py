@@ -117,14 +117,32 @@ def test_an_identifier_of_the_wrong_thing_is_exchanged() -> None:
 
 
 def test_a_name_with_a_space_in_it_is_mended() -> None:
-    """A slip that a small model repeats for ever when it is only told of it."""
-    model = ScriptedModel('ana bell = GET_people(query="Ana Bell")\nprint(ana bell)', " GET_people()\nprint(ana_bell)")
+    """A slip that a small model repeats for ever when it is only told of it; it is not asked."""
+    model = ScriptedModel('ana bell = GET_people(query="Ana Bell")\nprint(ana bell)')
 
     with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
         solution = agent.solve("Who is Ana Bell?")
 
-    assert model.asked[1][-1].content == "```python\nana_bell ="
-    assert solution.program == "ana_bell = GET_people()\nprint(ana_bell)"
+    assert [attempt.stage for attempt in solution.attempts] == ["check", "done"]
+    assert solution.program == 'ana_bell = GET_people(query="Ana Bell")\nprint(ana_bell)'
+
+
+def test_a_variable_of_a_worked_example_is_taken_from_there() -> None:
+    """A small model goes on from an example as if it had been run: what the question does not say is put before its
+    program, and else the revision begins with it."""
+    rated = "print(film['title'])\nprint(credits['cast'][0]['name'])"
+    first = 'film = GET_films_top_rated()["films"][0]\ncredits = GET_films_filmId_credits(filmId=film["filmId"])'
+    model = ScriptedModel(rated)
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        assert first in agent.opening("Who acted in the top rated film?").examples
+        solution = agent.solve("Who acted in the top rated film?")
+    assert (solution.status, solution.program) == ("answered", f"{first}\n{rated}")
+
+    model = ScriptedModel("print(credits)", 'Dusk")["films"][0]\nprint(film)')
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        solution = agent.solve('Who acted in "Dusk"?')
+    assert model.asked[1][-1].content == '```python\nfilm = GET_films(query="'
+    assert (solution.program or "").startswith('film = GET_films(query="Dusk")')
 
 
 def test_an_identifier_of_another_kind_is_named_as_such() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from protocols import load
 from protocols.graph import ProtocolGraph, Want
-from protocols.routes import Held, route_to_argument, route_to_field
+from protocols.routes import Held, route_to_argument, route_to_field, route_to_resource
 from protocols.samples import sample
 
 
@@ -67,3 +67,11 @@ def test_the_way_to_an_identifier(cinema: ProtocolGraph) -> None:
     assert text is not None
     assert text.startswith('GET_people_personId_credits(personId=person["personId"])')
     assert text.endswith('["filmId"]')
+
+
+def test_what_lies_under_an_object_is_called_for(cinema: ProtocolGraph) -> None:
+    """`film["credits"]` is no field of any film, but a path under it."""
+    way = route_to_resource(cinema, "credits", [FILM], {}, names(cinema))
+
+    assert str(way) == 'GET_films_filmId_credits(filmId=film["filmId"])'
+    assert route_to_resource(cinema, "trailers", [FILM], {}, names(cinema)) is None

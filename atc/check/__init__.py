@@ -8,7 +8,7 @@ together; `mending` puts right what needs no model.
 from __future__ import annotations
 
 from atc.check.diagnostics import check
-from atc.check.mending import begun, mended
+from atc.check.mending import begun, mended, respelled
 from atc.check.telling import Diagnostic
 
-__all__ = ["Diagnostic", "begun", "check", "mended"]
+__all__ = ["Diagnostic", "begun", "check", "mended", "respelled"]

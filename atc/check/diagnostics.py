@@ -19,6 +19,8 @@ from protocols.model import Protocol, Tool
 
 __all__ = ["check"]
 
+_NOT_OURS = frozenset({"copyright", "credits", "help", "license"})
+"""Names that an interactive Python has, and a program in the sandbox has not."""
 _VERBS = {"get": "GET", "post": "POST", "put": "PUT", "patch": "PATCH", "delete": "DELETE"}
 
 
@@ -54,6 +56,12 @@ def check(
     found += [
         Diagnostic(line, column, "wrong-value", message, tool)
         for line, column, tool, message in wrong_constants(tree, protocol, called)
+    ]
+    bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    found += [
+        Diagnostic(node.lineno, node.col_offset, "unknown-name", f"{node.id} is not defined", key=node.id)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and node.id in _NOT_OURS - bound
     ]
     where = protocol.servers[0].url if protocol.servers else "its own server"
     found += [

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import keyword
+import re
 from collections.abc import Sequence
 
 from atc.check.telling import Diagnostic
+from atc.programs import parsed
 
-__all__ = ["begun", "mended"]
+__all__ = ["begun", "mended", "respelled"]
+
+_SPACED = re.compile(r"^\s*([A-Za-z]\w*) ([A-Za-z]\w*) =(?!=)", re.MULTILINE)
+_NAMES = 6
+"""Names that are put right in one program."""
 
 
 def mended(program: str, found: Sequence[Diagnostic]) -> str | None:
@@ -33,3 +40,18 @@ def begun(program: str, found: Sequence[Diagnostic]) -> str:
     last = max(one.line for one in known)
     whole = mended(program, [one for one in known if one.line <= last]) or ""
     return "\n".join(whole.split("\n")[:last]) + "\n"
+
+
+def respelled(program: str) -> str | None:
+    """The program with no space inside a name, which a small model may write; None where that is not all that is wrong.
+
+    Example: `the film = GET_films()` is `the_film = GET_films()`, wherever the name stands.
+    """
+    for _ in range(_NAMES):
+        slip = _SPACED.search(program)
+        if slip is None or keyword.iskeyword(slip[1]) or keyword.iskeyword(slip[2]):
+            return None
+        program = re.sub(rf"\b{slip[1]} {slip[2]}(?=\w*)", f"{slip[1]}_{slip[2]}", program)
+        if parsed(program) is not None:
+            return program
+    return None

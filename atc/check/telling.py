@@ -93,6 +93,7 @@ class Diagnostic:
     edit: Edit | None = None
     path: tuple[Step, ...] = ()
     key: str | None = None
+    """The name that is not defined, or the key that is not there."""
 
     def to_json(self) -> dict[str, object]:
         """Plain data; the keys are part of the interface."""
@@ -161,7 +162,8 @@ class Teller:
             meant = f"; did you mean {near[0]}?" if near else ""
             rule: Rule = "unknown-tool" if near else "unknown-name"
             edit = self._instead(report, near[0] if near else None)
-            return self._at(report, rule, f"{name} is not defined{meant}", None, near[0] if near else None, edit)
+            told = self._at(report, rule, f"{name} is not defined{meant}", None, near[0] if near else None, edit)
+            return replace(told, key=name)
         given = self._given_to(report)
         best = max(self.names, key=lambda tool: self._fitness(name, given, tool), default=None)
         near_tool = best if best is not None and self._fitness(name, given, best) >= 0.7 else None
@@ -433,21 +435,58 @@ class Teller:
             return self._at(report, "wrong-type", message, place.tool, "[0]")
         if kind.startswith("list["):
             return self._at(report, "wrong-type", "this is a list: take an item of it first, as in [0]", None, "[0]")
-        if kind == "str" and not self._loops_over_dict(report):
+        loop = self._loop(report) if kind == "str" else None
+        if kind == "str" and loop is None:
             return self._at(report, "wrong-type", "this is a text and has no keys")
-        if kind == "str":
-            return self._at(report, "wrong-type", "going through a dict gives its keys, which are texts")
+        return self._looped(report, loop) if loop is not None else None
+
+    def _looped(self, report: Report, loop: ast.For | ast.comprehension) -> Diagnostic:
+        """Going through a dict: which lists it has, and which one is meant where only one has the keys asked for."""
+        said = "going through a dict gives its keys, which are texts"
+        found = self._returned(loop.iter)
+        if found is None or not isinstance(loop.target, ast.Name):
+            return self._at(report, "wrong-type", said)
+        tool, path = found
+        body = self.contract.body(tool)
+        shape = body.at(path) if body is not None else None
+        lists = {key: one.shape.item for key, one in shape.keys.items() if one.shape.kind == "list"} if shape else {}
+        asked = {
+            node.slice.value
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Subscript)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == loop.target.id
+            and isinstance(node.slice, ast.Constant)
+        }
+        fitting = [key for key, item in lists.items() if item is not None and asked <= set(item.keys)]
+        message = f"{said}; the lists of {tool}(…){steps(path)} are {_listed(list(lists))}" if lists else said
+        edit = None
+        if len(fitting) == 1 and loop.iter.lineno == loop.iter.end_lineno:
+            end = loop.iter.end_col_offset or 0
+            edit = Edit(loop.iter.lineno, end, end, f'["{fitting[0]}"]')
+        return self._at(report, "wrong-type", message, tool, f'["{fitting[0]}"]' if edit else None, edit)
+
+    def _returned(self, node: ast.expr, depth: int = 0) -> tuple[str, tuple[Step, ...]] | None:
+        """The tool and the path in its response that an expression holds, through variables that are set once."""
+        if depth > 20:
+            return None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.names:
+            return node.func.id, ()
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            found = self._returned(node.value, depth + 1)
+            step = node.slice.value
+            return (found[0], (*found[1], step)) if found is not None and isinstance(step, str | int) else None
+        if isinstance(node, ast.Name):
+            sets = [one for one in ast.walk(self.tree) if isinstance(one, ast.Assign) and _sets(one, node.id)]
+            return self._returned(sets[0].value, depth + 1) if len(sets) == 1 else None
         return None
 
-    def _loops_over_dict(self, report: Report) -> bool:
+    def _loop(self, report: Report) -> ast.For | ast.comprehension | None:
+        """The loop whose variable the checker points at."""
         node = self._expression(report)
         names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} if node is not None else set()
-        return any(
-            isinstance(loop, ast.For | ast.comprehension)
-            and isinstance(loop.target, ast.Name)
-            and loop.target.id in names
-            for loop in ast.walk(self.tree)
-        )
+        loops = (one for one in ast.walk(self.tree) if isinstance(one, ast.For | ast.comprehension))
+        return next((one for one in loops if isinstance(one.target, ast.Name) and one.target.id in names), None)
 
     def _expression(self, report: Report) -> ast.AST | None:
         """The largest expression or named argument that begins at a place."""
@@ -472,6 +511,10 @@ class Teller:
 def _plain(literal: re.Match[str]) -> str:
     """The type of a literal by its first character."""
     return "str" if literal[1] in "\"'" else "int" if literal[1] in "-0123456789" else "bool"
+
+
+def _sets(one: ast.Assign, name: str) -> bool:
+    return len(one.targets) == 1 and isinstance(one.targets[0], ast.Name) and one.targets[0].id == name
 
 
 def _listed(names: Sequence[str]) -> str:

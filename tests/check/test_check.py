@@ -165,6 +165,26 @@ def test_a_key_of_the_object_beside_is_meant(wrong: str, right: str) -> None:
     )
 
 
+def test_the_list_that_is_meant_is_gone_through() -> None:
+    """The one whose items have the keys that are asked for; where there are several, they are named."""
+    contract = Contract(protocols()["cinema"])
+    start = 'credits = GET_films_filmId_credits(filmId=GET_films()["films"][0]["filmId"])\n'
+    one = f'{start}print([who["name"] for who in credits if who["job"] == "Director"])'
+    any_of = f'{start}for who in credits:\n    print(who["name"])'
+
+    assert mended(one, check(one, contract)) == one.replace("in credits if", 'in credits["crew"] if')
+    (told,) = check(any_of, contract)
+    assert (told.edit, told.tool) == (None, "GET_films_filmId_credits")
+    assert told.message.endswith("the lists of GET_films_filmId_credits(…) are cast, crew")
+
+
+def test_what_an_interactive_python_has_a_program_has_not() -> None:
+    """`credits` is a word of a film service, and not that of Python's authors."""
+    (told,) = checked('print(credits["cast"])', "cinema")
+    assert (told.rule, told.message) == ("unknown-name", "credits is not defined")
+    assert checked('credits = {"cast": []}\nprint(credits["cast"])', "cinema") == []
+
+
 def test_a_syntax_error_has_its_place() -> None:
     (found,) = checked("films = GET_films(\nprint(films)\n", "cinema")
     assert (found.rule, found.line) == ("syntax", 1)
