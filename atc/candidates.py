@@ -10,7 +10,8 @@ from collections.abc import Collection
 from protocols.graph import ProtocolGraph
 from protocols.model import Tool
 from protocols.names import tool_name
-from protocols.words import singular, words
+from protocols.vocabulary import stem
+from protocols.words import words
 
 __all__ = ["Candidates"]
 
@@ -44,7 +45,7 @@ class Candidates:
         from rank_bm25 import BM25Plus
 
         self.graph = graph
-        self._index = BM25Plus([[singular(word) for word in words(_text(tool))] for tool in graph.protocol.tools])
+        self._index = BM25Plus([[stem(word) for word in words(_text(tool))] for tool in graph.protocol.tools])
 
     def rank(self, query: str, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
         """The names of all tools, the best for a query first; see `scores`."""
@@ -60,7 +61,7 @@ class Candidates:
         Equal ones keep the order of the document. The words are weighed by BM25.
         """
         tools = self.graph.protocol.tools
-        asked = [singular(word) for word in words(query) if word not in _SAYS_NOTHING]
+        asked = [stem(word) for word in words(query) if word not in _SAYS_NOTHING]
         scores = list(self._index.get_scores(asked))
         removes = not _REMOVES.isdisjoint(asked)
         for place, tool in enumerate(tools):

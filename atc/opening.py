@@ -6,17 +6,17 @@ Source: ATC paper (arXiv:2405.16533), Eq. 1.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from atc import prompts
 from atc.candidates import Candidates
 from atc.models import Message
 from atc.parts import PARTS, Part
-from protocols.graph import ProtocolGraph
+from protocols.question import Question
 from protocols.render import estimate, render
 from protocols.vocabulary import asks, mentioned
-from protocols.worked import worked
+from protocols.worked import examples
 
 __all__ = ["PROMPT_TOKENS", "Opening", "opening"]
 
@@ -106,22 +106,23 @@ def opening(
     )
     if "examples" not in parts:
         return Opening(query, offered, ranked, details, speaks_of, functions)
-    reads = [name for name in ranked if not graph.protocol.tool(name).writes]
-    writes = [] if asks(query) else [name for name in ranked if graph.protocol.tool(name).writes]
-    shown = [name for name in ranked if name in (*reads[:_EXAMPLES], *writes[:_EXAMPLES])]
-    examples = _worked(graph, [one for one in shown if scores[one] >= _LIKELY * scores[ranked[0]]], offered, query)
-    return Opening(query, offered, ranked, details, speaks_of, functions, examples)
+    shown = _exemplary(candidates, query, speaks_of, scores, ranked)
+    return Opening(query, offered, ranked, details, speaks_of, functions, examples(graph, shown, offered, query))
 
 
-def _worked(graph: ProtocolGraph, details: Sequence[str], offered: Sequence[str], query: str) -> tuple[str, ...]:
-    """Worked examples of the likeliest tools; those that begin alike are one."""
-    groups: dict[str, dict[str, None]] = {}
-    for lines in [lines for name in details if (lines := worked(graph, name, offered, query))]:
-        groups.setdefault(lines[0], {}).update(dict.fromkeys(lines))
-    kept = [group for group in groups.values() if not any(group.keys() < other.keys() for other in groups.values())]
-    return tuple("\n".join(line for line in group if not _is_set(line, group)) for group in kept)
-
-
-def _is_set(call: str, lines: Iterable[str]) -> bool:
-    """Whether another line sets a variable to what this line calls."""
-    return any(line.endswith(f" = {call}") for line in lines)
+def _exemplary(
+    candidates: Candidates,
+    query: str,
+    speaks_of: Mapping[str, str],
+    scores: Mapping[str, float],
+    ranked: Sequence[str],
+) -> list[str]:
+    """The tools to show examples of: the likeliest ones, and for each part of a long question the best that reads."""
+    protocol = candidates.graph.protocol
+    reads = [name for name in ranked if not protocol.tool(name).writes]
+    writes = [] if asks(query) else [name for name in ranked if protocol.tool(name).writes]
+    likely = [one for one in (*reads[:_EXAMPLES], *writes[:_EXAMPLES]) if scores[one] >= _LIKELY * scores[ranked[0]]]
+    parts = Question(query).parts
+    if len(parts) > 1 and reads:
+        likely += [next(name for name in candidates.scores(part, speaks_of) if name in reads) for part in parts]
+    return [name for name in ranked if name in likely]

@@ -22,12 +22,16 @@ _ASKS = frozenset(
     words("are did do does give has have how i is list name show tell was were what when where which who whose why")
 )
 """How a query begins that wants to be told something."""
+_ADVERB = 4
 _ENDINGS = ("ing", "ion", "ed", "or", "er", "e")
 
 
 def stem(word: str) -> str:
-    """What director, directing and directed have in common; rough, and the same for question and document."""
+    """What director, directing and directed have in common, or day and daily; rough, and the same for question and
+    document."""
     word = singular(word)
+    if word.endswith("ly") and len(word) > _ADVERB:
+        word = f"{word[:-3]}y" if word.endswith("ily") else word[:-2]
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 4:
             return word[: -len(ending)]

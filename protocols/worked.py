@@ -6,18 +6,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from protocols.graph import ProtocolGraph, Source, chosen
 from protocols.model import Parameter, Tool
+from protocols.question import Question
 from protocols.routes import steps
 from protocols.shapes import Step, type_of
 from protocols.vocabulary import stem
-from protocols.words import SEARCHES, noun_of, singular, words
+from protocols.words import SEARCHES, is_identifier, noun_of, words
 
-__all__ = ["worked"]
+__all__ = ["examples", "worked"]
 
 _NEW = frozenset({"build", "create", "creat", "make", "mak", "new", "start"})
 _MINE = frozenset({"i", "mine", "my"})
@@ -25,12 +26,65 @@ _EMPTY = frozenset({"all", "by", "find", "for", "from", "get", "in", "list", "me
 """Words that a question and a path share by chance."""
 _ABOUT = 6.0
 """What a source gains that is about another kind of thing of which the question speaks: from there one gets on."""
-_ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
-_NUMBERED = re.compile(rf"\b({'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th)?)\s+([a-z]+)|\b([a-z]+)\s+(\d+)\b", re.IGNORECASE)
-_OWNED = re.compile(r"\w['\u2019]s?((?:\s+[a-z]+){1,3})|\b([a-z]+)(?:\s+[a-z]+)?\s+by\s+(?:[A-Z\"\u201c]|the\b)")
-"""`Ana's latest film`, `films by Ana`, `films made by Ana`: the film is not called so, somebody who has films is."""
+_FINDS = re.compile(r'(\w+) = (\w+\(.*?\))((?:\["[^"]+"\])*)\[0\]')
+"""A line that takes the first of what a call finds."""
+_SETS = re.compile(r"(\w+) = ([A-Z]+_\w+)\(")
 _DEEPEST = 3
 """Calls that one value may take."""
+
+
+def examples(graph: ProtocolGraph, tools: Sequence[str], among: Collection[str], query: str) -> tuple[str, ...]:
+    """Worked examples of several tools, a program each: those that begin alike are one.
+
+    Where the question names several things of a kind, or how many it means, what follows from one is done for each.
+    Args as of `worked`.
+    """
+    groups: dict[str, dict[str, None]] = {}
+    for lines in [lines for name in tools if (lines := worked(graph, name, among, query))]:
+        groups.setdefault(lines[0], {}).update(dict.fromkeys(lines))
+    kept = [group for group in groups.values() if not any(group.keys() < other.keys() for other in groups.values())]
+    question = Question(query)
+    return tuple(
+        "\n".join(_for_each(_apart([line for line in group if not _is_set(line, group)]), question)) for group in kept
+    )
+
+
+def _apart(lines: list[str]) -> list[str]:
+    """The lines, with a longer name for each variable that more than one of them sets and none reads."""
+    found = [_SETS.match(line) for line in lines]
+    times = Counter(one[1] for one in found if one)
+    taken = set(times)
+    told = []
+    for line, one in zip(lines, found, strict=True):
+        if one and times[one[1]] > 1 and not any(f"{one[1]}[" in other for other in lines):
+            said = [word for word in _said_of(one[2]) if not is_identifier(word)]
+            name = "_".join(said[-2:])
+            if name not in taken:
+                taken.add(name)
+                line = f"{name}{line[len(one[1]) :]}"
+        told.append(line)
+    return told
+
+
+def _is_set(call: str, lines: Iterable[str]) -> bool:
+    """Whether another line sets a variable to what this line calls."""
+    return any(line.endswith(f" = {call}") for line in lines)
+
+
+def _for_each(lines: list[str], question: Question) -> list[str]:
+    """The lines of an example, in a loop where the question is about several of what its first line finds."""
+    found = _FINDS.fullmatch(lines[0])
+    if found is None or len(lines) < 2:
+        return lines
+    thing, call, inside = found.groups()
+    inner = [f"    {line}" for line in lines[1:]]
+    if (count := question.listed(thing)) > 1 and '"…"' in call:
+        names = ", ".join(['"…"'] * count)
+        finder = call.replace('"…"', "name")
+        return [f"for name in [{names}]:", f"    {thing} = {finder}{inside}[0]", *inner]
+    if (count := question.counted(thing)) > 1:
+        return [f"for {thing} in {call}{inside}[:{count}]:", *inner]
+    return lines
 
 
 def worked(graph: ProtocolGraph, tool: str, among: Collection[str], query: str = "") -> list[str]:
@@ -43,7 +97,7 @@ def worked(graph: ProtocolGraph, tool: str, among: Collection[str], query: str =
         query: A question: of several tools that yield a value, the one is called of which it speaks most; what it wants
             to be made new is made and not searched for, and what somebody has is looked for from there.
     """
-    writer = _Writer(graph, frozenset(among) | {tool}, query, tuple(stem(word) for word in words(query)))
+    writer = _Writer(graph, frozenset(among) | {tool}, Question(query))
     call = writer.call(graph.protocol.tool(tool), 0)
     if call is None or not writer.lines:
         return []
@@ -58,8 +112,7 @@ def worked(graph: ProtocolGraph, tool: str, among: Collection[str], query: str =
 class _Writer:
     graph: ProtocolGraph
     among: frozenset[str]
-    query: str
-    asked: tuple[str, ...]
+    asked: Question
     lines: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     """Variables by the expression that they hold."""
@@ -87,9 +140,9 @@ class _Writer:
         found = self.graph.producers(tool.name, parameter.argument, self.among - {tool.name})
         sources = [source for source in found if not source.header and not source.link]
         want = self.graph.want(tool.name, parameter.argument)
-        if not self.asked or want is None or not sources:
+        if not self.asked.text or want is None or not sources:
             return tuple(sources)
-        owned = stem(want.noun) in self.owned
+        owned = stem(want.noun) in self.asked.owned
 
         def worth(source: Source) -> float:
             return source.score + self._spoken(source, want.noun) + owned * self._of(source)
@@ -100,45 +153,30 @@ class _Writer:
         """What a source gains where a thing is somebody's: from that one it is reached, and not by its own name."""
         return _ABOUT if self.graph.needs(source.tool) else 0.0
 
-    @cached_property
-    def owned(self) -> frozenset[str]:
-        """The kinds of things of which the question says whose they are."""
-        found = [one or other for one, other in _OWNED.findall(self.query)]
-        return frozenset(stem(singular(word.lower())) for text in found for word in text.split())
-
-    @cached_property
-    def numbered(self) -> Mapping[str, int]:
-        """The numbers that the question gives to things: `the second season` has 2 for season."""
-        found = {}
-        for ordinal, thing, other, number in _NUMBERED.findall(self.query):
-            said = (ordinal or number).lower()
-            digits = re.sub(r"\D", "", said)
-            found[stem(singular((thing or other).lower()))] = int(digits) if digits else _ORDINALS.index(said) + 1
-        return found
-
     def _spoken(self, source: Source, noun: str) -> float:
         """How much a question speaks of a source, in the measure of the graph's scores."""
         tool = self.graph.protocol.tool(source.tool)
         if tool.writes:
             return 10.0 if self._made(source, noun) else 0.0
         told = {stem(word) for word in words(f"{tool.path} {' '.join(chosen(tool, source.path).values())}")}
-        mine = 1.0 if "me" in words(tool.path) and not _MINE.isdisjoint(self.asked) else 0.0
+        mine = 1.0 if "me" in words(tool.path) and not _MINE.isdisjoint(self.asked.stems) else 0.0
         kinds = {stem(kind) for kind in self.graph.nouns.intersection(_kinds(tool))} - {stem(noun)}
-        about = 0.0 if kinds.isdisjoint(self.asked) else _ABOUT
-        return len(told.intersection(self.asked) - _EMPTY - {stem(noun)}) + mine + about
+        about = 0.0 if kinds.isdisjoint(self.asked.stems) else _ABOUT
+        return len(told.intersection(self.asked.stems) - _EMPTY - {stem(noun)}) + mine + about
 
     def _made(self, source: Source, noun: str) -> bool:
         """Whether a source makes a thing that a question wants to be made."""
         tool = self.graph.protocol.tool(source.tool)
-        if tool.method != "POST" or len(source.path) != 1 or _NEW.isdisjoint(self.asked):
+        if tool.method != "POST" or len(source.path) != 1 or _NEW.isdisjoint(self.asked.stems):
             return False
         about = {stem(noun), *map(stem, _kinds(tool)[-1:])}
-        return not about.isdisjoint(self.asked)
+        return not about.isdisjoint(self.asked.stems)
 
     def _value(self, tool: Tool, parameter: Parameter, depth: int) -> str | None:
         want = self.graph.want(tool.name, parameter.argument)
-        if want is not None and words(parameter.argument)[-1:] == ("number",) and stem(want.noun) in self.numbered:
-            return str(self.numbered[stem(want.noun)])
+        number = self.asked.numbered.get(stem(want.noun)) if want is not None else None
+        if number is not None and words(parameter.argument)[-1:] == ("number",):
+            return str(number)
         sources = self._sources(tool, parameter)
         if want is None or (not sources and not parameter.required):
             return _said(parameter)
@@ -203,9 +241,14 @@ def _said(parameter: Parameter) -> str:
     return {"array": '["…"]', "integer": "1", "number": "1", "boolean": "True"}.get(type_of(parameter.schema), '"…"')
 
 
+def _said_of(name: str) -> list[str]:
+    """The words of a tool's name that say what it returns."""
+    told = " ".join(name.split("_")[1:]).partition(" by ")[0]
+    return [word for word in words(told) if word.isidentifier()]
+
+
 def _variable(tool: Tool, names: dict[str, str]) -> str:
-    """A name for what a tool returns, that is not taken: the last word of its path, as it stands there."""
-    last = tool.path.rstrip("/").rpartition("/")[2]
-    told = [word for word in words(last) if word.isidentifier()]
-    name = told[-1] if told and not last.startswith("{") else "details"
-    return name if name not in names.values() else "details"
+    """A name for what a tool returns, that is not taken: the last word of its own name that is no identifier."""
+    told = _said_of(tool.name)
+    plain = bool(told) and not is_identifier(told[-1])
+    return told[-1] if plain and told[-1] not in names.values() else "details"

@@ -10,7 +10,7 @@ from benchmarks.datasets import open_dataset
 from protocols import load
 from protocols.graph import ProtocolGraph
 from protocols.samples import sample
-from protocols.worked import worked
+from protocols.worked import examples, worked
 
 
 @cache
@@ -57,6 +57,26 @@ def test_what_is_somebodys_is_reached_from_there(question: str) -> None:
         'person = GET_people(query="…")["people"][0]',
         'film = GET_people_personId_credits(personId=person["personId"])["cast"][0]',
     ]
+
+
+def test_what_is_asked_of_several_is_done_for_each() -> None:
+    """Named one by one, or counted; tools that begin alike share a program, and their variables are told apart."""
+    tools = ["GET_films_filmId_credits", "GET_films_filmId_reviews"]
+    names = [one.name for one in graph("cinema").protocol.tools]
+
+    def written(question: str) -> str:
+        (text,) = examples(graph("cinema"), tools, names, question)
+        return text
+
+    named = written("Who acted in a crime film and a drama film, and how are they reviewed?")
+    counted = written("Who acted in the three films about Mars, and how are they reviewed?")
+    assert named.split("\n")[:3] == [
+        'for name in ["…", "…"]:',
+        '    film = GET_films(query=name)["films"][0]',
+        '    credits = GET_films_filmId_credits(filmId=film["filmId"])',
+    ]
+    assert counted.startswith('for film in GET_films(query="…")["films"][:3]:\n    credits = ')
+    assert written("Who acted in Dune?").startswith('film = GET_films(query="…")["films"][0]\ncredits = ')
 
 
 def test_the_number_of_a_thing_is_what_the_question_says() -> None:

@@ -1,0 +1,78 @@
+"""What the words of a question say about the calls that answer it, read by rules: no model, no API.
+
+Whose a thing is, which number it has, how many of a kind are meant, and of what parts a long question is made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from protocols.vocabulary import stem
+from protocols.words import singular, words
+
+__all__ = ["Question"]
+
+_ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+_COUNTS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+_NUMBERED = re.compile(rf"\b({'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th)?)\s+([a-z]+)|\b([a-z]+)\s+(\d+)\b", re.IGNORECASE)
+_COUNTED = re.compile(rf"\b({'|'.join(_COUNTS)}|\d+)\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
+_OWNED = re.compile(r"\w['\u2019]s?((?:\s+[a-z]+){1,3})|\b([a-z]+(?:\s+[a-z]+)?)\s+by\s+(?:[A-Z\"\u201c]|the\b)")
+_ONE = re.compile(r"\b(?:an?|the|one)\s+((?:[\w-]+\s+){1,3}?)([a-z]+)\b", re.IGNORECASE)
+_END = re.compile(r"[.?!;](?:\s+|$)|,\s+(?:and|also|then|which|what|how)\s+|\s+(?:and also|and then|and tell|also)\s+")
+_LEAST = 3
+"""Words that a part of a question has at least."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, as it was asked."""
+
+    text: str
+
+    @cached_property
+    def stems(self) -> tuple[str, ...]:
+        """Its words, without their endings (see `protocols.vocabulary.stem`)."""
+        return tuple(stem(word) for word in words(self.text))
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """Its sentences, and what is asked for besides within one; the whole where it has no parts."""
+        found = tuple(part.strip() for part in _END.split(self.text) if len(words(part)) >= _LEAST)
+        return found or (self.text,)
+
+    @cached_property
+    def owned(self) -> frozenset[str]:
+        """The stems of the things of which it says whose they are.
+
+        `Ana's latest film`, `films by Ana`, `films made by Ana`: the film is not called so, somebody who has films is.
+        """
+        found = [one or other for one, other in _OWNED.findall(self.text)]
+        return frozenset(_stem(word) for text in found for word in text.split())
+
+    @cached_property
+    def numbered(self) -> Mapping[str, int]:
+        """The numbers that it gives to things, by their stems: `the second season` has 2 for season."""
+        found = {}
+        for ordinal, thing, other, number in _NUMBERED.findall(self.text):
+            said = (ordinal or number).lower()
+            digits = re.sub(r"\D", "", said)
+            found[_stem(thing or other)] = int(digits) if digits else _ORDINALS.index(said) + 1
+        return found
+
+    def counted(self, noun: str) -> int:
+        """How many of a kind of thing it speaks of together, as `three places` does; 0 where it does not say."""
+        for number, things in _COUNTED.findall(self.text):
+            if _stem(noun) in map(_stem, things.split()):
+                return int(number) if number.isdigit() else _COUNTS.index(number.lower()) + 1
+        return 0
+
+    def listed(self, noun: str) -> int:
+        """How many of a kind of thing it names one by one, as `a pasta recipe and a rice recipe` does."""
+        return sum(_stem(thing) == _stem(noun) for _, thing in _ONE.findall(self.text))
+
+
+def _stem(word: str) -> str:
+    return stem(singular(word.lower()))
