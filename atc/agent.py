@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 from atc.candidates import Candidates
+from atc.effort import effort_of
 from atc.events import EventSink
 from atc.loop import Loop
 from atc.models import Model, open_model
@@ -49,8 +50,8 @@ class Agent:
             "naive" shows the error text alone, "none" does not repair. Or a method to compare with: "react", "codeact",
             "dfsdt", "restgpt" or "conagents" (see atc.modes). `MODE@N` is up to N tries, ended by the first answer;
             after the first try the model's answers are drawn, with a seed of each try.
-        max_reflections: How often a program may be revised (the paper's alpha); 3 allows four programs. The methods
-            to compare with have budgets of their own.
+        max_reflections: How often a program may be revised (the paper's alpha); 3 allows four programs. By default as
+            `effort` says. The methods to compare with have budgets of their own.
         base_url: Where the API is, when that is not where its document says.
         allow: Origins such as "https://cdn.example.com" that programs may reach besides the API, without credentials;
             the API's own is named here when it has a private address.
@@ -62,6 +63,7 @@ class Agent:
         now: What time it is for the program and the model; the real time by default, a fixed one with `simulate`.
         limits: What a program may use.
         store: A folder in which what responses really hold is kept; programs are held to that besides the document.
+        effort: "low", "medium" or "high": how much is tried (see atc.effort).
         without: Parts to do without, to see what they are worth (see atc.parts).
         learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
         strict_sandbox: Refuse to run programs where a layer of the sandbox cannot be had; else that is a warning.
@@ -78,7 +80,7 @@ class Agent:
         protocol: Protocol,
         model: str | Model | None = None,
         mode: str = "attribute",
-        max_reflections: int = 3,
+        max_reflections: int | None = None,
         base_url: str | None = None,
         auth: Sequence[str] = (),
         simulate: bool | Session = False,
@@ -89,6 +91,7 @@ class Agent:
         allow: Sequence[str] = (),
         limits: Limits | None = None,
         learn: bool = False,
+        effort: str = "medium",
         without: Sequence[str] = (),
         store: Path | None = None,
         strict_sandbox: bool = False,
@@ -99,7 +102,9 @@ class Agent:
         if writes is not None and writes not in POLICIES:
             raise UsageError(f"unknown writes policy {writes!r}: choose one of {', '.join(POLICIES)}")
         name, tries = parse(mode)
-        if max_reflections < 0:
+        tried = effort_of(effort)
+        reflections = tried.reflections if max_reflections is None else max_reflections
+        if reflections < 0:
             raise UsageError(f"max_reflections is {max_reflections}: it must be 0 or more")
         if simulate and base_url:
             raise UsageError("a simulated API has its own base URL: give either simulate or base_url")
@@ -110,7 +115,8 @@ class Agent:
         self.protocol = protocol
         self.mode = name
         self.tries = tries
-        self.max_reflections = max_reflections if name != "none" else 0
+        self.max_reflections = reflections if name != "none" else 0
+        self.samples = tried.samples if name == "attribute" else 1
         self.seed = seed
         self.tools = tools
         self.now = now or (SIMULATED_NOW if simulate else None)
@@ -143,7 +149,7 @@ class Agent:
         source: str | Path | dict[str, object],
         model: str | Model | None = None,
         mode: str = "attribute",
-        max_reflections: int = 3,
+        max_reflections: int | None = None,
         base_url: str | None = None,
         auth: Sequence[str] = (),
         simulate: bool | Session = False,
@@ -154,6 +160,7 @@ class Agent:
         allow: Sequence[str] = (),
         limits: Limits | None = None,
         learn: bool = False,
+        effort: str = "medium",
         without: Sequence[str] = (),
         store: Path | None = None,
         strict_sandbox: bool = False,
@@ -179,6 +186,7 @@ class Agent:
             allow=allow,
             limits=limits,
             learn=learn,
+            effort=effort,
             without=without,
             store=store,
             strict_sandbox=strict_sandbox,

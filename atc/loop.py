@@ -224,11 +224,23 @@ class Loop:
             self.dialogue.wrote(better)
             agent.on_event(ProgramWritten(self.number, better, Usage()))
             return better
+        if (other := self.another()) is not None:
+            return other
         self.gate.tell(found)
         known = remedy_of(found, program, agent.graph, self.opened.ranked, agent.vocabulary)
         if not known.begin and (lines := self.gate.recalled(found[0])):
             known = replace(known, begin="\n".join(lines).partition("…")[0])
         self.dialogue.failed(program, fault, attribution.tool, known)
+        return None
+
+    def another(self) -> str | None:
+        """Another program for the one that was found wrong: the first of those drawn with which nothing is wrong."""
+        for _ in range(self.agent.samples - 1):
+            program, usage = self.ask_program(drawn=True, messages=self.dialogue.messages[:-1])
+            if program and not self.is_known(program) and not self.gate.look(program):
+                self.dialogue.wrote(program)
+                self.agent.on_event(ProgramWritten(self.number, program, usage))
+                return program
         return None
 
     def refused(self, program: str, run: Run, call: CallRecord) -> tuple[Status, str]:
@@ -282,12 +294,15 @@ class Loop:
             self.agent.on_event(ProgramWritten(self.number, program, usage))
         return program
 
-    def ask_program(self, begin: str = "", drawn: bool = False) -> tuple[str, Usage]:
+    def ask_program(
+        self, begin: str = "", drawn: bool = False, messages: Sequence[Message] | None = None
+    ) -> tuple[str, Usage]:
         """One program and what it cost. With `begin` it starts with that text, which the model need not write.
 
-        `drawn`: not the likeliest one, but one drawn with a seed.
+        `drawn`: not the likeliest one, but one drawn with a seed. `messages`: what to ask, instead of all of it.
         """
-        prefilled = [*self.dialogue.messages, Message("assistant", PREFILL + begin)]
+        asked = self.dialogue.messages if messages is None else messages
+        prefilled = [*asked, Message("assistant", PREFILL + begin)]
         held = self.dialogue.tools if "names" in self.agent.parts else ()
         completion = self.complete(prefilled, stop=("\n```",), max_tokens=_PROGRAM_TOKENS, drawn=drawn, names=held)
         whole = completion.text if fenced(completion.text) is not None else begin + completion.text

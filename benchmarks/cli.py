@@ -105,7 +105,8 @@ def bench(
     now: datetime | None,
     model: str | None,
     mode: str,
-    max_reflections: int,
+    max_reflections: int | None,
+    effort: str,
     candidates: int | None,
     limit: int | None,
     half: str | None,
@@ -136,6 +137,7 @@ def bench(
 
     from atc.agent import SIMULATED_NOW
     from atc.cli.model import offer_pull
+    from atc.effort import effort_of
     from atc.files import to_json, write_json
     from atc.models import default_model
     from benchmarks.report import ablation, summarize, table
@@ -161,7 +163,7 @@ def bench(
         benchmark=name,
         model=model,
         mode=mode,
-        max_reflections=max_reflections,
+        max_reflections=effort_of(effort).reflections if max_reflections is None else max_reflections,
         candidates=str(candidates or ("listed" if dataset.listed else "all")),
         seed=seed,
         now=(now or SIMULATED_NOW).isoformat(),
@@ -171,6 +173,7 @@ def bench(
         max_tokens=max_tokens,
         max_seconds=max_seconds,
         without=without,
+        effort=effort,
     )
     runs = {out: settings}
     if repeat:

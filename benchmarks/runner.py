@@ -44,6 +44,7 @@ class Settings:
     max_tokens: int = 0
     max_seconds: float = 0.0
     without: Sequence[str] = ()
+    effort: str = "medium"
 
 
 @dataclass(frozen=True, slots=True)

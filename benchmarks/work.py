@@ -107,6 +107,7 @@ class Work:
             simulator.session(query=task.query, task=task.id) if simulator else False,
             settings.seed,
             now=datetime.fromisoformat(settings.now),
+            effort=settings.effort,
             without=settings.without,
             writes="allow",
         ) as agent:

@@ -454,6 +454,23 @@ def test_what_is_wrong_before_a_run_costs_no_call() -> None:
     assert solution.reflections == 1
 
 
+def test_more_effort_draws_other_programs_for_a_wrong_one(weather: LocalAPI) -> None:
+    """They answer the same prompt, and the first with which nothing is wrong is run; with less effort one is told."""
+    wrong, worse = 'print(GET_cities(query="Oslo")["towns"])', 'print(GET_cities(query="Oslo")["villages"])'
+    right = 'print(GET_cities(query="Oslo")["results"][0]["name"])'
+
+    model = ScriptedModel(wrong, worse, right)
+    solution = Agent(weather.protocol, model=model, effort="high").solve("Which city?")
+    assert (solution.answer, [attempt.stage for attempt in solution.attempts]) == ("Oslo", ["check", "done"])
+    assert model.asked[1] == model.asked[2] == model.asked[0]
+
+    model = ScriptedModel(wrong, right)
+    solution = Agent(weather.protocol, model=model, effort="low").solve("Which city?")
+    assert (solution.answer, "It failed" in model.asked[1][-2].content) == ("Oslo", True)
+    with pytest.raises(UsageError, match="unknown effort 'much': choose one of low, medium, high"):
+        Agent(weather.protocol, model=model, effort="much")
+
+
 def test_what_is_surely_meant_is_mended_without_the_model() -> None:
     """A slip of the pen, a name where an identifier belongs, an object for its id: the model is not asked again."""
     slip = (

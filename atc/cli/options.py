@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 
 import click
 
+from atc.effort import EFFORTS
 from atc.modes import MODES, parse
 from protocols.errors import UsageError
 
@@ -198,10 +199,15 @@ model_options = _all(
     click.option(
         "--max-reflections",
         type=click.IntRange(min=0),
-        default=3,
-        show_default=True,
         metavar="N",
-        help="How often a failed program may be revised (attribute, naive).",
+        help="How often a failed program may be revised (attribute, naive)  [default: as --effort says]",
+    ),
+    click.option(
+        "--effort",
+        type=click.Choice(list(EFFORTS)),
+        default="medium",
+        show_default=True,
+        help="How much is tried: 1, 3 or 5 revisions; high draws up to 4 programs where one is wrong before it is run.",
     ),
 )
 

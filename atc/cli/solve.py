@@ -91,7 +91,8 @@ def solve(
     now: datetime | None,
     model: str | None,
     mode: str,
-    max_reflections: int,
+    max_reflections: int | None,
+    effort: str,
     tools: int | Literal["all"],
     store: Path | None,
     record: Path | None,
@@ -147,6 +148,7 @@ def solve(
                 "model": model or default_model(),
                 "mode": mode,
                 "max_reflections": max_reflections,
+                "effort": effort,
                 "tools": tools,
                 "strict_sandbox": strict,
             }
