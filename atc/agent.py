@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 from atc.candidates import Candidates
+from atc.demonstrations import Demonstrations
 from atc.effort import effort_of
 from atc.events import EventSink
 from atc.loop import Loop
@@ -62,7 +63,8 @@ class Agent:
         tools: How many tools the model is shown at most, or "all".
         now: What time it is for the program and the model; the real time by default, a fixed one with `simulate`.
         limits: What a program may use.
-        store: A folder in which what responses really hold is kept; programs are held to that besides the document.
+        store: A folder in which what responses really hold is kept, and programs that answered: programs are held to
+            the former besides the document, and the model is shown the latter with a question like theirs.
         effort: "low", "medium" or "high": how much is tried (see atc.effort).
         without: Parts to do without, to see what they are worth (see atc.parts).
         learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
@@ -125,6 +127,7 @@ class Agent:
         self.learn = learn
         self.parts = remaining(without) if name == "attribute" else remaining(without) & PROMPT
         self.store = ContractStore(store) if store is not None else None
+        self.solved = Demonstrations(store, protocol) if store is not None else None
         self.strict_sandbox = strict_sandbox
         self.on_event: EventSink = on_event or (lambda event: None)
         policy: WritesPolicy = writes or ("allow" if simulate else "ask")
@@ -262,7 +265,7 @@ class Agent:
     def opening(self, query: str, tools: Sequence[str] | None = None) -> Opening:
         """What the model would be asked with first; it is not asked. `tools`: those to offer, by default the best."""
         most = len(self.protocol.tools) if self.tools == "all" else self.tools
-        return opening(query, self.candidates, self.vocabulary, tools, most, self.parts)
+        return opening(query, self.candidates, self.vocabulary, tools, most, self.parts, self.solved)
 
     def new_journal(self) -> Journal | None:
         """The journal of a solve that is given none; a subclass may do without one."""

@@ -56,7 +56,11 @@ class Dialogue:
         """Begin anew, with the facts but without any program: a small model tends to repeat what it reads."""
         self.begin = ""
         if "focus" in self._parts:
-            self._show(prompts.render("afresh", **self._related("\n".join(self.facts)), **self._asked()))
+            shown = self._related("\n".join([*self.facts, *self._opened.examples]))
+            if self._opened.examples:
+                chains = prompts.render("chains", chains="\n\n".join(self._opened.examples)).strip()
+                shown = {"tools": f"{shown['tools']}\n\n{chains}"}
+            self._show(prompts.render("afresh", **shown, **self._asked()))
             return
         self.messages = self._opened.messages(self._today, self.facts)
         self._first = len(self.messages)

@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from atc.attribution import attribute
+from atc.demonstrations import Demonstration
 from atc.dialogue import PREFILL, Dialogue
 from atc.events import (
     CallMade,
@@ -40,7 +41,7 @@ from atc.resume import answered, begin, keep, open_writes, refused_write
 from atc.solution import Attempt, Solution, Status
 from atc.trouble import api_trouble
 from atc.verify import Finding, changed, done_silently, inspect, judge, rests_on_nothing
-from protocols.errors import LimitReached, ModelError
+from protocols.errors import LimitReached, ModelError, UsageError
 from sandbox import CallRecord, Journal, Run, Sandbox
 
 if TYPE_CHECKING:
@@ -389,7 +390,8 @@ class Loop:
         warnings = dict.fromkeys(self.agent.protocol.warnings)
         warnings.update(dict.fromkeys(w for attempt in self.attempts if attempt.run for w in attempt.run.warnings))
         if status == "answered" and last:
-            warnings.update(dict.fromkeys(self.doubts(last)))
+            doubts = self.doubts(last)
+            warnings.update(dict.fromkeys(doubts or self.keep_solved(last)))
         followed = self.agent.mode in LOOP or (last is not None and last.provenance is not None)
         journal = self.journal
         warnings.update(dict.fromkeys(open_writes(journal) if journal is not None else ()))
@@ -411,6 +413,17 @@ class Loop:
             abandoned=journal.abandoned if journal is not None else (),
             flow=flows(self.query, last, self.agent.graph) if last and followed else (),
         )
+
+    def keep_solved(self, run: Run) -> list[str]:
+        """Keep the program that answered, for questions like this one; what speaks of it if that fails."""
+        tools = tuple(dict.fromkeys(call.tool for call in run.calls if call.tool))
+        if self.agent.solved is None or "demonstrations" not in self.agent.parts or not tools:
+            return []
+        try:
+            self.agent.solved.add(Demonstration(self.query, self.attempts[-1].program, tools))
+        except UsageError as error:
+            return [str(error)]
+        return []
 
     def doubts(self, run: Run) -> list[str]:
         """What speaks against the answer; in a mode without programs only that nothing stands behind it."""

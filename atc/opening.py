@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from atc import prompts
 from atc.candidates import Candidates
+from atc.demonstrations import Demonstration, Demonstrations
 from atc.models import Message
 from atc.parts import PARTS, Part
 from protocols.question import Question
@@ -35,7 +36,8 @@ class Opening:
 
     `tools` are those that the program may use, `ranked` the same with the best for the question first, `details` those
     that are described, `speaks_of` the fields of which the question names a value. `hints` are the lines that say where
-    an identifier comes from, `examples` programs written from these lines alone.
+    an identifier comes from, `examples` programs written from these lines alone, `solved` questions like it that were
+    answered before.
     """
 
     query: str
@@ -45,6 +47,7 @@ class Opening:
     speaks_of: Mapping[str, str]
     functions: str
     examples: tuple[str, ...] = ()
+    solved: tuple[Demonstration, ...] = ()
 
     @property
     def hints(self) -> tuple[str, ...]:
@@ -55,6 +58,9 @@ class Opening:
         tools = self.functions
         if self.examples:
             tools += "\n\n" + prompts.render("chains", chains="\n\n".join(self.examples)).strip()
+        if self.solved:
+            told = [prompts.render("solved", query=one.query, program=one.program).strip() for one in self.solved]
+            tools += "\n\n" + "\n\n".join(["Answered before:", *told])
         if facts:
             text = prompts.render("afresh", tools=tools, query=self.query, facts="\n".join(facts))
         else:
@@ -77,6 +83,7 @@ def opening(
     tools: Sequence[str] | None = None,
     most: int = 20,
     parts: Collection[Part] = PARTS,
+    solved: Demonstrations | None = None,
 ) -> Opening:
     """Choose the tools for a question, and write them down.
 
@@ -85,6 +92,7 @@ def opening(
         vocabulary: The fixed words of the API's fields (see protocols.vocabulary).
         tools: The tools to offer; without them the `most` best ones, and the producers of their identifiers.
         parts: What the prompt has (see atc.parts).
+        solved: Questions that were answered before.
     """
     graph = candidates.graph
     speaks_of = mentioned(query, vocabulary)
@@ -104,10 +112,12 @@ def opening(
         hints="hints" in parts,
         budget=PROMPT_TOKENS,
     )
+    before = tuple(solved.like(query, offered)) if solved is not None and "demonstrations" in parts else ()
     if "examples" not in parts:
-        return Opening(query, offered, ranked, details, speaks_of, functions)
+        return Opening(query, offered, ranked, details, speaks_of, functions, solved=before)
     shown = _exemplary(candidates, query, speaks_of, scores, ranked)
-    return Opening(query, offered, ranked, details, speaks_of, functions, examples(graph, shown, offered, query))
+    chains = examples(graph, shown, offered, query)
+    return Opening(query, offered, ranked, details, speaks_of, functions, chains, before)
 
 
 def _exemplary(

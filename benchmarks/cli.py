@@ -30,6 +30,7 @@ NAMES = {
 }
 """Names with a line for --help."""
 
+_ABLATED = tuple(part for part in PARTS if part != "demonstrations")  # no task is an example for another one
 EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAMES.items())
 
 
@@ -67,10 +68,11 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAM
     metavar="K",
     help="Run K times, into DIR/1 to DIR/K, with seeds from --seed.",
 )
+@click.option("--learn", is_flag=True, help="Let tasks go by what earlier ones found out of responses; off by default.")
 @click.option(
     "--without",
     multiple=True,
-    type=click.Choice(PARTS),
+    type=click.Choice(_ABLATED),
     help="Leave out a part of the help for the model, to see what it is worth.",
 )
 @click.option(
@@ -114,6 +116,7 @@ def bench(
     engine: str,
     address: str | None,
     repeat: int | None,
+    learn: bool,
     without: tuple[str, ...],
     ablate: bool,
     max_model_calls: int,
@@ -174,12 +177,13 @@ def bench(
         max_seconds=max_seconds,
         without=without,
         effort=effort,
+        learn=learn,
     )
     runs = {out: settings}
     if repeat:
         runs = {out / str(number + 1): replace(settings, seed=seed + number) for number in range(repeat)}
     if ablate:
-        less = {out / f"without-{part}": replace(settings, without=(part,)) for part in PARTS}
+        less = {out / f"without-{part}": replace(settings, without=(part,)) for part in _ABLATED}
         runs = {out / "all": settings, **less}
     summaries = []
     for folder, one in runs.items():
@@ -224,7 +228,10 @@ def _run(settings: Settings, dataset: Dataset, folder: Path, way: _Way) -> list[
     tasks = dataset.tasks if way.half is None else dataset.tasks[way.half == "odd" :: 2]
     tasks = tasks[: way.limit]
     offered = [(task, offer(task, dataset.protocols[task.domain], way.candidates, settings.seed)) for task in tasks]
-    with closing(Work(settings, dataset.protocols, way.base_url, way.auth, way.record, way.reuse, way.worlds)) as work:
+    store = folder / "store"
+    with closing(
+        Work(settings, dataset.protocols, way.base_url, way.auth, way.record, way.reuse, way.worlds, store)
+    ) as work:
         engine = on_ray(work, way.workers, way.address) if way.engine == "ray" else threads(work, way.workers)
         results = _watch(run_tasks(offered, settings, folder, engine), len(offered))
     order = {task.id: place for place, task in enumerate(tasks)}

@@ -28,7 +28,7 @@ class Settings:
 
     `api` is "simulated" or the base URL; `now` is in ISO 8601; `candidates` is "listed" (in the task file), "all" or
     how many are drawn. The budgets are those of one task, 0 for none. `without` names parts of the help for the model
-    that are left out (see atc.parts).
+    that are left out (see atc.parts). `learn`: whether tasks go by what earlier ones of the run found out of responses.
     """
 
     benchmark: str
@@ -45,6 +45,7 @@ class Settings:
     max_seconds: float = 0.0
     without: Sequence[str] = ()
     effort: str = "medium"
+    learn: bool = False
 
 
 @dataclass(frozen=True, slots=True)

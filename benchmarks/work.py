@@ -45,6 +45,7 @@ class Work:
         protocols: By domain. record: A file to which the model's answers are appended.
         reuse: One whose answers are taken instead of asking, where it has them (see atc.models.open_model).
         worlds: World files of simulated APIs, by domain.
+        store: Where what tasks find out of responses is kept, with `learn`; no program of a task is shown to another.
     """
 
     def __init__(
@@ -56,12 +57,14 @@ class Work:
         record: Path | None = None,
         reuse: Path | None = None,
         worlds: Mapping[str, Path] | None = None,
+        store: Path | None = None,
     ) -> None:
         self.settings = settings
         self._protocols = dict(protocols)
         self._base_url, self._auth = base_url, tuple(auth)
         self._record, self._reuse = record, reuse
         self._worlds = dict(worlds or {})
+        self._store = store if settings.learn else None
         self._simulators: dict[str, Simulator] = {}
         self._closing = ExitStack()
 
@@ -108,7 +111,9 @@ class Work:
             settings.seed,
             now=datetime.fromisoformat(settings.now),
             effort=settings.effort,
-            without=settings.without,
+            without=[*settings.without, "demonstrations"],
+            store=self._store,
+            learn=settings.learn,
             writes="allow",
         ) as agent:
             yield World(agent, agent.base_url if simulated else None)

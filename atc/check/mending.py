@@ -43,10 +43,16 @@ def begun(program: str, found: Sequence[Diagnostic]) -> str:
 
 
 def respelled(program: str) -> str | None:
-    """The program with no space inside a name, which a small model may write; None where that is not all that is wrong.
+    """The program without two slips of small models; None where they are not all that is wrong.
 
-    Example: `the film = GET_films()` is `the_film = GET_films()`, wherever the name stands.
+    A space inside a name: `the film = GET_films()` is `the_film = GET_films()`, wherever the name stands. The quotes of
+    an f-string inside its braces, which Python takes from 3.12 on: `f"{film["title"]}"` is `f"{film['title']}"`.
     """
+    if parsed(program) is not None:
+        return None
+    program = "\n".join(map(_requoted, program.split("\n")))
+    if parsed(program) is not None:
+        return program
     for _ in range(_NAMES):
         slip = _SPACED.search(program)
         if slip is None or keyword.iskeyword(slip[1]) or keyword.iskeyword(slip[2]):
@@ -55,3 +61,18 @@ def respelled(program: str) -> str | None:
         if parsed(program) is not None:
             return program
     return None
+
+
+def _requoted(line: str) -> str:
+    """A line with single quotes inside the braces of its f-strings in double quotes."""
+    told, depth, inside = [], 0, False
+    for place, sign in enumerate(line):
+        if not inside:
+            inside = sign == '"' and line[max(place - 1, 0) : place] == "f" and not line[:place].endswith('f"')
+            told.append(sign)
+            continue
+        depth += (sign == "{") - (sign == "}")
+        if sign == '"' and depth <= 0:
+            inside, depth = False, 0
+        told.append("'" if sign == '"' and depth > 0 else sign)
+    return "".join(told)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Literal
 
 import click
@@ -23,9 +24,17 @@ __all__ = ["explain"]
 @click.option(
     "--tools", type=tool_count, metavar="N|all", default="20", show_default=True, help="How many tools are shown."
 )
+@click.option(
+    "--store",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Show the questions like QUERY that `atc solve --store DIR` answered.",
+)
 @click.option("--model", metavar="NAME", help="Count tokens as this local: or hf: model does; else they are estimated.")
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
-def explain(query: str, api: str, tools: int | Literal["all"], model: str | None, as_json: bool) -> None:
+def explain(
+    query: str, api: str, tools: int | Literal["all"], store: Path | None, model: str | None, as_json: bool
+) -> None:
     """Show what the model would be asked with QUERY: the chosen tools, where identifiers come from, and the prompt.
 
     No model and no API is asked.
@@ -39,7 +48,7 @@ def explain(query: str, api: str, tools: int | Literal["all"], model: str | None
 
     if not query.strip():
         raise UsageError("the question is empty")
-    with Agent.from_openapi(api, tools=tools) as agent:
+    with Agent.from_openapi(api, tools=tools, store=store) as agent:
         opened = agent.opening(query.strip())
         total = len(agent.protocol.tools)
     today = datetime.now(UTC).date().isoformat()
@@ -52,6 +61,7 @@ def explain(query: str, api: str, tools: int | Literal["all"], model: str | None
             "described": list(opened.details),
             "speaks_of": dict(opened.speaks_of),
             "hints": list(opened.hints),
+            "demonstrations": [asdict(one) for one in opened.solved],
             "messages": [asdict(message) for message in messages],
             "tokens": tokens,
             "estimated": model is None,

@@ -57,7 +57,7 @@ _BESIDE_RESUME = {"resume", "writes", "refresh", "store", "record", "out", "as_j
     "--store",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Keep in DIR what responses really hold, and check programs against it; see `atc contract`.",
+    help="Keep in DIR what responses really hold and which programs answered, and go by that; see `atc contract`.",
 )
 @click.option("--record", type=out_file, metavar="FILE", help="Record the model's answers for --model replay:FILE.")
 @click.option("--out", type=out_file, metavar="FILE", help="Write the solution as JSON, whatever comes of it.")

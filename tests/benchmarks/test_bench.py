@@ -428,6 +428,20 @@ def test_repeated_runs_lie_side_by_side(films: Path, endpoint: Callable[..., Non
     assert [summary(tmp_path / "out" / name)["seed"] for name in ("1", "2")] == [0, 1]
 
 
+def test_tasks_may_learn_from_one_another(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """Only when one says so: what responses hold, and never how a task was answered."""
+    endpoint(BOTH)
+    tasks = write(tmp_path, TASKS)
+    for flags in ([], ["--learn"]):
+        assert bench(films, tasks, tmp_path / f"out{len(flags)}", *flags).exit_code == 0
+
+    assert not (tmp_path / "out0" / "store").exists()
+    assert [file.suffixes for file in (tmp_path / "out1" / "store").iterdir() if ".lock" not in file.suffixes] == [
+        [".json"]
+    ]
+    assert [summary(tmp_path / name)["learn"] for name in ("out0", "out1")] == [False, True]
+
+
 def test_each_part_of_the_help_is_left_out_in_turn(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
     """On every other task; with one more table instead of one for each run."""
     endpoint(BOTH)
@@ -436,9 +450,10 @@ def test_each_part_of_the_help_is_left_out_in_turn(films: Path, endpoint: Callab
     result = bench(films, write(tmp_path, TASKS), out, "--ablate", "--half", "even")
 
     assert result.exit_code == 0, result.output
-    assert [folder.name for folder in sorted(out.iterdir())] == ["all", *sorted(f"without-{part}" for part in PARTS)]
+    parts = sorted(f"without-{part}" for part in PARTS if part != "demonstrations")
+    assert [folder.name for folder in sorted(out.iterdir())] == ["all", *parts]
     assert result.stdout.count("Success") == 1
-    assert all(f" {part} " in result.stdout for part in ("nothing", *PARTS))
+    assert all(f" {part} " in result.stdout for part in ("nothing", "hints", "check", "inspect"))
     assert (summary(out / "all")["tasks"], summary(out / "without-hints")["without"]) == (2, ["hints"])
     wrong = bench(films, write(tmp_path, TASKS), out, "--ablate", "--without", "hints")
     assert (wrong.exit_code, "--ablate" in wrong.output) == (2, True)

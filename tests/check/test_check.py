@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from atc.check import Diagnostic, check, mended
+from atc.check import Diagnostic, check, mended, respelled
 from atc.check.checker import available
 from atc.cli import main
 from benchmarks.answers import FOLDER
@@ -183,6 +183,20 @@ def test_what_an_interactive_python_has_a_program_has_not() -> None:
     (told,) = checked('print(credits["cast"])', "cinema")
     assert (told.rule, told.message) == ("unknown-name", "credits is not defined")
     assert checked('credits = {"cast": []}\nprint(credits["cast"])', "cinema") == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("the film = GET_films()\nprint(the film)", "the_film = GET_films()\nprint(the_film)"),
+        ('print(f"It is {film["title"]}, {x}", "a")', 'print(f"It is {film[\'title\']}, {x}", "a")'),
+        ("print(GET_films(", None),
+        ('print(f"{film}")', None),
+    ],
+)
+def test_slips_of_small_models_are_put_right(wrong: str, right: str | None) -> None:
+    """Only where they are all that keeps it from being Python."""
+    assert respelled(wrong) == right
 
 
 def test_a_syntax_error_has_its_place() -> None:
