@@ -5,6 +5,7 @@ A tool that wins on words alone is of no use without the tools that yield its id
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 
 from protocols.graph import ProtocolGraph
@@ -32,10 +33,18 @@ _SPEAKS_OF = 2.0
 """What a field that the question speaks of is worth, beside the scores of words (about 1 to 4 each)."""
 
 
+_FIELD = 0.7
+"""What a word of the question is worth at most that a field of the response has, and the tool's description has not."""
+
+
 def _text(tool: Tool) -> str:
     """The words of a tool. Name and path say what it is about in the fewest, so they count beside the description."""
     given = "" if tool.name.startswith(tool_name(tool.method, tool.path)) else tool.name
     return f"{given or tool.path} {tool.path} {tool.summary} {tool.description}"
+
+
+def _text_words(tool: Tool) -> set[str]:
+    return {stem(word) for word in words(_text(tool))}
 
 
 class Candidates:
@@ -45,6 +54,13 @@ class Candidates:
         from rank_bm25 import BM25Plus
 
         self.graph = graph
+        self._fields = {
+            tool.name: {stem(word) for key in graph.returned(tool.name) for word in words(key)} - _text_words(tool)
+            for tool in graph.protocol.tools
+        }
+        times = Counter(word for told in self._fields.values() for word in told)
+        most = len(graph.protocol.tools)
+        self._rare = {word: _FIELD * (1 - (count / most) ** 0.5) for word, count in times.items()}
         self._index = BM25Plus([[stem(word) for word in words(_text(tool))] for tool in graph.protocol.tools])
 
     def rank(self, query: str, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
@@ -67,6 +83,7 @@ class Candidates:
         for place, tool in enumerate(tools):
             scores[place] -= _UNWANTED * (tool.method == "DELETE" and not removes)
             scores[place] += _SPEAKS_OF * (not self.graph.returned(tool.name).keys().isdisjoint(speaks_of))
+            scores[place] += sum(self._rare.get(word, 0.0) for word in self._fields[tool.name] & set(asked))
         order = sorted(range(len(tools)), key=lambda place: (-scores[place], place))
         return {tools[place].name: float(scores[place]) for place in order}
 

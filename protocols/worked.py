@@ -145,7 +145,7 @@ class _Writer:
         owned = stem(want.noun) in self.asked.owned
 
         def worth(source: Source) -> float:
-            return source.score + self._spoken(source, want.noun) + owned * self._of(source)
+            return source.score + self._spoken(source, want.noun, tool) + owned * self._of(source)
 
         return tuple(sorted(sources, key=worth, reverse=True))
 
@@ -153,15 +153,16 @@ class _Writer:
         """What a source gains where a thing is somebody's: from that one it is reached, and not by its own name."""
         return _ABOUT if self.graph.needs(source.tool) else 0.0
 
-    def _spoken(self, source: Source, noun: str) -> float:
-        """How much a question speaks of a source, in the measure of the graph's scores."""
+    def _spoken(self, source: Source, noun: str, taker: Tool) -> float:
+        """How much a question speaks of a source, in the measure of the graph's scores; what it says of the tool that
+        takes the value, it does not say of the source."""
         tool = self.graph.protocol.tool(source.tool)
         if tool.writes:
             return 10.0 if self._made(source, noun) else 0.0
         told = {stem(word) for word in words(f"{tool.path} {' '.join(chosen(tool, source.path).values())}")}
         mine = 1.0 if "me" in words(tool.path) and not _MINE.isdisjoint(self.asked.stems) else 0.0
-        kinds = {stem(kind) for kind in self.graph.nouns.intersection(_kinds(tool))} - {stem(noun)}
-        about = 0.0 if kinds.isdisjoint(self.asked.stems) else _ABOUT
+        others = self.graph.nouns.intersection(_kinds(tool)).difference(_kinds(taker), {noun})
+        about = 0.0 if {stem(kind) for kind in others}.isdisjoint(self.asked.stems) else _ABOUT
         return len(told.intersection(self.asked.stems) - _EMPTY - {stem(noun)}) + mine + about
 
     def _made(self, source: Source, noun: str) -> bool:
