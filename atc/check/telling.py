@@ -17,7 +17,7 @@ from protocols.graph import ProtocolGraph
 from protocols.model import Tool
 from protocols.routes import steps
 from protocols.shapes import Step
-from protocols.words import is_identifier, likeness, noun_of
+from protocols.words import WRAPPERS, is_identifier, likeness, noun_of
 
 __all__ = ["Diagnostic", "Edit", "Rule", "Teller"]
 
@@ -429,16 +429,30 @@ class Teller:
 
     def _indexed(self, report: Report, kind: str, place: Place | None) -> Diagnostic | None:
         """`x["key"]` where x is a list or a text."""
-        if kind.startswith("list[") and place is not None:
-            where = f"{place.tool}(…){steps(place.path[:-1])}"
-            message = f"{where} is a list: take an item of it first, as in [0], or go through it with for"
-            return self._at(report, "wrong-type", message, place.tool, "[0]")
         if kind.startswith("list["):
-            return self._at(report, "wrong-type", "this is a list: take an item of it first, as in [0]", None, "[0]")
+            edit = self._unwrapped(report)
+            where = f"{place.tool}(…){steps(place.path[:-1])}" if place is not None else "this"
+            told = "it is the list itself" if edit else "take an item of it first, as in [0], or go through it with for"
+            tool = place.tool if place is not None else None
+            return self._at(report, "wrong-type", f"{where} is a list: {told}", tool, None if edit else "[0]", edit)
         loop = self._loop(report) if kind == "str" else None
         if kind == "str" and loop is None:
             return self._at(report, "wrong-type", "this is a text and has no keys")
         return self._looped(report, loop) if loop is not None else None
+
+    def _unwrapped(self, report: Report) -> Edit | None:
+        """Without the key of a list that is not wrapped: `["results"]` of what is the results."""
+        for node in ast.walk(self.tree):
+            if (
+                isinstance(node, ast.Subscript)
+                and isinstance(node.slice, ast.Constant)
+                and isinstance(node.slice.value, str)
+                and noun_of(node.slice.value) in WRAPPERS
+                and node.lineno == node.end_lineno == report.line
+                and node.col_offset == report.column
+            ):
+                return Edit(report.line, node.value.end_col_offset or 0, node.end_col_offset or 0, "")
+        return None
 
     def _looped(self, report: Report, loop: ast.For | ast.comprehension) -> Diagnostic:
         """Going through a dict: which lists it has, and which one is meant where only one has the keys asked for."""

@@ -178,6 +178,13 @@ def test_the_list_that_is_meant_is_gone_through() -> None:
     assert told.message.endswith("the lists of GET_films_filmId_credits(…) are cast, crew")
 
 
+def test_a_list_that_is_not_wrapped_is_taken_as_it_is() -> None:
+    contract = Contract(protocols()["cinema"])
+    program = 'for one in GET_films()["films"]["items"][:2]:\n    print(one["title"])'
+
+    assert mended(program, check(program, contract)) == program.replace('["items"]', "")
+
+
 def test_what_an_interactive_python_has_a_program_has_not() -> None:
     """`credits` is a word of a film service, and not that of Python's authors."""
     (told,) = checked('print(credits["cast"])', "cinema")
