@@ -64,12 +64,17 @@ class Gate:
 
     def mend(self, program: str, found: Sequence[Diagnostic]) -> str | None:
         """The program with all that is wrong put right, and what shows only then; None where that needs the model."""
+        better = self._mended(program, found)
+        return self.mended(better) if better is not None else None
+
+    def mended(self, program: str) -> str | None:
+        """A program with which nothing is wrong, or all of it put right; None where that needs the model."""
         better: str | None = program
         for _ in range(_MENDINGS):
-            better = self._mended(better, found) if better is not None else None
             found = self.look(better) if better is not None else []
-            if not found:
+            if better is None or not found:
                 return better
+            better = self._mended(better, found)
         return None
 
     def _mended(self, program: str, found: Sequence[Diagnostic]) -> str | None:

@@ -220,7 +220,8 @@ class Loop:
         fault, attribution = fault_of(program, found)
         self.attempts.append(Attempt(program, "check", None, fault, attribution))
         agent.on_event(FaultFound(len(self.attempts), fault, attribution))
-        better = self.gate.mend(program, found)
+        known = remedy_of(found, program, agent.graph, self.opened.ranked, agent.vocabulary)
+        better = self.gate.mend(program, found) or (self.gate.mended(known.whole) if known.whole else None)
         if better is not None and not self.is_known(better):
             self.dialogue.wrote(better)
             agent.on_event(ProgramWritten(self.number, better, Usage()))
@@ -228,7 +229,6 @@ class Loop:
         if (other := self.another()) is not None:
             return other
         self.gate.tell(found)
-        known = remedy_of(found, program, agent.graph, self.opened.ranked, agent.vocabulary)
         if not known.begin and (lines := self.gate.recalled(found[0])):
             known = replace(known, begin="\n".join(lines).partition("…")[0])
         self.dialogue.failed(program, fault, attribution.tool, known)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from atc.check import Diagnostic, begun
+from atc.check import Diagnostic, begun, mended
 from atc.check.telling import Edit
 from atc.evidence import Finding, Span, argument_of, findings
 from atc.faults import Attribution, Fault
@@ -30,11 +30,13 @@ __all__ = ["Remedy", "outline", "remedy", "remedy_of"]
 class Remedy:
     """What is known about a failure: facts, each one line, and where it is known for sure, how the revision begins.
 
-    `begin` is the failed program up to its fault, with what the program should have said there.
+    `begin` is the failed program up to its fault, with what the program should have said there. `whole` is all of it
+    with that, where what was missing is one value that one way leads to.
     """
 
     facts: tuple[str, ...] = ()
     begin: str = ""
+    whole: str = ""
 
 
 def remedy(
@@ -105,7 +107,7 @@ def remedy_of(
 ) -> Remedy:
     """What a revision should know of a program that was not run; `shown` and `known` as for `remedy`."""
     facts = [f"line {one.line}: {one.message}" for one in found[1:]]
-    begin = begun(program, found)
+    begin, whole = begun(program, found), ""
     first = found[0]
     tree = parsed(program)
     if first.key is not None and first.edit is None and first.tool is not None and tree is not None:
@@ -116,15 +118,27 @@ def remedy_of(
             ):
                 continue
             held = (Held(ast.unparse(node.value), first.tool, first.path),)
-            fact = Finding("", first.tool, first.path, first.key, held=held)
+            fact = Finding("", first.tool, first.path, first.key, held=held, arguments=_given(tree, first.tool))
             told, text = _elsewhere(first.key, fact, graph, shown, known)
             facts.extend([told] if told else [])
             row = program.split("\n")[node.lineno - 1]
             if text and node.lineno == node.end_lineno and row.isascii():
                 edit = Edit(node.lineno, node.col_offset, node.end_col_offset or 0, text)
                 begin = begun(program, [replace(first, edit=edit)])
+                if "[0]" not in text and not text.startswith("["):  # one value, and not the first of several
+                    whole = mended(program, [replace(first, edit=edit)]) or ""
             break
-    return Remedy(tuple(facts), begin)
+    return Remedy(tuple(facts), begin, whole)
+
+
+def _given(tree: ast.Module, tool: str) -> dict[str, str]:
+    """The arguments of the last call of a tool, as they are written; those of one in a loop may not hold outside."""
+    calls = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == tool
+    ]
+    return {word.arg: ast.unparse(word.value) for word in calls[-1].keywords if word.arg} if calls else {}
 
 
 def _begin(program: str, span: Span, text: str) -> str:

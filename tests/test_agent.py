@@ -85,21 +85,32 @@ def test_an_invented_identifier_is_answered_with_the_call_that_yields_it() -> No
     assert 'Take personId from GET_people(query=…)["people"][0]["personId"]' in reflection
 
 
-def test_a_revision_begins_with_the_call_that_yields_what_was_missing() -> None:
-    """A search does not list birthdays; the graph knows who does, so the model only has to go on from there."""
-    model = ScriptedModel(
-        'person = GET_people(query="Ana Bell")["people"][0]\nborn = person["birthday"]\nprint(born)', "print(born)"
-    )
+def test_what_is_missing_is_asked_for_where_one_way_leads_to_it() -> None:
+    """A search does not list birthdays; the graph knows who does, and the model is not asked."""
+    model = ScriptedModel('person = GET_people(query="Ana Bell")["people"][0]\nborn = person["birthday"]\nprint(born)')
 
     with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
         solution = agent.solve("When was Ana Bell born?")
 
-    begin = (
+    assert [attempt.stage for attempt in solution.attempts] == ["check", "done"]
+    assert solution.program == (
         'person = GET_people(query="Ana Bell")["people"][0]\n'
         'born = GET_people_personId(personId=person["personId"])["birthday"]\n'
+        "print(born)"
     )
+
+
+def test_a_revision_begins_with_the_call_that_yields_what_was_missing() -> None:
+    """Of several that the way leads to, the model says which it means; it only has to go on from there."""
+    start = 'film = GET_films(query="Dusk")["films"][0]\n'
+    model = ScriptedModel(f'{start}name = film["job"]\nprint(name)', "print(name)")
+
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        solution = agent.solve("Who made Dusk?")
+
+    begin = f'{start}name = GET_films_filmId_credits(filmId=film["filmId"])["crew"][0]["job"]\n'
     assert model.asked[1][-1] == Message("assistant", f"```python\n{begin}")
-    assert (solution.status, solution.program) == ("answered", f"{begin}print(born)")
+    assert (solution.status, solution.program) == ("answered", f"{begin}print(name)")
 
 
 def test_an_identifier_of_the_wrong_thing_is_exchanged() -> None:
