@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from atc.attribution import attribute
 from atc.demonstrations import Demonstration
@@ -27,7 +27,7 @@ from atc.events import (
     SolveEnded,
     SolveStarted,
 )
-from atc.faults import Attribution, Fault
+from atc.faults import Attribution, Fault, Stage
 from atc.gate import Gate, fault_of
 from atc.models import Completion, Message, Usage
 from atc.models.base import Request, answer
@@ -85,6 +85,7 @@ class Loop:
         self.doubted: set[str] = set()
         self.doubtful: list[str] = []
         self.earlier = len(self.attempts)
+        self.mended = False
 
     @property
     def number(self) -> int:
@@ -93,8 +94,8 @@ class Loop:
 
     @property
     def revisions(self) -> int:
-        """How many programs this try has had."""
-        return len(self.attempts) - self.earlier
+        """How many programs the model has written in this try; those that were put right without it are not counted."""
+        return sum(not attempt.mended for attempt in self.attempts[self.earlier :])
 
     def run(self) -> Solution:
         agent = self.agent
@@ -174,7 +175,7 @@ class Loop:
                 continue
             run = self.execute(sandbox, program) if program else None
             if run is not None and run.outcome == "interrupted":
-                self.attempts.append(Attempt(program, "run", run, None, None))
+                self.attempts.append(self.attempt(program, "run", run, None, None))
                 return "interrupted", "interrupted"
             if run is not None and (call := refused_write(run)) is not None:
                 return self.refused(program, run, call)
@@ -187,15 +188,15 @@ class Loop:
             if finding is not None:
                 fault = finding.fault()
             if fault is None and not hopeless:
-                self.attempts.append(Attempt(program, "done", run, None, None))
+                self.attempts.append(self.attempt(program, "done", run, None, None))
                 return "answered", ""
             fault = fault or Fault("run", "APIError", hopeless)
             try:
                 attribution = attribute(fault, run, self.agent.graph)
             except BaseException:
-                self.attempts.append(Attempt(program, fault.stage, run, fault, None))
+                self.attempts.append(self.attempt(program, fault.stage, run, fault, None))
                 raise
-            self.attempts.append(Attempt(program, fault.stage, run, fault, attribution))
+            self.attempts.append(self.attempt(program, fault.stage, run, fault, attribution))
             self.agent.on_event(FaultFound(len(self.attempts), fault, attribution))
             if hopeless:
                 return "api_error", hopeless
@@ -212,17 +213,20 @@ class Loop:
         The last program is run in any case.
         """
         agent = self.agent
-        if not program or "check" not in agent.parts or self.revisions >= agent.max_reflections:
-            return program
-        found = self.gate.look(program)
+        found = self.gate.look(program) if program and "check" in agent.parts else []
         if not found:
             return program
-        fault, attribution = fault_of(program, found)
-        self.attempts.append(Attempt(program, "check", None, fault, attribution))
-        agent.on_event(FaultFound(len(self.attempts), fault, attribution))
         known = remedy_of(found, program, agent.graph, self.opened.ranked, agent.vocabulary)
         better = self.gate.mend(program, found) or (self.gate.mended(known.whole) if known.whole else None)
-        if better is not None and not self.is_known(better):
+        if better is not None and self.is_known(better):
+            better = None
+        if better is None and self.revisions >= agent.max_reflections:
+            return program
+        fault, attribution = fault_of(program, found)
+        self.attempts.append(self.attempt(program, "check", None, fault, attribution))
+        agent.on_event(FaultFound(len(self.attempts), fault, attribution))
+        if better is not None:
+            self.mended = True
             self.dialogue.wrote(better)
             agent.on_event(ProgramWritten(self.number, better, Usage()))
             return better
@@ -233,6 +237,17 @@ class Loop:
             known = replace(known, begin="\n".join(lines).partition("…")[0])
         self.dialogue.failed(program, fault, attribution.tool, known)
         return None
+
+    def attempt(
+        self,
+        program: str,
+        stage: Stage | Literal["done"],
+        run: Run | None,
+        fault: Fault | None,
+        attribution: Attribution | None,
+    ) -> Attempt:
+        """The attempt that has just ended."""
+        return Attempt(program, stage, run, fault, attribution, self.mended)
 
     def another(self) -> str | None:
         """Another program for the one that was found wrong: the first of those drawn with which nothing is wrong."""
@@ -250,7 +265,7 @@ class Loop:
         if fault is None or run.error is None or run.error.call != call.index:
             fault = Fault("run", "ToolError", call.error or "", call.line)
         attribution = Attribution(call.tool, call.index, None, "call", (call.tool,) if call.tool else ())
-        self.attempts.append(Attempt(program, "run", run, fault, attribution))
+        self.attempts.append(self.attempt(program, "run", run, fault, attribution))
         self.agent.on_event(FaultFound(len(self.attempts), fault, attribution))
         return "refused", call.error or ""
 
@@ -280,6 +295,7 @@ class Loop:
         was told what is wrong, it is asked once more with the facts but without the program.
         """
         self.agent.on_event(ModelWaiting(self.number))
+        self.mended = False
         talk = self.dialogue
         program, usage = self.ask_program(talk.begin)
         talk.begin = ""

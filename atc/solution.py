@@ -34,6 +34,7 @@ class Attempt:
     that are in no other attempt; its `run` has no provenance.
 
     `stage` is where it ended: "done", or the stage of its fault. `run` is None when the model wrote no program.
+    `mended`: the program is that of the attempt before, put right without the model.
     """
 
     program: str
@@ -41,6 +42,7 @@ class Attempt:
     run: Run | None
     fault: Fault | None
     attribution: Attribution | None
+    mended: bool = False
 
     @property
     def calls(self) -> tuple[CallRecord, ...]:
@@ -88,8 +90,8 @@ class Solution:
 
     @property
     def reflections(self) -> int:
-        """How often the program was revised."""
-        return max(len(self.attempts) - 1, 0)
+        """How often the model revised the program."""
+        return sum(not attempt.mended for attempt in self.attempts[1:])
 
     @property
     def exit_code(self) -> int:
@@ -115,6 +117,7 @@ class Solution:
                     "run": _run(attempt.run),
                     "fault": asdict(attempt.fault) if attempt.fault else None,
                     "attribution": asdict(attempt.attribution) if attempt.attribution else None,
+                    "mended": attempt.mended,
                     "calls": [asdict(call) for call in attempt.calls],
                 }
                 for attempt in self.attempts

@@ -138,6 +138,18 @@ def test_a_name_with_a_space_in_it_is_mended() -> None:
     assert solution.program == 'ana_bell = GET_people(query="Ana Bell")\nprint(ana_bell)'
 
 
+def test_what_is_put_right_without_the_model_uses_up_no_revision(weather: LocalAPI) -> None:
+    """And the last program, too, is put right where that can be done."""
+    model = ScriptedModel('print(GET_citys(query="Oslo")["results"][5]["name"])', 'print(GET_citis(query="Oslo"))')
+
+    solution = Agent(weather.protocol, model=model, max_reflections=1).solve("Which city?")
+
+    assert [attempt.stage for attempt in solution.attempts] == ["check", "run", "check", "done"]
+    assert [attempt.mended for attempt in solution.attempts] == [False, True, False, True]
+    assert solution.reflections == 1
+    assert solution.program == 'print(GET_cities(query="Oslo"))'
+
+
 def test_a_variable_of_a_worked_example_is_taken_from_there() -> None:
     """A small model goes on from an example as if it had been run: what the question does not say is put before its
     program, and else the revision begins with it."""
@@ -492,7 +504,7 @@ def test_what_is_surely_meant_is_mended_without_the_model() -> None:
     with Agent(load(sample("cinema")), model=ScriptedModel(slip), simulate=True) as agent:
         solution = agent.solve("In how many films did Ana Bell act, and when was she born?")
 
-    assert (solution.status, solution.reflections, solution.usage.model_calls) == ("answered", 1, 1)
+    assert (solution.status, solution.reflections, solution.usage.model_calls) == ("answered", 0, 1)
     assert solution.program == (
         'person = GET_people_personId(personId=GET_people(query="Ana Bell")["people"][0]["personId"])\n'
         'credits = GET_people_personId_credits(personId=person["personId"])\n'

@@ -139,7 +139,7 @@ def solved_within(task: Solved, reflections: int) -> float:
 
     The loop revises only what failed, so a solution that took more attempts had nothing to show at that point.
     """
-    return task.metrics.success if len(task.solution["attempts"]) <= reflections + 1 else 0.0
+    return task.metrics.success if task.metrics.reflections <= reflections else 0.0
 
 
 def _values(measure: Measure, tasks: Iterable[Solved]) -> list[float]:
