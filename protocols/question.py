@@ -5,11 +5,13 @@ Whose a thing is, which number it has, how many of a kind are meant, and of what
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from protocols.premises import Name, read_premises
 from protocols.vocabulary import stem
 from protocols.words import singular, words
 
@@ -20,6 +22,8 @@ _COUNTS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine
 _NUMBERED = re.compile(rf"\b({'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th)?)\s+([a-z]+)|\b([a-z]+)\s+(\d+)\b", re.IGNORECASE)
 _COUNTED = re.compile(rf"\b({'|'.join(_COUNTS)}|\d+)\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
 _OWNED = re.compile(r"\w['\u2019]s?((?:\s+[a-z]+){1,3})|\b([a-z]+(?:\s+[a-z]+)?)\s+by\s+(?:[A-Z\"\u201c]|the\b)")
+_JOINED = re.compile(r"\s*(?:,|,?\s*\b(?:and|or)\b|&)\s*[\"'\u201c]?\s*")
+_LAST = re.compile(r"\b(?:latest|newest|most\s+recent|oldest|earliest)\s+((?:[a-z]+\s+){0,2}[a-z]+)", re.IGNORECASE)
 _ONE = re.compile(r"\b(?:an?|the|one)\s+((?:[\w-]+\s+){1,3}?)([a-z]+)\b", re.IGNORECASE)
 _END = re.compile(r"[.?!;](?:\s+|$)|,\s+(?:and|also|then|which|what|how)\s+|\s+(?:and also|and then|and tell|also)\s+")
 _LEAST = 3
@@ -61,6 +65,33 @@ class Question:
             digits = re.sub(r"\D", "", said)
             found[_stem(thing or other)] = int(digits) if digits else _ORDINALS.index(said) + 1
         return found
+
+    @cached_property
+    def names(self) -> tuple[Name, ...]:
+        """What it calls by name (see `protocols.premises`), without names that are parts of others."""
+        found = read_premises(self.text).names
+        return tuple(one for one in found if not any(one.text in other.text for other in found if other is not one))
+
+    def name_of(self, noun: str) -> str | None:
+        """What it calls a thing of a kind: by the name beside that word, or by the only one that there is."""
+        beside = [one for one in self.names if _stem(noun) in map(stem, one.beside)]
+        found = beside or self.names
+        return found[0].text if len(found) == 1 else None
+
+    @cached_property
+    def joined(self) -> tuple[str, ...]:
+        """Names that stand side by side, as in `Ana or Ben`, where it has no others; else none."""
+        texts = sorted((one.text for one in self.names), key=self.text.find)
+        places = [(self.text.find(text), self.text.find(text) + len(text)) for text in texts]
+        between = [self.text[end:start] for (_, end), (start, _) in itertools.pairwise(places)]
+        return tuple(texts) if between and all(_JOINED.fullmatch(gap.lstrip("\"'\u201d")) for gap in between) else ()
+
+    def ordered(self, noun: str) -> str | None:
+        """`max` where it means the latest of a kind of thing, `min` for the oldest; None for neither."""
+        for found in _LAST.finditer(self.text):
+            if _stem(noun) in map(_stem, found[1].split()):
+                return "min" if found[0][:2].lower() in ("ol", "ea") else "max"
+        return None
 
     def counted(self, noun: str) -> int:
         """How many of a kind of thing it speaks of together, as `three places` does; 0 where it does not say."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -28,6 +29,7 @@ _ABOUT = 6.0
 """What a source gains that is about another kind of thing of which the question speaks: from there one gets on."""
 _FINDS = re.compile(r'(\w+) = (\w+\(.*?\))((?:\["[^"]+"\])*)\[0\]')
 """A line that takes the first of what a call finds."""
+_DATES = frozenset({"at", "date", "day", "released", "time", "timestamp", "year"})
 _SETS = re.compile(r"(\w+) = ([A-Z]+_\w+)\(")
 _DEEPEST = 3
 """Calls that one value may take."""
@@ -80,6 +82,10 @@ def _for_each(lines: list[str], question: Question) -> list[str]:
     inner = [f"    {line}" for line in lines[1:]]
     if (count := question.listed(thing)) > 1 and '"…"' in call:
         names = ", ".join(['"…"'] * count)
+        finder = call.replace('"…"', "name")
+        return [f"for name in [{names}]:", f"    {thing} = {finder}{inside}[0]", *inner]
+    if question.joined and '"…"' in call:
+        names = ", ".join(json.dumps(name, ensure_ascii=False) for name in question.joined)
         finder = call.replace('"…"', "name")
         return [f"for name in [{names}]:", f"    {thing} = {finder}{inside}[0]", *inner]
     if (count := question.counted(thing)) > 1:
@@ -180,12 +186,19 @@ class _Writer:
             return str(number)
         sources = self._sources(tool, parameter)
         if want is None or (not sources and not parameter.required):
-            return _said(parameter)
+            return self._said(parameter)
         for source in sources:
             found = self._found(source, want.noun, parameter, depth)
             if found is not None:
                 return found
-        return _said(parameter) if not sources else None
+        return self._said(parameter) if not sources else None
+
+    def _said(self, parameter: Parameter) -> str:
+        """What the question says of what is looked for, where it says one thing."""
+        text = _said(parameter)
+        name = self.asked.name_of(self.sought[-1] if self.sought else "") if text == '"…"' else None
+        searches = parameter.argument.lower() in SEARCHES
+        return json.dumps(name, ensure_ascii=False) if name is not None and searches else text
 
     def _found(self, source: Source, noun: str, parameter: Parameter, depth: int) -> str | None:
         """The text of a value that a source yields, after the lines that call it."""
@@ -207,8 +220,18 @@ class _Writer:
             name = self._name(f"{call}{steps(items)}", f"{noun}s")
             return f"[{noun}{steps(rest)} for {noun} in {name}]"
         holder, rest = source.path[:-1], source.path[-1:]
-        name = self._name(f"{call}{steps(holder)}", noun)
+        name = self._name(self._best(call, source, noun) or f"{call}{steps(holder)}", noun)
         return f"{name}{steps(rest)}"
+
+    def _best(self, call: str, source: Source, noun: str) -> str | None:
+        """The latest or the oldest thing of a list, where the question means that one and the list has dates."""
+        order = self.asked.ordered(noun)
+        items = source.path[:-1]
+        if order is None or items[-1:] != (0,):
+            return None
+        keys = [key for key, paths in self.graph.returned(source.tool).items() if (*items, key) in paths]
+        dates = [key for key in keys if not _DATES.isdisjoint(words(key))]
+        return f'{order}({call}{steps(items[:-1])}, key=lambda {noun}: {noun}["{dates[0]}"] or "")' if dates else None
 
     def _name(self, expression: str, noun: str) -> str:
         """The variable that holds an expression, set on a line of its own at its first use."""

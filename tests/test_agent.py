@@ -163,7 +163,7 @@ def test_a_variable_of_a_worked_example_is_taken_from_there() -> None:
 
     model = ScriptedModel("print(credits)", 'Dusk")["films"][0]\nprint(film)')
     with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
-        solution = agent.solve('Who acted in "Dusk"?')
+        solution = agent.solve("Who acted in what Ana Bell calls Dusk?")
     assert model.asked[1][-1].content == '```python\nfilm = GET_films(query="'
     assert (solution.program or "").startswith('film = GET_films(query="Dusk")')
 

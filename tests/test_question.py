@@ -31,3 +31,24 @@ def test_whose_a_thing_is_which_one_and_how_many() -> None:
     assert (asked.counted("song"), asked.counted("concert"), asked.counted("album")) == (3, 2, 0)
     assert Question("a pasta recipe, a rice recipe and the wine").listed("recipe") == 2
     assert "film" in Question("What is Ana Bell's latest film about?").owned
+
+
+@pytest.mark.parametrize(
+    ("text", "noun", "name"),
+    [
+        ('Who made the film "Dusk"?', "film", "Dusk"),
+        ("When was Ana Bell born?", "person", "Ana Bell"),
+        ("Did Ana Bell act in the film Dusk?", "film", "Dusk"),
+        ("Did Ana Bell act in Dusk?", "film", None),
+        ("Which film is the best?", "film", None),
+    ],
+)
+def test_what_a_thing_is_called(text: str, noun: str, name: str | None) -> None:
+    assert Question(text).name_of(noun) == name
+
+
+def test_names_side_by_side_and_the_latest_of_a_kind() -> None:
+    assert Question("Who is older, Ana Bell or Ben Ode?").joined == ("Ana Bell", "Ben Ode")
+    assert Question("Did Ana Bell know Ben Ode?").joined == ()
+    asked = Question("What is Ana Bell's most recent short film, and her oldest song?")
+    assert (asked.ordered("film"), asked.ordered("song"), asked.ordered("person")) == ("max", "min", None)

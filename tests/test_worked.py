@@ -45,16 +45,16 @@ def test_what_a_question_says_chooses_the_way() -> None:
     named = lines("cinema", "GET_films_filmId_credits", "Who acted in Dune?")
 
     assert rated[0] == 'film = GET_films_top_rated()["films"][0]'
-    assert named[0] == 'film = GET_films(query="…")["films"][0]'
+    assert named[0] == 'film = GET_films(query="Dune")["films"][0]'
 
 
 @pytest.mark.parametrize(
-    "question", ["Who acted in Ana Bell's latest film?", "Who acted in the films directed by Ana Bell?"]
+    "question", ["Who acted in Ana Bell's best film?", "Who acted in the films directed by Ana Bell?"]
 )
 def test_what_is_somebodys_is_reached_from_there(question: str) -> None:
     """The film is not called Ana Bell."""
     assert lines("cinema", "GET_films_filmId_credits", question)[:2] == [
-        'person = GET_people(query="…")["people"][0]',
+        'person = GET_people(query="Ana Bell")["people"][0]',
         'film = GET_people_personId_credits(personId=person["personId"])["cast"][0]',
     ]
 
@@ -75,8 +75,21 @@ def test_what_is_asked_of_several_is_done_for_each() -> None:
         '    film = GET_films(query=name)["films"][0]',
         '    credits = GET_films_filmId_credits(filmId=film["filmId"])',
     ]
-    assert counted.startswith('for film in GET_films(query="…")["films"][:3]:\n    credits = ')
-    assert written("Who acted in Dune?").startswith('film = GET_films(query="…")["films"][0]\ncredits = ')
+    assert counted.startswith('for film in GET_films(query="Mars")["films"][:3]:\n    credits = ')
+    assert written("Who acted in Dune?").startswith('film = GET_films(query="Dune")["films"][0]\ncredits = ')
+    assert written("Who acted in Dune and Dusk?").startswith(
+        'for name in ["Dune", "Dusk"]:\n    film = GET_films(query=name)["films"][0]\n    credits = '
+    )
+
+
+def test_the_latest_of_a_list_is_taken_where_that_is_meant() -> None:
+    """By a date that the list has."""
+    one, two = (
+        lines("cinema", "GET_films_filmId_credits", f"Who acted in the {word} film?") for word in ("latest", "best")
+    )
+
+    assert one[0] == 'film = max(GET_films(query="…")["films"], key=lambda film: film["releaseDate"] or "")'
+    assert two[0] == 'film = GET_films(query="…")["films"][0]'
 
 
 def test_the_number_of_a_thing_is_what_the_question_says() -> None:

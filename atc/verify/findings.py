@@ -19,6 +19,7 @@ from atc.programs import parsed
 from atc.provenance import arguments, lookup
 from protocols.graph import ProtocolGraph
 from protocols.model import Tool
+from protocols.premises import read_premises
 from protocols.shapes import Step, fields
 from protocols.words import words
 from sandbox.identity import SAFE
@@ -127,8 +128,6 @@ class Inspected:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What the question calls by name."""
-        from protocols.simulator.premises import read_premises  # with it comes the simulator, which takes a while
-
         return tuple(name.text for name in read_premises(self.query).names)
 
     @cached_property

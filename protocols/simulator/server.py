@@ -15,11 +15,11 @@ from urllib.parse import parse_qsl, urlsplit
 from protocols.auth import Credential, for_scheme
 from protocols.errors import UsageError
 from protocols.model import Protocol
+from protocols.premises import NOTHING, Premises, read_premises
 from protocols.simulator.conditions import Conditions, Hurdles, RequestLog
 from protocols.simulator.dice import Dice
 from protocols.simulator.kinds import Blueprint, survey
 from protocols.simulator.messages import Request
-from protocols.simulator.premises import NOTHING, Premises, read_premises
 from protocols.simulator.serving import Server
 from protocols.simulator.session import Answer, Session
 from protocols.simulator.world import World

@@ -19,10 +19,10 @@ from string import capwords
 from typing import cast
 from urllib.parse import quote
 
+from protocols.premises import NOTHING, Name, Premises
 from protocols.simulator import vocabulary
 from protocols.simulator.dice import Dice
 from protocols.simulator.kinds import Blueprint, FieldInfo, Kind, Pair, Relation, label_of, stem_of
-from protocols.simulator.premises import NOTHING, Name, Premises
 from protocols.simulator.shape import Shape, fits
 from protocols.simulator.values import is_date, make, mimic, plausible_number, slug
 from protocols.simulator.worldfile import EntitySpec, Range
