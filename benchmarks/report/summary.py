@@ -41,6 +41,7 @@ def summarize(results: Sequence[Result], settings: Settings) -> dict[str, object
         "mode": settings.mode,
         "seed": settings.seed,
         "without": list(settings.without),
+        "effort": settings.effort,
         "learn": settings.learn,
         "files": {name: dict(file) for name, file in settings.files.items()},
     }

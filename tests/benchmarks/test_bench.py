@@ -183,7 +183,7 @@ def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[...
         *("tasks", "success", "path", "precision", "success_any", "success_with_alternatives"),
         *("prompt_tokens", "completion_tokens", "model_calls", "tool_calls"),
         *("correct", "false_success", "reflections", "tokens_per_solved", "by_gold_calls", "errors", "seconds"),
-        *("model", "mode", "seed", "files", "date"),
+        *("model", "mode", "seed", "without", "effort", "learn", "files", "date"),
     ]
     assert [figures[name] for name in ("tasks", "success", "path", "precision")] == [3, 66.67, 83.33, 100.0]
     assert figures["model_calls"] == 1

@@ -595,7 +595,7 @@ def test_a_solve_cut_off_between_attempts_goes_on(api: LocalAPI, tmp_path: Path)
         f"alert = {STORM}\ntry:\n    GET_cities_city_id(city_id='nowhere')\nexcept ToolError:\n    print(alert['lvl'])"
     )
     file = tmp_path / "solve.journal"
-    made: dict[str, Any] = {"writes": "allow", "check": False}
+    made: dict[str, Any] = {"writes": "allow", "without": ["check"]}
     with Journal(file) as journal, Agent(api.protocol, model=ScriptedModel(first), **made) as agent:
         assert agent.solve("Warn of a storm", journal=journal).status == "model_error"
     before = len(api.requests)
