@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import keyword
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -80,14 +81,11 @@ def _for_each(lines: list[str], question: Question) -> list[str]:
         return lines
     thing, call, inside = found.groups()
     inner = [f"    {line}" for line in lines[1:]]
-    if (count := question.listed(thing)) > 1 and '"…"' in call:
-        names = ", ".join(['"…"'] * count)
+    several = ["…"] * question.listed(thing)
+    if (names := several if len(several) > 1 else question.joined) and '"…"' in call:
+        told = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
         finder = call.replace('"…"', "name")
-        return [f"for name in [{names}]:", f"    {thing} = {finder}{inside}[0]", *inner]
-    if question.joined and '"…"' in call:
-        names = ", ".join(json.dumps(name, ensure_ascii=False) for name in question.joined)
-        finder = call.replace('"…"', "name")
-        return [f"for name in [{names}]:", f"    {thing} = {finder}{inside}[0]", *inner]
+        return [f"for name in [{told}]:", f"    {thing} = {finder}{inside}[0]", *inner]
     if (count := question.counted(thing)) > 1:
         return [f"for {thing} in {call}{inside}[:{count}]:", *inner]
     return lines
@@ -195,7 +193,7 @@ class _Writer:
 
     def _said(self, parameter: Parameter) -> str:
         """What the question says of what is looked for, where it says one thing."""
-        text = _said(parameter)
+        text = _placeholder(parameter)
         name = self.asked.name_of(self.sought[-1] if self.sought else "") if text == '"…"' else None
         searches = parameter.argument.lower() in SEARCHES
         return json.dumps(name, ensure_ascii=False) if name is not None and searches else text
@@ -218,7 +216,8 @@ class _Writer:
         if several and ends:
             items, rest = source.path[: ends[-1]], source.path[ends[-1] + 1 :]
             name = self._name(f"{call}{steps(items)}", f"{noun}s")
-            return f"[{noun}{steps(rest)} for {noun} in {name}]"
+            one = _identifier(noun)
+            return f"[{one}{steps(rest)} for {one} in {name}]"
         holder, rest = source.path[:-1], source.path[-1:]
         name = self._name(self._best(call, source, noun) or f"{call}{steps(holder)}", noun)
         return f"{name}{steps(rest)}"
@@ -231,16 +230,23 @@ class _Writer:
             return None
         keys = [key for key, paths in self.graph.returned(source.tool).items() if (*items, key) in paths]
         dates = [key for key in keys if not _DATES.isdisjoint(words(key))]
-        return f'{order}({call}{steps(items[:-1])}, key=lambda {noun}: {noun}["{dates[0]}"] or "")' if dates else None
+        one = _identifier(noun)
+        key = f'lambda {one}: str({one}["{dates[0]}"] or "")' if dates else ""
+        return f"{order}({call}{steps(items[:-1])}, key={key})" if dates else None
 
     def _name(self, expression: str, noun: str) -> str:
         """The variable that holds an expression, set on a line of its own at its first use."""
         if expression not in self.names:
             taken = set(self.names.values())
-            name = noun if noun.isidentifier() else "found"
+            name = _identifier(noun)
             self.names[expression] = name if name not in taken else f"{name}{len(taken) + 1}"
             self.lines.append(f"{self.names[expression]} = {expression}")
         return self.names[expression]
+
+
+def _identifier(noun: str) -> str:
+    """A kind of thing as the name of a variable."""
+    return noun if noun.isidentifier() and not keyword.iskeyword(noun) else "found"
 
 
 def _kinds(tool: Tool) -> list[str]:
@@ -253,11 +259,11 @@ def _with(call: str, tool: Tool, path: tuple[Step, ...]) -> str:
     for argument, text in chosen(tool, path).items():
         parameter = tool.argument(argument)
         if parameter is not None:
-            call = call.replace(f"{argument}={_said(parameter)}", f"{argument}={text}")
+            call = call.replace(f"{argument}={_placeholder(parameter)}", f"{argument}={text}")
     return call
 
 
-def _said(parameter: Parameter) -> str:
+def _placeholder(parameter: Parameter) -> str:
     """What a question says, or the first of the values that may be chosen."""
     values = parameter.schema.get("enum")
     if isinstance(values, list) and values:

@@ -88,7 +88,7 @@ def test_the_latest_of_a_list_is_taken_where_that_is_meant() -> None:
         lines("cinema", "GET_films_filmId_credits", f"Who acted in the {word} film?") for word in ("latest", "best")
     )
 
-    assert one[0] == 'film = max(GET_films(query="…")["films"], key=lambda film: film["releaseDate"] or "")'
+    assert one[0] == 'film = max(GET_films(query="…")["films"], key=lambda film: str(film["releaseDate"] or ""))'
     assert two[0] == 'film = GET_films(query="…")["films"][0]'
 
 
