@@ -93,14 +93,19 @@ class Gate:
         return "\n".join([*lines, *(line for line in program.split("\n") if line not in lines)])
 
     def recalled(self, first: Diagnostic) -> list[str]:
-        """The lines of a worked example up to the one that sets a name that is not defined."""
+        """The lines of a worked example up to the one that sets a name that is not defined.
+
+        None where one of them writes: what the model did not write is nobody's wish.
+        """
         if first.rule != "unknown-name":
             return []
         for example in self._examples:
             lines = example.split("\n")
             places = [place for place, line in enumerate(lines) if line.startswith(f"{first.key} = ")]
-            if places:
-                return lines[: places[0] + 1]
+            kept = lines[: places[0] + 1] if places else []
+            called = [name for name in self._tools if any(f"{name}(" in line for line in kept)]
+            if kept and not any(self._graph.protocol.tool(name).writes for name in called):
+                return kept
         return []
 
     def _is_harmful(self, one: Diagnostic) -> bool:

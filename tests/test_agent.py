@@ -11,6 +11,7 @@ import pytest
 from atc import Agent
 from atc.events import CallMade, Event, FaultFound, SolveEnded, SolveStarted
 from atc.models import Completion, Message, Usage
+from benchmarks.datasets import open_dataset
 from protocols import load
 from protocols.errors import UsageError
 from protocols.samples import sample
@@ -136,6 +137,20 @@ def test_a_name_with_a_space_in_it_is_mended() -> None:
 
     assert [attempt.stage for attempt in solution.attempts] == ["check", "done"]
     assert solution.program == 'ana_bell = GET_people(query="Ana Bell")\nprint(ana_bell)'
+
+
+def test_nothing_is_written_that_the_model_did_not_write() -> None:
+    """A variable that an example gets by a write is no reason to write."""
+    protocol = open_dataset("tiny", None, ()).protocols["parcels"]
+    model = ScriptedModel('print(tracking["trackingNumber"])', "print(GET_customers())")
+    with Agent(protocol, model=model, simulate=True) as agent:
+        question = "Create a parcel for Olsen, to be left at the door"
+        lines = "\n".join(agent.opening(question).examples)
+        assert "tracking = POST_customers_customerId_parcels(" in lines
+        solution = agent.solve(question)
+
+    assert [attempt.stage for attempt in solution.attempts][:2] == ["check", "done"]
+    assert all(call.method == "GET" for call in solution.calls)
 
 
 def test_what_is_put_right_without_the_model_uses_up_no_revision(weather: LocalAPI) -> None:
