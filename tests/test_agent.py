@@ -142,7 +142,7 @@ def test_a_name_with_a_space_in_it_is_mended() -> None:
 def test_nothing_is_written_that_the_model_did_not_write() -> None:
     """A variable that an example gets by a write is no reason to write."""
     protocol = open_dataset("tiny", None, ()).protocols["parcels"]
-    model = ScriptedModel('print(tracking["trackingNumber"])', "print(GET_customers())")
+    model = ScriptedModel('print(tracking["trackingNumber"])', 'print(GET_customers(name="Olsen"))')
     with Agent(protocol, model=model, simulate=True) as agent:
         question = "Create a parcel for Olsen, to be left at the door"
         lines = "\n".join(agent.opening(question).examples)
