@@ -5,6 +5,7 @@ A tool that wins on words alone is of no use without the tools that yield its id
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection
 
@@ -33,6 +34,11 @@ _SPEAKS_OF = 2.0
 """What a field that the question speaks of is worth, beside the scores of words (about 1 to 4 each)."""
 
 
+_DATED = re.compile(
+    r"\b(?:on|in|of|since|until|before|after)\s+(?:january|february|march|april|may|june|july|august|september|october|"
+    r"november|december)\b|\b(?:yesterday|last (?:year|month|week)|on this day)\b|\b\d{4}-\d\d-\d\d\b",
+    re.IGNORECASE,
+)
 _FIELD = 0.7
 """What a word of the question is worth at most that a field of the response has, and the tool's description has not."""
 
@@ -61,6 +67,12 @@ class Candidates:
         times = Counter(word for told in self._fields.values() for word in told)
         most = len(graph.protocol.tools)
         self._rare = {word: _FIELD * (1 - (count / most) ** 0.5) for word, count in times.items()}
+        self._of_a_day = {
+            tool.name
+            for tool in graph.protocol.tools
+            for parameter in tool.arguments
+            if parameter.required and not {"date", "day"}.isdisjoint(words(parameter.argument))
+        }
         self._index = BM25Plus([[stem(word) for word in words(_text(tool))] for tool in graph.protocol.tools])
 
     def rank(self, query: str, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
@@ -79,10 +91,12 @@ class Candidates:
         tools = self.graph.protocol.tools
         asked = [stem(word) for word in words(query) if word not in _SAYS_NOTHING]
         scores = list(self._index.get_scores(asked))
+        dated = _DATED.search(query) is not None
         removes = not _REMOVES.isdisjoint(asked)
         for place, tool in enumerate(tools):
             scores[place] -= _UNWANTED * (tool.method == "DELETE" and not removes)
             scores[place] += _SPEAKS_OF * (not self.graph.returned(tool.name).keys().isdisjoint(speaks_of))
+            scores[place] += _SPEAKS_OF * (dated and tool.name in self._of_a_day)
             scores[place] += sum(self._rare.get(word, 0.0) for word in self._fields[tool.name] & set(asked))
         order = sorted(range(len(tools)), key=lambda place: (-scores[place], place))
         return {tools[place].name: float(scores[place]) for place in order}

@@ -26,6 +26,8 @@ _EXAMPLES = 2
 """Tools that read, and tools that write where something is to be done, of which an example is shown."""
 _LIKELY = 0.6
 """Of the best tool's score, what one needs to be worth an example: a small model copies what it is shown."""
+_EACH, _NEAR = 2, 0.85
+"""Tools for each part of a long question, and of the best one's score what the second one needs."""
 _DETAILED = 6
 """Tools that the prompt describes; of the other candidates it shows the arguments and the keys alone."""
 
@@ -133,6 +135,7 @@ def _exemplary(
     writes = [] if asks(query) else [name for name in ranked if protocol.tool(name).writes]
     likely = [one for one in (*reads[:_EXAMPLES], *writes[:_EXAMPLES]) if scores[one] >= _LIKELY * scores[ranked[0]]]
     parts = Question(query).parts
-    if len(parts) > 1 and reads:
-        likely += [next(name for name in candidates.scores(part, speaks_of) if name in reads) for part in parts]
+    for part in parts if len(parts) > 1 else ():
+        said = {name: score for name, score in candidates.scores(part, speaks_of).items() if name in reads}
+        likely += [name for name in list(said)[:_EACH] if said[name] >= _NEAR * max(said.values())]
     return [name for name in ranked if name in likely]

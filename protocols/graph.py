@@ -31,6 +31,7 @@ _STRONG = frozenset({"id", "uuid", "guid", "ref", "slug", "uri", "identifier", "
 _LINKS = frozenset({"href", "url", "link", "self"})
 _SELVES = frozenset({"user", "account", "profile", "member", "customer"})
 """What `/me` is, in the words of an API."""
+_VERBS = frozenset({"fetch", "filter", "find", "get", "list", "lookup", "query"})
 _LEAST = 1.0
 """Score under which a field is not taken for a source."""
 
@@ -495,7 +496,14 @@ def noun_of_identifier(name: str) -> str:
 
 
 def _literals(path: str) -> list[str]:
-    return [segment for segment in path.split("/") if segment and not segment.startswith("{")]
+    """The fixed parts of a path that speak of things; `findByColour` does not, it says how one looks for them."""
+    kept = []
+    for segment in path.split("/"):
+        told = words(segment)
+        thing = "_".join(told[: told.index("by")]) if "by" in told else segment
+        if thing and not segment.startswith("{") and not _VERBS.issuperset(words(thing)):
+            kept.append(thing)
+    return kept
 
 
 def _before(path: str, name: str) -> str:

@@ -153,7 +153,7 @@ def _run(query: str, tokens: Sequence[re.Match[str]], start: int) -> int:
     while end < len(tokens):
         gap = query[tokens[end - 1].end() : tokens[end].start()]
         shortened = gap == ". " and len(tokens[end - 1][0]) <= 2  # `Dr. Strange`, `J. Cole`
-        if gap.strip(" -") and not shortened:
+        if gap.strip(" -") and (not shortened or tokens[end][0].casefold() in _FAMILIAR):
             break
         ahead = end
         while ahead < len(tokens) and (tokens[ahead][0] in _INNER or tokens[ahead][0] == "&") and ahead - end < 3:

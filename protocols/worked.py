@@ -31,6 +31,9 @@ _ABOUT = 6.0
 _FINDS = re.compile(r'(\w+) = (\w+\(.*?\))((?:\["[^"]+"\])*)\[0\]')
 """A line that takes the first of what a call finds."""
 _DATES = frozenset({"at", "date", "day", "released", "time", "timestamp", "year"})
+_TELLING = frozenset(map(stem, ["barcode", "coordinates", "gps", "latitude", "longitude", "postcode", "zip"]))
+"""Words of a description that say by what something is found, other than by its name."""
+_PREFIX = "prefix"
 _SETS = re.compile(r"(\w+) = ([A-Z]+_\w+)\(")
 _DEEPEST = 3
 """Calls that one value may take."""
@@ -130,8 +133,8 @@ class _Writer:
             flow += [p for p in tool.arguments if not p.required and self._sources(tool, p)][:1]
         elif not flow:
             flow = [p for p in tool.arguments if p.argument.lower() in SEARCHES][:1]
-            if depth == 0 and not flow:
-                flow = [p for p in tool.arguments if self._sources(tool, p)][:1]
+        if depth == 0 and not any(p.argument.lower() in SEARCHES or self._sources(tool, p) for p in flow):
+            flow += [p for p in tool.arguments if p not in flow and self._sources(tool, p)][:1]
         given = []
         for parameter in flow:
             value = self._value(tool, parameter, depth)
@@ -164,7 +167,11 @@ class _Writer:
         if tool.writes:
             return 10.0 if self._made(source, noun) else 0.0
         told = {stem(word) for word in words(f"{tool.path} {' '.join(chosen(tool, source.path).values())}")}
+        said = _TELLING.intersection(stem(word) for word in words(f"{tool.summary} {tool.description}"))
         mine = 1.0 if "me" in words(tool.path) and not _MINE.isdisjoint(self.asked.stems) else 0.0
+        if _PREFIX in told and any(name.prefix for name in self.asked.names):
+            mine += _ABOUT
+        mine += 0.0 if said.isdisjoint(self.asked.stems) else _ABOUT
         others = self.graph.nouns.intersection(_kinds(tool)).difference(_kinds(taker), {noun})
         about = 0.0 if {stem(kind) for kind in others}.isdisjoint(self.asked.stems) else _ABOUT
         return len(told.intersection(self.asked.stems) - _EMPTY - {stem(noun)}) + mine + about
@@ -184,17 +191,18 @@ class _Writer:
             return str(number)
         sources = self._sources(tool, parameter)
         if want is None or (not sources and not parameter.required):
-            return self._said(parameter)
+            return self._said(tool, parameter)
         for source in sources:
             found = self._found(source, want.noun, parameter, depth)
             if found is not None:
                 return found
-        return self._said(parameter) if not sources else None
+        return self._said(tool, parameter) if not sources else None
 
-    def _said(self, parameter: Parameter) -> str:
+    def _said(self, tool: Tool, parameter: Parameter) -> str:
         """What the question says of what is looked for, where it says one thing."""
+        about = self.sought[-1] if self.sought else (_kinds(tool) or [""])[-1]
         text = _placeholder(parameter)
-        name = self.asked.name_of(self.sought[-1] if self.sought else "") if text == '"…"' else None
+        name = self.asked.name_of(about) if text == '"…"' else None
         searches = parameter.argument.lower() in SEARCHES
         return json.dumps(name, ensure_ascii=False) if name is not None and searches else text
 

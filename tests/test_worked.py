@@ -127,6 +127,43 @@ def test_the_number_of_a_thing_is_what_the_question_says() -> None:
     assert 'season_number=season["season_number"]' in written("Which seasons are there?")
 
 
+def test_a_place_is_found_by_what_the_question_gives() -> None:
+    """By the beginning of its name or by where it is, if that is what is known; the day that is needed is left open."""
+    text = {"type": "string"}
+    place = {"type": "object", "properties": {"place_id": text, "name": text, "country": text, "lat": text}}
+
+    def tool(summary: str, schema: object, *required: str) -> dict[str, object]:
+        body = {"200": {"description": "", "content": {"application/json": {"schema": schema}}}}
+        names = [*required, "place_id"] if summary == "Weather" else required
+        parameters = [{"name": n, "in": "query", "required": n in required, "schema": text} for n in names]
+        return {"get": {"summary": summary, "parameters": parameters, "responses": body}}
+
+    places = {"type": "array", "items": place}
+    flow = ProtocolGraph(
+        load(
+            {
+                "openapi": "3.0.3",
+                "info": {"title": "Weather", "version": "1"},
+                "paths": {
+                    "/find_places": tool("Search places by name", places, "text"),
+                    "/find_places_prefix": tool("Search places by the beginning of the name", places, "text"),
+                    "/nearest_place": tool("The nearest place to GPS coordinates", place, "lat", "lon"),
+                    "/historical_weather": tool("Weather", {"type": "object", "properties": {"wind": text}}, "date"),
+                },
+            }
+        )
+    )
+
+    def written(question: str) -> list[str]:
+        return worked(flow, "GET_historical_weather", [one.name for one in flow.protocol.tools], question)
+
+    assert written("How windy was it in Oslo?")[-1] == (
+        'weather = GET_historical_weather(date="…", place_id=place["place_id"])'
+    )
+    assert "GET_find_places_prefix(" in written('How windy was it in the first place that starts with "Os"?')[0]
+    assert "GET_nearest_place(" in written("How windy was it at the coordinates 59.9, 10.7?")[0]
+
+
 def test_what_is_to_be_made_is_not_searched_for() -> None:
     """A parcel that is new has the number that announcing it yields."""
     old = lines("parcels", "PATCH_parcels_trackingNumber", "Change the parcel of Olsen")
