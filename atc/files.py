@@ -10,7 +10,7 @@ from typing import Any
 
 from protocols.errors import UsageError
 
-__all__ = ["read_lines", "to_json", "write_json"]
+__all__ = ["read_lines", "to_json", "write_json", "write_text"]
 
 
 def to_json(data: object) -> str:
@@ -25,19 +25,24 @@ def to_json(data: object) -> str:
 
 
 def write_json(path: Path, data: object) -> None:
-    """Write `data` to `path`, which is then there as a whole or as it was before. Raises: UsageError.
+    """Write `data` to `path` as JSON; see `write_text`. Raises: UsageError."""
+    write_text(path, to_json(data))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text to `path`, which is then there as a whole or as it was before. Raises: UsageError.
 
     What is there and is no file (a pipe, a device) is written to as it is.
     """
     if path.exists() and not path.is_file():
         try:
-            path.write_text(to_json(data), "utf-8")
+            path.write_text(text, "utf-8")
         except OSError as error:
             raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
         return
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_text(to_json(data), "utf-8")
+        temporary.write_text(text, "utf-8")
         temporary.replace(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error

@@ -1,1 +1,8 @@
-"""How an API is learned by trying it: the right place for probers, which may use everything but the benchmarks."""
+"""How an API is learned by trying it: `Prober(protocol).probe()`, and `atc probe`."""
+
+from __future__ import annotations
+
+from probing.findings import Finding, ProbeReport
+from probing.prober import Prober
+
+__all__ = ["Finding", "ProbeReport", "Prober"]

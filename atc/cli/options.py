@@ -109,7 +109,7 @@ clock_options = _all(
     ),
 )
 
-_target_options = _all(
+target_options = _all(
     click.option("--simulate", is_flag=True, help="Ask a simulated API on this machine instead of the real one."),
     click.option("--base-url", metavar="URL", help="Where the API is, if not where its document says."),
     click.option(
@@ -125,7 +125,7 @@ api_options = _all(
     click.option(
         "--api", required=True, metavar="SPEC", help="OpenAPI document or *.tools.json: file or URL, JSON or YAML."
     ),
-    _target_options,
+    target_options,
     clock_options,
 )
 
@@ -135,7 +135,7 @@ resumable_api_options = _all(
         metavar="SPEC",
         help="OpenAPI document or *.tools.json: file or URL, JSON or YAML.  [required without --resume]",
     ),
-    _target_options,
+    target_options,
     clock_options,
 )
 
@@ -148,13 +148,13 @@ bench_api_options = _all(
         help="OpenAPI document or *.tools.json, where tasks are of several domains one for each  [default: as under "
         "$ATC_DATA]",
     ),
-    _target_options,
+    target_options,
     clock_options,
 )
 
 optional_api_options = _all(
     click.option("--api", metavar="SPEC", help="OpenAPI document or *.tools.json; without it only --allow is reached."),
-    _target_options,
+    target_options,
     clock_options,
 )
 

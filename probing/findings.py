@@ -1,0 +1,111 @@
+"""What probing found out, tool by tool and in all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+from protocols.model import Schema
+
+__all__ = ["Finding", "Outcome", "ProbeReport"]
+
+Outcome = Literal[
+    "documented",
+    "no_content",
+    "unreachable_argument",
+    "only_errors",
+    "refused_by_policy",
+    "budget",
+    "model_failed",
+]
+"""
+documented: it answered, and its answer has a schema
+no_content: it answered well, and there is nothing to describe
+unreachable_argument: it needs a value that no answer held
+only_errors: whatever was tried, it answered with an error
+refused_by_policy: it writes, and that was not allowed
+budget: there were no requests or tokens left for it
+model_failed: no program that calls it could be had from the model
+"""
+
+
+@dataclass(slots=True)
+class Finding:
+    """One tool: how it went, and what is known of it now.
+
+    `program` answers `question` by calling the tool, `status` is that of its answer. `statuses` has what each other
+    status came with, in a few words. `samples` are the model's programs for it, `requests` the calls of it.
+    """
+
+    tool: str
+    outcome: Outcome = "unreachable_argument"
+    reason: str = ""
+    question: str = ""
+    program: str = ""
+    iteration: int = 0
+    status: str | None = None
+    statuses: dict[str, str] = field(default_factory=dict)
+    samples: int = 0
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    schema: Schema | None = None
+    example: object = None
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing more to find out."""
+        return self.outcome in ("documented", "no_content")
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReport:
+    """All of it. `agreement` compares with the truth, where that was hidden (see probing.agreement)."""
+
+    tools: tuple[Finding, ...]
+    iterations: int
+    requests: int
+    protocol: str
+    seed: int
+    model: str | None
+    ended: str = ""
+    agreement: Mapping[str, object] = field(default_factory=dict)
+
+    def compared(self, agreement: Mapping[str, object]) -> ProbeReport:
+        """The same with how far it agrees with the truth."""
+        return replace(self, agreement=agreement)
+
+    @property
+    def exit_code(self) -> int:
+        """0 where every tool is documented, 4 where a budget ended it, else 1."""
+        if all(one.done for one in self.tools):
+            return 0
+        return 4 if self.ended else 1
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; the keys are part of the interface."""
+        tools = []
+        for one in self.tools:
+            data = asdict(one)
+            del data["schema"], data["example"]
+            tools.append(data)
+        outcomes = [one.outcome for one in self.tools]
+        return {
+            "tools": tools,
+            "iterations": self.iterations,
+            "totals": {
+                "tools": len(tools),
+                "done": sum(one.done for one in self.tools),
+                "outcomes": {name: outcomes.count(name) for name in sorted(set(outcomes))},
+                "requests": self.requests,
+                "samples": sum(one.samples for one in self.tools),
+                "prompt_tokens": sum(one.prompt_tokens for one in self.tools),
+                "completion_tokens": sum(one.completion_tokens for one in self.tools),
+            },
+            "agreement": dict(self.agreement),
+            "model": self.model,
+            "seed": self.seed,
+            "protocol": self.protocol,
+            "ended": self.ended,
+        }

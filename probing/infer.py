@@ -1,0 +1,137 @@
+"""A schema from the responses that were seen: what they have in common, and no more than they are evidence for.
+
+`genson` merges the instances: the union of keys, those always there required, null beside other types. On top of that
+an object whose keys are data is told from one whose keys are names, and texts that all have one format get it.
+`paper` is the ATC paper's Algorithm 2: the first element of each list, and the names of types.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from protocols.contract import learned
+from protocols.model import Schema
+from protocols.words import is_identifier, words
+
+__all__ = ["infer", "paper"]
+
+_ENOUGH = 3
+"""Values from which on their common format counts, and objects from which on a key is required."""
+_MEASURES = frozenset(
+    {"amount", "average", "height", "lat", "lon", "percent", "popularity", "price", "rate", "rating", "ratio", "score"}
+    | {"size", "temperature", "value", "weight", "width"}
+)
+"""Last words of the names of numbers that need not be whole, whatever was seen of them."""
+_KEYS = 6
+"""Keys from which on an object may be a map."""
+_DATA = re.compile(r"[A-Z]{2}|[a-z]{2}(-[A-Z]{2})?|\d[\d./:-]*|\d{4}-\d\d(-\d\d)?|[0-9a-f-]{8,}")
+"""What keys look like that are data: country and language codes, numbers, days, hashes."""
+_FORMATS: dict[str, re.Pattern[str]] = {
+    "date-time": re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*"),
+    "date": re.compile(r"\d{4}-\d\d-\d\d"),
+    "uuid": re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE),
+    "uri": re.compile(r"[a-z][a-z0-9+.-]*://\S+"),
+    "email": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
+}
+
+
+def infer(bodies: Sequence[object]) -> Schema:
+    """The JSON schema (2020-12) that all these bodies satisfy. At least one."""
+    return _refined(dict(learned(bodies)), list(bodies))
+
+
+def paper(body: object) -> object:
+    """Algorithm 2: a response by the names of its types; of a list only the first element."""
+    if isinstance(body, Mapping):
+        return {key: paper(part) for key, part in body.items()}
+    if isinstance(body, list):
+        return [paper(body[0])] if body else []
+    return type(body).__name__
+
+
+def _refined(schema: dict[str, Any], values: Sequence[object], name: str = "") -> dict[str, Any]:
+    """A merged schema with what its values tell besides; `name` is that of the field."""
+    schema = {key: part for key, part in schema.items() if key != "$schema"}
+    objects = [value for value in values if isinstance(value, Mapping)]
+    lists = [value for value in values if isinstance(value, list)]
+    texts = [value for value in values if isinstance(value, str)]
+    if "anyOf" in schema:
+        schema["anyOf"] = [_refined(part, [v for v in values if _is(v, part.get("type"))]) for part in schema["anyOf"]]
+        return schema
+    if objects and schema.get("properties"):
+        properties: dict[str, Any] = schema["properties"]
+        if _is_map(objects):
+            inside = [part for one in objects for part in one.values()]
+            schema.pop("required", None)
+            del schema["properties"]
+            schema["additionalProperties"] = _refined(dict(learned(inside)), inside)
+        else:
+            if len(objects) < _ENOUGH:  # what is always there cannot be told yet
+                schema.pop("required", None)
+            schema["properties"] = {
+                key: _refined(part, [one[key] for one in objects if key in one], key)
+                for key, part in properties.items()
+            }
+    if lists and isinstance(schema.get("items"), dict):
+        schema["items"] = _refined(schema["items"], [item for one in lists for item in one], name)
+    if schema.get("type") == "integer" and not is_identifier(name):
+        few = len({value for value in values if isinstance(value, int)}) < _ENOUGH
+        if few or (words(name)[-1:] and words(name)[-1] in _MEASURES):
+            schema["type"] = "number"
+    if texts and schema.get("type") in ("string", ["null", "string"]) and (found := _format(texts)):
+        schema["format"] = found
+    return schema
+
+
+def _is(value: object, kind: object) -> bool:
+    names = {"object": Mapping, "array": list, "string": str, "boolean": bool, "null": type(None)}
+    told = kind if isinstance(kind, list) else [kind]
+    if isinstance(value, bool):
+        return "boolean" in told
+    if isinstance(value, int | float):
+        return "number" in told or "integer" in told
+    return any(isinstance(value, names[one]) for one in told if one in names)
+
+
+def _is_map(objects: Sequence[Mapping[str, object]]) -> bool:
+    """Whether the keys of objects are data: there are many, they all look like it, and the values are alike."""
+    keys = {key for one in objects for key in one}
+    if len(keys) < _KEYS or not all(_DATA.fullmatch(key) for key in keys):
+        return False
+    return len({_kind(value) for one in objects for value in one.values()} - {"null"}) <= 1
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "object"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return "number"
+    return {list: "array", str: "string", bool: "boolean", type(None): "null"}.get(type(value), "other")
+
+
+def _format(texts: Sequence[str]) -> str | None:
+    """The format that all of several different texts have."""
+    if len(set(texts)) < _ENOUGH:
+        return None
+    return next((name for name in _candidates(texts) if all(_valid(name, text) for text in texts)), None)
+
+
+def _candidates(texts: Sequence[str]) -> Iterator[str]:
+    for name, pattern in _FORMATS.items():
+        if all(pattern.fullmatch(text) for text in texts):
+            yield name
+
+
+def _valid(name: str, text: str) -> bool:
+    """Whether a text that looks like a day or a moment is one."""
+    try:
+        if name == "date":
+            date.fromisoformat(text)
+        elif name == "date-time":
+            datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return name != "date-time" or "T" in text

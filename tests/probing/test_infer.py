@@ -1,0 +1,72 @@
+"""A schema says what the instances have in common, and no more than they are evidence for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from probing.infer import infer, paper
+
+FILMS = [
+    {"id": number, "name": f"Film {number}", "seen": f"2024-05-0{number}", "score": number * 2, "tag": None}
+    for number in range(1, 5)
+]
+
+
+def at(schema: Any, *path: str) -> Any:
+    for step in path:
+        schema = schema["items"] if step == "0" else schema["properties"][step]
+    return schema
+
+
+def test_what_is_always_there_is_required_and_what_may_be_missing_is_not() -> None:
+    body = {"films": [*FILMS, {"id": 9, "name": "Nine"}]}
+    schema = infer([body, {"films": []}, {"films": None}])
+
+    films: Any = at(schema, "films")
+    variants: list[Any] = films.get("anyOf", [films])
+    films = next(one for one in variants if "items" in one)
+    assert films["items"]["required"] == ["id", "name"]
+    assert schema["required"] == ["films"]
+    assert all(Draft202012Validator(schema).is_valid(one) for one in (body, {"films": []}, {"films": None}))
+
+
+def test_few_instances_are_no_evidence_that_a_key_is_always_there() -> None:
+    assert "required" not in infer([{"id": 1}])
+    assert infer([{"id": 1}, {"id": 2}, {"id": 3}])["required"] == ["id"]
+
+
+def test_kinds_formats_and_nulls() -> None:
+    item = at(infer([FILMS]), "0")
+
+    assert at(item, "id") == {"type": "integer"}
+    assert at(item, "score") == {"type": "number"}, "a measure need not be whole"
+    assert at(item, "seen") == {"type": "string", "format": "date"}
+    assert at(item, "name") == {"type": "string"}
+    assert at(item, "tag") == {"type": "null"}
+    assert at(infer([{"a": 1.5}, {"a": 2}]), "a")["type"] == "number"
+    assert at(infer([{"at": "2024-13-99"}] * 4), "at") == {"type": "string"}
+
+
+def test_an_object_whose_keys_are_data_is_a_map() -> None:
+    """Another key of the same kind is no surprise then; one whose keys are names stays what it is."""
+    places = {code: {"link": f"https://x.example/{code}"} for code in ("DE", "FR", "GB", "US", "NO", "SE")}
+    schema = infer([{"results": places}])
+
+    assert at(schema, "results")["additionalProperties"]["properties"]["link"]["format"] == "uri"
+    assert "properties" not in at(schema, "results")
+    assert "properties" in infer([dict.fromkeys("abcdefgh", 1)])
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ({"a": [{"b": 1, "c": None}, {"b": "x"}]}, {"a": [{"b": "int", "c": "NoneType"}]}),
+        ([], []),
+        ("text", "str"),
+    ],
+)
+def test_the_papers_algorithm_takes_the_first_element(body: object, told: object) -> None:
+    assert paper(body) == told

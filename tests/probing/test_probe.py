@@ -1,0 +1,167 @@
+"""An API without documented responses is learned by calling it: real requests to a server on this machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from openapi_spec_validator import validate
+
+from atc.cli import main
+from benchmarks.datasets import open_dataset
+from probing.agreement import agreement, fresh_answers, held_by
+from probing.blind import blinded
+from probing.document import documented
+from probing.prober import Prober, disguised
+from protocols import load
+from protocols.contract import Contract
+from protocols.graph import ProtocolGraph
+from protocols.model import Protocol
+from protocols.samples import sample
+from protocols.simulator import Simulator
+from protocols.worked import worked
+from tests.local_api import LocalAPI
+
+TINY = ["museum", "parcels"]
+
+
+def api(name: str) -> Protocol:
+    return load(sample("cinema")) if name == "cinema" else open_dataset("tiny", None, ()).protocols[name]
+
+
+def probed(truth: Protocol, **settings: object) -> Prober:
+    """A prober that has been through a simulated service, of which it was told nothing of the responses."""
+    with Simulator(truth) as world:
+        settings = {"writes": "all", **settings}
+        prober = Prober(blinded(truth), base_url=world.url, credentials=world.credentials, **settings)  # type: ignore[arg-type]
+        prober.report = prober.probe()  # type: ignore[attr-defined]
+    return prober
+
+
+def test_the_prober_is_told_nothing_of_responses() -> None:
+    truth = api("cinema")
+    hidden = blinded(truth)
+
+    assert [tool.arguments for tool in hidden.tools] == [tool.arguments for tool in truth.tools]
+    assert all(tool.responses == () for tool in hidden.tools)
+    assert "synopsis" not in repr(hidden)
+
+
+@pytest.mark.parametrize("name", ["cinema", *TINY])
+def test_every_tool_is_reached_along_the_data_flow(name: str) -> None:
+    """Without a model; what is inferred has no field that the truth lacks, and holds in worlds never seen."""
+    truth = api(name)
+    prober = probed(truth)
+
+    assert {one.tool: one.reason for one in prober.found.values() if not one.done} == {}
+    figures = agreement(truth, prober.known, prober.found)
+    assert (figures["precision"], figures["types"], figures["invented"]) == (100.0, 100.0, [])
+    held = held_by(prober.found, fresh_answers(truth, prober.found, 0))
+    assert held["fresh"]
+    assert float(str(held["recall"])) >= 95
+    assert float(str(held["valid"])) >= 95
+
+
+def test_the_document_is_openapi_and_says_what_the_hidden_one_said() -> None:
+    """It can be loaded in the other's place: the same call yields the same identifier."""
+    truth = api("cinema")
+    prober = probed(truth)
+    document = documented(prober.protocol, prober.found)
+    validate(document)
+    learned = load(document)
+    names = [tool.name for tool in truth.tools]
+
+    assert [tool.name for tool in learned.tools] == names
+    for tool in ("GET_studios_studioId", "GET_films_filmId_credits"):
+        assert worked(ProtocolGraph(learned), tool, names) == worked(ProtocolGraph(truth), tool, names)
+    body = Contract(learned).body("GET_films_filmId")
+    assert body is not None
+    assert "synopsis" in body.keys
+    usage = document["paths"]["/studios/{studioId}"]["get"]["x-usage"]
+    assert "GET_studios_studioId(" in usage["program"]
+
+
+def test_what_is_documented_is_kept() -> None:
+    """Without hiding anything, a probe adds an example and no other schema."""
+    truth = api("cinema")
+    with Simulator(truth) as world:
+        prober = Prober(truth, base_url=world.url, credentials=world.credentials, only=["GET_films"])
+        prober.probe()
+    media = documented(truth, prober.found)["paths"]["/films"]["get"]["responses"]["200"]["content"]["application/json"]
+    success = truth.tool("GET_films").success
+
+    assert success is not None
+    assert media["schema"] == success.schema
+    assert "films" in media["example"]
+
+
+def test_writes_are_refused_unless_they_are_allowed() -> None:
+    truth = api("parcels")
+    prober = probed(truth, writes="deny")
+    writing = {tool.name for tool in truth.tools if tool.writes}
+
+    assert writing
+    assert {name for name, one in prober.found.items() if one.outcome == "refused_by_policy"} == writing
+    assert all(prober.found[name].requests == 0 for name in writing)
+
+
+def test_a_budget_is_kept_and_what_is_left_undone_is_listed() -> None:
+    prober = probed(api("cinema"), budget_calls=3)
+    report = prober.report  # type: ignore[attr-defined]
+
+    assert report.requests <= 3 + 2, "a program under way is not cut off"
+    assert report.exit_code == 4
+    assert any(one.outcome == "budget" and "3 requests" in one.reason for one in prober.found.values())
+
+
+def test_a_service_in_trouble_is_told_tool_by_tool() -> None:
+    """An error in disguise and a web page are no answers; what needs an identifier says which."""
+    with LocalAPI() as local:
+        local.answer("GET", "/cities", {"error": {"code": 9, "message": "no such plan"}})
+        local.answer("GET", "/alerts", b"<html>maintenance</html>")
+        prober = Prober(blinded(local.protocol), writes="deny")
+        report = prober.probe()
+    outcomes = {one.tool: (one.outcome, one.reason) for one in report.tools}
+
+    assert report.exit_code == 1
+    assert outcomes["GET_cities"][0] == "only_errors"
+    assert "no such plan" in outcomes["GET_cities"][1]
+    assert outcomes["GET_cities_city_id"] == ("unreachable_argument", "no answer held a value for city_id")
+    assert outcomes["POST_alerts"][0] == "refused_by_policy"
+    validate(documented(local.protocol, prober.found))
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        ({"error": "no key", "code": 3}, True),
+        ({"success": False, "status_message": "Invalid"}, True),
+        ({"errors": [], "films": []}, False),
+        ({"error": None, "status": "ok"}, False),
+        ("<!doctype html>", True),
+        ([], False),
+    ],
+)
+def test_an_error_that_comes_as_an_answer_is_seen(body: object, wrong: bool) -> None:
+    assert (disguised(body) is not None) is wrong
+
+
+def test_the_command_writes_document_and_report(tmp_path: Path) -> None:
+    """Exit code 0 when all is documented, 1 when not, 2 for a slip; the files are there each time."""
+    out, report = tmp_path / "learned.yaml", tmp_path / "report.json"
+    asked = ["probe", str(sample("cinema")), "--simulate", "-o", str(out), "--report", str(report)]
+
+    whole = CliRunner().invoke(main, [*asked, "--blind"])
+    assert whole.exit_code == 0, whole.output
+    assert "precision: 100.0" in whole.output
+    validate(yaml.safe_load(out.read_text()))
+    told = json.loads(report.read_text())
+    assert told["totals"]["done"] == told["totals"]["tools"] == len(told["tools"])
+    assert told["agreement"]["recall"] >= 95
+    part = CliRunner().invoke(main, [*asked, "--writes", "deny", "--json"])
+    assert (part.exit_code, json.loads(part.stdout)["totals"]["outcomes"]["refused_by_policy"]) == (1, 2)
+    slip = CliRunner().invoke(main, [*asked, "--only", "GET_nothing"])
+    assert (slip.exit_code, "no tool GET_nothing" in slip.output) == (2, True)
