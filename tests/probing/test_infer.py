@@ -24,13 +24,13 @@ def at(schema: Any, *path: str) -> Any:
 def test_what_is_always_there_is_required_and_what_may_be_missing_is_not() -> None:
     body = {"films": [*FILMS, {"id": 9, "name": "Nine"}]}
     schema = infer([body, {"films": []}, {"films": None}])
-
     films: Any = at(schema, "films")
     variants: list[Any] = films.get("anyOf", [films])
     films = next(one for one in variants if "items" in one)
     assert films["items"]["required"] == ["id", "name"]
     assert schema["required"] == ["films"]
-    assert all(Draft202012Validator(schema).is_valid(one) for one in (body, {"films": []}, {"films": None}))
+    bodies: list[dict[str, Any]] = [body, {"films": []}, {"films": None}]
+    assert all(Draft202012Validator(schema).is_valid(seen) for seen in bodies)
 
 
 def test_few_instances_are_no_evidence_that_a_key_is_always_there() -> None:

@@ -162,6 +162,6 @@ def test_the_command_writes_document_and_report(tmp_path: Path) -> None:
     assert told["totals"]["done"] == told["totals"]["tools"] == len(told["tools"])
     assert told["agreement"]["recall"] >= 95
     part = CliRunner().invoke(main, [*asked, "--writes", "deny", "--json"])
-    assert (part.exit_code, json.loads(part.stdout)["totals"]["outcomes"]["refused_by_policy"]) == (1, 2)
+    assert (part.exit_code, json.loads(part.stdout)["totals"]["outcomes"]["refused_by_policy"]) == (1, 3)
     slip = CliRunner().invoke(main, [*asked, "--only", "GET_nothing"])
     assert (slip.exit_code, "no tool GET_nothing" in slip.output) == (2, True)
