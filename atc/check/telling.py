@@ -499,8 +499,16 @@ class Teller:
         """The loop whose variable the checker points at."""
         node = self._expression(report)
         names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} if node is not None else set()
-        loops = (one for one in ast.walk(self.tree) if isinstance(one, ast.For | ast.comprehension))
-        return next((one for one in loops if isinstance(one.target, ast.Name) and one.target.id in names), None)
+        around = [
+            (one, loop)
+            for one in ast.walk(self.tree)
+            if isinstance(one, ast.For | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp)
+            and one.lineno <= report.line <= (one.end_lineno or one.lineno)
+            for loop in ([one] if isinstance(one, ast.For) else one.generators)
+            if isinstance(loop.target, ast.Name) and loop.target.id in names
+        ]
+        around.sort(key=lambda found: (found[0].end_lineno or 0) - found[0].lineno)
+        return around[0][1] if around else None
 
     def _expression(self, report: Report) -> ast.AST | None:
         """The largest expression or named argument that begins at a place."""

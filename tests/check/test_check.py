@@ -185,6 +185,16 @@ def test_a_list_that_is_not_wrapped_is_taken_as_it_is() -> None:
     assert mended(program, check(program, contract)) == program.replace('["items"]', "")
 
 
+def test_each_loop_over_a_dict_is_put_right() -> None:
+    """Two loops may have a variable of the same name."""
+    contract = Contract(protocols()["cinema"])
+    start = 'credits = GET_films_filmId_credits(filmId=GET_films()["films"][0]["filmId"])\n'
+    twice = 'one = [who["name"] for who in credits if who["job"]]\ntwo = [who["name"] for who in credits if who["job"]]'
+    program = f"{start}{twice}"
+
+    assert mended(program, check(program, contract)) == program.replace("in credits if", 'in credits["crew"] if')
+
+
 def test_what_an_interactive_python_has_a_program_has_not() -> None:
     """`credits` is a word of a film service, and not that of Python's authors."""
     (told,) = checked('print(credits["cast"])', "cinema")
