@@ -10,6 +10,7 @@ import ast
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from atc.check import Diagnostic, begun, mended
 from atc.check.telling import Edit
@@ -24,6 +25,10 @@ from sandbox.bodies import LargeBody
 from sandbox.records import CallRecord, Run
 
 __all__ = ["Remedy", "outline", "remedy", "remedy_of"]
+
+
+_ALIKE = 0.78
+"""Likeness from which on a key that no tool returns is taken for one that a tool does return."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +270,9 @@ def _elsewhere(
     given = {
         want: text for name, text in fact.arguments.items() if (want := graph.want(fact.tool or "", name)) is not None
     }
-    for field, value in [(key, ""), *meant[:1]]:
+    fields = {field.lower(): field for name in shown for field in graph.returned(name)}
+    alike = [] if key.lower() in fields else get_close_matches(key.lower(), fields, 1, _ALIKE)
+    for field, value in [(fields[alike[0]] if alike else key, ""), *meant[:1]]:
         way = route_to_field(graph, field, fact.held, given, shown)
         if way is not None and value:
             text = f'[item for item in {way.text + steps(way.path[:-2])} if item["{field}"] == "{value}"]'

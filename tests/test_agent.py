@@ -101,6 +101,21 @@ def test_what_is_missing_is_asked_for_where_one_way_leads_to_it() -> None:
     )
 
 
+def test_a_made_up_identifier_and_a_key_by_another_name_need_no_model() -> None:
+    """The question names one thing that it can be, and one tool returns what is called nearly so."""
+    model = ScriptedModel('person = GET_people_personId(personId=12345)\nprint("born", person["birthDate"])')
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        solution = agent.solve("When was Ana Bell born?")
+    assert (solution.status, solution.usage.model_calls) == ("answered", 1)
+    assert 'GET_people(query="Ana Bell")["people"][0]["personId"]' in solution.program
+
+    model = ScriptedModel('person = GET_people(query="Ana Bell")["people"][0]\nprint("born", person["birthDate"])')
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        solution = agent.solve("When was Ana Bell born?")
+    assert (solution.status, solution.usage.model_calls) == ("answered", 1)
+    assert 'GET_people_personId(personId=person["personId"])["birthday"]' in solution.program
+
+
 def test_a_revision_begins_with_the_call_that_yields_what_was_missing() -> None:
     """Of several that the way leads to, the model says which it means; it only has to go on from there."""
     start = 'film = GET_films(query="Dusk")["films"][0]\n'

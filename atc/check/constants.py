@@ -10,6 +10,7 @@ from protocols.calling import check_argument
 from protocols.errors import ToolError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol
+from protocols.question import Question
 from protocols.routes import search_expression
 
 __all__ = ["made_up", "wrong_constants"]
@@ -88,6 +89,8 @@ def made_up(
                 found = None
                 if name and not placeholder and len(text) == 1:
                     found = search_expression(graph, sources, text[0])
+                elif not name and query is not None and (told := Question(query).name_of(want.noun)) is not None:
+                    found = search_expression(graph, sources, told)  # there is one thing that it can be
                 if found is None and said and not placeholder and " " not in text[0]:
                     continue
                 what = "is a name and no identifier" if name and not placeholder else "is made up"

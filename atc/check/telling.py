@@ -224,7 +224,8 @@ class Teller:
         message = f'{where} has no "{key}"; its keys are {_listed(place.keys)}'
         same = [name for name in place.keys if noun_of(name) == noun_of(key)]
         same = same or [name for name in place.keys if key in _CALLED and name in _CALLED][:1]
-        near = same or get_close_matches(key, place.keys, 1, 0.6)
+        lower = {name.lower(): name for name in place.keys}
+        near = same or [lower[found] for found in get_close_matches(key.lower(), lower, 1, 0.6)]
         sure = bool(same) or (bool(near) and SequenceMatcher(None, near[0].lower(), key.lower()).ratio() >= _SURE)
         suggestion = f'["{near[0]}"]' if near else None
         text = f'"{near[0]}"' if sure else None
