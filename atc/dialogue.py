@@ -56,11 +56,9 @@ class Dialogue:
         """Begin anew, with the facts but without any program: a small model tends to repeat what it reads."""
         self.begin = ""
         if "focus" in self._parts:
-            shown = self._related("\n".join([*self.facts, *self._opened.examples]))
-            if self._opened.examples:
-                chains = prompts.render("chains", chains="\n\n".join(self._opened.examples)).strip()
-                shown = {"tools": f"{shown['tools']}\n\n{chains}"}
-            self._show(prompts.render("afresh", **shown, **self._asked()))
+            tools = self._opened.with_examples(self._related(*self.facts, *self._opened.examples))
+            facts = "\n".join(self.facts)
+            self._show(prompts.render("afresh", tools=tools, query=self._opened.query, facts=facts))
             return
         self.messages = self._opened.messages(self._today, self.facts)
         self._first = len(self.messages)
@@ -105,11 +103,12 @@ class Dialogue:
         """Ask with nothing but the functions concerned, the program, and what is wrong with it."""
         earlier = [line for line in self.facts if line not in problem]
         known = "\n".join(["Known from earlier programs:", *earlier]) if earlier else ""
-        related = self._related(program, problem, known, tool or "")
+        tools = self._related(program, problem, known, tool or "")
         shown = program if len(program) <= _LONG else program[:_LONG].rstrip() + "\n…"
-        self._show(prompts.render("revise", **related, **self._asked(), program=shown, problem=problem, known=known))
+        query = self._opened.query
+        self._show(prompts.render("revise", tools=tools, query=query, program=shown, problem=problem, known=known))
 
-    def _related(self, *texts: str) -> dict[str, str]:
+    def _related(self, *texts: str) -> str:
         """The functions that texts name, those that the question is likeliest about, and those that these need."""
         said = set(re.findall(r"\w+", " ".join(texts)))
         ranked = self._opened.ranked
@@ -119,11 +118,7 @@ class Dialogue:
         self.tools = [name for name in ranked if name in names]
         tools = map(self._graph.protocol.tool, self.tools)
         opened, hints = self._opened, "hints" in self._parts
-        text = render(tools, self._graph, speaks_of=opened.speaks_of, query=opened.query, whole=False, hints=hints)
-        return {"tools": text}
-
-    def _asked(self) -> dict[str, str]:
-        return {"query": self._opened.query, "facts": "\n".join(self.facts)}
+        return render(tools, self._graph, speaks_of=opened.speaks_of, query=opened.query, whole=False, hints=hints)
 
     def _show(self, text: str) -> None:
         examples = (

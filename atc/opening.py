@@ -57,9 +57,7 @@ class Opening:
 
     def messages(self, today: str, facts: Sequence[str] = ()) -> list[Message]:
         """The prompt. With `facts`, what is known from programs that failed, it begins anew."""
-        tools = self.functions
-        if self.examples:
-            tools += "\n\n" + prompts.render("chains", chains="\n\n".join(self.examples)).strip()
+        tools = self.with_examples(self.functions)
         if self.solved:
             told = [prompts.render("solved", query=one.query, program=one.program).strip() for one in self.solved]
             tools += "\n\n" + "\n\n".join(["Answered before:", *told])
@@ -72,6 +70,12 @@ class Opening:
             *(Message("user" if role == "user" else "assistant", said) for role, said in prompts.turns("examples")),
             Message("user", text.strip()),
         ]
+
+    def with_examples(self, functions: str) -> str:
+        """Functions as they are written down, and the worked examples behind them."""
+        if not self.examples:
+            return functions
+        return f"{functions}\n\n" + prompts.render("chains", chains="\n\n".join(self.examples)).strip()
 
     def tokens(self, today: str) -> int:
         """About how many tokens the prompt has."""

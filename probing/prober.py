@@ -8,7 +8,6 @@ between the tools (protocols.graph) grows with every answer; from it follow prog
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,10 +17,11 @@ from probing.findings import Finding, ProbeReport
 from probing.infer import infer
 from protocols.auth import Credential
 from protocols.graph import ProtocolGraph
-from protocols.model import Parameter, Protocol, Response, Schema, Tool
+from protocols.model import Parameter, Protocol, Response, Tool
+from protocols.render import sentence
 from protocols.shapes import type_of
 from protocols.words import SEARCHES, words
-from protocols.worked import worked
+from protocols.worked import FINDS, worked
 from sandbox import CallRecord, Sandbox
 from sandbox.bodies import LargeBody
 
@@ -33,7 +33,6 @@ _FIRST_WORDS = ("a", "the", "love", "new")
 """What is looked for as long as no name has been seen."""
 _ERRORS = frozenset({"error", "errors", "fault", "status_message", "error_message", "exception"})
 _SAID = frozenset({"code", "message", "status", "status_code", "success", "detail", "details", "title", "type"})
-_FINDS = re.compile(r"(\w+) = (\w+\(.*\))((?:\[\"[^\"]+\"\])*)\[0\]")
 _MOST = 8
 """Values of an enumeration that a list is filled with."""
 _SEVERAL = 8
@@ -170,7 +169,7 @@ class Prober:
             return
         program = self.found[name].program
         lines = program.split("\n")
-        found = _FINDS.fullmatch(lines[0])
+        found = FINDS.fullmatch(lines[0])
         if found is not None:
             thing, call, inside = found.groups()
             inner = [f"    {line}" for line in lines[1:]]
@@ -285,10 +284,7 @@ def _value(parameter: Parameter) -> str:
 
 def _given(parameter: Parameter) -> object:
     """A value that the document itself gives: of an enumeration, a default, an example."""
-    return _of_schema(parameter.schema)
-
-
-def _of_schema(schema: Schema) -> object:
+    schema = parameter.schema
     items = schema.get("items")
     if isinstance(items, Mapping) and isinstance(values := items.get("enum"), list):
         return values[:_MOST]  # what is asked for in all ways tells most
@@ -312,7 +308,7 @@ def _whole(call: str) -> str:
 def _question(tool: Tool) -> str:
     """What somebody asks for who is answered by a tool."""
     text = (tool.summary or tool.description or " ".join(words(tool.path))).strip()
-    return re.split(r"(?<=[.!?])\s|\n", text, maxsplit=1)[0][:200]
+    return sentence(text, 200)
 
 
 def _said(body: object, error: str | None) -> str:

@@ -18,7 +18,7 @@ from protocols.shapes import Step, items_of, properties_of, type_of
 from protocols.vocabulary import stem
 from protocols.words import SEARCHES, WRAPPERS, noun_of, words
 
-__all__ = ["estimate", "render", "render_full"]
+__all__ = ["estimate", "render", "render_full", "sentence"]
 
 _SHORT = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "array": "list", "object": "dict"}
 _NESTED = 3
@@ -174,7 +174,7 @@ class _Writer:
         needed, more = self._arguments(tool, 0 if self.whole else _FEW)
         written = [*map(_argument, needed), *(["…"] if more else [])]
         signature = f"{tool.name}({', '.join(written)})"
-        if self.described and not self.whole and (text := _sentence(tool.description or tool.summary, 60)):
+        if self.described and not self.whole and (text := sentence(tool.description or tool.summary, 60)):
             signature += f" — {text}"
         flow = [p for p in needed if p.required or tool.writes] if self.hints and not self.whole else []
         hints = [self.graph.hint(tool.name, p.argument, self.among) for p in flow]
@@ -196,7 +196,7 @@ class _Writer:
         arguments, more = self._arguments(tool, _SOME if self.optional else 0)
         signature = ", ".join([*map(_argument, arguments), *(["…"] if more and self.optional else [])])
         lines = [f"{tool.name}({signature})"]
-        if self.described and (text := _sentence(tool.description or tool.summary)):
+        if self.described and (text := sentence(tool.description or tool.summary)):
             lines[0] += f" — {text}"
         flow = [p for p in arguments if self.hints and (p.required or (tool.writes and not self.whole))]
         hints = (self.graph.hint(tool.name, p.argument, self.among, most=2) for p in flow)
@@ -292,7 +292,7 @@ def _values(schema: Schema) -> str:
     return "|".join(shown) + ("|…" if len(values) > 12 else "")
 
 
-def _sentence(text: str, most: int = 110) -> str:
+def sentence(text: str, most: int = 110) -> str:
     """The first sentence of a description, without markup, at most so many characters, cut at a word."""
     clean = " ".join(_MARKUP.sub(lambda found: found.group(1) or " ", text).split())
     first = _SENTENCE.split(clean, maxsplit=1)[0].strip()

@@ -20,7 +20,7 @@ from protocols.shapes import Step, type_of
 from protocols.vocabulary import stem
 from protocols.words import SEARCHES, is_identifier, noun_of, words
 
-__all__ = ["examples", "worked"]
+__all__ = ["FINDS", "examples", "worked"]
 
 _NEW = frozenset({"build", "create", "creat", "make", "mak", "new", "start"})
 _MINE = frozenset({"i", "mine", "my"})
@@ -28,8 +28,8 @@ _EMPTY = frozenset({"all", "by", "find", "for", "from", "get", "in", "list", "me
 """Words that a question and a path share by chance."""
 _ABOUT = 6.0
 """What a source gains that is about another kind of thing of which the question speaks: from there one gets on."""
-_FINDS = re.compile(r'(\w+) = (\w+\(.*?\))((?:\["[^"]+"\])*)\[0\]')
-"""A line that takes the first of what a call finds."""
+FINDS = re.compile(r'(\w+) = (\w+\(.*?\))((?:\["[^"]+"\])*)\[0\]')
+"""A line that takes the first of what a call finds: the variable, the call, and what is taken out of its response."""
 _DATES = frozenset({"at", "date", "day", "released", "time", "timestamp", "year"})
 _TELLING = frozenset(map(stem, ["barcode", "coordinates", "gps", "latitude", "longitude", "postcode", "zip"]))
 """Words of a description that say by what something is found, other than by its name."""
@@ -79,7 +79,7 @@ def _is_set(call: str, lines: Iterable[str]) -> bool:
 
 def _for_each(lines: list[str], question: Question) -> list[str]:
     """The lines of an example, in a loop where the question is about several of what its first line finds."""
-    found = _FINDS.fullmatch(lines[0])
+    found = FINDS.fullmatch(lines[0])
     if found is None or len(lines) < 2:
         return lines
     thing, call, inside = found.groups()
