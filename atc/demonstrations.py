@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from atc.files import read_lines
+from atc.files import read_lines, write_text
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from protocols.question import Question
@@ -48,14 +48,14 @@ class Demonstrations:
 
     def add(self, solved: Demonstration) -> None:
         """Keep one, unless it is there. Raises: UsageError: It cannot be written."""
-        if solved in self.all():
+        kept = self.all()
+        if solved in kept:
             return
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
-            with self.file.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(solved), ensure_ascii=False) + "\n")
         except OSError as error:
             raise UsageError(f"{self.file} cannot be written: {error.strerror or error}") from error
+        write_text(self.file, "".join(f"{json.dumps(asdict(one), ensure_ascii=False)}\n" for one in [*kept, solved]))
 
     def like(self, query: str, tools: Collection[str], most: int = 2) -> Sequence[Demonstration]:
         """The ones most like a question, the best first, that call nothing but these tools.

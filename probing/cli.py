@@ -57,7 +57,8 @@ def probe(
 ) -> None:
     """Find out what the tools of SPEC return by calling them, and write SPEC down with it.
 
-    Exit code 0 when all tools are documented, 1 when some are not, 4 when a budget ended it; FILE is written each time.
+    Exit code 0 when all tools are documented, 1 when some are not, 4 when a budget ended it, 130 after ctrl-C;
+    FILE is written each time.
     """
     from atc.files import to_json, write_json, write_text
     from probing.agreement import agreement, fresh_answers, held_by

@@ -78,7 +78,9 @@ class ProbeReport:
 
     @property
     def exit_code(self) -> int:
-        """0 where every tool is documented, 4 where a budget ended it, else 1."""
+        """0 where every tool is documented, 130 where ctrl-C ended it, 4 where a budget did, else 1."""
+        if self.ended == "interrupted":
+            return 130
         if all(one.done for one in self.tools):
             return 0
         return 4 if self.ended else 1

@@ -101,12 +101,15 @@ class Prober:
             if tool.writes and self._writes == "deny":
                 self.found[tool.name].outcome = "refused_by_policy"
                 self.found[tool.name].reason = "it may change something: allow it with --writes"
-        with Sandbox(self.protocol, track=False, on_call=self._learn, **self._where) as sandbox:  # type: ignore[arg-type]
+        policy = "deny" if self._writes == "deny" else "allow"
+        with Sandbox(self.protocol, track=False, on_call=self._learn, writes=policy, **self._where) as sandbox:  # type: ignore[arg-type]
             try:
                 while rounds <= self._iterations and self._round(sandbox, rounds):
                     rounds += 1
                 for name in [one.tool for one in self.found.values() if one.outcome == "documented"]:
                     self._enrich(sandbox, name)
+            except KeyboardInterrupt:
+                ended = "interrupted"
             except _SpentError:
                 ended = f"the budget of {self._budget} requests is used up"
                 for one in self.found.values():
@@ -183,6 +186,8 @@ class Prober:
         if self._budget is not None and self._requests >= self._budget:
             raise _SpentError
         run = sandbox.run(program)
+        if run.outcome == "interrupted":
+            raise KeyboardInterrupt
         self._problem = run.error.message if run.error is not None else ""
 
     def _learn(self, call: CallRecord) -> None:

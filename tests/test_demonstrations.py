@@ -63,3 +63,12 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
     kept.file.write_text('{"query": "Who?"}\n{"query": "cut off')
     with pytest.raises(UsageError, match="line 1: this is no question with its program"):
         kept.all()
+
+
+def test_a_line_that_a_stop_cut_off_is_replaced(tmp_path: Path) -> None:
+    kept = Demonstrations(tmp_path, load(sample("cinema")))
+    one = Demonstration("Who made it?", "print(GET_films())", ("GET_films",))
+    kept.file.write_text('{"query": "cut off')
+    kept.add(one)
+
+    assert kept.all() == [one]

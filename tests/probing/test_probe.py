@@ -15,6 +15,7 @@ from benchmarks.datasets import open_dataset
 from probing.agreement import agreement, fresh_answers, held_by
 from probing.blind import blinded
 from probing.document import documented
+from probing.findings import Finding
 from probing.prober import Prober, disguised
 from protocols import load
 from protocols.contract import Contract
@@ -115,6 +116,22 @@ def test_a_budget_is_kept_and_what_is_left_undone_is_listed() -> None:
     assert report.requests <= 3 + 2, "a program under way is not cut off"
     assert report.exit_code == 4
     assert any(one.outcome == "budget" and "3 requests" in one.reason for one in prober.found.values())
+
+
+def test_an_interrupt_keeps_what_is_known() -> None:
+    """What was found out before it is written down."""
+    seen: list[str] = []
+
+    def told(finding: Finding) -> None:
+        seen.append(finding.tool)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+
+    prober = probed(api("cinema"), on_finding=told)
+    report = prober.report  # type: ignore[attr-defined]
+
+    assert (report.exit_code, report.ended) == (130, "interrupted")
+    assert sum(one.schema is not None for one in report.tools) == 3
 
 
 def test_a_service_in_trouble_is_told_tool_by_tool() -> None:
