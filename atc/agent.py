@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from copy import copy
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -197,6 +198,24 @@ class Agent:
             writes=writes,
             confirm=confirm,
         )
+
+    def within(self, model: Model, world: Session | None = None) -> Self:
+        """The same agent with another model, and in a simulated world, which it closes.
+
+        What was worked out about the protocol is shared, but for a data flow that learns.
+        """
+        if not self.learn:
+            _ = self.candidates, self.vocabulary
+        agent = copy(self)
+        for name in ("model", "contract", *(("graph", "candidates") if self.learn else ())):
+            agent.__dict__.pop(name, None)
+        agent._model = model
+        agent._closing = ExitStack()
+        if world is not None:
+            agent._closing.enter_context(world)
+            agent.base_url = world.url
+            agent.credentials = (*world.credentials, *self.credentials)
+        return agent
 
     def __enter__(self) -> Self:
         return self

@@ -66,6 +66,7 @@ class Work:
         self._worlds = dict(worlds or {})
         self._store = store if settings.learn else None
         self._simulators: dict[str, Simulator] = {}
+        self._agents: dict[tuple[str, str], Agent] = {}
         self._closing = ExitStack()
 
     @cached_property
@@ -100,23 +101,31 @@ class Work:
         model = Budgeted(
             self.model, calls=settings.max_model_calls, tokens=settings.max_tokens, seconds=settings.max_seconds
         )
-        with Agent(
-            self._protocols[task.domain],
-            model,
-            settings.mode,
-            settings.max_reflections,
-            self._base_url,
-            self._auth,
-            simulator.session(query=task.query, task=task.id) if simulator else False,
-            settings.seed,
-            now=datetime.fromisoformat(settings.now),
-            effort=settings.effort,
-            without=[*settings.without, "demonstrations"],
-            store=self._store,
-            learn=settings.learn,
-            writes="allow",
-        ) as agent:
+        session = simulator.session(query=task.query, task=task.id) if simulator else None
+        with self._agent(task.domain).within(model, session) as agent:
             yield World(agent, agent.base_url if simulated else None)
+
+    def _agent(self, domain: str) -> Agent:
+        """Who solves the tasks of a domain, but for the model and the world."""
+        settings = self.settings
+        with _opening:
+            if (domain, settings.mode) not in self._agents:
+                self._agents[domain, settings.mode] = Agent(
+                    self._protocols[domain],
+                    None,
+                    settings.mode,
+                    settings.max_reflections,
+                    self._base_url,
+                    self._auth,
+                    seed=settings.seed,
+                    now=datetime.fromisoformat(settings.now),
+                    effort=settings.effort,
+                    without=[*settings.without, "demonstrations"],
+                    store=self._store,
+                    learn=settings.learn,
+                    writes="allow",
+                )
+            return self._agents[domain, settings.mode]
 
     def _simulator(self, domain: str) -> Simulator:
         """The simulated API that has a session for each task."""

@@ -532,8 +532,8 @@ class _Instrument(ast.NodeTransformer):
 
 
 def _placed(node: Node, at: ast.AST) -> Node:
-    """A new node that stands where an old one did."""
-    return ast.fix_missing_locations(ast.copy_location(node, at))
+    """A new node that stands where an old one did; its new parts get their place from it when all is compiled."""
+    return ast.copy_location(node, at)
 
 
 def _constant(value: Any) -> ast.expr:
