@@ -27,6 +27,8 @@ from sandbox.records import CallRecord, Run
 __all__ = ["Remedy", "outline", "remedy", "remedy_of"]
 
 
+_TAKES = "; it takes "
+"""What a message says before it lists the arguments of a tool."""
 _ALIKE = 0.78
 """Likeness from which on a key that no tool returns is taken for one that a tool does return."""
 
@@ -111,7 +113,7 @@ def remedy_of(
     known: Mapping[str, frozenset[str]],
 ) -> Remedy:
     """What a revision should know of a program that was not run; `shown` and `known` as for `remedy`."""
-    facts = [f"line {one.line}: {one.message}" for one in found[1:]]
+    facts = _told_once(found)
     begin, whole = begun(program, found), ""
     first = found[0]
     tree = parsed(program)
@@ -134,6 +136,23 @@ def remedy_of(
                     whole = mended(program, [replace(first, edit=edit)]) or ""
             break
     return Remedy(tuple(facts), begin, whole)
+
+
+def _told_once(found: Sequence[Diagnostic]) -> list[str]:
+    """What is wrong besides the first: each message once, and once what arguments a tool takes."""
+    messages: set[str] = set()
+    listed: set[tuple[str | None, str]] = set()
+    facts = []
+    for one in found:
+        if one.message in messages:
+            continue
+        messages.add(one.message)
+        said, _, rest = one.message.partition(_TAKES)
+        takes, _, more = rest.partition("; ")
+        known = takes and (one.tool, takes) in listed
+        listed.add((one.tool, takes))
+        facts.append(f"line {one.line}: {'; '.join(filter(None, (said, more))) if known else one.message}")
+    return facts[1:]
 
 
 def _given(tree: ast.Module, tool: str) -> dict[str, str]:

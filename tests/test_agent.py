@@ -507,6 +507,18 @@ def test_what_is_wrong_before_a_run_costs_no_call() -> None:
     assert solution.reflections == 1
 
 
+def test_what_is_wrong_in_several_lines_is_told_once() -> None:
+    """Three calls with the same arguments that the tool does not take; what it takes is listed once."""
+    call = 'GET_films_top_rated(colour="red", taste="sweet")'
+    model = ScriptedModel(f"a = {call}\nb = {call}\nc = {call}\nprint(a, b, c)", "print(GET_films_top_rated())")
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        agent.solve("What is the top rated film?")
+
+    told = "\n".join(message.content for message in model.asked[1])
+    assert told.count("has no argument 'colour'") == told.count("has no argument 'taste'") == 1
+    assert told.count("it takes") == 1
+
+
 def test_more_effort_draws_other_programs_for_a_wrong_one(weather: LocalAPI) -> None:
     """They answer the same prompt, and the first with which nothing is wrong is run; with less effort one is told."""
     wrong, worse = 'print(GET_cities(query="Oslo")["towns"])', 'print(GET_cities(query="Oslo")["villages"])'
