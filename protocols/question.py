@@ -5,6 +5,7 @@ Whose a thing is, which number it has, how many of a kind are meant, and of what
 
 from __future__ import annotations
 
+import calendar
 import itertools
 import re
 from collections.abc import Mapping
@@ -26,6 +27,60 @@ _JOINED = re.compile(r"\s*(?:,|,?\s*\b(?:and|or)\b|&)\s*[\"'\u201c]?\s*")
 _LAST = re.compile(r"\b(?:latest|newest|most\s+recent|oldest|earliest)\s+((?:[a-z]+\s+){0,2}[a-z]+)", re.IGNORECASE)
 _ONE = re.compile(r"\b(?:an?|the|one)\s+((?:[\w-]+\s+){1,3}?)([a-z]+)\b", re.IGNORECASE)
 _END = re.compile(r"[.?!;](?:\s+|$)|,\s+(?:and|also|then|which|what|how)\s+|\s+(?:and also|and then|and tell|also)\s+")
+_ANY = frozenset(
+    [
+        "any",
+        "certain",
+        "different",
+        "favorite",
+        "favourite",
+        "following",
+        "given",
+        "good",
+        "great",
+        "new",
+        "nice",
+        "particular",
+        "popular",
+        "random",
+        "same",
+        "simple",
+        "single",
+        "specific",
+        "suitable",
+    ]
+)
+"""What says nothing of which thing is meant."""
+_WHICH = frozenset(
+    {
+        *_ORDINALS,
+        *_COUNTS,
+        "current",
+        "last",
+        "least",
+        "main",
+        "more",
+        "most",
+        "next",
+        "other",
+        "own",
+        "previous",
+        "recent",
+        "top",
+        "whole",
+    }
+)
+"""What says which one it is, and not what."""
+_COORDINATES = re.compile(
+    r"(\d{1,2}(?:\.\d+)?)\s*(?:°|degrees?)?\s*([NS])\w*[\s,;]+(?:and\s+)?(\d{1,3}(?:\.\d+)?)\s*(?:°|degrees?)?\s*([EW])",
+    re.I,
+)
+_PAIR = re.compile(r"(?<![\d.])(-?\d{1,2}\.\d+)\s*[,;]\s*(-?\d{1,3}\.\d+)(?![\d.])")
+_MONTHS = tuple(name.lower() for name in calendar.month_name[1:])
+_MONTH = rf"({'|'.join(f'{month[:3]}(?:{month[3:]})?' for month in _MONTHS)})"
+_AMERICAN = re.compile(rf"\b{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE)
+_EUROPEAN = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
+_ISO = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _LEAST = 3
 """Words that a part of a question has at least."""
 
@@ -100,9 +155,40 @@ class Question:
                 return int(number) if number.isdigit() else _COUNTS.index(number.lower()) + 1
         return 0
 
-    def listed(self, noun: str) -> int:
-        """How many of a kind of thing it names one by one, as `a pasta recipe and a rice recipe` does."""
-        return sum(_stem(thing) == _stem(noun) for _, thing in _ONE.findall(self.text))
+    def kinds(self, noun: str) -> tuple[str, ...]:
+        """What things it speaks of one by one, as `a pasta recipe and a rice recipe` does: pasta and rice."""
+        found = [(said.split(), thing) for said, thing in _ONE.findall(self.text)]
+        told = [
+            " ".join(word for word in said if not _is_any(word)) for said, thing in found if _stem(thing) == _stem(noun)
+        ]
+        return tuple(dict.fromkeys(text for text in told if text))
+
+    @cached_property
+    def coordinates(self) -> tuple[str, str] | None:
+        """Latitude and longitude, where it gives them: south and west are below zero."""
+        found = _COORDINATES.search(self.text)
+        if found is None:
+            pair = _PAIR.search(self.text)
+            return (pair[1], pair[2]) if pair else None
+        north, side, east, other = found.groups()
+        return ("-" if side.upper() == "S" else "") + north, ("-" if other.upper() == "W" else "") + east
+
+    @cached_property
+    def day(self) -> str | None:
+        """The only day of which it gives the full date, as YYYY-MM-DD."""
+        found = {_iso(year, month, day) for month, day, year in _AMERICAN.findall(self.text)}
+        found |= {_iso(year, month, day) for day, month, year in _EUROPEAN.findall(self.text)}
+        found |= set(_ISO.findall(self.text))
+        return found.pop() if len(found) == 1 else None
+
+
+def _is_any(word: str) -> bool:
+    return word.lower() in _ANY | _WHICH or word.endswith("est")
+
+
+def _iso(year: str, month: str, day: str) -> str:
+    place = next(number for number, name in enumerate(_MONTHS, 1) if name.startswith(month[:3].lower()))
+    return f"{year}-{place:02}-{int(day):02}"
 
 
 def _stem(word: str) -> str:

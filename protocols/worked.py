@@ -35,6 +35,8 @@ _TELLING = frozenset(map(stem, ["barcode", "coordinates", "gps", "latitude", "lo
 """Words of a description that say by what something is found, other than by its name."""
 _PREFIX = "prefix"
 _SETS = re.compile(r"(\w+) = ([A-Z]+_\w+)\(")
+_COORDINATES = frozenset({("lat",), ("latitude",), ("lon",), ("lng",), ("long",), ("longitude",)})
+"""Last words of the names of arguments that take a latitude or a longitude."""
 _DEEPEST = 3
 """Calls that one value may take."""
 
@@ -84,10 +86,11 @@ def _for_each(lines: list[str], question: Question) -> list[str]:
         return lines
     thing, call, inside = found.groups()
     inner = [f"    {line}" for line in lines[1:]]
-    several = ["…"] * question.listed(thing)
-    if (names := several if len(several) > 1 else question.joined) and '"…"' in call:
+    several = question.kinds(thing)
+    said = json.dumps(several[0], ensure_ascii=False) if several else '"…"'
+    if len(names := several if len(several) > 1 else question.joined) > 1 and said in call:
         told = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
-        finder = call.replace('"…"', "name")
+        finder = call.replace(said, "name")
         return [f"for name in [{told}]:", f"    {thing} = {finder}{inside}[0]", *inner]
     if (count := question.counted(thing)) > 1:
         return [f"for {thing} in {call}{inside}[:{count}]:", *inner]
@@ -132,7 +135,7 @@ class _Writer:
         if tool.writes and all(p.location == "path" for p in flow):
             flow += [p for p in tool.arguments if not p.required and self._sources(tool, p)][:1]
         elif not flow:
-            flow = [p for p in tool.arguments if p.argument.lower() in SEARCHES][:1]
+            flow = self._telling(tool)
         if depth == 0 and not any(p.argument.lower() in SEARCHES or self._sources(tool, p) for p in flow):
             flow += [p for p in tool.arguments if p not in flow and self._sources(tool, p)][:1]
         given = []
@@ -142,6 +145,19 @@ class _Writer:
                 return None
             given.append(f"{parameter.argument}={value}")
         return f"{tool.name}({', '.join(given)})"
+
+    def _telling(self, tool: Tool) -> list[Parameter]:
+        """The optional arguments that take what the question says: a place's coordinates, words to look for, or what
+        is called like something of which it speaks."""
+        if self.asked.coordinates and not any(self._sources(tool, p) for p in tool.arguments):
+            here = [p for p in tool.arguments if words(p.argument)[-1:] in _COORDINATES]
+            if len(here) == 2:
+                return here
+        searches = [p for p in tool.arguments if p.argument.lower() in SEARCHES]
+        free = [
+            p for p in tool.arguments if _placeholder(p) == '"…"' and self.graph.want(tool.name, p.argument) is None
+        ]
+        return (searches or [p for p in free if set(map(stem, words(p.argument))) <= set(self.asked.stems)])[:1]
 
     def _sources(self, tool: Tool, parameter: Parameter) -> tuple[Source, ...]:
         found = self.graph.producers(tool.name, parameter.argument, self.among - {tool.name})
@@ -173,6 +189,8 @@ class _Writer:
             mine += _ABOUT
         mine += 0.0 if said.isdisjoint(self.asked.stems) else _ABOUT
         others = self.graph.nouns.intersection(_kinds(tool)).difference(_kinds(taker), {noun})
+        if self.asked.kinds(noun) and any(p.argument.lower() in SEARCHES for p in tool.arguments):
+            mine += 2 * _ABOUT
         about = 0.0 if {stem(kind) for kind in others}.isdisjoint(self.asked.stems) else _ABOUT
         return len(told.intersection(self.asked.stems) - _EMPTY - {stem(noun)}) + mine + about
 
@@ -202,9 +220,18 @@ class _Writer:
         """What the question says of what is looked for, where it says one thing."""
         about = self.sought[-1] if self.sought else (_kinds(tool) or [""])[-1]
         text = _placeholder(parameter)
-        name = self.asked.name_of(about) if text == '"…"' else None
-        searches = parameter.argument.lower() in SEARCHES
-        return json.dumps(name, ensure_ascii=False) if name is not None and searches else text
+        last = words(parameter.argument)[-1:]
+        if self.asked.coordinates and last in _COORDINATES:
+            told = self.asked.coordinates["lon" in last[0] or "lng" in last[0]]
+            return json.dumps(told) if text == '"…"' else told
+        if text != '"…"':
+            return text
+        name = None
+        if parameter.argument.lower() in SEARCHES:
+            name = next(iter(self.asked.kinds(about)), None) or self.asked.name_of(about)
+        elif last in (("date",), ("day",)):
+            name = self.asked.day
+        return json.dumps(name, ensure_ascii=False) if name is not None else text
 
     def _found(self, source: Source, noun: str, parameter: Parameter, depth: int) -> str | None:
         """The text of a value that a source yields, after the lines that call it."""

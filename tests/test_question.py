@@ -29,8 +29,26 @@ def test_whose_a_thing_is_which_one_and_how_many() -> None:
     assert ("song" in asked.owned, "album" in asked.owned) == (True, False)
     assert asked.numbered == {"album": 2}
     assert (asked.counted("song"), asked.counted("concert"), asked.counted("album")) == (3, 2, 0)
-    assert Question("a pasta recipe, a rice recipe and the wine").listed("recipe") == 2
+    assert Question("a pasta recipe, a rice recipe and the wine").kinds("recipe") == ("pasta", "rice")
+    assert Question("the latest film, the first film and an old film").kinds("film") == ("old",)
     assert "film" in Question("What is Ana Bell's latest film about?").owned
+
+
+@pytest.mark.parametrize(
+    ("text", "coordinates", "day"),
+    [
+        ("Is it windy at 59.91° N, 10.75° E?", ("59.91", "10.75"), None),
+        ("Rain at 33.9 S 18.4 W on 3 April 2023?", ("-33.9", "-18.4"), "2023-04-03"),
+        ("Rain at -33.9, 18.4 on Apr. 3rd, 2023?", ("-33.9", "18.4"), "2023-04-03"),
+        ("From 2023-04-03 to 2023-04-05", None, None),
+        ("Was 2023-04-03 a Monday?", None, "2023-04-03"),
+    ],
+)
+def test_where_and_when(text: str, coordinates: tuple[str, str] | None, day: str | None) -> None:
+    """Only what is said in full; of two days neither."""
+    asked = Question(text)
+
+    assert (asked.coordinates, asked.day) == (coordinates, day)
 
 
 @pytest.mark.parametrize(

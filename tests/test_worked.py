@@ -71,7 +71,7 @@ def test_what_is_asked_of_several_is_done_for_each() -> None:
     named = written("Who acted in a crime film and a drama film, and how are they reviewed?")
     counted = written("Who acted in the three films about Mars, and how are they reviewed?")
     assert named.split("\n")[:3] == [
-        'for name in ["…", "…"]:',
+        'for name in ["crime", "drama"]:',
         '    film = GET_films(query=name)["films"][0]',
         '    credits = GET_films_filmId_credits(filmId=film["filmId"])',
     ]
@@ -128,7 +128,7 @@ def test_the_number_of_a_thing_is_what_the_question_says() -> None:
 
 
 def test_a_place_is_found_by_what_the_question_gives() -> None:
-    """By the beginning of its name or by where it is, if that is what is known; the day that is needed is left open."""
+    """By the beginning of its name or by where it is, if that is what is known; so is the day, where it is given in full."""
     text = {"type": "string"}
     place = {"type": "object", "properties": {"place_id": text, "name": text, "country": text, "lat": text}}
 
@@ -161,7 +161,9 @@ def test_a_place_is_found_by_what_the_question_gives() -> None:
         'weather = GET_historical_weather(date="…", place_id=place["place_id"])'
     )
     assert "GET_find_places_prefix(" in written('How windy was it in the first place that starts with "Os"?')[0]
-    assert "GET_nearest_place(" in written("How windy was it at the coordinates 59.9, 10.7?")[0]
+    nearest = written("How windy was it at the coordinates 59.9° N, 10.7° W on April 3rd, 2023?")
+    assert nearest[0] == 'place = GET_nearest_place(lat="59.9", lon="-10.7")'
+    assert 'date="2023-04-03"' in nearest[1]
 
 
 def test_what_is_to_be_made_is_not_searched_for() -> None:
