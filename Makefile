@@ -16,7 +16,7 @@ env: .venv/ready
 		{ echo "atc needs Python 3.11 or newer; name one with: make PYTHON=python3.12" >&2; exit 2; }
 	@$(PYTHON) -m venv .venv || \
 		{ echo "no virtual environment could be made (on Debian: apt-get install python3-venv)" >&2; exit 2; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,dev,service]'
 	@touch $@
 
 # Without the model `make test` leaves out the tests that need it, and says so.

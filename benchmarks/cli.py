@@ -44,6 +44,14 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAM
     help="Tasks in RestBench's or ToolFlow's format  [default: as under $ATC_DATA]",
 )
 @bench_api_options
+@click.option(
+    "--learned",
+    multiple=True,
+    metavar="[DOMAIN=]FILE",
+    help="Show the agent this document in place of the API's own, such as one that `atc probe` wrote; the API is "
+    "simulated and calls are scored by its own. Repeatable.",
+)
+@click.option("--usage", is_flag=True, help="With --learned: show its usage examples with questions like theirs.")
 @model_options
 @click.option(
     "--candidates",
@@ -105,6 +113,8 @@ def bench(
     auth: tuple[str, ...],
     seed: int,
     now: datetime | None,
+    learned: tuple[str, ...],
+    usage: bool,
     model: str | None,
     mode: str,
     max_reflections: int | None,
@@ -132,7 +142,7 @@ def bench(
     Each finished task is one JSON file in DIR/tasks, the figures are in DIR/summary.json. To go on after a stop, repeat
     the command.
     """
-    from benchmarks.datasets import BENCHMARKS, described, open_dataset
+    from benchmarks.datasets import BENCHMARKS, described, open_dataset, with_learned
 
     simulate = simulate or (BENCHMARKS[name].made_up and not base_url)
     check_api_options(simulate, base_url, auth)
@@ -147,7 +157,13 @@ def bench(
     from benchmarks.runner import Settings
     from benchmarks.worlds import find_worlds
 
+    if usage and not learned:
+        raise click.UsageError("--usage shows the examples of a learned document: add --learned FILE")
+    if learned and not simulate:
+        raise click.UsageError("--learned needs --simulate: a real service is asked by --api alone")
     dataset = open_dataset(name, task_file, apis)
+    if learned:
+        dataset = with_learned(dataset, learned, usage)
     for warning in dataset.warnings:
         say(f"warning: {warning}")
     if candidates and dataset.listed:
@@ -222,15 +238,27 @@ def _run(settings: Settings, dataset: Dataset, folder: Path, way: _Way) -> list[
     from benchmarks.engines import on_ray, threads
     from benchmarks.restbench import offer
     from benchmarks.runner import prepare, run_tasks
-    from benchmarks.work import Work
+    from benchmarks.work import Shown, Work
 
     prepare(folder, settings)
     tasks = dataset.tasks if way.half is None else dataset.tasks[way.half == "odd" :: 2]
     tasks = tasks[: way.limit]
     offered = [(task, offer(task, dataset.protocols[task.domain], way.candidates, settings.seed)) for task in tasks]
     store = folder / "store"
+    shown = {domain: Shown(store, dataset.learned[domain], some) for domain, some in dataset.usage.items()}
     with closing(
-        Work(settings, dataset.protocols, way.base_url, way.auth, way.record, way.reuse, way.worlds, store)
+        Work(
+            settings,
+            dataset.protocols,
+            way.base_url,
+            way.auth,
+            way.record,
+            way.reuse,
+            way.worlds,
+            store,
+            dataset.learned,
+            shown,
+        )
     ) as work:
         engine = on_ray(work, way.workers, way.address) if way.engine == "ray" else threads(work, way.workers)
         results = _watch(run_tasks(offered, settings, folder, engine), len(offered))

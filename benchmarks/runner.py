@@ -24,7 +24,9 @@ __all__ = ["Done", "Engine", "Result", "Settings", "prepare", "run_tasks"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All that decides the outcome of a task. `files` has name and SHA-256 of the task file and of each document.
+    """All that decides the outcome of a task. `files` has name and SHA-256 of the task file and of each document, with
+    `learned-DOMAIN` for one that only the agent sees, and `usage-DOMAIN` where the examples in that one are shown (then
+    it is the SHA-256 of these).
 
     `api` is "simulated" or the base URL; `now` is in ISO 8601; `candidates` is "listed" (in the task file), "all" or
     how many are drawn. The budgets are those of one task, 0 for none. `without` names parts of the help for the model

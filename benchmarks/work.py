@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from atc import Agent, Solution
+from atc.demonstrations import Demonstration, Demonstrations
 from atc.files import to_json
 from atc.models import Model, open_model
 from atc.models.budget import Budgeted
@@ -27,7 +28,7 @@ from sandbox import Limits, Run, Sandbox
 if TYPE_CHECKING:
     from protocols.simulator import Simulator
 
-__all__ = ["Work", "World"]
+__all__ = ["Shown", "Work", "World"]
 
 _TIMES = frozenset({"seconds", "ms", "wall", "cpu", "memory"})
 """Members of a solution that differ from run to run."""
@@ -38,6 +39,29 @@ BASE = "http://api.invalid"
 """What stands for the address of a task's simulated service, whose port is another one each time."""
 
 
+class Shown(Demonstrations):
+    """Examples that are there before the first task. None is added: no task is an example for another one.
+
+    They are kept in a folder, for whoever wants to know what was shown, and here, for machines without that folder.
+
+    Raises: UsageError: The folder cannot be written.
+    """
+
+    def __init__(self, folder: Path, protocol: Protocol, examples: Sequence[Demonstration]) -> None:
+        super().__init__(folder, protocol)
+        kept = Demonstrations(folder, protocol)
+        for one in examples:
+            kept.add(one)
+        self._examples = tuple(examples)
+
+    def all(self) -> list[Demonstration]:
+        """Those that were given, in their order."""
+        return list(self._examples)
+
+    def add(self, solved: Demonstration) -> None:
+        """Nothing is added."""
+
+
 class Work:
     """What solves the tasks of one run; may be used from several threads.
 
@@ -46,6 +70,9 @@ class Work:
         reuse: One whose answers are taken instead of asking, where it has them (see atc.models.open_model).
         worlds: World files of simulated APIs, by domain.
         store: Where what tasks find out of responses is kept, with `learn`; no program of a task is shown to another.
+        learned: What the agent sees in place of a protocol, by domain. The service is simulated, references run and
+            calls are judged by the protocol.
+        shown: Examples for the agent, by domain; without them it sees none.
     """
 
     def __init__(
@@ -58,6 +85,8 @@ class Work:
         reuse: Path | None = None,
         worlds: Mapping[str, Path] | None = None,
         store: Path | None = None,
+        learned: Mapping[str, Protocol] | None = None,
+        shown: Mapping[str, Shown] | None = None,
     ) -> None:
         self.settings = settings
         self._protocols = dict(protocols)
@@ -65,6 +94,8 @@ class Work:
         self._record, self._reuse = record, reuse
         self._worlds = dict(worlds or {})
         self._store = store if settings.learn else None
+        self._seen = {**protocols, **(learned or {})}
+        self._shown = dict(shown or {})
         self._simulators: dict[str, Simulator] = {}
         self._agents: dict[tuple[str, str], Agent] = {}
         self._closing = ExitStack()
@@ -103,15 +134,16 @@ class Work:
         )
         session = simulator.session(query=task.query, task=task.id) if simulator else None
         with self._agent(task.domain).within(model, session) as agent:
-            yield World(agent, agent.base_url if simulated else None)
+            yield World(agent, self._protocols[task.domain], agent.base_url if simulated else None)
 
     def _agent(self, domain: str) -> Agent:
         """Who solves the tasks of a domain, but for the model and the world."""
         settings = self.settings
+        shown = self._shown.get(domain)
         with _opening:
             if (domain, settings.mode) not in self._agents:
-                self._agents[domain, settings.mode] = Agent(
-                    self._protocols[domain],
+                agent = self._agents[domain, settings.mode] = Agent(
+                    self._seen[domain],
                     None,
                     settings.mode,
                     settings.max_reflections,
@@ -120,11 +152,12 @@ class Work:
                     seed=settings.seed,
                     now=datetime.fromisoformat(settings.now),
                     effort=settings.effort,
-                    without=[*settings.without, "demonstrations"],
+                    without=[*settings.without, *(["demonstrations"] if shown is None else [])],
                     store=self._store,
                     learn=settings.learn,
                     writes="allow",
                 )
+                agent.solved = shown
             return self._agents[domain, settings.mode]
 
     def _simulator(self, domain: str) -> Simulator:
@@ -163,16 +196,18 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What a task is solved in: an agent, and the address of the service if it is one of its own."""
+    """What a task is solved in: an agent, the protocol of the service (the agent's may be a learned one), and the
+    address of the service if it is one of its own."""
 
     agent: Agent
+    protocol: Protocol
     base_url: str | None = None
 
     def run(self, program: str) -> Run:
         """Run a program of ours in it, with all tools."""
         agent = self.agent
         with Sandbox(
-            agent.protocol,
+            self.protocol,
             base_url=agent.base_url,
             credentials=agent.credentials,
             now=agent.now,

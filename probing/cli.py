@@ -5,108 +5,266 @@ from __future__ import annotations
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from atc.cli.options import check_api_options, clock_options, out_file, target_options
 
 if TYPE_CHECKING:
-    from probing.findings import ProbeReport
+    from atc.models import Model
+    from probing.findings import Finding, ProbeReport
+    from probing.prober import Prober
+    from protocols import Protocol
+    from sandbox import Sandbox
 
 __all__ = ["probe"]
 
-_COLOURS = {"documented": "green", "no_content": "green", "refused_by_policy": "yellow", "budget": "yellow"}
+
+def _graph_file(text: str) -> Path:
+    from probing.drawing import SUFFIXES
+
+    if not text.endswith(SUFFIXES):
+        raise click.BadParameter(f"{text!r} ends in none of {', '.join(SUFFIXES)}")
+    return out_file(text)
 
 
 @click.command()
-@click.argument("spec")
+@click.argument("spec", required=False)
 @target_options
 @clock_options
-@click.option("-o", "--out", required=True, type=out_file, metavar="FILE", help="The OpenAPI 3.1 document to write.")
+@click.option("-o", "--out", type=out_file, metavar="FILE", help="The OpenAPI 3.1 document to write.")
 @click.option("--report", type=out_file, metavar="FILE", help="Write what came of each tool, as JSON.")
+@click.option("--graph", type=_graph_file, metavar="FILE", help="Draw who yields what: FILE.svg, .mmd or .json.")
 @click.option("--blind", is_flag=True, help="Hide what SPEC says of responses, and compare with it at the end.")
 @click.option(
+    "--model",
+    metavar="NAME",
+    help="Who writes programs for tools that are not reached without it; none for nobody  [default: as atc solve, none "
+    "where that cannot be had]",
+)
+@click.option("--record", type=out_file, metavar="FILE", help="Append the model's answers to FILE, for replay:FILE.")
+@click.option(
     "--writes",
-    type=click.Choice(["deny", "all"]),
-    help="Whether tools that may change something are called  [default: deny; all with --simulate]",
+    type=click.Choice(["deny", "own", "all"]),
+    help="Whether tools that may change something are called; own: to make objects that can be removed, and are, and "
+    "on these  [default: deny; all with --simulate]",
+)
+@click.option(
+    "--read", "reads", multiple=True, metavar="TOOL", help="This one only reads: 'POST /x/filter'. Repeatable."
 )
 @click.option("--only", multiple=True, metavar="TOOL", help="Find out about this tool. Repeatable.")
 @click.option("--iterations", type=click.IntRange(min=0), default=4, show_default=True, help="Rounds after the first.")
 @click.option("--samples", type=click.IntRange(min=1), default=3, show_default=True, help="Programs a tool and round.")
+@click.option("--no-multi-sample", is_flag=True, help="One program a tool and round, to see what more are worth.")
+@click.option("--no-chain", is_flag=True, help="Give no tool what another one answered, to see what that is worth.")
 @click.option("--budget-calls", type=click.IntRange(min=1), metavar="N", help="Most requests in all.")
+@click.option("--budget-tokens", type=click.IntRange(min=1), metavar="N", help="Most tokens of the model in all.")
+@click.option(
+    "--schema",
+    type=click.Choice(["full", "paper"]),
+    default="full",
+    show_default=True,
+    help="Schemas from all answers, or as the ATC paper's Algorithm 2 makes them, from one.",
+)
+@click.option(
+    "--store", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Teach atc solve --store."
+)
+@click.option("--resume", is_flag=True, help="Go on where a probe that wrote to the same --out was cut off.")
+@click.option(
+    "--check",
+    "checked",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Write nothing: tell what a service answers otherwise than the documented FILE says.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the table.")
 @click.pass_context
 def probe(
     ctx: click.Context,
-    spec: str,
+    spec: str | None,
     simulate: bool,
     base_url: str | None,
     auth: tuple[str, ...],
     seed: int,
     now: datetime | None,
-    out: Path,
+    out: Path | None,
     report: Path | None,
+    graph: Path | None,
     blind: bool,
-    writes: str | None,
+    model: str | None,
+    record: Path | None,
+    writes: Literal["deny", "own", "all"] | None,
+    reads: tuple[str, ...],
     only: tuple[str, ...],
     iterations: int,
     samples: int,
+    no_multi_sample: bool,
+    no_chain: bool,
     budget_calls: int | None,
+    budget_tokens: int | None,
+    schema: Literal["full", "paper"],
+    store: Path | None,
+    resume: bool,
+    checked: str | None,
     as_json: bool,
 ) -> None:
     """Find out what the tools of SPEC return by calling them, and write SPEC down with it.
 
-    Exit code 0 when all tools are documented, 1 when some are not, 4 when a budget ended it, 130 after ctrl-C;
-    FILE is written each time.
+    Exit code 0 when all tools are documented, 1 when some are not, 4 when a budget ended it, 130 after ctrl-C; the
+    files are written each time. With --check 0 when nothing changed that breaks a program, 1 when something did, 6 when
+    the service cannot be had.
     """
+    from atc.cli import say
     from atc.files import to_json, write_json, write_text
-    from probing.agreement import agreement, fresh_answers, held_by
+    from probing.agreement import compared
     from probing.blind import blinded
     from probing.document import documented
+    from probing.drawing import draw
+    from probing.live import Frontier
+    from probing.permission import Permission
     from probing.prober import Prober
     from protocols import load
     from protocols.auth import credential
     from protocols.errors import UsageError
     from protocols.simulator import Simulator
+    from sandbox import Sandbox
 
     check_api_options(simulate, base_url, auth)
-    truth = load(spec)
+    if checked is None and (spec is None or out is None):
+        raise click.UsageError("give SPEC and --out FILE, or --check FILE")
+    truth = load(spec or str(checked))
     if unknown := [name for name in only if name not in truth]:
         raise UsageError(f"{truth.title} has no tool {', '.join(unknown)}")
     protocol = blinded(truth) if blind else truth
+    permission = Permission(protocol, writes or ("all" if simulate and checked is None else "deny"), reads)
     with ExitStack() as closing:
         credentials = tuple(credential(one, truth) for one in auth)
         if simulate:
             simulator = closing.enter_context(Simulator(truth, seed=seed, now=now))
             base_url, credentials = simulator.url, simulator.credentials
-        prober = Prober(
+        sandbox = Sandbox(
             protocol,
             base_url=base_url,
             credentials=credentials,
-            writes=writes or ("all" if simulate else "deny"),
+            now=now,
+            seed=seed,
+            on_call=permission.saw,
+            track=False,
+            writes=permission,
+        )
+        if checked is not None:
+            ctx.exit(_check(checked, sandbox, as_json))
+        assert out is not None
+        log = out.with_name(f"{out.name}.log")
+        if not resume:
+            log.unlink(missing_ok=True)
+        frontier = closing.enter_context(Frontier(len(only) or len(protocol.tools)))
+
+        def told(finding: Finding) -> None:
+            bodies = prober.learned.bodies.get(finding.tool)
+            frontier.found(finding, bodies[0] if bodies else None)
+
+        prober = Prober(
+            protocol,
+            _model(model, record, seed, closing),
+            sandbox,
+            permission=permission,
             iterations=iterations,
-            samples=samples,
+            samples=1 if no_multi_sample else samples,
+            chain=not no_chain,
             budget_calls=budget_calls,
+            budget_tokens=budget_tokens,
             only=only,
             seed=seed,
-            now=now,
+            log=log,
+            on_finding=told,
+            on_try=frontier.trying,
         )
         found = prober.probe()
     if blind:
-        compared = agreement(truth, prober.known, prober.found)
-        if simulate:
-            compared |= held_by(prober.found, fresh_answers(truth, prober.found, seed))
-        found = found.compared(compared)
-    document = documented(protocol, prober.found)
-    write_text(out, _text(document, out))
+        found = found.compared(compared(truth, prober.learned, seed, schema, fresh=simulate))
+    write_text(out, _text(documented(protocol, prober.found, schema), out))
     if report is not None:
         write_json(report, found.to_json())
+    if graph is not None:
+        draw(graph, prober.known, prober.found)
+    if store is not None:
+        _teach(store, protocol, prober)
+    if not found.ended:
+        log.unlink(missing_ok=True)
     if as_json:
         click.echo(to_json(found.to_json()), nl=False)
     else:
         _show(found)
+    if found.left_behind:
+        say(f"not removed from the service: {'; '.join(found.left_behind)}")
+    if found.ended:
+        say(f"{found.ended}; {out} holds what is known, and --resume goes on from there")
     ctx.exit(found.exit_code)
+
+
+def _model(name: str | None, record: Path | None, seed: int, closing: ExitStack) -> Model | None:
+    """The model to ask. Raises: ModelError: It was named, and cannot be had."""
+    from atc.cli import say
+    from atc.models import open_model
+    from protocols.errors import ModelError
+
+    if name == "none":
+        return None
+    try:
+        model = open_model(name, record=record, seed=seed)
+    except ModelError as error:
+        if name is not None:
+            raise
+        say(f"no model is asked: {error}")
+        return None
+    closing.callback(model.close)
+    return model
+
+
+def _check(file: str, sandbox: Sandbox, as_json: bool) -> int:
+    """Print what has changed, and give the exit code."""
+    from dataclasses import asdict
+
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from atc.files import to_json
+    from probing.document import usage_of
+    from probing.drift import drifted, is_breaking
+    from protocols import load
+
+    changes = drifted(load(file), usage_of(file), sandbox)
+    broken = sum(map(is_breaking, changes))
+    if as_json:
+        click.echo(to_json([{**asdict(one), "breaking": is_breaking(one)} for one in changes]), nl=False)
+        return 1 if broken else 0
+    table = Table()
+    for column in ("tool", "change", "where", "what"):
+        table.add_column(column)
+    for one in changes:
+        colour = "red" if is_breaking(one) else "yellow"
+        table.add_row(one.tool, f"[{colour}]{one.kind}[/]", escape(one.where), escape(one.text))
+    if changes:
+        Console().print(table)
+    click.echo(f"{len(changes)} changes, {broken} of them may break programs")
+    return 1 if broken else 0
+
+
+def _teach(store: Path, protocol: Protocol, prober: Prober) -> None:
+    """Keep what was learned where `atc solve --store` looks: contracts and programs."""
+    from atc.demonstrations import Demonstration, Demonstrations
+    from protocols.store import ContractStore
+
+    found = [one for one in prober.found.values() if one.done]
+    replies = [(name, 200, body) for name, bodies in prober.learned.bodies.items() for body in bodies]
+    ContractStore(store).learn(protocol, replies)
+    solved = Demonstrations(store, protocol)
+    for one in found:
+        called = tuple(tool.name for tool in protocol.tools if f"{tool.name}(" in one.program)
+        solved.add(Demonstration(one.question, one.program, called))
 
 
 def _text(document: dict[str, object], out: Path) -> str:
@@ -124,16 +282,22 @@ def _show(found: ProbeReport) -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    from probing.live import COLOURS
+
     table = Table()
-    for column in ("tool", "outcome", "round", "requests", "why not"):
+    for column in ("tool", "outcome", "round", "requests", "samples", "why not"):
         table.add_column(column)
     for one in found.tools:
-        colour = _COLOURS.get(one.outcome, "red")
-        outcome = f"[{colour}]{one.outcome}[/]"
-        table.add_row(one.tool, outcome, str(one.iteration), str(one.requests), "" if one.done else escape(one.reason))
+        outcome = f"[{COLOURS.get(one.outcome, 'red')}]{one.outcome}[/]"
+        why = "" if one.done else escape(one.reason)
+        table.add_row(one.tool, outcome, str(one.iteration), str(one.requests), str(one.samples), why)
     console = Console()
     console.print(table)
-    done = sum(one.done for one in found.tools)
-    console.print(f"{done} of {len(found.tools)} tools, {found.requests} requests, {found.iterations} rounds")
+    totals = found.to_json()["totals"]
+    tokens = totals["prompt_tokens"] + totals["completion_tokens"]
+    console.print(
+        f"{totals['done']} of {totals['tools']} tools, {found.requests} requests, {found.iterations} rounds, "
+        f"{totals['samples']} programs of the model, {tokens} tokens"
+    )
     for name, value in found.agreement.items():
         console.print(f"{name}: {value}", markup=False, highlight=False)

@@ -3,24 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
 
 from probing.findings import Finding
-from protocols.model import Parameter, Protocol, Tool
+from probing.infer import paper
+from protocols.model import Parameter, Protocol, Schema, Tool
+from protocols.names import tool_name
+from protocols.shapes import type_of
+from protocols.toolfile import NAME
 
-__all__ = ["documented"]
+__all__ = ["documented", "schema_of", "usage_of"]
 
 
-def documented(protocol: Protocol, found: Mapping[str, Finding]) -> dict[str, Any]:
+_STYLES = frozenset({"deepObject", "form", "label", "matrix", "pipeDelimited", "simple", "spaceDelimited"})
+"""Those that OpenAPI 3.1 knows."""
+
+
+def documented(
+    protocol: Protocol, found: Mapping[str, Finding], schema: Literal["full", "paper"] = "full"
+) -> dict[str, Any]:
     """The document of an API.
 
     Args:
         protocol: The API as it was known before.
         found: By tool, what was found out; what the protocol says of responses stays where nothing was.
+        schema: "paper" for schemas as the ATC paper's Algorithm 2 makes them.
     """
+    found = {name: replace(one, schema=schema_of(one, schema)) for name, one in found.items()}
     paths: dict[str, dict[str, Any]] = {}
     for tool in protocol.tools:
-        paths.setdefault(tool.path, {})[tool.method.lower()] = _operation(tool, found.get(tool.name))
+        path = tool.path
+        while tool.method.lower() in paths.get(path, {}):
+            path += "#"  # a second tool of one address (see protocols.toolfile)
+        paths.setdefault(path, {})[tool.method.lower()] = _operation(tool, found.get(tool.name))
     document: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": protocol.title or "API", "version": protocol.version or "1"},
@@ -40,8 +59,29 @@ def documented(protocol: Protocol, found: Mapping[str, Finding]) -> dict[str, An
     return document
 
 
+def schema_of(finding: Finding, kind: Literal["full", "paper"]) -> Schema | None:
+    """The schema of a tool's answers, from all of them, or from the example alone; None where none is known."""
+    if kind == "full" or finding.schema is None:
+        return finding.schema
+    return paper(finding.example)
+
+
+def usage_of(file: str) -> dict[str, str]:
+    """By tool, the usage program of a document that was written by `atc probe`."""
+    found = {}
+    data = yaml.safe_load(Path(file).read_text("utf-8"))
+    for operations in data.get("paths", {}).values():
+        for operation in operations.values():
+            usage = operation.get("x-usage") if isinstance(operation, Mapping) else None
+            if isinstance(usage, Mapping) and "operationId" in operation:
+                found[str(operation["operationId"])] = str(usage.get("program", ""))
+    return found
+
+
 def _operation(tool: Tool, found: Finding | None) -> dict[str, Any]:
     operation: dict[str, Any] = {"operationId": tool.name}
+    if tool.name != tool_name(tool.method, tool.path):
+        operation[NAME] = tool.name
     for key in ("summary", "description"):
         if getattr(tool, key):
             operation[key] = getattr(tool, key)
@@ -83,6 +123,10 @@ def _parameter(one: Parameter) -> dict[str, Any]:
     told: dict[str, Any] = {"name": one.name, "in": one.location, "required": one.required or one.location == "path"}
     if one.description:
         told["description"] = one.description
+    if type_of(one.schema) in ("array", "object") and one.style in _STYLES:
+        told |= {"style": one.style, "explode": one.explode}
+    if one.slashes:
+        told["x-multi-segment"] = True
     return {**told, "schema": _moved(dict(one.schema))}
 
 

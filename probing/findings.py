@@ -61,7 +61,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """All of it. `agreement` compares with the truth, where that was hidden (see probing.agreement)."""
+    """All of it. `agreement` compares with the truth, where that was hidden (see probing.agreement); `left_behind` are
+    the calls that should have removed what was made, and did not."""
 
     tools: tuple[Finding, ...]
     iterations: int
@@ -70,6 +71,7 @@ class ProbeReport:
     seed: int
     model: str | None
     ended: str = ""
+    left_behind: tuple[str, ...] = ()
     agreement: Mapping[str, object] = field(default_factory=dict)
 
     def compared(self, agreement: Mapping[str, object]) -> ProbeReport:
@@ -110,4 +112,5 @@ class ProbeReport:
             "seed": self.seed,
             "protocol": self.protocol,
             "ended": self.ended,
+            "left_behind": list(self.left_behind),
         }

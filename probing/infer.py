@@ -16,17 +16,20 @@ from protocols.contract import learned
 from protocols.model import Schema
 from protocols.words import is_identifier, words
 
-__all__ = ["infer", "paper"]
+__all__ = ["ENOUGH", "infer", "paper"]
 
-_ENOUGH = 3
+ENOUGH = 3
 """Values from which on their common format counts, and objects from which on a key is required."""
 _MEASURES = frozenset(
     {"amount", "average", "height", "lat", "lon", "percent", "popularity", "price", "rate", "rating", "ratio", "score"}
     | {"size", "temperature", "value", "weight", "width"}
 )
 """Last words of the names of numbers that need not be whole, whatever was seen of them."""
+_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 _KEYS = 6
 """Keys from which on an object may be a map."""
+_MANY = 20
+"""Keys from which on an object of objects that are alike is a map, whatever the keys look like."""
 _DATA = re.compile(r"[A-Z]{2}|[a-z]{2}(-[A-Z]{2})?|\d[\d./:-]*|\d{4}-\d\d(-\d\d)?|[0-9a-f-]{8,}")
 """What keys look like that are data: country and language codes, numbers, days, hashes."""
 _FORMATS: dict[str, re.Pattern[str]] = {
@@ -43,13 +46,13 @@ def infer(bodies: Sequence[object]) -> Schema:
     return _refined(dict(learned(bodies)), list(bodies))
 
 
-def paper(body: object) -> object:
-    """Algorithm 2: a response by the names of its types; of a list only the first element."""
+def paper(body: object) -> Schema:
+    """Algorithm 2: what fields one response has and their types; of a list only the first element counts."""
     if isinstance(body, Mapping):
-        return {key: paper(part) for key, part in body.items()}
+        return {"type": "object", "properties": {str(key): paper(part) for key, part in body.items()}}
     if isinstance(body, list):
-        return [paper(body[0])] if body else []
-    return type(body).__name__
+        return {"type": "array", **({"items": paper(body[0])} if body else {})}
+    return {"type": _TYPES[type(body)]} if type(body) in _TYPES else {}
 
 
 def _refined(schema: dict[str, Any], values: Sequence[object], name: str = "") -> dict[str, Any]:
@@ -69,7 +72,7 @@ def _refined(schema: dict[str, Any], values: Sequence[object], name: str = "") -
             del schema["properties"]
             schema["additionalProperties"] = _refined(dict(learned(inside)), inside)
         else:
-            if len(objects) < _ENOUGH:  # what is always there cannot be told yet
+            if len(objects) < ENOUGH:  # what is always there cannot be told yet
                 schema.pop("required", None)
             schema["properties"] = {
                 key: _refined(part, [one[key] for one in objects if key in one], key)
@@ -78,7 +81,7 @@ def _refined(schema: dict[str, Any], values: Sequence[object], name: str = "") -
     if lists and isinstance(schema.get("items"), dict):
         schema["items"] = _refined(schema["items"], [item for one in lists for item in one], name)
     if schema.get("type") == "integer" and not is_identifier(name):
-        few = len({value for value in values if isinstance(value, int)}) < _ENOUGH
+        few = len({value for value in values if isinstance(value, int)}) < ENOUGH
         if few or (words(name)[-1:] and words(name)[-1] in _MEASURES):
             schema["type"] = "number"
     if texts and schema.get("type") in ("string", ["null", "string"]) and (found := _format(texts)):
@@ -99,9 +102,20 @@ def _is(value: object, kind: object) -> bool:
 def _is_map(objects: Sequence[Mapping[str, object]]) -> bool:
     """Whether the keys of objects are data: there are many, they all look like it, and the values are alike."""
     keys = {key for one in objects for key in one}
-    if len(keys) < _KEYS or not all(_DATA.fullmatch(key) for key in keys):
+    if len(keys) < _KEYS:
         return False
+    if not all(_DATA.fullmatch(key) for key in keys):
+        return len(keys) >= _MANY and _alike([value for one in objects for value in one.values()])
     return len({_kind(value) for one in objects for value in one.values()} - {"null"}) <= 1
+
+
+def _alike(values: Sequence[object]) -> bool:
+    """Whether values are objects that share most of their keys."""
+    objects = [value for value in values if isinstance(value, Mapping) and value]
+    if len(objects) < len(values):
+        return False
+    everywhere = set.intersection(*(set(value) for value in objects))
+    return len(everywhere) * 2 > max(len(value) for value in objects)
 
 
 def _kind(value: object) -> str:
@@ -114,7 +128,7 @@ def _kind(value: object) -> str:
 
 def _format(texts: Sequence[str]) -> str | None:
     """The format that all of several different texts have."""
-    if len(set(texts)) < _ENOUGH:
+    if len(set(texts)) < ENOUGH:
         return None
     return next((name for name in _candidates(texts) if all(_valid(name, text) for text in texts)), None)
 

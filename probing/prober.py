@@ -1,327 +1,277 @@
 """Learn what the tools of an API return by calling them (ATC paper, section 4 and Algorithm 1).
 
 Tools that can be called from nothing come first. What they answer is written down as a schema, so that the data flow
-between the tools (protocols.graph) grows with every answer; from it follow programs for tools that need an identifier
-(protocols.worked), which run in the sandbox. Values that were seen are tried before any model is asked.
+between the tools (protocols.graph) grows with every answer; from it follow programs for tools that need an identifier,
+which run in the sandbox. Values that were seen are tried before a model is asked, and a model is asked only of the
+tools that are left when nothing new is learned without it.
 """
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Callable, Collection
+from pathlib import Path
 
+from atc.models import Model
+from probing.asking import Asker
 from probing.findings import Finding, ProbeReport
-from probing.infer import infer
-from protocols.auth import Credential
+from probing.infer import ENOUGH
+from probing.learned import Learned
+from probing.permission import Permission
+from probing.programs import SEVERAL, lacking, others, programs, question
+from protocols.errors import LimitReached, ModelError
 from protocols.graph import ProtocolGraph
-from protocols.model import Parameter, Protocol, Response, Tool
-from protocols.render import sentence
-from protocols.shapes import type_of
-from protocols.words import SEARCHES, words
-from protocols.worked import FINDS, worked
-from sandbox import CallRecord, Sandbox
-from sandbox.bodies import LargeBody
+from protocols.model import Protocol, Tool
+from sandbox import Run, Sandbox
 
 __all__ = ["Prober"]
-
-_KEPT = 40
-"""Bodies of a tool that are kept to learn from."""
-_FIRST_WORDS = ("a", "the", "love", "new")
-"""What is looked for as long as no name has been seen."""
-_ERRORS = frozenset({"error", "errors", "fault", "status_message", "error_message", "exception"})
-_SAID = frozenset({"code", "message", "status", "status_code", "success", "detail", "details", "title", "type"})
-_MOST = 8
-"""Values of an enumeration that a list is filled with."""
-_SEVERAL = 8
-"""Things of which a tool is asked once it is known to answer: what only some of them have is optional."""
 
 
 class Prober:
     """Finds out what the tools of a protocol return.
 
     Args:
-        base_url: Where the service is, when that is not where its document says.
-        writes: Whether tools that write are called: "deny" or "all".
-        iterations: Rounds through the tools that did not answer yet (the paper's beta).
+        model: Writes programs for the tools that are not reached without it; None to do without.
+        sandbox: Runs the programs. Where tools that write may be called, its writes policy is `permission`, and
+            `permission.saw` is told of each call.
+        permission: Which tools may be called; by default none that writes.
+        iterations: Rounds after the first through the tools that did not answer yet (the paper's beta).
         samples: Programs for a tool in each round (the paper's N).
-        budget_calls: The most requests in all; None for no limit.
-        only: The tools to find out about; others may be called for them. All by default.
+        chain: Whether tools may be called with what others answered; without it each stands alone.
+        budget_calls: The most requests in all; None for no limit. What was made is removed beyond it.
+        budget_tokens: The most tokens the model reads and writes; None for no limit.
+        only: The tools to find out about; others are called where these need them. All by default.
+        log: A file to go on from, and to keep what is learned in (see probing.learned).
         on_finding: Told of each tool as it is done with.
+        on_try: Told of each tool and program before it runs.
     """
 
     def __init__(
         self,
         protocol: Protocol,
+        model: Model | None,
+        sandbox: Sandbox,
         *,
-        base_url: str | None = None,
-        credentials: Sequence[Credential] = (),
-        writes: str = "deny",
+        permission: Permission | None = None,
         iterations: int = 4,
         samples: int = 3,
+        chain: bool = True,
         budget_calls: int | None = None,
+        budget_tokens: int | None = None,
         only: Collection[str] = (),
         seed: int = 0,
-        now: datetime | None = None,
+        log: Path | None = None,
         on_finding: Callable[[Finding], None] = lambda finding: None,
+        on_try: Callable[[str, str], None] = lambda tool, program: None,
     ) -> None:
         self.protocol = protocol
-        self._where = {"base_url": base_url, "credentials": tuple(credentials), "now": now, "seed": seed}
-        self._writes = writes
-        self._iterations, self._samples = iterations, samples
+        self.learned = Learned(protocol, log, seed)
+        self._model = model.name if model is not None else None
+        self._asker = Asker(model, self.learned, budget_tokens) if model is not None else None
+        self._sandbox = sandbox
+        self._permission = permission or Permission(protocol)
+        self._permission.made.extend(self.learned.made)
+        self._iterations, self._samples, self._chain = iterations, samples, chain
         self._budget = budget_calls
         self._only = frozenset(only) or frozenset(tool.name for tool in protocol.tools)
         self._seed = seed
-        self._told = on_finding
-        self._bodies: dict[str, list[object]] = defaultdict(list)
-        self._names: dict[str, None] = {}
-        self._requests = 0
-        self._problem = ""
-        self._words: dict[str, str] = {}
-        self.found = {tool.name: Finding(tool.name) for tool in protocol.tools}
+        self._told, self._tries = on_finding, on_try
+        self._problem: dict[str, str] = {}
+        self._words: dict[tuple[str, str], str] = {}
+        self._programs: dict[str, str] = {}
+        self._asked: dict[str, int] = {}
+        self._spent = ""
+
+    @property
+    def found(self) -> dict[str, Finding]:
+        """By tool, how it went."""
+        return self.learned.found
 
     @property
     def known(self) -> Protocol:
-        """The protocol with what is known of responses so far; what it says of them itself stays."""
-        tools = []
-        for tool in self.protocol.tools:
-            bodies = self._bodies.get(tool.name)
-            if bodies and (tool.success is None or tool.success.schema is None):
-                seen = Response("200", "as observed", "application/json", infer(bodies), (bodies[0],))
-                tool = replace(tool, responses=(seen, *(one for one in tool.responses if one.status != "200")))
-            tools.append(tool)
-        return replace(self.protocol, tools=tuple(tools))
+        """The protocol with what is known of responses so far."""
+        return self.learned.known
 
     def probe(self) -> ProbeReport:
         """Go round until every tool answered, nothing new is learned, or a budget ends it."""
-        rounds, ended = 0, ""
+        rounds, ended, left = 0, "", []
         for tool in self.protocol.tools:
-            if tool.writes and self._writes == "deny":
+            if not self._permission.allows(tool):
                 self.found[tool.name].outcome = "refused_by_policy"
-                self.found[tool.name].reason = "it may change something: allow it with --writes"
-        policy = "deny" if self._writes == "deny" else "allow"
-        with Sandbox(self.protocol, track=False, on_call=self._learn, writes=policy, **self._where) as sandbox:  # type: ignore[arg-type]
-            try:
-                while rounds <= self._iterations and self._round(sandbox, rounds):
-                    rounds += 1
-                for name in [one.tool for one in self.found.values() if one.outcome == "documented"]:
-                    self._enrich(sandbox, name)
-            except KeyboardInterrupt:
-                ended = "interrupted"
-            except _SpentError:
-                ended = f"the budget of {self._budget} requests is used up"
-                for one in self.found.values():
-                    if not one.done and one.outcome != "refused_by_policy":
-                        one.outcome, one.reason = "budget", ended
-        self._write_down()
-        tools = tuple(self.found[tool.name] for tool in self.protocol.tools if tool.name in self._only)
-        return ProbeReport(tools, rounds, self._requests, self.protocol.digest, self._seed, None, ended)
-
-    def _round(self, sandbox: Sandbox, number: int) -> bool:
-        """Try every tool that has not answered; whether one of them did."""
-        graph = ProtocolGraph(self.known)
-        among = [name for name, one in self.found.items() if one.done]
-        news = False
-        for tool in self.protocol.tools:
-            finding = self.found[tool.name]
-            if finding.done or finding.outcome == "refused_by_policy":
-                continue
-            for program in self._programs(tool, graph, among):
-                self._run(sandbox, program)
-                if finding.done:
-                    finding.question, finding.program, finding.iteration = _question(tool), program, number
-                    self._told(finding)
-                    news = True
+                self.found[tool.name].reason = self._permission.why_not(tool)
+        try:
+            while rounds <= self._iterations and self._left():
+                if not self._round(rounds) and not self._asking_round(rounds):
                     break
+                rounds += 1
+            for name, one in self.found.items():
+                if one.outcome == "documented" and name in self._only:
+                    self._enrich(name)
+            ended = self._spent
+        except KeyboardInterrupt:
+            ended = "interrupted"
+        except LimitReached as reached:
+            ended = str(reached)
+        finally:
+            left = self._remove()
+            self.learned.write_down()
+        for one in self._left() if ended and ended != "interrupted" else ():
+            one.outcome, one.reason = "budget", ended
+        tools = tuple(self.found[tool.name] for tool in self.protocol.tools if tool.name in self._only)
+        return ProbeReport(
+            tools, rounds, self.learned.requests, self.protocol.digest, self._seed, self._model, ended, tuple(left)
+        )
+
+    def _left(self) -> list[Finding]:
+        """The findings that are still wanted."""
+        return [self.found[tool.name] for tool in self.protocol.tools if tool.name in self._only and self._open(tool)]
+
+    def _open(self, tool: Tool) -> bool:
+        finding = self.found[tool.name]
+        return not finding.done and finding.outcome != "refused_by_policy"
+
+    def _round(self, number: int) -> bool:
+        """Try every tool that has not answered with what is known; whether one of them did.
+
+        Tools that are not asked for come last, and only while one is left that is.
+        """
+        graph = ProtocolGraph(self.known)
+        news = False
+        for tool in sorted(self.protocol.tools, key=lambda tool: tool.name not in self._only):
+            if not self._open(tool) or (tool.name not in self._only and not self._left()):
+                continue
+            finding = self.found[tool.name]
+            if not self._chain and lacking(tool, graph, ()):
+                self._explain(tool, graph)
+                continue
+            for program, word in programs(tool, graph, self.learned, self._permission, self._samples):
+                if (tool.name, program) in self._words:
+                    continue  # it did not do before
+                self._words[tool.name, program] = word
+                self.run(tool.name, program)
+                if finding.done:
+                    break
+            if not finding.done and tool.name in self.learned.hollow:
+                finding.outcome = "documented"
+            if finding.done:
+                self._end(finding, question(tool), program, number)
+                news = True
             else:
-                self._explain(tool, graph, among)
+                self._explain(tool, graph)
         return news
 
-    def _programs(self, tool: Tool, graph: ProtocolGraph, among: Collection[str]) -> Iterator[str]:
-        """Programs that call a tool with values that were seen, the likeliest first."""
-        if any(not graph.producers(tool.name, name, among) for name in _identifiers(tool, graph)):
-            return
-        lines = worked(graph, tool.name, among) or [_direct(tool)]
-        *before, last = lines
-        call = last if "=" not in last.partition("(")[0] else last.partition(" = ")[2]
-        program = "\n".join([*before, f"print({_with_body(_whole(call), tool)})"])
-        if '"…"' not in program:
-            yield program
-            return
-        for word in [*list(self._names)[: self._samples], *_FIRST_WORDS][: self._samples]:
-            filled = program.replace('"…"', json.dumps(word, ensure_ascii=False))
-            self._words[filled] = word
-            yield filled
+    def _asking_round(self, number: int) -> bool:
+        """Have the model write programs for the tools that are left; whether one of them answered."""
+        if self._asker is None or self._spent:
+            return False
+        graph = ProtocolGraph(self.known)
+        done = sum(one.done for one in self.found.values())
+        news = False
+        for finding in self._left():
+            if finding.done or self._asked.get(finding.tool) == done:
+                continue  # nothing was learned since it was asked of
+            self._asked[finding.tool] = done
+            tool = self.protocol.tool(finding.tool)
+            tried: list[tuple[str, str]] = []
+            for _ in range(self._samples):
+                try:
+                    sample = self._asker.probe(tool, graph, tried, chain=self._chain)
+                except LimitReached as reached:
+                    self._spent = str(reached)
+                    return news
+                except ModelError as error:
+                    finding.outcome, finding.reason = "model_failed", str(error)
+                    break
+                run = self.run(tool.name, sample.program) if sample.program else None
+                if finding.done:
+                    self._end(finding, sample.question or question(tool), sample.program, number)
+                    news = True
+                    break
+                tried.append((sample.program, self._failed(tool, run)))
+            else:
+                if not finding.requests:
+                    finding.outcome = "model_failed"
+                    finding.reason = f"none of its programs called it: {tried[-1][1]}"
+        return news
 
-    def _explain(self, tool: Tool, graph: ProtocolGraph, among: Collection[str]) -> None:
+    def _failed(self, tool: Tool, run: Run | None) -> str:
+        """Why a program of the model did not do."""
+        if run is None:
+            return "There is no program in it."
+        if run.error is not None:
+            return f"{run.error.type}: {self.learned.text(run.error.message)}"
+        if not any(call.tool == tool.name for call in run.calls):
+            return f"It did not call {tool.name}."
+        said = [f"{status}: {text}" for status, text in self.found[tool.name].statuses.items()]
+        return "; ".join(said) or "It found nothing."
+
+    def _end(self, finding: Finding, asked: str, program: str, number: int) -> None:
+        """A tool is done with; so are others that its program called besides."""
+        finding.iteration = number
+        finding.reason = "it found nothing, whatever was asked for" if finding.tool in self.learned.hollow else ""
+        self._programs[finding.tool] = program
+        self.learned.end(finding, asked, program)
+        self._told(finding)
+        for name, other in self.found.items():
+            if other.done and not other.program:
+                other.iteration = number
+                self._programs[name] = program
+                self.learned.end(other, question(self.protocol.tool(name)), program)
+                self._told(other)
+
+    def _explain(self, tool: Tool, graph: ProtocolGraph) -> None:
         finding = self.found[tool.name]
-        lacks = [name for name in _identifiers(tool, graph) if not graph.producers(tool.name, name, among)]
+        among = [name for name, one in self.found.items() if one.done] if self._chain else []
+        lacks = lacking(tool, graph, among)
         if lacks and not finding.requests:
             finding.outcome = "unreachable_argument"
             finding.reason = f"no answer held a value for {', '.join(lacks)}"
         else:
             finding.outcome = "only_errors"
             said = [f"{status}: {text}" for status, text in finding.statuses.items()]
-            finding.reason = "; ".join(said) or self._problem or "no answer"
+            problems = [self.learned.unanswered.get(tool.name, ""), self._problem.get(tool.name, "")]
+            finding.reason = "; ".join([*said, *filter(None, problems)]) or "no answer"
 
-    def _enrich(self, sandbox: Sandbox, name: str) -> None:
+    def _enrich(self, name: str) -> None:
         """Ask a tool that answered of several things, so that what only some have is known to be optional."""
-        if self.protocol.tool(name).writes:
+        tool = self.protocol.tool(name)
+        program = self._programs.get(name) or self.found[name].program
+        if not program or tool.writes or len(self.learned.bodies[name]) >= SEVERAL:
             return
-        program = self.found[name].program
-        lines = program.split("\n")
-        found = FINDS.fullmatch(lines[0])
-        if found is not None:
-            thing, call, inside = found.groups()
-            inner = [f"    {line}" for line in lines[1:]]
-            self._run(sandbox, "\n".join([f"for {thing} in {call}{inside}[1:{_SEVERAL}]:", *inner]))
-        elif (word := self._words.get(program)) is not None:
-            for other in [one for one in self._names if one != word][: _SEVERAL - 2]:
-                told = json.dumps(other, ensure_ascii=False)
-                self._run(sandbox, program.replace(json.dumps(word, ensure_ascii=False), told))
+        for other in others(program, tool, self._words.get((name, program), ""), list(self.learned.names)):
+            self.run(name, other)
+            if len(self.learned.bodies[name]) >= SEVERAL:
+                return
+        while len(self.learned.bodies[name]) < ENOUGH:
+            before = len(self.learned.bodies[name])
+            self.run(name, program)
+            if len(self.learned.bodies[name]) == before:
+                return
 
-    def _run(self, sandbox: Sandbox, program: str) -> None:
-        if self._budget is not None and self._requests >= self._budget:
-            raise _SpentError
-        run = sandbox.run(program)
+    def run(self, tool: str, program: str) -> Run:
+        """Run a program that calls a tool, and learn from it.
+
+        Raises: LimitReached: No request is left. KeyboardInterrupt.
+        """
+        left = None if self._budget is None else self._budget - self.learned.requests
+        if left is not None and left <= 0:
+            raise LimitReached(f"the budget of {self._budget} requests is used up")
+        self._tries(tool, program)
+        run = self._sandbox.run(program, left)
+        self._take(run)
+        self._problem[tool] = self.learned.text(run.error.message) if run.error is not None else ""
         if run.outcome == "interrupted":
             raise KeyboardInterrupt
-        self._problem = run.error.message if run.error is not None else ""
+        return run
 
-    def _learn(self, call: CallRecord) -> None:
-        """What a call says of its tool; every call of a program counts."""
-        if call.tool is None or call.status is None:
-            return
-        self._requests += 1
-        finding = self.found[call.tool]
-        finding.requests += 1
-        body = call.response
-        if call.status >= 300:
-            finding.statuses.setdefault(str(call.status), _said(body, call.error))
-        elif body in (None, ""):
-            if not finding.done:
-                finding.outcome, finding.status = "no_content", str(call.status)
-        elif (wrong := disguised(body)) is not None:
-            finding.statuses.setdefault(str(call.status), wrong)
-        else:
-            bodies = self._bodies[call.tool]
-            if len(bodies) < _KEPT:
-                bodies.append(body)
-            finding.outcome, finding.status = "documented", str(call.status)
-            self._names.update(dict.fromkeys(names_in(body)))
+    def _take(self, run: Run) -> None:
+        for call in run.calls:
+            self.learned.take(call)
+        if self._permission.made != self.learned.made:
+            self.learned.keep_made(self._permission.made)
 
-    def _write_down(self) -> None:
-        for name, bodies in self._bodies.items():
-            self.found[name].schema = infer(bodies)
-            self.found[name].example = min(bodies, key=lambda body: len(json.dumps(body, default=str)))
-
-
-class _SpentError(Exception):
-    """A budget is used up."""
-
-
-def disguised(body: object) -> str | None:
-    """Why a body that came with a 2xx is no answer; None when it is one."""
-    if isinstance(body, LargeBody):
-        return "the body is too large to be kept"
-    if isinstance(body, str):
-        return "a web page, not data" if body.lstrip()[:1] == "<" else None
-    if not isinstance(body, Mapping):
-        return None
-    keys = {str(key).lower() for key in body}
-    told = keys & _ERRORS
-    if told and keys <= _ERRORS | _SAID and any(body[key] for key in body if str(key).lower() in told):
-        return f"an error: {json.dumps(body, default=str)[:200]}"
-    return None
-
-
-def names_in(body: object, most: int = 40) -> Iterator[str]:
-    """What things in a body are called."""
-    left, given = [body], 0
-    while left and given < most:
-        value = left.pop(0)
-        if isinstance(value, Mapping):
-            for key, part in value.items():
-                if isinstance(part, str) and words(str(key))[-1:] in (("name",), ("title",)) and 2 < len(part) < 60:
-                    yield part
-                    given += 1
-                elif isinstance(part, Mapping | list):
-                    left.append(part)
-        elif isinstance(value, list):
-            left.extend(value[:5])
-
-
-def _identifiers(tool: Tool, graph: ProtocolGraph) -> list[str]:
-    """The required arguments of a tool that another one has to yield."""
-    return [
-        one.argument
-        for one in tool.arguments
-        if one.required and graph.want(tool.name, one.argument) is not None and _given(one) is None
-    ]
-
-
-def _direct(tool: Tool) -> str:
-    """The call of a tool with what its document gives for its required arguments."""
-    given = [f"{one.argument}={_value(one)}" for one in tool.arguments if one.required]
-    if not given:
-        given = [f"{one.argument}={_value(one)}" for one in tool.arguments if one.argument.lower() in SEARCHES][:1]
-    return f"{tool.name}({', '.join(given)})"
-
-
-def _with_body(call: str, tool: Tool) -> str:
-    """A call that gives a member of a body that may not be empty, though none of its members is required."""
-    members = [one for one in tool.arguments if one.location == "body"]
-    if tool.body is None or not tool.body.required or any(f"{one.argument}=" in call for one in members) or not members:
-        return call
-    given = f"{members[0].argument}={_value(members[0])}"
-    return f"{call[:-1]}{'' if call.endswith('()') else ', '}{given})"
-
-
-def _value(parameter: Parameter) -> str:
-    given = _given(parameter)
-    if given is not None:
-        return repr(given)
-    kinds = {"array": '["…"]', "integer": "1", "number": "1", "boolean": "True", "object": "{}"}
-    return kinds.get(type_of(parameter.schema), '"…"')
-
-
-def _given(parameter: Parameter) -> object:
-    """A value that the document itself gives: of an enumeration, a default, an example."""
-    schema = parameter.schema
-    items = schema.get("items")
-    if isinstance(items, Mapping) and isinstance(values := items.get("enum"), list):
-        return values[:_MOST]  # what is asked for in all ways tells most
-    for key in ("enum", "examples"):
-        values = schema.get(key)
-        if isinstance(values, list) and values:
-            return values[0]
-    return next((schema[key] for key in ("default", "example", "const") if schema.get(key) is not None), None)
-
-
-def _whole(call: str) -> str:
-    """A call without what is taken out of its response."""
-    depth = 0
-    for place, sign in enumerate(call):
-        depth += (sign == "(") - (sign == ")")
-        if sign == ")" and depth == 0:
-            return call[: place + 1]
-    return call
-
-
-def _question(tool: Tool) -> str:
-    """What somebody asks for who is answered by a tool."""
-    text = (tool.summary or tool.description or " ".join(words(tool.path))).strip()
-    return sentence(text, 200)
-
-
-def _said(body: object, error: str | None) -> str:
-    if isinstance(body, Mapping):
-        keys = [key for key in body if str(key).lower() in {"message", "status_message", "detail", "error"}]
-        told = body[keys[0]] if keys else None
-        if isinstance(told, Mapping):
-            told = told.get("message")
-        if isinstance(told, str):
-            return told[:200]
-    return (error or str(body))[:200]
+    def _remove(self) -> list[str]:
+        """Remove what was made; what would not go, as the calls that should have removed it."""
+        for made in reversed(self._permission.made[:]):
+            if made in self._permission.made:
+                self._take(self._sandbox.run(made.program))
+        return [*self._permission.lost, *(made.program for made in self._permission.made)]

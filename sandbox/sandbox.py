@@ -143,12 +143,15 @@ class Sandbox:
         broker.close()
         return (Layer("policy", True, ""), Layer("process", True, ""), *(execution.layers or ()))
 
-    def run(self, program: str) -> Run:
+    def run(self, program: str, calls: int | None = None) -> Run:
         """Run a program to its end or to a limit; whatever it does is in the Run, nothing of it is raised.
 
+        Args:
+            calls: The most calls of this run, where that is less than the limits say.
         Raises: OSError: No child process can be started.
         """
         started = time.monotonic()
+        limits = self._limits if calls is None else replace(self._limits, calls=min(calls, self._limits.calls))
         try:
             code = compile_program(program)
         except ProgramRefused as error:
@@ -159,29 +162,31 @@ class Sandbox:
             fault = ProgramError("SyntaxError", message, error.lineno, snippet(program, error.lineno))
             return _unstarted("error", fault, started)
         attempt = self._journal.attempt(program) if self._journal is not None else None
-        broker = self._open_broker(started + self._limits.wall, attempt)
+        broker = self._open_broker(started + limits.wall, attempt, limits)
         settings = self._settings()
         try:
-            execution = _Execution(self._limits, broker, settings, program, self._on_output, started)
+            execution = _Execution(limits, broker, settings, program, self._on_output, started)
             run = execution.run(marshal.dumps(code))
         finally:
             broker.cancel()
             broker.close()
         if self._track and run.calls and run.outcome in ("ok", "error"):
-            return replace(run, provenance=retrace(program, run, execution.answered, self._limits, settings))
+            return replace(run, provenance=retrace(program, run, execution.answered, limits, settings))
         return run
 
     def open_broker(self, attempt: Attempt | None = None) -> Broker:
         """The way out alone, for calls that no program makes; `Broker.until` says how long each may take."""
         return self._open_broker(None, attempt)
 
-    def _open_broker(self, deadline: float | None, attempt: Attempt | None = None) -> Broker:
+    def _open_broker(
+        self, deadline: float | None, attempt: Attempt | None = None, limits: Limits | None = None
+    ) -> Broker:
         return Broker(
             self._protocol,
             base_url=self._base_url,
             allow=self._allow,
             credentials=self._credentials,
-            limits=self._limits,
+            limits=limits or self._limits,
             tools=self._tools,
             on_call=self._on_call,
             deadline=deadline,

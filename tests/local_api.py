@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from protocols import Protocol, load
 
-__all__ = ["Answer", "LocalAPI", "Received"]
+__all__ = ["PREFIX", "Answer", "LocalAPI", "Received"]
 
 PREFIX = "/v1"
 DOCUMENTED = "https://weather.example/v1"

@@ -128,7 +128,7 @@ def test_the_number_of_a_thing_is_what_the_question_says() -> None:
 
 
 def test_a_place_is_found_by_what_the_question_gives() -> None:
-    """By the beginning of its name or by where it is, if that is what is known; so is the day, where it is given in full."""
+    """By the beginning of its name or by where it is, if that is known; so is the day, where it is given in full."""
     text = {"type": "string"}
     place = {"type": "object", "properties": {"place_id": text, "name": text, "country": text, "lat": text}}
 

@@ -12,13 +12,13 @@ _FOLDER = Path(__file__).parent
 
 
 @cache
-def _template(name: str) -> Template:
-    return Template((_FOLDER / f"{name}.txt").read_text("utf-8"))
+def _template(file: Path) -> Template:
+    return Template(file.read_text("utf-8"))
 
 
-def render(name: str, **values: str) -> str:
-    """Fill `prompts/<name>.txt`. A placeholder left without a value is a KeyError, never a hole in the text."""
-    return _template(name).substitute(values)
+def render(name: str, folder: Path = _FOLDER, /, **values: str) -> str:
+    """Fill `<name>.txt`. A placeholder left without a value is a KeyError, never a hole in the text."""
+    return _template(folder / f"{name}.txt").substitute(values)
 
 
 @cache

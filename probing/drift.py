@@ -1,0 +1,108 @@
+"""What changed of a service since its document was written: its usage programs are run, the answers are held to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from jsonschema import Draft202012Validator, ValidationError
+
+from probing.agreement import has_field, sent
+from probing.blind import blinded
+from probing.prober import Prober
+from protocols.errors import APIError
+from protocols.model import Protocol, Tool
+from protocols.routes import steps
+from sandbox import Sandbox
+
+__all__ = ["Change", "drifted", "is_breaking"]
+
+Kind = Literal["gone", "missing", "changed", "new"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference. `gone`: the tool answers with errors only; `missing`: a field that the document requires;
+    `changed`: a value that it does not allow; `new`: a field or a status that it does not know."""
+
+    tool: str
+    kind: Kind
+    where: str
+    text: str
+
+
+def is_breaking(change: Change) -> bool:
+    """Whether a program that was right by the document may fail now."""
+    return change.kind != "new"
+
+
+def drifted(document: Protocol, usage: Mapping[str, str], sandbox: Sandbox) -> list[Change]:
+    """What a service answers otherwise than its document says; nothing is written.
+
+    Args:
+        usage: By tool, a program that calls it; a tool without one is probed.
+        sandbox: Reaches the service, and lets no write pass.
+    Raises: APIError: The service answers nothing, or refuses the credentials.
+    """
+    prober = Prober(blinded(document), None, sandbox)
+    for name, program in usage.items():
+        if name in document and not document.tool(name).writes:
+            prober.run(name, program)
+    prober.probe()
+    read = [one for one in prober.found.values() if one.requests]
+    if read and not any(one.status or one.statuses for one in read):
+        raise APIError(f"the service cannot be reached: {read[0].reason}; check the base URL (--base-url)")
+    if read and all(not one.done and set(one.statuses) <= {"401", "403"} for one in read):
+        raise APIError("the service refuses the credentials; check --auth KIND:SOURCE")
+    found: dict[Change, None] = {}
+    for tool in document.tools:
+        one = prober.found[tool.name]
+        found.update(dict.fromkeys(_statuses(tool, one.requests, one.done, one.statuses)))
+        schema = tool.success.schema if tool.success is not None else None
+        if schema is not None:
+            bodies = prober.learned.bodies.get(tool.name, [])
+            found.update(dict.fromkeys(_bodies(tool.name, document.standalone(schema), bodies)))
+    return list(found)
+
+
+def _statuses(tool: Tool, requests: int, done: bool, statuses: Mapping[str, str]) -> Iterator[Change]:
+    documented = {response.status for response in tool.responses}
+    if requests and not done:
+        said = "; ".join(f"{status}: {text}" for status, text in statuses.items())
+        yield Change(tool.name, "gone", "", said or "it does not answer")
+        return
+    for status, text in statuses.items():
+        if not documented & {status, f"{status[0]}XX", "default"}:
+            yield Change(tool.name, "new", f"status {status}", text)
+
+
+def _bodies(tool: str, schema: Mapping[str, object], bodies: Sequence[object]) -> Iterator[Change]:
+    validator = Draft202012Validator(dict(schema))
+    for body in bodies:
+        for error in map(_innermost, validator.iter_errors(body)):
+            where = tuple(0 if isinstance(step, int) else str(step) for step in error.absolute_path)
+            if error.validator == "required":
+                for key in error.validator_value if isinstance(error.validator_value, list) else ():
+                    if isinstance(error.instance, Mapping) and key not in error.instance:
+                        yield Change(tool, "missing", steps((*where, key)), "documented as always there")
+            else:
+                yield Change(tool, "changed", steps(where), _said(error))
+        new = [path for path in sent(body) if not has_field(schema, path, schema)]
+        for path in sorted(new, key=repr):
+            if not any(path[:length] in new for length in range(1, len(path))):  # what is in it goes without saying
+                yield Change(tool, "new", steps(path), "not documented")
+
+
+def _innermost(error: ValidationError) -> ValidationError:
+    """Of an error in several variants that in the one which fits best."""
+    while error.context:
+        error = max(error.context, key=lambda one: len(one.absolute_path))
+    return error
+
+
+def _said(error: ValidationError) -> str:
+    """What is wrong with a value, without the value."""
+    if error.validator == "type":
+        return f"documented as {error.validator_value}, is {type(error.instance).__name__}"
+    return f"does not hold any more: {error.validator} {str(error.validator_value)[:80]}"

@@ -1,0 +1,66 @@
+"""What one sees while an API is probed: the tool in work with its program, and what came of each one done with."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from atc.tui.text import first_line, visible
+from probing.findings import Finding
+
+__all__ = ["COLOURS", "Frontier"]
+
+COLOURS = {"documented": "green", "no_content": "green", "refused_by_policy": "yellow", "budget": "yellow"}
+_KEYS = 8
+
+
+class Frontier:
+    """Shows on stderr how the known part of an API grows, a block for each tool: its question, program and answer.
+
+    Without a terminal it is a line for each tool.
+    """
+
+    def __init__(self, total: int) -> None:
+        self._console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=self._console, transient=True)
+        self._bar = self._progress.add_task("probing", total=total)
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def trying(self, tool: str, program: str) -> None:
+        """A program is about to run."""
+        self._progress.update(self._bar, description=escape(first_line(f"{tool}: {program}", 60)))
+
+    def found(self, finding: Finding, example: object) -> None:
+        """A tool is done with; `example` is an answer of it."""
+        self._progress.advance(self._bar)
+        colour = COLOURS.get(finding.outcome, "red")
+        self._console.print(f"[{colour}]{finding.outcome}[/] [bold]{escape(finding.tool)}[/] round {finding.iteration}")
+        if not self._console.is_terminal:
+            return
+        self._console.print(f"  {escape(visible(finding.question))}", highlight=False)
+        for line in visible(finding.program).splitlines():
+            self._console.print(f"  [dim]{escape(line)}[/]", highlight=False, soft_wrap=True)
+        self._console.print(f"  → {escape(_shape(example))}", highlight=False)
+
+
+def _shape(body: object) -> str:
+    """An answer in one line: its keys."""
+    if isinstance(body, list):
+        return f"[{_shape(body[0])}]" if body else "[]"
+    if isinstance(body, dict):
+        keys = [visible(str(key)) for key in body]
+        return f"{{{', '.join(keys[:_KEYS])}{', …' if len(keys) > _KEYS else ''}}}"
+    return type(body).__name__ if body is not None else "no content"

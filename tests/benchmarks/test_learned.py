@@ -1,0 +1,226 @@
+"""`atc bench --learned`: the agent sees a document that was learned by calls; service and scores stay as they are."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from atc.agent import SIMULATED_NOW
+from atc.cli import main
+from atc.demonstrations import Demonstrations
+from atc.models.replay import Recorder
+from benchmarks.datasets import SHIPPED, Dataset, open_dataset, with_learned
+from benchmarks.perfect import script
+from benchmarks.restbench import offer
+from benchmarks.runner import Settings
+from benchmarks.work import Shown, Work
+from tests.scripted import ScriptedModel
+
+TASKS = 5
+"""The first ones, which are all of the museum: four that read and one that writes."""
+LIKE = {"question": "How many artists are on my list of favourites?", "program": 'print(GET_me_favourites()["total"])'}
+"""A usage example for a question like that of the second task."""
+
+Documents = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> Documents:
+    """What `atc probe` learned of a museum that says `step_free` where the benchmark's says `wheelchair`."""
+    folder = tmp_path_factory.mktemp("museum")
+    text = (SHIPPED / "tiny" / "museum.yaml").read_text("utf-8").replace("wheelchair", "step_free")
+    (folder / "museum.yaml").write_text(text, "utf-8")
+    files = [str(folder / name) for name in ("museum.yaml", "learned.json")]
+    probed = CliRunner().invoke(main, ["probe", files[0], "--blind", "--simulate", "-o", files[1]])
+    assert probed.exit_code == 0, probed.output
+    return dict(json.loads((folder / "learned.json").read_text()))
+
+
+@pytest.fixture
+def learned(document: Documents, tmp_path: Path) -> Path:
+    """The same in a file."""
+    return written(document, tmp_path)
+
+
+def written(document: Documents, folder: Path) -> Path:
+    """A document in a file."""
+    file = folder / "museum.learned.json"
+    file.write_text(json.dumps(document))
+    return file
+
+
+def changed(document: Documents, *edits: Callable[[Documents], object]) -> Documents:
+    """A copy of a document in which its paths were edited."""
+    new = copy.deepcopy(document)
+    for edit in edits:
+        edit(new["paths"])
+    return new
+
+
+def exemplified(usage: object) -> Callable[[Documents], object]:
+    """Puts a usage example to the tool that reads the favourites, in place of its own."""
+    return lambda paths: paths["/me/favourites"]["get"].update({"x-usage": usage})
+
+
+def record(dataset: Dataset, file: Path, shown: Mapping[str, Shown] | None = None) -> list[str]:
+    """Solve the first tasks with our references, record the answers, and give the prompts."""
+    settings = Settings(
+        benchmark="tiny",
+        model="scripted",
+        mode="attribute",
+        max_reflections=3,
+        candidates="all",
+        seed=0,
+        now=SIMULATED_NOW.isoformat(),
+        api="simulated",
+        files=dataset.files,
+    )
+    prompts = []
+    with closing(Work(settings, dataset.protocols, learned=dataset.learned, shown=shown)) as work:
+        for task in dataset.tasks[:TASKS]:
+            names = offer(task, dataset.protocols[task.domain], None, 0)
+            work.model = ScriptedModel()
+            told = script(work, task, names)
+            assert told is not None
+            model = ScriptedModel(told.program)
+            work.model = Recorder(model, file)
+            work.solve(task, names)
+            prompts.append("\n".join(message.content for message in model.asked[0]))
+    return prompts
+
+
+def bench(out: Path, *more: str) -> Result:
+    """Run the first tasks."""
+    return CliRunner().invoke(main, ["bench", "tiny", "--limit", str(TASKS), "--out", str(out), "--json", *more])
+
+
+def test_the_agent_goes_by_what_was_learned_and_is_scored_as_ever(learned: Path, tmp_path: Path) -> None:
+    """The prompt has the keys that were observed and none that only the documentation has. The service is that of the
+    benchmark, tools have their names, and references look at it by its own document."""
+    answers, out = tmp_path / "answers.jsonl", tmp_path / "out"
+    prompts = record(with_learned(open_dataset("tiny", None, ()), [f"museum={learned}"]), answers)
+    result = bench(out, "--learned", f"museum={learned}", "--model", f"replay:{answers}")
+
+    assert result.exit_code == 0, result.stderr
+    assert "step_free" in prompts[0]
+    assert "wheelchair" not in "".join(prompts)
+    summary = json.loads(result.stdout)
+    assert [summary[name] for name in ("tasks", "success", "path", "correct")] == [TASKS, 100.0, 100.0, 100.0]
+    for file in (out / "tasks").iterdir():
+        task = json.loads(file.read_text())
+        assert {call["tool"] for call in task["solution"]["calls"]} == set(task["gold"]["calls"])
+    room = json.loads((out / "tasks" / "museum-1.json").read_text())["solution"]
+    assert room["calls"][0]["response"].keys() == {"room_code", "name", "floor", "wheelchair"}
+    assert room["versions"]["protocol"] == hashlib.sha256(learned.read_bytes()).hexdigest()
+    assert "--learned names no document of parcels" in result.stderr
+
+
+def test_results_with_and_without_are_not_mixed(learned: Path, tmp_path: Path) -> None:
+    """The settings have the file's name and hash, and the hash of the examples where they are shown."""
+    answers, plain, out = tmp_path / "answers.jsonl", tmp_path / "plain", tmp_path / "out"
+    dataset = open_dataset("tiny", None, ())
+    record(dataset, answers)
+    assert bench(plain, "--model", f"replay:{answers}").exit_code == 0
+    record(with_learned(dataset, [f"museum={learned}"]), answers)
+    options = ["--model", f"replay:{answers}", "--learned", f"museum={learned}"]
+    assert bench(out, *options).exit_code == 0
+
+    mixed = bench(plain, *options)
+    assert (mixed.exit_code, "learned-museum" in mixed.stderr) == (2, True)
+    mixed = bench(out, *options, "--usage")
+    assert (mixed.exit_code, "usage-museum" in mixed.stderr) == (2, True)
+    sha256 = hashlib.sha256(learned.read_bytes()).hexdigest()
+    for name in ("config.json", "summary.json"):
+        files = json.loads((out / name).read_text())["files"]
+        assert files["learned-museum"] == {"file": "museum.learned.json", "sha256": sha256}
+        assert files["museum"] == dataset.files["museum"]
+        assert "usage-museum" not in files
+        assert "learned-museum" not in json.loads((plain / name).read_text())["files"]
+
+
+def test_usage_examples_are_shown_with_questions_like_theirs(document: Documents, tmp_path: Path) -> None:
+    """Those of the document, only with `--usage`, and never what answered a task, nor an example with its question."""
+    dataset, answers, out = open_dataset("tiny", None, ()), tmp_path / "answers.jsonl", tmp_path / "out"
+    own = {"question": dataset.tasks[0].query, "program": 'print(GET_rooms_room_code(room_code="W2")["floor"])'}
+    edits = (exemplified(LIKE), lambda paths: paths["/rooms/{room_code}"]["get"].update({"x-usage": own}))
+    file = written(changed(document, *edits), tmp_path)
+    plain = record(with_learned(dataset, [f"museum={file}"]), tmp_path / "plain.jsonl")
+    used = with_learned(dataset, [f"museum={file}"], usage=True)
+    shown = Shown(tmp_path / "store", used.learned["museum"], used.usage["museum"])
+    prompts = record(used, answers, {"museum": shown})
+    result = bench(out, "--learned", f"museum={file}", "--usage", "--model", f"replay:{answers}")
+
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["success"] == 100.0
+    assert LIKE["program"] in prompts[1].partition("Answered before:")[2]
+    assert "Answered before:" not in "".join(plain)
+    store = Demonstrations(out / "store", used.learned["museum"])
+    assert store.all() == list(used.usage["museum"])
+    assert not {one.query for one in store.all()} & {task.query for task in dataset.tasks}
+    assert next(one.tools for one in store.all() if one.query == LIKE["question"]) == ("GET_me_favourites",)
+    assert "usage-museum" in json.loads((out / "summary.json").read_text())["files"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "complaint"),
+    [
+        (lambda paths: paths.pop("/artists"), "lacks tools that tasks offer: GET_artists"),
+        (lambda paths: paths["/artists"]["get"]["parameters"].clear(), "GET_artists does not have the service's arg"),
+        (lambda paths: paths.update({"/artists/": paths.pop("/artists")}), "GET_artists is GET /artists/ there"),
+        (exemplified({"question": "Which ones?"}), "GET /me/favourites: `x-usage` must have a `question`"),
+        (exemplified({"question": "Which ones?", "program": "print("}), "and a Python `program`"),
+        (
+            lambda paths: [one.pop("x-usage", 0) for some in paths.values() for one in some.values()],
+            "no usage examples",
+        ),
+    ],
+)
+def test_a_document_that_cannot_stand_for_the_other_is_told(
+    document: Documents, tmp_path: Path, edit: Callable[[Documents], object], complaint: str
+) -> None:
+    """Before anything is run or written; with what is wrong and where."""
+    file = written(changed(document, edit), tmp_path)
+    result = bench(tmp_path / "out", "--learned", f"museum={file}", "--usage", "--model", "openai:none")
+
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+    assert str(file) in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_arguments_that_go_out_in_another_form_are_told(document: Documents, tmp_path: Path) -> None:
+    """A list of `artwork_ids` may be sent as one value or as several, and the service takes only one of them."""
+
+    def explode(paths: Documents) -> None:
+        for one in paths["/me/favourites"]["delete"]["parameters"]:
+            one["explode"] = True
+
+    dataset = with_learned(open_dataset("tiny", None, ()), [f"museum={written(changed(document, explode), tmp_path)}"])
+
+    (told,) = [warning for warning in dataset.warnings if "in another form" in warning]
+    assert "DELETE_me_favourites sends artwork_ids" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--learned", "museum=nowhere.json"], "nowhere.json: no such file"),
+        (["--learned", "nowhere.json"], "the tasks are of museum, parcels: write --learned museum=nowhere.json"),
+        (["--learned", "zoo=nowhere.json"], "--learned zoo=nowhere.json: the tasks are of museum, parcels"),
+        (["--learned", "museum=a.json", "--learned", "museum=b.json"], "--learned names two documents for museum"),
+        (["--learned", "museum=a.json", "--base-url", "http://127.0.0.1:9"], "--learned needs --simulate"),
+        (["--usage"], "--usage shows the examples of a learned document: add --learned FILE"),
+    ],
+)
+def test_options_that_make_no_sense_are_told(tmp_path: Path, options: list[str], complaint: str) -> None:
+    result = bench(tmp_path / "out", *options, "--model", "openai:none")
+
+    assert (result.exit_code, complaint in result.stderr) == (2, True), result.stderr

@@ -1,0 +1,348 @@
+"""What a probe leaves alone and what it keeps: writes of its own, the model's budget, logs, stores, drawings, drift."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from atc.cli import main
+from atc.demonstrations import Demonstrations
+from probing.findings import ProbeReport
+from probing.permission import Permission, looks_like_read
+from probing.prober import Prober
+from protocols import load
+from protocols.errors import UsageError
+from protocols.model import Protocol
+from protocols.samples import sample
+from protocols.store import ContractStore
+from sandbox import Sandbox
+from tests.local_api import PREFIX, Answer, LocalAPI, Received
+from tests.scripted import ScriptedModel
+
+NOTES = {
+    "openapi": "3.1.0",
+    "info": {"title": "Notes", "version": "1"},
+    "paths": {
+        "/notes": {
+            "get": {},
+            "post": {
+                "requestBody": {
+                    "required": True,
+                    "content": {
+                        "application/json": {
+                            "schema": {
+                                "type": "object",
+                                "properties": {"title": {"type": "string"}},
+                                "required": ["title"],
+                            }
+                        }
+                    },
+                },
+            },
+        },
+        "/notes/{note_id}": {
+            "parameters": [{"name": "note_id", "in": "path", "required": True, "schema": {"type": "integer"}}],
+            "get": {},
+            "put": {
+                "requestBody": {
+                    "required": True,
+                    "content": {
+                        "application/json": {"schema": {"type": "object", "properties": {"title": {"type": "string"}}}}
+                    },
+                },
+            },
+            "delete": {},
+        },
+        "/notes/filter": {"post": {"summary": "Find notes by their words"}},
+        "/notes/purge": {"post": {"summary": "Remove all old notes"}},
+        "/notes/{note_id}/owner": {
+            "parameters": [{"name": "note_id", "in": "path", "required": True, "schema": {"type": "integer"}}],
+            "get": {},
+        },
+    },
+}
+"""An API without a word on responses."""
+
+ODD = {
+    "get": {
+        "parameters": [{"name": "word", "in": "path", "required": True, "schema": {"type": "string"}}],
+    }
+}
+BEFORE = {1: "Buy milk", 2: "Call Ana"}
+"""What is in the service before a probe: it is somebody's."""
+SECRET = "tok-51f0c2aa90d7bb31c4"
+
+
+class Notes(LocalAPI):
+    """The service: notes by number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.notes: dict[int, dict[str, object]] = {number: _note(number, text) for number, text in BEFORE.items()}
+        self.made = len(BEFORE)
+
+    @property
+    def protocol(self) -> Protocol:
+        return load({**NOTES, "servers": [{"url": self.url}]})
+
+    def next(self, received: Received) -> Answer:
+        self.requests.append(received)
+        _, *parts = received.path.removeprefix(PREFIX).split("/")
+        if parts == ["notes"]:
+            return (
+                self._make(received) if received.method == "POST" else Answer(200, {"notes": list(self.notes.values())})
+            )
+        if parts == ["notes", "filter"]:
+            return Answer(200, {"notes": [self.notes[1]]})
+        if parts == ["notes", "purge"]:
+            self.notes.clear()
+            return Answer(200, {})
+        number = int(parts[1])
+        if number not in self.notes:
+            return Answer(404, {"detail": "no such note"})
+        if parts[2:]:
+            return Answer(200, {"owner": {"name": "Ana Bell", "email": "ana.bell@mail.example"}, "api_token": SECRET})
+        if received.method == "DELETE":
+            del self.notes[number]
+            return Answer(204)
+        if received.method == "PUT":
+            self.notes[number].update(dict(received.json()))  # type: ignore[call-overload]
+        return Answer(200, self.notes[number])
+
+    def _make(self, received: Received) -> Answer:
+        title = dict(received.json())["title"]  # type: ignore[call-overload]
+        if title in [note["title"] for note in self.notes.values()]:
+            return Answer(409, {"detail": "there is one of that title"})
+        self.made += 1
+        self.notes[self.made] = _note(self.made, title)
+        return Answer(201, self.notes[self.made])
+
+
+def _note(number: int, title: str) -> dict[str, object]:
+    return {"note_id": number, "title": title, "done": False}
+
+
+@pytest.fixture
+def service() -> Iterator[Notes]:
+    service = Notes()
+    with service:
+        yield service
+
+
+def probe(
+    service: Notes, writes: Literal["deny", "own", "all"] = "deny", reads: Sequence[str] = (), **settings: Any
+) -> tuple[Prober, ProbeReport]:
+    permission = Permission(service.protocol, writes, reads)
+    with Sandbox(service.protocol, writes=permission, on_call=permission.saw, track=False) as sandbox:
+        prober = Prober(service.protocol, settings.pop("model", None), sandbox, permission=permission, **settings)
+        return prober, prober.probe()
+
+
+def outcomes(prober: Prober) -> dict[str, str]:
+    return {name: one.outcome for name, one in prober.found.items()}
+
+
+def test_nothing_is_written_by_default(service: Notes) -> None:
+    prober, _ = probe(service)
+
+    assert {one.method for one in service.requests} == {"GET"}
+    assert outcomes(prober)["POST_notes"] == "refused_by_policy"
+    assert "--read 'POST /notes/filter'" in prober.found["POST_notes_filter"].reason
+    assert "--read" not in prober.found["POST_notes_purge"].reason
+
+
+def test_what_only_reads_may_be_declared(service: Notes) -> None:
+    prober, _ = probe(service, reads=["POST /notes/filter"])
+
+    assert outcomes(prober)["POST_notes_filter"] == "documented"
+    assert {one.path for one in service.requests if one.method != "GET"} == {f"{PREFIX}/notes/filter"}
+    with pytest.raises(UsageError, match="POST /notes/purge"):
+        Permission(service.protocol, "deny", ["POST /nothing"])
+
+
+def test_only_what_the_probe_made_is_changed_and_it_is_removed(service: Notes) -> None:
+    """Objects that were there before stay as they were, and nothing is left behind; what has no undo is not called."""
+    prober, report = probe(service, "own")
+
+    done = outcomes(prober)
+    assert {name: done[name] for name in ("POST_notes", "PUT_notes_note_id")} == dict.fromkeys(
+        ["POST_notes", "PUT_notes_note_id"], "documented"
+    )
+    assert done["DELETE_notes_note_id"] == "no_content"
+    assert done["POST_notes_purge"] == done["POST_notes_filter"] == "refused_by_policy"
+    assert {number: note["title"] for number, note in service.notes.items()} == BEFORE
+    assert report.left_behind == ()
+    touched = {int(one.path.rsplit("/", 1)[1]) for one in service.requests if one.method in ("PUT", "DELETE")}
+    assert touched
+    assert touched.isdisjoint(BEFORE)
+
+
+def test_a_write_on_what_was_there_before_is_not_sent(service: Notes) -> None:
+    """Whoever wrote the program: the sandbox asks of each call."""
+    permission = Permission(service.protocol, "own")
+    with Sandbox(service.protocol, writes=permission) as sandbox:
+        run = sandbox.run("DELETE_notes_note_id(note_id=1)")
+
+    assert run.outcome == "error"
+    assert len(service.notes) == len(BEFORE)
+    assert not [one for one in service.requests if one.method == "DELETE"]
+
+
+def test_what_cannot_be_removed_is_told(service: Notes) -> None:
+    service.respond("DELETE", "/notes", lambda received: Answer(500))
+    stubborn = service.next
+
+    def refuse(received: Received) -> Answer:
+        return Answer(403, {"detail": "kept for the archive"}) if received.method == "DELETE" else stubborn(received)
+
+    service.next = refuse  # type: ignore[method-assign]
+    _, report = probe(service, "own")
+
+    assert report.left_behind
+    assert all(one.startswith("DELETE_notes_note_id(note_id=") for one in report.left_behind)
+
+
+def test_a_model_is_asked_where_nothing_else_is_left(service: Notes) -> None:
+    """What it was told of the failure is in the next prompt; its question and program become the usage example."""
+    document = {**NOTES, "paths": {"/tags/{word}": ODD, "/notes": NOTES["paths"]["/notes"]}}  # type: ignore[index]
+    protocol = load({**document, "servers": [{"url": service.url}]})
+    made = service.next
+
+    def odd(received: Received) -> Answer:
+        if "/tags/" not in received.path:
+            return made(received)
+        good = received.path.endswith("/blue")
+        return Answer(200, {"tag": "blue", "uses": 4}) if good else Answer(422, {"detail": "tags are colours"})
+
+    service.next = odd  # type: ignore[method-assign]
+    wrong, right = (
+        f"Question: How often is {word} used?\n```python\nprint(GET_tags_word(word='{word}'))\n```"
+        for word in ("milk", "blue")
+    )
+    model = ScriptedModel(wrong, right)
+    with Sandbox(protocol, writes="deny") as sandbox:
+        prober = Prober(protocol, model, sandbox)
+        report = prober.probe()
+    found = prober.found["GET_tags_word"]
+
+    assert (found.outcome, found.samples, found.question) == ("documented", 2, "How often is blue used?")
+    assert "tags are colours" in model.asked[1][-1].content
+    assert (found.prompt_tokens, found.completion_tokens) == (200, 40)
+    assert report.to_json()["totals"]["samples"] == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "settings", "outcome"),
+    [
+        (["I cannot help with that."] * 3, {}, "only_errors"),
+        (["print(GET_notes())"], {"samples": 1}, "only_errors"),
+        ([], {}, "model_failed"),
+        (["nothing"], {"budget_tokens": 10}, "budget"),
+    ],
+)
+def test_a_model_that_does_not_help(service: Notes, said: list[str], settings: dict[str, Any], outcome: str) -> None:
+    protocol = load({**NOTES, "paths": {"/tags/{word}": ODD}, "servers": [{"url": service.url}]})
+    service.next = lambda received: Answer(422, {"detail": "tags are colours"})  # type: ignore[method-assign]
+    with Sandbox(protocol, writes="deny") as sandbox:
+        prober = Prober(protocol, ScriptedModel(*said), sandbox, **settings)
+        prober.probe()
+
+    assert prober.found["GET_tags_word"].outcome == outcome
+
+
+def test_a_probe_that_was_cut_off_goes_on(service: Notes, tmp_path: Path) -> None:
+    """What was found out is not asked again, and the result is that of a probe that was never cut off."""
+    log = tmp_path / "log"
+    whole, _ = probe(service)
+    asked = len(service.requests)
+    service.requests.clear()
+    _, part = probe(service, log=log, budget_calls=3)
+    assert part.ended
+    with log.open("a") as file:
+        file.write('{"tool": "GET_no')  # the line that was being written
+    prober, report = probe(service, log=log)
+
+    assert len(service.requests) <= asked + 1
+    assert report.requests == len(service.requests)
+    assert {name: one.schema for name, one in prober.found.items()} == {
+        name: one.schema for name, one in whole.found.items()
+    }
+    other = load({**NOTES, "info": {"title": "Other", "version": "1"}})
+    with pytest.raises(UsageError, match="another document"), Sandbox(other, base_url=service.url) as sandbox:
+        Prober(other, None, sandbox, log=log)
+
+
+def test_secrets_are_nowhere(service: Notes, tmp_path: Path) -> None:
+    """An e-mail address and a token that the service sends are in no file; the shape of them is."""
+    spec, out = tmp_path / "notes.yaml", tmp_path / "out.yaml"
+    spec.write_text(yaml.safe_dump({**NOTES, "servers": [{"url": service.url}]}))
+    files = ["-o", str(out), "--report", str(tmp_path / "report.json"), "--graph", str(tmp_path / "graph.svg")]
+    more = ["--store", str(tmp_path / "store"), "--model", "none", "--budget-calls", "7"]
+    result = CliRunner().invoke(main, ["probe", str(spec), *files, *more])
+
+    assert result.exit_code in (1, 4), result.output
+    written = "".join(file.read_text() for file in tmp_path.rglob("*") if file.is_file()) + result.output
+    assert "api_token" in written
+    assert SECRET not in written
+    assert "ana.bell" not in written
+
+
+def test_the_result_teaches_solve(tmp_path: Path) -> None:
+    """Contracts and demonstrations lie where `atc solve --store` looks for them; drawings are what they say."""
+    store, out = tmp_path / "store", tmp_path / "out.yaml"
+    for drawing in ("graph.svg", "graph.mmd", "graph.json"):
+        asked = ["probe", str(sample("cinema")), "--simulate", "-o", str(out), "--model", "none", "--graph"]
+        result = CliRunner().invoke(main, [*asked, str(tmp_path / drawing), "--store", str(store)])
+        assert result.exit_code == 0, result.output
+    protocol = load(sample("cinema"))
+
+    solved = Demonstrations(store, protocol).all()
+    assert any("GET_films_filmId_credits" in one.tools for one in solved)
+    assert ContractStore(store).observed(protocol)["GET_films"].bodies
+    graph = json.loads((tmp_path / "graph.json").read_text())
+    assert {"source": "GET_films", "tool": "GET_films_filmId", "argument": "filmId"}.items() <= next(
+        edge for edge in graph["edges"] if edge["tool"] == "GET_films_filmId"
+    ).items()
+    assert (tmp_path / "graph.mmd").read_text().startswith("flowchart LR\n")
+    assert ElementTree.fromstring((tmp_path / "graph.svg").read_text()).tag.endswith("svg")
+
+
+def test_drift_is_told(service: Notes, tmp_path: Path) -> None:
+    """A field that is gone and one of another type break programs, a new one does not. No service is no drift."""
+    spec, out = tmp_path / "notes.yaml", tmp_path / "out.yaml"
+    spec.write_text(yaml.safe_dump({**NOTES, "servers": [{"url": service.url}]}))
+    service.notes[3] = _note(3, "Read a book")
+    assert CliRunner().invoke(main, ["probe", str(spec), "-o", str(out), "--model", "none"]).exit_code == 1
+    check = ["probe", "--check", str(out), "--base-url", service.url, "--json"]
+
+    same = CliRunner().invoke(main, check)
+    assert (same.exit_code, json.loads(same.stdout)) == (0, [])
+    for note in service.notes.values():
+        note["colour"] = "red"
+    more = CliRunner().invoke(main, check)
+    assert more.exit_code == 0, more.output
+    assert {(one["kind"], one["breaking"]) for one in json.loads(more.stdout)} == {("new", False)}
+    for note in service.notes.values():
+        note["title"] = 7
+        del note["done"]
+    less = CliRunner().invoke(main, check)
+    assert less.exit_code == 1
+    found = {(one["tool"], one["kind"], one["where"]) for one in json.loads(less.stdout)}
+    assert ("GET_notes", "missing", '["notes"][0]["done"]') in found
+    assert ("GET_notes", "changed", '["notes"][0]["title"]') in found
+    down = CliRunner().invoke(main, ["probe", "--check", str(out), "--base-url", "http://127.0.0.1:9"])
+    assert (down.exit_code, "cannot be reached" in down.stderr) == (6, True)
+
+
+@pytest.mark.parametrize("name", ["POST_notes_filter", "POST_notes_purge", "POST_notes"])
+def test_a_query_by_post_is_known_by_its_words(name: str) -> None:
+    assert looks_like_read(load({**NOTES, "servers": [{"url": "http://localhost"}]}).tool(name)) == (
+        name == "POST_notes_filter"
+    )

@@ -1,0 +1,79 @@
+"""A service that we did not write is probed: what it sends is in the document, and all is left as it was."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import pytest
+from openapi_spec_validator import validate
+
+from probing.agreement import compared, has_field, sent
+from probing.blind import blinded
+from probing.document import documented
+from probing.permission import Permission
+from probing.prober import Prober
+from protocols import load
+from sandbox import CallRecord, Sandbox
+from tests.probing.service import Service, Unavailable, service
+
+pytestmark = pytest.mark.service
+
+BROKEN = {"GET_version"}
+"""It is always answered with 500: there is no version file."""
+
+
+@pytest.fixture(scope="module")
+def kinto() -> Iterator[Service]:
+    try:
+        with service() as running:
+            yield running
+    except Unavailable as why:
+        pytest.skip(str(why))
+
+
+def test_a_real_service_is_learned_and_left_as_it_was(kinto: Service) -> None:
+    """Four of five reads and nine of ten fields at least; where it and its own document disagree is listed."""
+    truth = load(kinto.document)
+    hidden = blinded(truth)
+    before = kinto.stored()
+    permission = Permission(hidden, "own")
+    answers: dict[str, list[object]] = defaultdict(list)
+
+    def saw(call: CallRecord) -> None:
+        permission.saw(call)
+        if call.tool is not None and call.status is not None and 200 <= call.status < 300:
+            answers[call.tool].append(call.response)
+
+    with Sandbox(
+        hidden,
+        base_url=kinto.base_url,
+        credentials=[kinto.credential],
+        track=False,
+        writes=permission,
+        on_call=saw,
+    ) as sandbox:
+        prober = Prober(hidden, None, sandbox, permission=permission)
+        report = prober.probe()
+
+    assert len(truth.tools) >= 30
+    assert kinto.stored() == before
+    assert report.left_behind == ()
+    reads = [tool.name for tool in truth.tools if not tool.writes]
+    done = [name for name in reads if prober.found[name].outcome == "documented"]
+    assert len(done) >= 0.8 * len(reads), {name: prober.found[name].reason for name in reads if name not in done}
+    fields = [(name, path) for name, bodies in answers.items() for body in bodies for path in sent(body)]
+    known = [(name, path) for name, path in fields if _known(prober, name, path)]
+    assert len(known) >= 0.9 * len(fields)
+    print(f"{len(done)} of {len(reads)} reads, {len(known)} of {len(fields)} fields, {report.requests} requests")
+    written = [tool.name for tool in truth.tools if tool.writes and prober.found[tool.name].done]
+    assert written
+    print("writes on objects of its own:", *written)
+    validate(documented(hidden, prober.found))
+    figures = compared(truth, prober.learned, 0, fresh=False)
+    print("its document lacks:", *figures["invented"], sep="\n  ")  # type: ignore[misc]
+
+
+def _known(prober: Prober, tool: str, path: tuple[str | int, ...]) -> bool:
+    schema = prober.found[tool].schema
+    return schema is not None and has_field(schema, path, schema)
