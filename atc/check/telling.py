@@ -65,6 +65,10 @@ _INDEXED = re.compile(r"Method `__getitem__` of type .* on object of type `(.*)`
 _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE)_")
 
 
+_BLOCKS = (ast.For, ast.While, ast.If, ast.Try, ast.With)
+"""What may be gone through without setting the variables in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Edit:
     """What to write in a program for what stands on a line (from 1) between two columns (from 0)."""
@@ -131,7 +135,7 @@ class Teller:
                 return self._name(report, quoted[0] if quoted else "")
             case "possibly-unbound":
                 message = f"{quoted[0]} may have no value here: no line before it is sure to set it"
-                return self._at(report, rule, message)
+                return self._at(report, rule, message, edit=self._begun_with(quoted[0]))
             case "unknown-key":
                 return self._key(report, re.findall(r'Unknown key "([^"]*)"', report.text), quoted)
             case "unknown-argument" | "missing-argument":
@@ -150,6 +154,20 @@ class Teller:
     ) -> Diagnostic:
         return Diagnostic(report.line, report.column, rule, message, tool, suggestion, edit)
 
+    def _begun_with(self, name: str) -> Edit | None:
+        """Set a variable to None at the beginning, where a loop or a branch of the program itself sets it."""
+        return Edit(1, 0, 0, f"{name} = None\n") if name in self._set_in_blocks() else None
+
+    def _is_set_later(self, report: Report) -> bool:
+        """Whether what is None at first is a variable that a loop or a branch sets to something, as in a search for
+        the best of several."""
+        name = re.match(r"\w+", self.lines[report.line - 1][report.column :])
+        return name is not None and name[0] in self._set_in_blocks()
+
+    def _set_in_blocks(self) -> set[str]:
+        inner = [part for node in self.tree.body if isinstance(node, _BLOCKS) for part in ast.walk(node)]
+        return {part.id for part in inner if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+
     def _instead(self, report: Report, text: str | None) -> Edit | None:
         """Write something for what the checker points at."""
         if text is None or report.line != report.end_line:
@@ -161,7 +179,7 @@ class Teller:
             near = get_close_matches(name, self.names, 1, 0.85)
             meant = f"; did you mean {near[0]}?" if near else ""
             rule: Rule = "unknown-tool" if near else "unknown-name"
-            edit = self._instead(report, near[0] if near else None)
+            edit = self._instead(report, near[0] if near else None) or self._begun_with(name)
             told = self._at(report, rule, f"{name} is not defined{meant}", None, near[0] if near else None, edit)
             return replace(told, key=name)
         given = self._given_to(report)
@@ -358,6 +376,8 @@ class Teller:
             return self._indexed(report, indexed[1], place)
         if report.rule in ("missing-attribute", "unresolved-attribute"):
             return self._attribute(report, quoted, place)
+        if report.rule == "not-subscriptable" and quoted and quoted[0] == "None" and self._is_set_later(report):
+            return None
         if report.rule == "not-subscriptable" and quoted and quoted[0] in _SCALARS:
             return self._at(report, "wrong-type", f"this is of type {quoted[0]}, which has nothing inside", tool)
         if report.rule == "not-iterable" and quoted and quoted[0] in _SCALARS:

@@ -117,6 +117,18 @@ def body(**properties: str) -> dict[str, object]:
     return {"200": {"description": "Good", "content": {"application/json": {"schema": schema}}}}
 
 
+def test_the_best_of_several_may_be_none_at_first() -> None:
+    """Whoever looks for it begins with nothing; where that line is missing it is put in."""
+    search = """for film in GET_films(query="Dune")["films"]:
+    if not best or film["title"] > best["title"]:
+        best = film
+print(best["title"])"""
+
+    assert checked(f"best = None\n{search}", "cinema") == []
+    assert mended(search, checked(search, "cinema")) == f"best = None\n{search}"
+    assert checked('best = None\nprint(best["title"])', "cinema")
+
+
 def test_what_is_surely_meant_is_put_right() -> None:
     """A function by its arguments and not its name alone, what one call yields, the list in a page."""
     user = {"name": "user_id", "in": "path", "required": True, "schema": {"type": "string"}}
