@@ -21,6 +21,7 @@ import socket
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -30,7 +31,7 @@ from atc.models.base import TEMPERATURE, Asked, Completion, Request, Usage
 from atc.models.grammar import program_grammar
 from protocols.errors import ModelError
 
-__all__ = ["CONTEXT", "LocalEngine"]
+__all__ = ["CONTEXT", "Engine", "LocalEngine"]
 
 CONTEXT = 8192
 """Tokens that prompt and answer may have together."""
@@ -61,7 +62,7 @@ class LocalEngine(Asked):
         self._file = file
         self._seed = seed
         self._lock = threading.RLock()
-        self._running: _Engine | None = None
+        self._running: Engine | None = None
 
     def answer(self, request: Request) -> Completion:
         """As `Asked.answer`. Raises: ModelError: also when the prompt leaves less than `max_tokens` of `context`."""
@@ -112,19 +113,26 @@ class LocalEngine(Asked):
         if engine is not None:
             engine.stop()
 
-    def _engine(self) -> _Engine:
+    def _engine(self) -> Engine:
         if self._running is None:
-            self._running = _Engine(self._file, self.context)
+            self._running = Engine(self._file, self.context)
         return self._running
 
 
-class _Engine:
-    """A running llama.cpp server; it ends with `stop`, with the object, or with the process."""
+class Engine:
+    """A running llama.cpp server; it ends with `stop`, with the object, or with the process.
 
-    def __init__(self, file: Path, context: int) -> None:
-        # The engine's threads would spin while they wait for each other, and take the processor from whoever they
-        # wait for: beside another busy process that costs five sixths of the writing speed. OpenMP reads this once.
-        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    Args:
+        change: Given the engine's module and its parameters before it starts, may set them otherwise.
+    """
+
+    def __init__(
+        self, file: Path, context: int, change: Callable[[Any, Any], None] = lambda engine, parameters: None
+    ) -> None:
+        # Threads that spin for long while they wait for each other take the processor from whoever they wait for:
+        # beside another busy process that costs five sixths of the writing speed. Without any spinning a third of it is
+        # lost where the machine is quiet. This is some microseconds (benchmarks/engine_bench.py); read once by OpenMP.
+        os.environ.setdefault("GOMP_SPINCOUNT", "500")
         try:
             import xllamacpp
         except ImportError as error:
@@ -134,7 +142,9 @@ class _Engine:
             ) from error
         key = secrets.token_urlsafe(32)
         try:
-            server = xllamacpp.Server(_parameters(xllamacpp, file, context, key))
+            parameters = _parameters(xllamacpp, file, context, key)
+            change(xllamacpp, parameters)
+            server = xllamacpp.Server(parameters)
         except (RuntimeError, ValueError) as error:
             raise ModelError(
                 f"the local engine could not load {file} ({file.stat().st_size:,} bytes); if the file is damaged, "
