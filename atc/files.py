@@ -40,6 +40,7 @@ def write_text(path: Path, text: str) -> None:
         except OSError as error:
             raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
         return
+    path = path.resolve()  # a link stays one
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         temporary.write_text(text, "utf-8")
@@ -58,7 +59,7 @@ def read_lines(path: Path) -> Iterator[tuple[str, Any]]:
     Raises: UsageError: The file cannot be read, or a line is no JSON.
     """
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8").removesuffix("\n").split("\n")
     except FileNotFoundError:
         return
     except (OSError, UnicodeDecodeError) as error:

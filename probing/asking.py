@@ -18,12 +18,14 @@ from probing.programs import lacking
 from protocols.errors import LimitReached
 from protocols.graph import ProtocolGraph
 from protocols.model import Tool
-from protocols.render import estimate, render, sentence
+from protocols.render import render, sentence
 
 __all__ = ["Asker", "Sample"]
 
 _FOLDER = Path(__file__).parent / "prompts"
 _QUESTION = re.compile(r"Question:\s*(.+)")
+_SHORTEST = 2
+"""Characters of a token at least, so that a budget is not exceeded."""
 _WRITTEN = 400
 """Tokens of an answer at most."""
 _OFFERED = 12
@@ -51,7 +53,7 @@ class Asker:
     def __init__(self, model: Model, learned: Learned, tokens: int | None = None) -> None:
         self._model = model
         self._learned = learned
-        self._left = tokens
+        self._budget = tokens
         self._proposed: dict[tuple[str, str], tuple[str, ...]] = {}
 
     def probe(self, tool: Tool, graph: ProtocolGraph, tried: Sequence[tuple[str, str]], *, chain: bool) -> Sample:
@@ -111,14 +113,11 @@ class Asker:
         return "Values that were seen:\n" + "\n".join(lines) + "\n\n" if lines else ""
 
     def _ask(self, tool: Tool, messages: list[Message]) -> str:
-        if self._left is not None and self._left < sum(estimate(one.content) for one in messages) + _WRITTEN:
-            raise LimitReached("the tokens of the budget are used up")
+        length = sum(len(one.content) for one in messages) // _SHORTEST
+        if self._budget is not None and self._learned.tokens + length + _WRITTEN > self._budget:
+            raise LimitReached(f"the budget of {self._budget} tokens is used up")
         answer = self._model.complete(messages, max_tokens=_WRITTEN)
-        finding = self._learned.found[tool.name]
-        finding.prompt_tokens += answer.usage.prompt_tokens
-        finding.completion_tokens += answer.usage.completion_tokens
-        if self._left is not None:
-            self._left -= answer.usage.prompt_tokens + answer.usage.completion_tokens
+        self._learned.asked(tool.name, answer.usage.prompt_tokens, answer.usage.completion_tokens)
         return answer.text
 
 

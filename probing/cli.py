@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from atc.cli.options import check_api_options, clock_options, out_file, target_o
 if TYPE_CHECKING:
     from atc.models import Model
     from probing.findings import Finding, ProbeReport
+    from probing.permission import Scope
     from probing.prober import Prober
     from protocols import Protocol
     from sandbox import Sandbox
@@ -24,7 +26,7 @@ __all__ = ["probe"]
 def _graph_file(text: str) -> Path:
     from probing.drawing import SUFFIXES
 
-    if not text.endswith(SUFFIXES):
+    if Path(text).suffix not in SUFFIXES:
         raise click.BadParameter(f"{text!r} ends in none of {', '.join(SUFFIXES)}")
     return out_file(text)
 
@@ -94,7 +96,7 @@ def probe(
     blind: bool,
     model: str | None,
     record: Path | None,
-    writes: Literal["deny", "own", "all"] | None,
+    writes: Scope | None,
     reads: tuple[str, ...],
     only: tuple[str, ...],
     iterations: int,
@@ -133,6 +135,10 @@ def probe(
     check_api_options(simulate, base_url, auth)
     if checked is None and (spec is None or out is None):
         raise click.UsageError("give SPEC and --out FILE, or --check FILE")
+    if checked is not None and (writes or reads or only or out or blind):
+        raise click.UsageError(
+            "--check only reads, and writes no file: leave out --writes, --read, --only, --blind, --out"
+        )
     truth = load(spec or str(checked))
     if unknown := [name for name in only if name not in truth]:
         raise UsageError(f"{truth.title} has no tool {', '.join(unknown)}")
@@ -157,6 +163,10 @@ def probe(
             ctx.exit(_check(checked, sandbox, as_json))
         assert out is not None
         log = out.with_name(f"{out.name}.log")
+        if log.is_dir():
+            raise UsageError(f"{log} is a folder; it is where the log of the probe goes")
+        if resume and not log.exists():
+            say(f"there is no {log} to go on from: the probe begins anew")
         if not resume:
             log.unlink(missing_ok=True)
         frontier = closing.enter_context(Frontier(len(only) or len(protocol.tools)))
@@ -191,7 +201,7 @@ def probe(
         draw(graph, prober.known, prober.found)
     if store is not None:
         _teach(store, protocol, prober)
-    if not found.ended:
+    if not found.ended and not found.left_behind:
         log.unlink(missing_ok=True)
     if as_json:
         click.echo(to_json(found.to_json()), nl=False)
@@ -232,6 +242,7 @@ def _check(file: str, sandbox: Sandbox, as_json: bool) -> int:
     from rich.table import Table
 
     from atc.files import to_json
+    from atc.tui.text import visible
     from probing.document import usage_of
     from probing.drift import drifted, is_breaking
     from protocols import load
@@ -246,7 +257,7 @@ def _check(file: str, sandbox: Sandbox, as_json: bool) -> int:
         table.add_column(column)
     for one in changes:
         colour = "red" if is_breaking(one) else "yellow"
-        table.add_row(one.tool, f"[{colour}]{one.kind}[/]", escape(one.where), escape(one.text))
+        table.add_row(one.tool, f"[{colour}]{one.kind}[/]", escape(visible(one.where)), escape(visible(one.text)))
     if changes:
         Console().print(table)
     click.echo(f"{len(changes)} changes, {broken} of them may break programs")
@@ -263,7 +274,7 @@ def _teach(store: Path, protocol: Protocol, prober: Prober) -> None:
     ContractStore(store).learn(protocol, replies)
     solved = Demonstrations(store, protocol)
     for one in found:
-        called = tuple(tool.name for tool in protocol.tools if f"{tool.name}(" in one.program)
+        called = tuple(tool.name for tool in protocol.tools if re.search(rf"\b{tool.name}\(", one.program))
         solved.add(Demonstration(one.question, one.program, called))
 
 
@@ -282,6 +293,7 @@ def _show(found: ProbeReport) -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    from atc.tui.text import visible
     from probing.live import COLOURS
 
     table = Table()
@@ -289,7 +301,7 @@ def _show(found: ProbeReport) -> None:
         table.add_column(column)
     for one in found.tools:
         outcome = f"[{COLOURS.get(one.outcome, 'red')}]{one.outcome}[/]"
-        why = "" if one.done else escape(one.reason)
+        why = "" if one.done else escape(visible(one.reason))
         table.add_row(one.tool, outcome, str(one.iteration), str(one.requests), str(one.samples), why)
     console = Console()
     console.print(table)

@@ -11,6 +11,7 @@ import yaml
 
 from probing.findings import Finding
 from probing.infer import paper
+from protocols.errors import UsageError
 from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.names import tool_name
 from protocols.shapes import type_of
@@ -21,6 +22,8 @@ __all__ = ["documented", "schema_of", "usage_of"]
 
 _STYLES = frozenset({"deepObject", "form", "label", "matrix", "pipeDelimited", "simple", "spaceDelimited"})
 """Those that OpenAPI 3.1 knows."""
+_JOINED = {" ": "spaceDelimited", "|": "pipeDelimited"}
+"""How the lists of a form are sent as one value, by what stands between the items; else with commas."""
 
 
 def documented(
@@ -39,7 +42,10 @@ def documented(
         path = tool.path
         while tool.method.lower() in paths.get(path, {}):
             path += "#"  # a second tool of one address (see protocols.toolfile)
-        paths.setdefault(path, {})[tool.method.lower()] = _operation(tool, found.get(tool.name))
+        operation = _operation(tool, found.get(tool.name))
+        if tool.servers != protocol.servers:
+            operation["servers"] = [{"url": server.url} for server in tool.servers]
+        paths.setdefault(path, {})[tool.method.lower()] = operation
     document: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": protocol.title or "API", "version": protocol.version or "1"},
@@ -67,11 +73,18 @@ def schema_of(finding: Finding, kind: Literal["full", "paper"]) -> Schema | None
 
 
 def usage_of(file: str) -> dict[str, str]:
-    """By tool, the usage program of a document that was written by `atc probe`."""
+    """By tool, the usage program of a document that was written by `atc probe`; empty for any other.
+
+    Raises: UsageError: The file cannot be read.
+    """
+    try:
+        data = yaml.safe_load(Path(file).read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from None
     found = {}
-    data = yaml.safe_load(Path(file).read_text("utf-8"))
-    for operations in data.get("paths", {}).values():
-        for operation in operations.values():
+    paths = data.get("paths") if isinstance(data, Mapping) else None
+    for item in paths.values() if isinstance(paths, Mapping) else ():
+        for operation in item.values() if isinstance(item, Mapping) else ():
             usage = operation.get("x-usage") if isinstance(operation, Mapping) else None
             if isinstance(usage, Mapping) and "operationId" in operation:
                 found[str(operation["operationId"])] = str(usage.get("program", ""))
@@ -88,8 +101,14 @@ def _operation(tool: Tool, found: Finding | None) -> dict[str, Any]:
     if tool.parameters:
         operation["parameters"] = [_parameter(one) for one in tool.parameters]
     if tool.body is not None:
-        content = {tool.body.media_type: {"schema": _moved(dict(tool.body.schema))}}
-        operation["requestBody"] = {"required": tool.body.required, "content": content}
+        media: dict[str, Any] = {"schema": _moved(dict(tool.body.schema))}
+        if tool.body.joined:
+            media["encoding"] = {
+                name: {"style": _JOINED.get(sign, "form"), "explode": False} for name, sign in tool.body.joined.items()
+            }
+        operation["requestBody"] = {"required": tool.body.required, "content": {tool.body.media_type: media}}
+    if tool.deprecated:
+        operation["deprecated"] = True
     if tool.security:
         operation["security"] = [{name: [] for name in names} for names in tool.security]
     operation["responses"] = _responses(tool, found)
@@ -101,21 +120,27 @@ def _operation(tool: Tool, found: Finding | None) -> dict[str, Any]:
 def _responses(tool: Tool, found: Finding | None) -> dict[str, Any]:
     responses: dict[str, Any] = {}
     for one in tool.responses:
-        content = {one.media_type or "application/json": {"schema": _moved(dict(one.schema))}} if one.schema else None
-        told = {"description": one.description or "as documented"}
-        responses[one.status] = {**told, "content": content} if content else told
+        media: dict[str, Any] = {"schema": _moved(dict(one.schema))} if one.schema else {}
+        if one.examples:
+            media["example"] = one.examples[0]
+        told: dict[str, Any] = {"description": one.description or "as documented"}
+        if one.headers:
+            told["headers"] = {name: {"schema": _moved(dict(schema))} for name, schema in one.headers.items()}
+        responses[one.status] = {**told, "content": {one.media_type or "application/json": media}} if media else told
     if found is None:
         return responses or {"default": {"description": "not observed"}}
-    for status, text in found.statuses.items():
-        responses.setdefault(status, {"description": text})
     if found.done and found.status is not None:
-        content = responses.get(found.status, {}).get("content")
+        before = responses.get(found.status, {"description": "as observed"})
+        content = before.get("content")
         if content is None and found.schema is not None:
-            content = {"application/json": {"schema": dict(found.schema)}}
-        for media in (content or {}).values():
+            kind = "text/plain" if isinstance(found.example, str) else "application/json"
+            content = {kind: {"schema": dict(found.schema)}}
+        for media in (content or {}).values() if found.schema is not None else ():
             media["example"] = found.example
-        told = {"description": responses.get(found.status, {}).get("description", "as observed")}
-        responses[found.status] = {**told, "content": content} if content else told
+        responses[found.status] = {**before, "content": content} if content else before
+    for status, text in found.statuses.items():
+        if 100 <= int(status) < 600:
+            responses.setdefault(status, {"description": text})
     return responses or {"default": {"description": "not observed"}}
 
 

@@ -43,7 +43,7 @@ def edges(known: Protocol, found: Mapping[str, Finding]) -> list[Edge]:
         program = found[tool.name].program
         for parameter in tool.arguments:
             sources = graph.producers(tool.name, parameter.argument)
-            called = [one for one in sources if found[tool.name].done and f"{one.tool}(" in program]
+            called = [one for one in sources if found[tool.name].done and re.search(rf"\b{one.tool}\(", program)]
             for one in (called or list(sources))[:1]:
                 evidence = "called" if called else "seen"
                 drawn.append(Edge(one.tool, steps(one.path), tool.name, parameter.argument, evidence))

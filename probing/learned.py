@@ -1,39 +1,42 @@
-"""What calls told of the tools: their answers, the values in them, and how each tool does.
+"""What calls told of the tools: their answers, the identifiers in them, and how each tool does.
 
 Everything that is kept goes through a Scrubber first. With a log each call and each finding is a line in a file as soon
-as it is known, so that a probe that was cut off goes on where it was.
+as it is known, so that a probe that was cut off goes on where it was. Of what is to be removed the log needs the true
+identifiers, so nobody but its owner may read it.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections import defaultdict
+import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from atc.files import read_lines
 from probing.findings import Finding
+from probing.identifiers import identified, is_value, wanted
 from probing.infer import infer
 from probing.permission import Made
 from probing.replies import disguised, is_hollow, names_in, said
 from probing.scrub import Scrubber
 from protocols.errors import UsageError
-from protocols.graph import Want, attribute_of, noun_of_identifier
+from protocols.graph import Want
 from protocols.model import Protocol, Response
-from protocols.words import WRAPPERS, is_identifier, noun_of
+from protocols.words import is_identifier, noun_of
 from sandbox import CallRecord
 
 __all__ = ["Learned"]
 
 _KEPT = 40
 """Bodies of a tool that are kept to learn from."""
-_VALUES = 8
-"""Things of a list whose identifiers are kept to ask with."""
 _SHOWN = 3
 """Items of a list in an example."""
 _PARAMETER = re.compile(r"\{[^{}]*\}")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 Record: TypeAlias = tuple[tuple[Want, object], ...]
 """Identifiers that were seen together: of a thing and of those that it is in."""
@@ -50,20 +53,27 @@ class Learned:
     def __init__(self, protocol: Protocol, log: Path | None = None, seed: int = 0) -> None:
         self.protocol = protocol
         self.found = {tool.name: Finding(tool.name) for tool in protocol.tools}
-        self.bodies: dict[str, list[object]] = defaultdict(list)
+        self.bodies: dict[str, list[object]] = {}
         self.hollow: set[str] = set()
         self.names: dict[str, None] = {}
         self.records: dict[Record, None] = {}
         self.unanswered: dict[str, str] = {}
         self.requests = 0
         self.made: list[Made] = []
-        self._scrubber = Scrubber(seed)
+        self.lost: list[str] = []
+        self._lock = threading.Lock()
         self._log: Path | None = None
-        if log is not None and log.exists():
-            self._read(log)
-        self._log = log
-        if log is not None and not log.exists():
-            self._write({"protocol": protocol.digest})
+        lines = 0
+        if log is not None:
+            for place, data in read_lines(log):
+                lines += 1
+                self._recall(place, data, first=lines == 1)
+        self._scrubber = Scrubber(seed + lines)  # what stands for a value before must not stand for another one now
+        if log is not None:
+            self._log = log
+            _end_with_a_line(log)
+            if not lines:
+                self._write({"protocol": protocol.digest})
 
     @property
     def known(self) -> Protocol:
@@ -77,68 +87,78 @@ class Learned:
             tools.append(tool)
         return replace(self.protocol, tools=tuple(tools))
 
+    @property
+    def tokens(self) -> int:
+        """Those that a model has read and written."""
+        return sum(one.prompt_tokens + one.completion_tokens for one in self.found.values())
+
     def take(self, call: CallRecord) -> None:
         """What a call says of its tool."""
         if call.tool is None or not call.attempts:
             return
-        self.requests += 1
+        raw = _plain(call.response)
+        body = self._scrubber.body(raw)
+        given = self._scrubber.body({key: value for key, value in call.arguments.items() if is_identifier(key)})
         if call.status is None:
-            self.found[call.tool].requests += 1
-            self.unanswered[call.tool] = self.text(call.error or "no reply")
-            return
-        self.names.update(dict.fromkeys(names_in(call.response)))
-        self._keep(
-            call.tool,
-            call.status,
-            self._scrubber.body(call.response),
-            self.text(call.error or ""),
-            {name: value for name, value in call.arguments.items() if is_identifier(name) and _is_value(value)},
-        )
+            told = call.error or "no reply"
+        elif call.status >= 300:
+            told = said(body, call.error)
+        else:
+            told = disguised(body) or call.error or ""
+            self.names.update(dict.fromkeys(names_in(raw)))
+        good = call.status is not None and call.status < 300 and not told
+        self._keep(call.tool, call.status, body if good else None, self.text(told), dict(given))  # type: ignore[call-overload]
+
+    def asked(self, tool: str, prompt_tokens: int, completion_tokens: int) -> None:
+        """What a question to a model about a tool cost."""
+        finding = self.found[tool]
+        finding.prompt_tokens += prompt_tokens
+        finding.completion_tokens += completion_tokens
+        self._write({"asked": tool, "prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens})
 
     def end(self, finding: Finding, question: str, program: str) -> None:
         """How a tool was found out."""
         finding.question, finding.program = self.text(question), self.text(program)
         self._write({"finding": _as_data(finding)})
 
-    def keep_made(self, made: Sequence[Made]) -> None:
-        """What is to be removed from the service now."""
-        self.made = list(made)
-        self._write({"made": [asdict(one) for one in made]})
+    def keep_made(self, made: Sequence[Made], lost: Sequence[str]) -> None:
+        """What is to be removed from the service now, and what cannot be."""
+        self.made, self.lost = list(made), list(lost)
+        self._write({"made": [asdict(one) for one in self.made], "lost": self.lost})
 
     def text(self, text: str) -> str:
         """A text without what is nobody's business."""
-        return self._scrubber.text(text)
+        return self._scrubber.text(_SURROGATE.sub("�", text))
 
-    def identifiers(self, wanted: Collection[Want]) -> Iterator[Mapping[Want, object]]:
+    def identifiers(self, wants: Collection[Want]) -> Iterator[Mapping[Want, object]]:
         """Values that were seen of identifiers, those of one thing and of what it is in together."""
         for record in self.records:
             held = dict(record)
-            if all(want in held for want in wanted):
-                yield {want: held[want] for want in wanted}
+            if all(want in held for want in wants):
+                yield {want: held[want] for want in wants}
 
     def write_down(self) -> None:
         """Work out the schema and the example of each tool that answered."""
         for name, bodies in self.bodies.items():
-            self.found[name].schema = infer(bodies)
-            self.found[name].example = min(
-                bodies, key=lambda body: (is_hollow(body), len(json.dumps(body, default=str)))
-            )
+            best = min(bodies, key=lambda body: (is_hollow(body), len(json.dumps(body))))
+            self.found[name].schema, self.found[name].example = infer(bodies), _shortened(best)
 
-    def _keep(self, tool: str, status: int, body: object, error: str, given: Mapping[str, object]) -> None:
+    def _keep(self, tool: str, status: int | None, body: object, told: str, given: Mapping[str, object]) -> None:
+        """Note an answer, or with `told` why it is none."""
         finding = self.found[tool]
         finding.requests += 1
-        if status >= 300:
-            finding.statuses.setdefault(str(status), said(body, error))
-            body = None
+        self.requests += 1
+        if status is None:
+            self.unanswered[tool] = told
+        elif status >= 300 or told:
+            finding.statuses.setdefault(str(status), told)
         elif body in (None, ""):
             if not finding.done:
                 finding.outcome, finding.status = "no_content", str(status)
-        elif (wrong := disguised(body)) is not None:
-            finding.statuses.setdefault(str(status), wrong)
-            body = None
         else:
-            if len(self.bodies[tool]) < _KEPT:
-                self.bodies[tool].append(body)
+            bodies = self.bodies.setdefault(tool, [])
+            if len(bodies) < _KEPT:
+                bodies.append(body)
             finding.status = str(status)
             if is_hollow(body) and finding.outcome != "documented":
                 self.hollow.add(tool)
@@ -146,46 +166,45 @@ class Learned:
                 self.hollow.discard(tool)
                 finding.outcome = "documented"
             noun = noun_of(_PARAMETER.sub("", self.protocol.tool(tool).path))
-            about = {_wanted(name, ""): value for name, value in given.items()}
-            self.records.update(dict.fromkeys(tuple(one.items()) for one in _records(body, noun, about)))
-        self._write({"tool": tool, "status": status, "body": body, "error": error, "given": given})
+            about = {wanted(name, ""): value for name, value in given.items() if is_value(value)}
+            self.records.update(dict.fromkeys(tuple(one.items()) for one in identified(body, noun, about)))
+        self._write({"tool": tool, "status": status, "body": body, "told": told, "given": given})
 
     def _write(self, data: Mapping[str, object]) -> None:
         if self._log is None:
             return
         try:
-            with self._log.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(data, ensure_ascii=False, default=str) + "\n")
+            with self._lock, self._log.open("a", encoding="utf-8") as file:
+                self._log.chmod(0o600)
+                file.write(json.dumps(data) + "\n")
         except OSError as error:
             raise UsageError(f"{self._log} cannot be written: {error.strerror or error}") from None
 
-    def _read(self, log: Path) -> None:
-        """Take what a log tells; of its last line the end may be missing."""
-        lines = log.read_text("utf-8").splitlines()
-        for number, line in enumerate(lines, 1):
-            try:
-                data = json.loads(line)
-                if "protocol" in data:
-                    if data["protocol"] != self.protocol.digest:
-                        raise UsageError(f"{log} is of a probe of another document; remove it to begin anew")
-                elif "made" in data:
-                    self.made = [Made(**one) for one in data["made"]]
-                elif "finding" in data:
-                    self._restore(Finding(**data["finding"]))
-                else:
-                    self.requests += 1
-                    self._keep(data["tool"], data["status"], data["body"], data["error"], data["given"])
+    def _recall(self, place: str, data: Any, *, first: bool) -> None:
+        """Take what a line of a log tells. Raises: UsageError."""
+        try:
+            match data:
+                case {"protocol": digest} if first:
+                    if digest != self.protocol.digest:
+                        raise UsageError(f"{place} is of a probe of another document; remove the file to begin anew")
+                case {"made": made, "lost": lost} if not first:
+                    self.made, self.lost = [Made(**one) for one in made], list(lost)
+                case {"finding": finding} if not first:
+                    self._restore(Finding(**finding))
+                case {"asked": tool} if not first:
+                    self.asked(tool, data["prompt_tokens"], data["completion_tokens"])
+                case {"tool": tool} if not first:
+                    self._keep(tool, data["status"], data["body"], data["told"], dict(data["given"]))
                     self.names.update(dict.fromkeys(names_in(data["body"])))
-            except (ValueError, KeyError, TypeError):
-                if number < len(lines):
-                    raise UsageError(f"{log}, line {number}: no line of a probe's log; remove the file") from None
-        if lines and not log.read_bytes().endswith(b"\n"):
-            log.write_text("".join(f"{line}\n" for line in lines[:-1]), "utf-8")
+                case _:
+                    raise ValueError
+        except (ValueError, KeyError, TypeError):
+            raise UsageError(f"{place}: no line of a probe's log; remove the file to begin anew") from None
 
     def _restore(self, finding: Finding) -> None:
         now = self.found[finding.tool]
         for field in fields(Finding):
-            if field.name not in ("schema", "example"):
+            if field.name not in ("schema", "example", "requests", "prompt_tokens", "completion_tokens"):
                 setattr(now, field.name, getattr(finding, field.name))
 
 
@@ -195,30 +214,27 @@ def _as_data(finding: Finding) -> dict[str, object]:
     return data
 
 
-def _is_value(value: object) -> bool:
-    return isinstance(value, str | int) and not isinstance(value, bool)
+def _end_with_a_line(log: Path) -> None:
+    """Drop what was written of a line when the probe was cut off. Raises: UsageError."""
+    try:
+        text = log.read_bytes() if log.exists() else b""
+        if text and not text.endswith(b"\n"):
+            log.write_bytes(text[: text.rfind(b"\n") + 1])
+    except OSError as error:
+        raise UsageError(f"{log} cannot be written: {error.strerror or error}") from None
 
 
-def _wanted(key: str, noun: str) -> Want:
-    """What a key is the identifier of; a bare `id` is that of the thing it stands in."""
-    return Want(noun_of_identifier(key) or noun, attribute_of(key) or "")
-
-
-def _records(body: object, noun: str, about: Mapping[Want, object]) -> Iterator[Mapping[Want, object]]:
-    """The identifiers of each thing in a body, together with those of what it is in."""
+def _plain(body: object) -> object:
+    """A body as JSON in UTF-8 can hold it: without halves of signs, and without numbers that are none."""
+    if isinstance(body, str):
+        return _SURROGATE.sub("�", body)
+    if isinstance(body, float):
+        return body if math.isfinite(body) else None
     if isinstance(body, list):
-        for item in body[:_VALUES]:
-            yield from _records(item, noun, about)
-    elif isinstance(body, Mapping):
-        own = {
-            _wanted(str(key), noun): part for key, part in body.items() if is_identifier(str(key)) and _is_value(part)
-        }
-        told = {**about, **own}
-        if own:
-            yield told
-        for key, part in body.items():
-            said = noun_of(str(key))
-            yield from _records(part, noun if not said or said in WRAPPERS else said, told)
+        return [_plain(part) for part in body]
+    if isinstance(body, Mapping):
+        return {_SURROGATE.sub("�", str(key)): _plain(part) for key, part in body.items()}
+    return body
 
 
 def _shortened(body: object) -> object:

@@ -1,21 +1,30 @@
-"""Which writes a probe may send: none, all of them, or those on objects of its own, which it removes at the end."""
+"""Which writes a probe may send: none, all of them, or those on objects of its own, which it removes at the end.
+
+An object is its own only if it is sure to be: the answer to a POST names it where an answer names what was made, nobody
+named it before, and the probe did not choose its identifier. Whatever is in doubt is reported and left alone, and the
+tool that made it makes nothing more.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
+from probing.identifiers import identified, is_value, wanted
+from probing.replies import disguised
 from protocols.errors import UsageError
-from protocols.graph import noun_of_identifier
+from protocols.graph import Want, attribute_of, noun_of_identifier
 from protocols.model import Protocol, Tool
-from protocols.words import WRAPPERS, noun_of, words
+from protocols.words import WRAPPERS, is_identifier, noun_of, words
 from sandbox import CallRecord
 
-__all__ = ["WRITES", "Made", "Permission"]
+__all__ = ["Made", "Permission", "Scope", "identity", "looks_like_read"]
 
-WRITES = ("deny", "own", "all")
+Scope: TypeAlias = Literal["deny", "own", "all"]
+
 _LOOKS = frozenset(
     {"calculate", "check", "count", "estimate", "filter", "find", "get", "list", "lookup", "preview", "query", "read"}
     | {"search", "validate"}
@@ -42,50 +51,54 @@ class Permission:
     """Says of each call that may change something whether it may be sent; a sandbox asks it (`writes=`).
 
     Args:
-        writes: "deny", "own" (what creates an object where the protocol has a way to remove it, and what is done to
-            such an object), or "all".
+        scope: "deny", "own" (what creates an object where the protocol has a way to remove it, and what is done to
+            such an object alone), or "all".
         reads: Tools, by name or as `POST /x/filter`, that only read whatever their method.
     Raises: UsageError: `reads` names no tool.
     """
 
-    def __init__(
-        self, protocol: Protocol, writes: Literal["deny", "own", "all"] = "deny", reads: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, protocol: Protocol, scope: Scope = "deny", reads: Iterable[str] = ()) -> None:
         self._protocol = protocol
-        self._writes = writes
+        self._scope = scope
         self.reads = frozenset(_named(protocol, one).name for one in reads)
         self.made: list[Made] = []
         """What is to be removed, oldest first."""
         self.lost: list[str] = []
-        """What was made and cannot be removed, and why."""
-        self._undo = dict(_undoings(protocol)) if writes == "own" else {}
-        self._roots = {_collection(protocol.tool(name).path): name for name in self._undo}
+        """What was made, or may have been, and cannot be removed."""
+        self.changed: Callable[[], None] = lambda: None
+        """Called when one of the two has changed, perhaps from another thread."""
+        self._undo = dict(_undoings(protocol)) if scope == "own" else {}
+        self._makers = {_collection(protocol.tool(name).path): name for name in self._undo}
+        self._stopped: set[str] = set()
+        self._known: set[tuple[Want, str]] = set()
+        self._lock = threading.Lock()
 
     def __call__(self, call: CallRecord) -> bool:
         """Whether a call may be sent. Of a write on an object of our own its identifier is looked at, too."""
-        if self._writes == "all":
+        if self._scope == "all":
             return True
         if call.tool is None:
             return False
-        if call.tool in self.reads or call.tool in self._undo:
+        if call.tool in self.reads:
             return True
-        owner = self.owner(self._protocol.tool(call.tool))
+        tool = self._protocol.tool(call.tool)
+        if call.tool in self._undo:  # who chooses an identifier may hit what has it already
+            noun = noun_of(_collection(tool.path))
+            chosen = [name for name in call.arguments if is_identifier(name) and wanted(name, noun).noun == noun]
+            return call.tool not in self._stopped and not chosen
+        owner = self.owner(tool)
         if owner is None:
             return False
         maker, argument = owner
-        undo = self._undo.get(maker)
         named = str(call.arguments.get(argument))
-        return undo is not None and any((one.undo, str(one.value)) == (undo.name, named) for one in self.made)
+        undo = self._undo[maker].name
+        with self._lock:
+            return any((one.undo, str(one.value)) == (undo, named) for one in self.made)
 
     def allows(self, tool: Tool) -> bool:
         """Whether calls of a tool may be allowed at all."""
-        return (
-            not tool.writes
-            or self._writes == "all"
-            or tool.name in self.reads
-            or tool.name in self._undo
-            or self.owner(tool) is not None
-        )
+        free = not tool.writes or self._scope == "all" or tool.name in self.reads
+        return free or tool.name in self._undo or self.owner(tool) is not None
 
     def makes(self, tool: Tool) -> bool:
         """Whether a tool creates objects that are removed at the end."""
@@ -94,37 +107,63 @@ class Permission:
     def why_not(self, tool: Tool) -> str:
         """What to say of a tool that is not allowed."""
         reason = "it may change something: allow it with --writes"
-        if self._writes == "own":
+        if self._scope == "own":
             reason = "it changes what the probe did not make, or makes what it could not remove"
         if looks_like_read(tool):
             reason += f"; by its name it only reads: if so, say --read '{tool.method} {tool.path}'"
         return reason
 
     def owner(self, tool: Tool) -> tuple[str, str] | None:
-        """The tool that makes the object on which a tool acts, with the argument that names it."""
-        found = _PARAMETER.search(tool.path)
-        if found is None or not tool.writes:
+        """The tool that makes the object on which a tool acts, with the argument that names it.
+
+        None where something else is named besides, which may be somebody's.
+        """
+        found = _PARAMETER.findall(tool.path)
+        if len(found) != 1 or not tool.writes:
             return None
-        maker = self._roots.get(_collection(tool.path[: found.start()]))
-        argument = next((p.argument for p in tool.parameters if p.location == "path" and p.name == found[1]), None)
-        return (maker, argument) if maker is not None and argument is not None else None
+        maker = self._makers.get(_collection(_PARAMETER.split(tool.path)[0]))
+        argument = next((p.argument for p in tool.parameters if p.location == "path" and p.name == found[0]), None)
+        if maker is None or argument is None or not _names(argument, self._undo[maker]):
+            return None
+        return maker, argument
 
     def saw(self, call: CallRecord) -> None:
-        """Remember what a call made, and forget what it removed."""
-        if call.tool is None or call.status is None or not 200 <= call.status < 300:
+        """Remember what a call made, and forget what it removed; for `on_call` of the sandbox, from any thread."""
+        if self._scope != "own" or call.tool is None or not call.attempts:
             return
-        undo = self._undo.get(call.tool)
-        if undo is not None:
-            argument = _last(undo)
-            found = identity(call.response, argument, call.tool)
-            if found is not None:
-                self.made.append(Made(undo.name, argument, found[1]))
-            else:  # what it made can't be found again: it makes nothing more
-                self.lost.append(f"what {call.tool} made at first: its answer holds no {argument}")
-                del self._undo[call.tool]
-        elif self._protocol.tool(call.tool).method == "DELETE":
-            values = {str(value) for value in call.arguments.values()}
-            self.made = [one for one in self.made if one.undo != call.tool or str(one.value) not in values]
+        tool = self._protocol.tool(call.tool)
+        with self._lock:
+            before = len(self.made), len(self.lost)
+            undo = self._undo.get(call.tool)
+            if undo is not None:
+                self._saw_made(call, undo)
+            elif call.status in range(200, 300) and tool.method == "DELETE" and disguised(call.response) is None:
+                values = {str(value) for value in call.arguments.values()}
+                self.made = [one for one in self.made if one.undo != call.tool or str(one.value) not in values]
+            for values_of in identified(call.response, noun_of(_collection(_PARAMETER.split(tool.path)[0])), {}):
+                self._known.update((want, str(value)) for want, value in values_of.items())
+            now = len(self.made), len(self.lost)
+        if now != before:
+            self.changed()
+
+    def _saw_made(self, call: CallRecord, undo: Tool) -> None:
+        """What a tool that creates objects did."""
+        if call.status is not None and 400 <= call.status < 500:
+            return  # it was refused: nothing was made
+        argument = next(p.argument for p in undo.parameters if p.location == "path")
+        noun = noun_of(_collection(_PARAMETER.split(undo.path)[0]))
+        found = identity(call.response, argument, noun) if call.status in range(200, 300) else None
+        if found is not None and (wanted(argument, noun), str(found[1])) not in self._known:
+            self.made.append(Made(undo.name, argument, found[1]))
+            return
+        if found is not None:
+            why = f"{argument} {found[1]!r} was there before"
+        elif call.status is None:
+            why = "no reply came"
+        else:
+            why = f"its answer holds no {argument}" if call.status < 300 else f"it answered {call.status}"
+        self.lost.append(f"what {call.tool} made, if it did: {why}")
+        self._stopped.add(str(call.tool))
 
 
 def looks_like_read(tool: Tool) -> bool:
@@ -136,50 +175,56 @@ def looks_like_read(tool: Tool) -> bool:
     return not _LOOKS.isdisjoint({*path[:1], *path[-1:], *said})
 
 
-def _undoings(protocol: Protocol) -> Iterable[tuple[str, Tool]]:
+def identity(body: object, argument: str, noun: str) -> tuple[tuple[str, ...], str | int] | None:
+    """Where the identifier of an object that was made lies in the answer, and what it is; None where it is not sure.
+
+    Args:
+        argument: What takes the identifier.
+        noun: What was made.
+    """
+    if not isinstance(body, Mapping):
+        return None
+    attribute = attribute_of(argument) or "id"
+    for key in (argument, attribute, f"{noun}_{attribute}", f"{noun}{attribute.capitalize()}"):
+        value = body.get(key)
+        if isinstance(value, str | int) and is_value(value):
+            return (key,), value
+    for key, part in body.items():
+        if noun_of(str(key)) in WRAPPERS | {noun}:
+            found = identity(part, argument, noun)
+            if found is not None:
+                return (str(key), *found[0]), found[1]
+    return None
+
+
+def _undoings(protocol: Protocol) -> Iterator[tuple[str, Tool]]:
     """Tools that create an object, each with the one that removes it."""
-    removing: Mapping[str, Tool] = {
+    removing = {
         _collection(_PARAMETER.split(tool.path)[0]): tool
         for tool in protocol.tools
-        if tool.method == "DELETE" and len(_PARAMETER.findall(tool.path)) == 1 and tool.path.rstrip("/").endswith("}")
+        if tool.method == "DELETE"
+        and len(_PARAMETER.findall(tool.path)) == sum(one.required for one in tool.arguments) == 1
+        and tool.path.rstrip("/").endswith("}")
     }
     for tool in protocol.tools:
-        if (
-            tool.method == "POST"
-            and "{" not in tool.path
-            and (undo := removing.get(_collection(tool.path))) is not None
-        ):
-            yield tool.name, undo
+        undo = removing.get(_collection(tool.path))
+        if tool.method == "POST" and "{" not in tool.path and undo is not None:
+            argument = next(p.argument for p in undo.parameters if p.location == "path")
+            if noun_of_identifier(argument) in ("", noun_of(_collection(tool.path))):
+                yield tool.name, undo
+
+
+def _names(argument: str, undo: Tool) -> bool:
+    """Whether an argument takes the same identifier as the tool that removes an object."""
+    own = next(p.argument for p in undo.parameters if p.location == "path")
+    noun = noun_of(_collection(_PARAMETER.split(undo.path)[0]))
+    if argument == own:
+        return True
+    return noun_of_identifier(argument) in ("", noun) and attribute_of(argument) == (attribute_of(own) or "id")
 
 
 def _collection(path: str) -> str:
     return path.rstrip("/")
-
-
-def _last(tool: Tool) -> str:
-    return next(p.argument for p in tool.parameters if p.location == "path")
-
-
-def identity(body: object, argument: str, maker: str) -> tuple[tuple[str, ...], str | int] | None:
-    """Where the identifier of an object that was made lies in what its maker answered, and what it is.
-
-    Args:
-        argument: What takes the identifier.
-        maker: The name of the tool that made it, whose last word says what was made.
-    """
-    if not isinstance(body, Mapping):
-        return None
-    noun = noun_of_identifier(argument) or noun_of(maker)
-    for key in (argument, "id", f"{noun}_id", f"{noun}Id", "uuid", "slug", "key", "name"):
-        value = body.get(key)
-        if isinstance(value, str | int) and not isinstance(value, bool):
-            return (key,), value
-    wrapped = [key for key in body if noun_of(str(key)) in WRAPPERS | {noun}]
-    for key in wrapped or list(body):
-        found = identity(body[key], argument, maker)
-        if found is not None:
-            return (str(key), *found[0]), found[1]
-    return None
 
 
 def _named(protocol: Protocol, text: str) -> Tool:
@@ -187,5 +232,5 @@ def _named(protocol: Protocol, text: str) -> Tool:
     for tool in protocol.tools:
         if text in (tool.name, f"{tool.method} {tool.path}"):
             return tool
-    known: Collection[str] = [f"{tool.method} {tool.path}" for tool in protocol.tools if tool.writes]
+    known = [f"{tool.method} {tool.path}" for tool in protocol.tools if tool.writes]
     raise UsageError(f"--read {text!r} names no tool; of those that write there are {', '.join(known) or 'none'}")

@@ -8,7 +8,9 @@ tools that are left when nothing new is learned without it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path
 
 from atc.models import Model
@@ -18,7 +20,7 @@ from probing.infer import ENOUGH
 from probing.learned import Learned
 from probing.permission import Permission
 from probing.programs import SEVERAL, lacking, others, programs, question
-from protocols.errors import LimitReached, ModelError
+from protocols.errors import LimitReached, ModelError, UsageError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol, Tool
 from sandbox import Run, Sandbox
@@ -70,6 +72,8 @@ class Prober:
         self._sandbox = sandbox
         self._permission = permission or Permission(protocol)
         self._permission.made.extend(self.learned.made)
+        self._permission.lost.extend(self.learned.lost)
+        self._permission.changed = self._keep_made
         self._iterations, self._samples, self._chain = iterations, samples, chain
         self._budget = budget_calls
         self._only = frozenset(only) or frozenset(tool.name for tool in protocol.tools)
@@ -95,7 +99,7 @@ class Prober:
         """Go round until every tool answered, nothing new is learned, or a budget ends it."""
         rounds, ended, left = 0, "", []
         for tool in self.protocol.tools:
-            if not self._permission.allows(tool):
+            if not self._permission.allows(tool) and not self.found[tool.name].done:
                 self.found[tool.name].outcome = "refused_by_policy"
                 self.found[tool.name].reason = self._permission.why_not(tool)
         try:
@@ -127,7 +131,7 @@ class Prober:
 
     def _open(self, tool: Tool) -> bool:
         finding = self.found[tool.name]
-        return not finding.done and finding.outcome != "refused_by_policy"
+        return not (finding.done and finding.program) and finding.outcome != "refused_by_policy"
 
     def _round(self, number: int) -> bool:
         """Try every tool that has not answered with what is known; whether one of them did.
@@ -212,7 +216,7 @@ class Prober:
         self.learned.end(finding, asked, program)
         self._told(finding)
         for name, other in self.found.items():
-            if other.done and not other.program:
+            if other.done and not other.program and re.search(rf"\b{name}\(", program):
                 other.iteration = number
                 self._programs[name] = program
                 self.learned.end(other, question(self.protocol.tool(name)), program)
@@ -235,16 +239,16 @@ class Prober:
         """Ask a tool that answered of several things, so that what only some have is known to be optional."""
         tool = self.protocol.tool(name)
         program = self._programs.get(name) or self.found[name].program
-        if not program or tool.writes or len(self.learned.bodies[name]) >= SEVERAL:
+        if not program or tool.writes or len(self.learned.bodies.get(name, ())) >= SEVERAL:
             return
         for other in others(program, tool, self._words.get((name, program), ""), list(self.learned.names)):
             self.run(name, other)
-            if len(self.learned.bodies[name]) >= SEVERAL:
+            if len(self.learned.bodies.get(name, ())) >= SEVERAL:
                 return
-        while len(self.learned.bodies[name]) < ENOUGH:
-            before = len(self.learned.bodies[name])
+        while len(self.learned.bodies.get(name, ())) < ENOUGH:
+            before = len(self.learned.bodies.get(name, ()))
             self.run(name, program)
-            if len(self.learned.bodies[name]) == before:
+            if len(self.learned.bodies.get(name, ())) == before:
                 return
 
     def run(self, tool: str, program: str) -> Run:
@@ -255,7 +259,7 @@ class Prober:
         left = None if self._budget is None else self._budget - self.learned.requests
         if left is not None and left <= 0:
             raise LimitReached(f"the budget of {self._budget} requests is used up")
-        self._tries(tool, program)
+        self._tries(tool, self.learned.text(program))
         run = self._sandbox.run(program, left)
         self._take(run)
         self._problem[tool] = self.learned.text(run.error.message) if run.error is not None else ""
@@ -266,12 +270,16 @@ class Prober:
     def _take(self, run: Run) -> None:
         for call in run.calls:
             self.learned.take(call)
-        if self._permission.made != self.learned.made:
-            self.learned.keep_made(self._permission.made)
+
+    def _keep_made(self) -> None:
+        with suppress(UsageError):  # told when the answer itself can't be written; things are removed all the same
+            self.learned.keep_made(self._permission.made, self._permission.lost)
 
     def _remove(self) -> list[str]:
         """Remove what was made; what would not go, as the calls that should have removed it."""
         for made in reversed(self._permission.made[:]):
             if made in self._permission.made:
-                self._take(self._sandbox.run(made.program))
-        return [*self._permission.lost, *(made.program for made in self._permission.made)]
+                run = self._sandbox.run(made.program)
+                with suppress(UsageError):  # a full disk is no reason to leave things behind
+                    self._take(run)
+        return [self.learned.text(one) for one in (*self._permission.lost, *(m.program for m in self._permission.made))]

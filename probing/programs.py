@@ -14,7 +14,7 @@ from protocols.model import Parameter, Tool
 from protocols.render import sentence
 from protocols.routes import steps
 from protocols.shapes import type_of
-from protocols.words import SEARCHES, noun_of, words
+from protocols.words import SEARCHES, is_identifier, noun_of, words
 from protocols.worked import FINDS, worked
 
 __all__ = ["SEVERAL", "lacking", "others", "programs", "question"]
@@ -112,7 +112,8 @@ def _on_own(tool: Tool, owner: tuple[str, str], learned: Learned) -> str | None:
     """The program that makes an object of our own and calls a tool on it; None where making one is not known yet."""
     maker, argument = owner
     made = learned.found[maker].program
-    found = identity(learned.bodies[maker][0], argument, maker) if learned.bodies[maker] else None
+    bodies = learned.bodies.get(maker)
+    found = identity(bodies[0], argument, noun_of(learned.protocol.tool(maker).path.rstrip("/"))) if bodies else None
     if not made or found is None:
         return None
     *before, last = re.sub(r'"probe \d+"', _new_name(learned), made).split("\n")
@@ -158,7 +159,11 @@ def _seen(tool: Tool, graph: ProtocolGraph, learned: Learned) -> Iterator[str]:
 
 def _with_body(call: str, tool: Tool) -> str:
     """A call that gives a member of a body that may not be empty, though none of its members is required."""
-    members = [one for one in tool.arguments if one.location == "body"]
+    members = [
+        one
+        for one in tool.arguments
+        if one.location == "body" and not is_identifier(one.argument) and not one.schema.get("readOnly")
+    ]
     if tool.body is None or not tool.body.required or any(f"{one.argument}=" in call for one in members) or not members:
         return call
     given = f"{members[0].argument}={_value(members[0])}"

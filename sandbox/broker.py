@@ -720,7 +720,7 @@ def _arguments(place: Place, plan: Plan) -> dict[str, object]:
             arguments[names.get(("body", str(name)), str(name))] = value
     elif body is not None:
         arguments["body"] = body
-    return arguments
+    return {**arguments, **place.arguments}  # what is in the path says on what a call acts, whatever else it gives
 
 
 def _content(data: bytes | Sequence[Sequence[str]] | None) -> Any:

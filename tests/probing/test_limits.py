@@ -184,15 +184,76 @@ def test_only_what_the_probe_made_is_changed_and_it_is_removed(service: Notes) -
     assert touched.isdisjoint(BEFORE)
 
 
-def test_a_write_on_what_was_there_before_is_not_sent(service: Notes) -> None:
-    """Whoever wrote the program: the sandbox asks of each call."""
+@pytest.mark.parametrize(
+    "program",
+    [
+        "DELETE_notes_note_id(note_id=1)",
+        "import requests\nrequests.delete('{url}/notes/1?note_id=3')",
+        "import requests\nrequests.put('{url}/notes/1', json={{'note_id': 3, 'title': 'x'}})",
+        "POST_notes(title='mine', note_id=1)",
+    ],
+)
+def test_a_write_on_what_was_there_before_is_not_sent(service: Notes, program: str) -> None:
+    """Whoever wrote the program, and whatever else it names: the sandbox asks of each call. Number 3 is the probe's."""
     permission = Permission(service.protocol, "own")
-    with Sandbox(service.protocol, writes=permission) as sandbox:
-        run = sandbox.run("DELETE_notes_note_id(note_id=1)")
+    with Sandbox(service.protocol, writes=permission, on_call=permission.saw) as sandbox:
+        sandbox.run("POST_notes(title='probe')")
+        service.requests.clear()
+        run = sandbox.run(program.format(url=service.url))
 
+    assert [one.value for one in permission.made] == [3]
     assert run.outcome == "error"
-    assert len(service.notes) == len(BEFORE)
-    assert not [one for one in service.requests if one.method == "DELETE"]
+    assert {number: service.notes[number]["title"] for number in BEFORE} == BEFORE
+    assert not [one for one in service.requests if one.method in ("PUT", "DELETE", "POST")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "why"),
+    [
+        ({"author": {"note_id": 1}, "status": "created"}, 201, "holds no note_id"),
+        ({"note_id": 1, "title": "Buy milk"}, 200, "was there before"),
+        ({"message": "created"}, 201, "holds no note_id"),
+        ({"note_id": ""}, 201, "holds no note_id"),
+        ({"error": "later"}, 503, "answered 503"),
+    ],
+)
+def test_what_is_not_sure_to_be_of_its_own_is_left_alone(
+    service: Notes, answer: dict[str, object], status: int, why: str
+) -> None:
+    """It may be somebody's, so it is neither changed nor removed; it is told, and nothing more is made."""
+    usual = service.next
+
+    def odd(received: Received) -> Answer:
+        if received.method == "POST":
+            service.requests.append(received)
+            return Answer(status, answer, {"Retry-After": "0"})
+        return usual(received)
+
+    service.next = odd  # type: ignore[method-assign]
+    _, report = probe(service, "own")
+
+    assert {number: note["title"] for number, note in service.notes.items()} == BEFORE
+    assert {one.method for one in service.requests} == {"GET", "POST"}
+    assert len(report.left_behind) == 1
+    assert why in report.left_behind[0]
+
+
+def test_what_names_something_else_besides_is_not_called(service: Notes) -> None:
+    """A comment of a note of ours may be somebody's, and another kind of thing may have the same number."""
+    number = {"in": "path", "required": True, "schema": {"type": "integer"}}
+    more = {
+        "/notes/{note_id}/comments/{comment_id}": {
+            "parameters": [{"name": "note_id", **number}, {"name": "comment_id", **number}],
+            "delete": {},
+        },
+        "/notes/{author_no}/lock": {"parameters": [{"name": "author_no", **number}], "post": {}},
+    }
+    protocol = load({**NOTES, "paths": {**NOTES["paths"], **more}, "servers": [{"url": service.url}]})  # type: ignore[dict-item]
+    permission = Permission(protocol, "own")
+
+    assert permission.allows(protocol.tool("PUT_notes_note_id"))
+    assert not permission.allows(protocol.tool("DELETE_notes_note_id_comments_comment_id"))
+    assert not permission.allows(protocol.tool("POST_notes_author_no_lock"))
 
 
 def test_what_cannot_be_removed_is_told(service: Notes) -> None:
@@ -265,6 +326,7 @@ def test_a_probe_that_was_cut_off_goes_on(service: Notes, tmp_path: Path) -> Non
     service.requests.clear()
     _, part = probe(service, log=log, budget_calls=3)
     assert part.ended
+    assert log.stat().st_mode & 0o077 == 0, "nobody else may read it"
     with log.open("a") as file:
         file.write('{"tool": "GET_no')  # the line that was being written
     prober, report = probe(service, log=log)
