@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from atc.check import Diagnostic, check, mended, respelled
@@ -80,20 +81,21 @@ class Gate:
     def _mended(self, program: str, found: Sequence[Diagnostic]) -> str | None:
         if found[0].rule == "syntax":
             return respelled(program)
-        return mended(program, found) or self._recalled(program, found[0])
+        return mended(program, found) or self._recalled(program, found)
 
-    def _recalled(self, program: str, first: Diagnostic) -> str | None:
-        """The program after the lines of a worked example that set a name which it takes as set.
+    def _recalled(self, program: str, found: Sequence[Diagnostic]) -> str | None:
+        """The program after the lines of a worked example that set the names which it takes as set.
 
-        None where they say nothing of the name, or leave to the question what they look for.
+        None where they say nothing of the first one, or leave to the question what they look for.
         """
-        lines = self.recalled(first)
-        if not lines or any("…" in line for line in lines):
+        sets = [self.recalled(one) for one in found]
+        if not sets[0] or any("…" in line for lines in sets for line in lines):
             return None
+        lines = list(dict.fromkeys(line for lines in sets for line in lines))
         return "\n".join([*lines, *(line for line in program.split("\n") if line not in lines)])
 
     def recalled(self, first: Diagnostic) -> list[str]:
-        """The lines of a worked example up to the one that sets a name that is not defined.
+        """The line of a worked example that sets a name that is not defined, and those that it needs.
 
         None where one of them writes: what the model did not write is nobody's wish.
         """
@@ -102,7 +104,7 @@ class Gate:
         for example in self._examples:
             lines = example.split("\n")
             places = [place for place, line in enumerate(lines) if line.startswith(f"{first.key} = ")]
-            kept = lines[: places[0] + 1] if places else []
+            kept = _needed(lines[: places[0] + 1]) if places else []
             called = [name for name in self._tools if any(f"{name}(" in line for line in kept)]
             if kept and not any(self._graph.protocol.tool(name).writes for name in called):
                 return kept
@@ -111,6 +113,18 @@ class Gate:
     def _is_harmful(self, one: Diagnostic) -> bool:
         made_up = one.rule == "made-up-identifier" and one.tool is not None
         return made_up and self._graph.protocol.tool(one.tool or "").writes
+
+
+def _needed(lines: Sequence[str]) -> list[str]:
+    """The last of some lines, and those before it that set what it reads."""
+    kept: list[str] = []
+    read = {lines[-1].partition(" = ")[0]}
+    for line in reversed(lines):
+        name, _, value = line.partition(" = ")
+        if name in read:
+            kept.insert(0, line)
+            read |= set(re.findall(r"\b[a-z_]\w*\b", value))
+    return kept
 
 
 def fault_of(program: str, found: Sequence[Diagnostic]) -> tuple[Fault, Attribution]:

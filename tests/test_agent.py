@@ -198,6 +198,22 @@ def test_a_variable_of_a_worked_example_is_taken_from_there() -> None:
     assert (solution.program or "").startswith('film = GET_films(query="Dusk")')
 
 
+def test_a_variable_that_is_called_like_a_function_is_no_function() -> None:
+    """Two variables of a worked example, of which the model writes as if they were set."""
+    chain = 'film = GET_films(query="Dune")["films"][0]\ncredits = GET_films_filmId_credits(filmId=film["filmId"])\n'
+    model = ScriptedModel('print(films_filmId_credits["cast"][0]["name"])', "print(1)")
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        agent.solve("Who acted in Dune?")
+    assert "films_filmId_credits is not defined" in model.asked[1][-2].content
+    assert "did you mean GET_films_filmId_credits?" not in model.asked[1][-2].content
+
+    model = ScriptedModel('print(credits["cast"][0]["name"])')
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        solution = agent.solve("Who acted in Dune?")
+    assert solution.program == f'{chain}print(credits["cast"][0]["name"])'
+    assert solution.reflections == 0
+
+
 def test_an_identifier_of_another_kind_is_named_as_such() -> None:
     """A person's id given to a film tool: the reflection says whose id it was and names a call that goes on from it."""
     protocol = load(sample("cinema"))

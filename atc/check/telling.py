@@ -176,7 +176,7 @@ class Teller:
 
     def _name(self, report: Report, name: str) -> Diagnostic:
         if not _METHOD.match(name):
-            near = get_close_matches(name, self.names, 1, 0.85)
+            near = get_close_matches(name, self.names, 1, 0.85) if self._is_called(report) else []
             meant = f"; did you mean {near[0]}?" if near else ""
             rule: Rule = "unknown-tool" if near else "unknown-name"
             edit = self._instead(report, near[0] if near else None) or self._begun_with(name)
@@ -193,6 +193,10 @@ class Teller:
         fits = tool is not None and all(tool.argument(argument) is not None for argument in given or ())
         edit = self._instead(report, near_tool) if fits else None
         return self._at(report, "unknown-tool", f"there is no function {name}{meant}", near_tool, near_tool, edit)
+
+    def _is_called(self, report: Report) -> bool:
+        """Whether what is at a place is called: else it is no function, whatever it is called like."""
+        return self.lines[report.line - 1][report.end_column :].startswith("(")
 
     def _given_to(self, report: Report) -> list[str] | None:
         """The names of the arguments of the call of a function that there is not; None where it is not called."""

@@ -1,0 +1,25 @@
+"""The benchmark of the local engine starts it with a setting, and measures what it reads and writes."""
+
+from __future__ import annotations
+
+import pytest
+
+from atc.models import DEFAULT_MODEL, files
+from benchmarks.engine_bench import SETTINGS, measure
+
+
+@pytest.mark.model
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", ["default", "drafts, n-grams"])
+def test_a_setting_is_measured(name: str) -> None:
+    """The second time the same prompt is read from memory."""
+    speed = measure(
+        files.path(DEFAULT_MODEL.removeprefix("local:")),
+        SETTINGS[name],
+        [[{"role": "user", "content": "Write the numbers from one to nine, and then the same again."}]],
+    )
+
+    assert speed.texts[0].strip()
+    assert speed.read > 0
+    assert speed.written > 0
+    assert 0 < speed.cached < speed.cold
