@@ -262,8 +262,40 @@ class Teller:
             wrong, right, path = beside
             message = f'{where} has no "{key}"; "{key}" is in {place.tool}(…){steps(path)}, not in ["{wrong}"]'
             suggestion, edit = f'["{right}"]', self._only(wrong, right)
+        elif not inside and not near and (above := self._above(place, key)) is not None:
+            message += f'; "{key}" is in {place.tool}(…){steps(above)}'
+            suggestion, edit = steps(above), self._from_above(report, place.tool, above)
         told = self._at(report, "unknown-key", message, place.tool, suggestion, edit)
         return replace(told, path=place.path, key=key)
+
+    def _above(self, place: Place, key: str) -> tuple[Step, ...] | None:
+        """Where a key is in one of the objects that an object is in, unless these are several."""
+        holders = [place.path[:length] for length in range(len(place.path)) if 0 not in place.path[:length]]
+        for other in self.stubs.places.values():
+            if other.tool == place.tool and other.path in holders and key in other.keys:
+                return (*other.path, key)
+        return None
+
+    def _from_above(self, report: Report, tool: str, path: tuple[Step, ...]) -> Edit | None:
+        """Take a value from the whole response, which the only call of a tool that reads gives once more."""
+        calls = [
+            node
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == tool
+        ]
+        wrong = [
+            node
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Subscript)
+            and (node.slice.lineno, node.slice.col_offset) == (report.line, report.column)
+            and node.lineno == node.end_lineno
+        ]
+        plain = self.lines[report.line - 1].isascii()
+        if len(calls) != 1 or not wrong or not plain or self.contract.protocol.tool(tool).writes:
+            return None
+        return Edit(
+            report.line, wrong[0].col_offset, wrong[0].end_col_offset or 0, f"{ast.unparse(calls[0])}{steps(path)}"
+        )
 
     def _beside(self, place: Place, key: str) -> tuple[str, str, tuple[Step, ...]] | None:
         """An object beside another, which has a key: what was written, what leads there, and its place."""

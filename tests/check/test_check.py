@@ -177,6 +177,18 @@ def test_a_key_of_the_object_beside_is_meant(wrong: str, right: str) -> None:
     )
 
 
+def test_a_key_of_the_whole_is_not_sought_in_a_part() -> None:
+    """It is said where it is, and taken from there."""
+    program = 'film = GET_films(query="Dune")["films"][0]\nprint(film["totalPages"])'
+    (found,) = checked(program, "cinema")
+
+    assert found.message.endswith('; "totalPages" is in GET_films(…)["totalPages"]')
+    better = mended(program, [found])
+    assert better is not None
+    assert better.endswith("print(GET_films(query='Dune')[\"totalPages\"])")
+    assert checked(better, "cinema") == []
+
+
 def test_the_list_that_is_meant_is_gone_through() -> None:
     """The one whose items have the keys that are asked for; where there are several, they are named."""
     contract = Contract(protocols()["cinema"])
