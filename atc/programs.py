@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection
 
-__all__ = ["extract", "fenced", "parsed", "same"]
+__all__ = ["called", "extract", "fenced", "parsed", "same"]
 
 _FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _STATEMENT = re.compile(r"^\s*(\w+\s*=|print\(|for |import |from |def )", re.MULTILINE)
@@ -18,6 +19,14 @@ def parsed(program: str) -> ast.Module | None:
         return ast.parse(program)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def called(program: str, names: Collection[str]) -> tuple[str, ...]:
+    """Which of these functions a program names, in the order of its text; none where it is no Python."""
+    tree = parsed(program)
+    named = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in names] if tree else []
+    named.sort(key=lambda node: (node.lineno, node.col_offset))
+    return tuple(dict.fromkeys(node.id for node in named))
 
 
 def same(one: str, other: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
@@ -267,6 +266,7 @@ def _check(file: str, sandbox: Sandbox, as_json: bool) -> int:
 def _teach(store: Path, protocol: Protocol, prober: Prober) -> None:
     """Keep what was learned where `atc solve --store` looks: contracts and programs."""
     from atc.demonstrations import Demonstration, Demonstrations
+    from atc.programs import called
     from protocols.store import ContractStore
 
     found = [one for one in prober.found.values() if one.done]
@@ -274,8 +274,8 @@ def _teach(store: Path, protocol: Protocol, prober: Prober) -> None:
     ContractStore(store).learn(protocol, replies)
     solved = Demonstrations(store, protocol)
     for one in found:
-        called = tuple(tool.name for tool in protocol.tools if re.search(rf"\b{tool.name}\(", one.program))
-        solved.add(Demonstration(one.question, one.program, called))
+        tools = called(one.program, [tool.name for tool in protocol.tools])
+        solved.add(Demonstration(one.question, one.program, tools))
 
 
 def _text(document: dict[str, object], out: Path) -> str:

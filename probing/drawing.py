@@ -10,6 +10,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from atc.files import write_text
+from atc.programs import called
 from probing.findings import Finding
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol
@@ -43,9 +44,9 @@ def edges(known: Protocol, found: Mapping[str, Finding]) -> list[Edge]:
         program = found[tool.name].program
         for parameter in tool.arguments:
             sources = graph.producers(tool.name, parameter.argument)
-            called = [one for one in sources if found[tool.name].done and re.search(rf"\b{one.tool}\(", program)]
-            for one in (called or list(sources))[:1]:
-                evidence = "called" if called else "seen"
+            taken = [one for one in sources if found[tool.name].done and called(program, [one.tool])]
+            for one in (taken or list(sources))[:1]:
+                evidence = "called" if taken else "seen"
                 drawn.append(Edge(one.tool, steps(one.path), tool.name, parameter.argument, evidence))
     return drawn
 

@@ -8,12 +8,12 @@ tools that are left when nothing new is learned without it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 
 from atc.models import Model
+from atc.programs import called
 from probing.asking import Asker
 from probing.findings import Finding, ProbeReport
 from probing.infer import ENOUGH
@@ -143,7 +143,7 @@ class Prober:
         for tool in sorted(self.protocol.tools, key=lambda tool: tool.name not in self._only):
             if not self._open(tool) or (tool.name not in self._only and not self._left()):
                 continue
-            finding = self.found[tool.name]
+            finding, program = self.found[tool.name], ""
             if not self._chain and lacking(tool, graph, ()):
                 self._explain(tool, graph)
                 continue
@@ -156,10 +156,10 @@ class Prober:
                     break
             if not finding.done and tool.name in self.learned.hollow:
                 finding.outcome = "documented"
-            if finding.done:
+            if finding.done and program:
                 self._end(finding, question(tool), program, number)
                 news = True
-            else:
+            elif not finding.done:
                 self._explain(tool, graph)
         return news
 
@@ -216,7 +216,7 @@ class Prober:
         self.learned.end(finding, asked, program)
         self._told(finding)
         for name, other in self.found.items():
-            if other.done and not other.program and re.search(rf"\b{name}\(", program):
+            if other.done and not other.program and called(program, [name]):
                 other.iteration = number
                 self._programs[name] = program
                 self.learned.end(other, question(self.protocol.tool(name)), program)
