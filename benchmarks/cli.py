@@ -142,7 +142,8 @@ def bench(
     Each finished task is one JSON file in DIR/tasks, the figures are in DIR/summary.json. To go on after a stop, repeat
     the command.
     """
-    from benchmarks.datasets import BENCHMARKS, described, open_dataset, with_learned
+    from benchmarks.datasets import BENCHMARKS, described, open_dataset
+    from benchmarks.learned import with_learned
 
     simulate = simulate or (BENCHMARKS[name].made_up and not base_url)
     check_api_options(simulate, base_url, auth)

@@ -246,7 +246,8 @@ def _check(file: str, sandbox: Sandbox, as_json: bool) -> int:
     from probing.drift import drifted, is_breaking
     from protocols import load
 
-    changes = drifted(load(file), usage_of(file), sandbox)
+    usage = {name: program for name, (_, program) in usage_of(file).items()}
+    changes = drifted(load(file), usage, sandbox)
     broken = sum(map(is_breaking, changes))
     if as_json:
         click.echo(to_json([{**asdict(one), "breaking": is_breaking(one)} for one in changes]), nl=False)

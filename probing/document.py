@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
+from atc.programs import parsed
 from probing.findings import Finding
 from probing.infer import paper
+from protocols.documents import parse, read
 from protocols.errors import UsageError
 from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.names import tool_name
+from protocols.openapi import operations
 from protocols.shapes import type_of
 from protocols.toolfile import NAME
 
@@ -72,22 +73,22 @@ def schema_of(finding: Finding, kind: Literal["full", "paper"]) -> Schema | None
     return paper(finding.example)
 
 
-def usage_of(file: str) -> dict[str, str]:
-    """By tool, the usage program of a document that was written by `atc probe`; empty for any other.
+def usage_of(file: str) -> dict[str, tuple[str, str]]:
+    """By tool, the question and the program of each usage example in a document; empty where there is none.
 
-    Raises: UsageError: The file cannot be read.
+    Raises: UsageError: The file cannot be read, or an example is no question with its Python program.
     """
-    try:
-        data = yaml.safe_load(Path(file).read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise UsageError(f"{file} cannot be read: {error}") from None
     found = {}
-    paths = data.get("paths") if isinstance(data, Mapping) else None
-    for item in paths.values() if isinstance(paths, Mapping) else ():
-        for operation in item.values() if isinstance(item, Mapping) else ():
-            usage = operation.get("x-usage") if isinstance(operation, Mapping) else None
-            if isinstance(usage, Mapping) and "operationId" in operation:
-                found[str(operation["operationId"])] = str(usage.get("program", ""))
+    for path, method, _, operation in operations(parse(read(Path(file))[0], file)):
+        match operation.get("x-usage") if isinstance(operation, Mapping) else None:
+            case None:
+                continue
+            case {"question": str(question), "program": str(program)} if parsed(program) is not None:
+                name = operation.get(NAME) or tool_name(method.upper(), path.rstrip("#"))
+                found[str(name)] = question, program
+            case _:
+                where = f"{file}, {method.upper()} {path}"
+                raise UsageError(f"{where}: `x-usage` must have a `question` and a Python `program`")
     return found
 
 

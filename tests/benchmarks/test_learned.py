@@ -17,7 +17,8 @@ from atc.agent import SIMULATED_NOW
 from atc.cli import main
 from atc.demonstrations import Demonstrations
 from atc.models.replay import Recorder
-from benchmarks.datasets import SHIPPED, Dataset, open_dataset, with_learned
+from benchmarks.datasets import SHIPPED, Dataset, open_dataset
+from benchmarks.learned import with_learned
 from benchmarks.perfect import script
 from benchmarks.restbench import offer
 from benchmarks.runner import Settings
