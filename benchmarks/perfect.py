@@ -36,7 +36,7 @@ from benchmarks.worlds import find_worlds
 from protocols.errors import ATCError, ModelError
 from sandbox.records import CallRecord
 
-__all__ = ["SOLVED", "Perfect", "Script", "main", "record", "script", "told"]
+__all__ = ["SOLVED", "Perfect", "Script", "main", "record", "rehearsal", "script", "told"]
 
 SOLVED = FOLDER / "solved"
 """A program for each task whose reference looks at what a solve changed; it does that and nothing else."""
@@ -188,12 +188,12 @@ def _line(tool: str, arguments: Mapping[str, object]) -> str:
     return f"{tool}({', '.join(f'{name}={value!r}' for name, value in arguments.items())})"
 
 
-def record(dataset: Dataset, file: Path, count: Callable[[str], int], modes: Sequence[str] = MODES) -> int:
-    """Solve the tasks in all modes, and append what was said to a file; gives how many tasks have a reference."""
-    settings = Settings(
+def rehearsal(dataset: Dataset, model: str, mode: str) -> Settings:
+    """The settings of a run over simulated services whose answers are known before."""
+    return Settings(
         benchmark=dataset.benchmark,
-        model="perfect",
-        mode="none",
+        model=model,
+        mode=mode,
         max_reflections=3,
         candidates="listed" if dataset.listed else "all",
         seed=0,
@@ -201,6 +201,11 @@ def record(dataset: Dataset, file: Path, count: Callable[[str], int], modes: Seq
         api="simulated",
         files=dataset.files,
     )
+
+
+def record(dataset: Dataset, file: Path, count: Callable[[str], int], modes: Sequence[str] = MODES) -> int:
+    """Solve the tasks in all modes, and append what was said to a file; gives how many tasks have a reference."""
+    settings = rehearsal(dataset, "perfect", "none")
     known = 0
     with closing(Work(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as work:
         for task in track(dataset.tasks, "tasks", console=Console(stderr=True)):

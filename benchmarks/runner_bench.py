@@ -19,12 +19,11 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from atc.agent import SIMULATED_NOW
 from benchmarks.datasets import Dataset, open_dataset
 from benchmarks.engines import threads
-from benchmarks.perfect import record, script
+from benchmarks.perfect import record, rehearsal, script
 from benchmarks.restbench import offer
-from benchmarks.runner import Settings, prepare, run_tasks
+from benchmarks.runner import prepare, run_tasks
 from benchmarks.work import Work
 from protocols.errors import ATCError
 
@@ -40,17 +39,7 @@ def measure(dataset: Dataset, folder: Path, seconds: float = 5.0) -> dict[str, f
     """
     answers = folder / "answers.jsonl"
     record(dataset, answers, lambda text: len(text) // 4, ("attribute",))
-    settings = Settings(
-        benchmark=dataset.benchmark,
-        model=f"replay:{answers}",
-        mode="attribute",
-        max_reflections=3,
-        candidates="listed" if dataset.listed else "all",
-        seed=0,
-        now=SIMULATED_NOW.isoformat(),
-        api="simulated",
-        files=dataset.files,
-    )
+    settings = rehearsal(dataset, f"replay:{answers}", "attribute")
     offered = [(task, offer(task, dataset.protocols[task.domain], None, 0)) for task in dataset.tasks]
     found = {}
     with closing(Work(settings, dataset.protocols)) as work:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from protocols.graph import Want, attribute_of, noun_of_identifier
 from protocols.words import WRAPPERS, is_identifier, noun_of
 
-__all__ = ["identified", "is_value", "wanted"]
+__all__ = ["identified", "is_value", "noun_of_path", "wanted"]
+
+_PARAMETER = re.compile(r"\{[^{}]*\}")
 
 _ITEMS = 8
 """Things of a list that are looked at."""
@@ -16,6 +19,11 @@ _ITEMS = 8
 def is_value(value: object) -> bool:
     """Whether a value may identify something."""
     return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+
+
+def noun_of_path(path: str) -> str:
+    """What the fixed parts of a path are about at last: film for `/films/{id}`."""
+    return noun_of(_PARAMETER.sub("", path).rstrip("/"))
 
 
 def wanted(key: str, noun: str) -> Want:

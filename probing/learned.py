@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from atc.files import read_lines
 from probing.findings import Finding
-from probing.identifiers import identified, is_value, wanted
+from probing.identifiers import identified, is_value, noun_of_path, wanted
 from probing.infer import infer
 from probing.permission import Made
 from probing.replies import disguised, is_hollow, names_in, said
@@ -26,7 +26,7 @@ from probing.scrub import Scrubber
 from protocols.errors import UsageError
 from protocols.graph import Want
 from protocols.model import Protocol, Response
-from protocols.words import is_identifier, noun_of
+from protocols.words import is_identifier
 from sandbox import CallRecord
 
 __all__ = ["Learned"]
@@ -35,7 +35,6 @@ _KEPT = 40
 """Bodies of a tool that are kept to learn from."""
 _SHOWN = 3
 """Items of a list in an example."""
-_PARAMETER = re.compile(r"\{[^{}]*\}")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 Record: TypeAlias = tuple[tuple[Want, object], ...]
@@ -165,7 +164,7 @@ class Learned:
             else:
                 self.hollow.discard(tool)
                 finding.outcome = "documented"
-            noun = noun_of(_PARAMETER.sub("", self.protocol.tool(tool).path))
+            noun = noun_of_path(self.protocol.tool(tool).path)
             about = {wanted(name, ""): value for name, value in given.items() if is_value(value)}
             self.records.update(dict.fromkeys(tuple(one.items()) for one in identified(body, noun, about)))
         self._write({"tool": tool, "status": status, "body": body, "told": told, "given": given})

@@ -144,10 +144,9 @@ class Prober:
             if not self._open(tool) or (tool.name not in self._only and not self._left()):
                 continue
             finding, program = self.found[tool.name], ""
-            if not self._chain and lacking(tool, graph, ()):
-                self._explain(tool, graph)
-                continue
-            for program, word in programs(tool, graph, self.learned, self._permission, self._samples):
+            for program, word in programs(
+                tool, graph, self.learned, self._permission, self._samples, chain=self._chain
+            ):
                 if (tool.name, program) in self._words:
                     continue  # it did not do before
                 self._words[tool.name, program] = word

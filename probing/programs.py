@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
+from probing.identifiers import noun_of_path
 from probing.learned import Learned
 from probing.permission import Permission, identity
 from protocols.graph import ProtocolGraph, Want, attribute_of
@@ -33,6 +34,8 @@ def programs(
     learned: Learned,
     permission: Permission,
     most: int,
+    *,
+    chain: bool = True,
 ) -> Iterator[tuple[str, str]]:
     """Programs that call a tool, the likeliest first, each with the name that it looks for ("" for none).
 
@@ -40,7 +43,12 @@ def programs(
     Args:
         graph: The data flow of what is known so far.
         most: Programs of each kind.
+        chain: Whether they may use what other tools answered.
     """
+    if not chain:
+        if not lacking(tool, graph, ()):
+            yield from _chained(tool, [_direct(tool)], Learned(learned.protocol), permission, most)
+        return
     among = [name for name, one in learned.found.items() if one.done]
     owner = permission.owner(tool)
     if owner is not None:
@@ -113,7 +121,7 @@ def _on_own(tool: Tool, owner: tuple[str, str], learned: Learned) -> str | None:
     maker, argument = owner
     made = learned.found[maker].program
     bodies = learned.bodies.get(maker)
-    found = identity(bodies[0], argument, noun_of(learned.protocol.tool(maker).path.rstrip("/"))) if bodies else None
+    found = identity(bodies[0], argument, noun_of_path(learned.protocol.tool(maker).path)) if bodies else None
     if not made or found is None:
         return None
     *before, last = re.sub(r'"probe \d+"', _new_name(learned), made).split("\n")
