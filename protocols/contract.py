@@ -41,12 +41,17 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a value is. An object has `keys`, and is `open` if others may come; a list holds `item`."""
+    """What a value is. An object has `keys`, and is `open` if others may come; a list holds `item`.
+
+    An object that is open because nothing is known of it is closed by what is seen of it. It `stays` open if the
+    document says that other keys may come.
+    """
 
     kind: Kind = "any"
     keys: Mapping[str, Key] = field(default_factory=dict)
     open: bool = False
     item: Shape | None = None
+    stays: bool = False
 
     def at(self, path: Iterable[str | int]) -> Shape:
         """The shape of what a path leads to, 0 standing for any item; `ANY` where nothing is known of it."""
@@ -129,9 +134,10 @@ def _documented(schema: Schema, protocol: Protocol, depth: int, observed: bool =
             name: Key(_documented(part, protocol, depth + 1, observed), not observed or name in required)
             for name, part in properties.items()
         }
-        shape = Shape("object", keys, _says_more(schema, protocol))
+        more = _says_more(schema, protocol)
+        shape = Shape("object", keys, more, stays=more)
     elif kind == "object":
-        shape = Shape("object", open=True)
+        shape = Shape("object", open=True, stays=_says_more(schema, protocol))
     else:
         return Shape(kind)
     found = _union([shape, *(example for example in examples if example.kind == shape.kind)])
@@ -166,15 +172,14 @@ def _union(shapes: Iterable[Shape]) -> Shape | None:
 def _joined(one: Shape, other: Shape, lonely: Callable[[Key], Key]) -> Shape:
     """The union of two shapes; `lonely` says what becomes of a key that only one of them has."""
     if one.kind == other.kind == "object":
-        # Where one knows nothing of the object, the other closes it; where a document says "and more", it stays open.
-        stays = (one.open and bool(one.keys)) or (other.open and bool(other.keys)) or (one.open and other.open)
+        stays = one.stays or other.stays
         keys = {name: key if name in other.keys else lonely(key) for name, key in one.keys.items()}
         for name, key in other.keys.items():
             mine = one.keys.get(name)
             keys[name] = (
                 key if mine is None else Key(_joined(mine.shape, key.shape, lonely), mine.certain and key.certain)
             )
-        return Shape("object", keys, stays)
+        return Shape("object", keys, stays or (one.open and other.open), stays=stays)
     if one.kind == other.kind == "list":
         return Shape("list", item=_joined(one.item or ANY, other.item or ANY, lonely))
     if one.kind == other.kind:

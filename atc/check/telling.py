@@ -190,7 +190,8 @@ class Teller:
             alike = sorted(self.names, key=lambda tool: -self._fitness(name, given, tool))[:3]
             meant = f"; there are {', '.join(alike)}" if alike else ""
         tool = self.contract.protocol.tool(near_tool) if near_tool else None
-        fits = tool is not None and all(tool.argument(argument) is not None for argument in given or ())
+        same = tool is not None and (not tool.writes or name.startswith(f"{tool.method}_"))  # a write is never guessed
+        fits = same and tool is not None and all(tool.argument(argument) is not None for argument in given or ())
         edit = self._instead(report, near_tool) if fits else None
         return self._at(report, "unknown-tool", f"there is no function {name}{meant}", near_tool, near_tool, edit)
 
@@ -209,9 +210,9 @@ class Teller:
 
     def _fitness(self, name: str, given: Sequence[str] | None, tool: str) -> float:
         """How well a tool stands for a function that there is not: by its name, and by the arguments it takes."""
-        writes = not name.startswith("GET_")
-        if writes != self.contract.protocol.tool(tool).writes:
-            return 0.0
+        method = self.contract.protocol.tool(tool).method
+        if any(name.startswith(f"{one}_") != (method == one) for one in ("GET", "DELETE")):
+            return 0.0  # nor does what removes stand for what adds
         alike = likeness(name, tool)
         if not given:
             return alike

@@ -10,9 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc import Agent
+from atc.check import check
 from atc.cli import main
 from protocols import load
-from protocols.contract import Contract
+from protocols.contract import Contract, learned
 from protocols.errors import UsageError
 from protocols.store import ContractStore, drift
 from tests.local_api import LocalAPI
@@ -52,6 +53,22 @@ SPEC = {
     },
 }
 BOOK = {"id": 7, "title": "Persuasion", "year": 1817, "price": 9.5}
+
+
+@pytest.mark.parametrize("more", [{"type": "number"}, True])
+def test_what_a_document_calls_open_stays_open(more: object) -> None:
+    """A map by currency has the next currency tomorrow, whatever an example or an observation showed."""
+    rates = {"type": "object", "additionalProperties": more}
+    schema = {"type": "object", "properties": {"base": {"type": "string"}, "rates": rates}}
+    seen = {"base": "NOK", "rates": {"EUR": 0.08}}
+    shown = {"description": "Rates", "content": {"application/json": {"schema": schema, "example": seen}}}
+    paths = {"/rates": {"get": {"responses": {"200": shown}}}}
+    protocol = load({**SPEC, "paths": paths})
+    contract = Contract(protocol, {"GET_rates": learned([seen])})
+
+    assert check('print(GET_rates()["rates"]["USD"])', contract) == []
+    (found,) = check('print(GET_rates()["rules"])', contract)
+    assert found.suggestion == '["rates"]'
 
 
 def test_a_contract_is_the_union_of_all_that_is_known() -> None:
