@@ -41,7 +41,7 @@ from atc.resume import answered, begin, keep, open_writes, refused_write
 from atc.solution import Attempt, Solution, Status
 from atc.trouble import api_trouble
 from atc.verify import Finding, changed, done_silently, inspect, judge, rests_on_nothing
-from protocols.errors import LimitReached, ModelError, UsageError
+from protocols.errors import LimitReached, ModelError, PromptRefused, UsageError
 from sandbox import CallRecord, Journal, Run, Sandbox
 
 if TYPE_CHECKING:
@@ -120,10 +120,10 @@ class Loop:
                 on_output=lambda stream, text: agent.on_event(OutputPrinted(self.number, stream, text)),
             ) as sandbox:
                 status, message = self.solved(sandbox)
+        except (LimitReached, PromptRefused) as error:
+            status, message = "limit", str(error)
         except ModelError as error:
             status, message = "model_error", str(error)
-        except LimitReached as error:
-            status, message = "limit", str(error)
         except KeyboardInterrupt:
             status, message = "interrupted", "interrupted"
         solution = self.solution(status, message)

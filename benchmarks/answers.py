@@ -14,8 +14,9 @@ To say what the solve changed, such a program is in two parts with the line `# a
 in a fresh world and prints JSON, which the second one finds in `before`.
 
 `others` beside it lists wrong members of the same response field; an answer that holds more than three of them only
-lists everything. `longest` allows an answer of more than 2,000 characters. The criteria are ours; no paper's figures
-are made with them.
+lists everything. Where a reference gives none, they are the other texts in the fields of its responses that held what
+it claims (`beside`), or any other numbers. `longest` allows an answer of more than 2,000 characters. The criteria are
+ours; no paper's figures are made with them.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -33,7 +34,7 @@ from pathlib import Path
 from benchmarks.metrics import Alternative
 from protocols.errors import UsageError
 
-__all__ = ["Reference", "find_alternatives", "find_reference", "is_correct", "query_hash", "read_claim"]
+__all__ = ["Reference", "beside", "find_alternatives", "find_reference", "is_correct", "query_hash", "read_claim"]
 
 LONGEST = 2000
 """Characters of an answer, unless the claim says otherwise."""
@@ -50,6 +51,9 @@ _NO = re.compile(
     r"\b(no|none|nothing|not|never|isn't|aren't|wasn't|weren't|doesn't|don't|didn't|hasn't|haven't|false|nobody|empty"
     r"|\[\]|null)(?!\w)|^\s*0\s*$|^\W*$"
 )
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?")
+_OBJECT = re.compile(r"\{[^{}]*\}")
 _YES = re.compile(r"\b(yes|true|yeah|indeed|is|are|was|were|does|do|did|has|have)\b")
 
 
@@ -71,31 +75,42 @@ def query_hash(query: str) -> str:
     return hashlib.sha256(query.strip().encode()).hexdigest()[:16]
 
 
-def find_reference(benchmark: str, task: str, query: str, folder: Path | None = None) -> Reference | None:
-    """The reference of a task, None if there is none for this wording. Its first line is `# HASH`, or `# HASH after`.
+def find_reference(benchmark: str, query: str, folder: Path = FOLDER) -> Reference | None:
+    """The reference of a task by its wording, if there is one. Its first line is `# HASH`, or `# HASH after`.
 
-    Raises: UsageError: The file begins with another line.
+    Raises: UsageError: A file begins with another line.
     """
-    file = (folder or FOLDER) / benchmark / f"{task}.py"
-    try:
-        text = file.read_text("utf-8")
-    except FileNotFoundError:
+    file = _files(folder / benchmark).get(query_hash(query))
+    if file is None:
         return None
-    first, _, program = text.partition("\n")
-    found = re.fullmatch(r"# ([0-9a-f]{16})( after)?", first.strip())
-    if found is None:
-        raise UsageError(f"{file} does not say which task it is for: its first line must be # {query_hash(query)}")
-    if found[1] != query_hash(query):
-        return None
-    if not found[2]:
+    first, _, program = file.read_text("utf-8").partition("\n")
+    if not first.strip().endswith(" after"):
         return Reference(program, False)
     first_part, between, second = program.partition("\n# after\n")
     return Reference(second, True, first_part) if between else Reference(program, True)
 
 
 @cache
-def find_alternatives(benchmark: str) -> Mapping[str, tuple[Alternative, ...]]:
-    """By task: what answers it as well as a gold call, as `reference/alternatives.json` says."""
+def _files(folder: Path) -> Mapping[str, Path]:
+    """The references in a folder, by the hash of the wording of their tasks."""
+    found = {}
+    for file in sorted(folder.glob("*.py")):
+        first = file.read_text("utf-8").partition("\n")[0].strip()
+        head = re.fullmatch(r"# ([0-9a-f]{16})( after)?", first)
+        if head is None:
+            raise UsageError(f"{file} does not say which task it is for: its first line must be # and its query_hash")
+        found[head[1]] = file
+    return found
+
+
+def find_alternatives(benchmark: str, query: str) -> tuple[Alternative, ...]:
+    """What answers a task as well as a gold call, as `reference/alternatives.json` says of its reference."""
+    file = _files(FOLDER / benchmark).get(query_hash(query))
+    return _alternatives(benchmark).get(file.stem, ()) if file is not None else ()
+
+
+@cache
+def _alternatives(benchmark: str) -> Mapping[str, tuple[Alternative, ...]]:
     listed = json.loads(ALTERNATIVES.read_text("utf-8")).get(benchmark, {})
     return {task: tuple(Alternative(**one) for one in some) for task, some in listed.items()}
 
@@ -107,6 +122,37 @@ def read_claim(printed: str) -> Mapping[str, object]:
     if not isinstance(claim, dict) or len(kinds & claim.keys()) != 1 or not claim.keys() <= kinds | _BESIDE:
         raise ValueError(f"a reference must print one of {', '.join(sorted(kinds))}, not {printed.strip()[-200:]!r}")
     return claim
+
+
+def beside(claim: Mapping[str, object], responses: Iterable[tuple[str, object]]) -> list[str]:
+    """The other texts in the fields of responses, each with the name of its tool, in which claimed texts stand."""
+    wanted = {_plain(value) for name in ("all", "any") for value in _flat(claim.get(name)) if isinstance(value, str)}
+    fields: dict[tuple[object, ...], dict[str, str]] = {}
+    for tool, response in responses:
+        for path, text in _texts(response, (tool,)):
+            fields.setdefault(path, {})[_plain(text)] = text
+    found = {plain: text for some in fields.values() if wanted & some.keys() for plain, text in some.items()}
+    return sorted(text for plain, text in found.items() if plain not in wanted)
+
+
+def _flat(value: object) -> Iterator[object]:
+    if isinstance(value, list):
+        for part in value:
+            yield from _flat(part)
+    else:
+        yield value
+
+
+def _texts(value: object, path: tuple[object, ...]) -> Iterator[tuple[tuple[object, ...], str]]:
+    """The texts in a response, each with the keys that lead to it; the items of a list are in the same place."""
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _texts(part, (*path, name))
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part, path)
+    elif isinstance(value, str):
+        yield path, value
 
 
 def is_correct(answer: str, claim: Mapping[str, object]) -> bool:
@@ -126,7 +172,11 @@ def is_correct(answer: str, claim: Mapping[str, object]) -> bool:
         least = claim.get("n", 1)
         return sum(_holds(text, value) for value in _values(claim["any"])) >= (least if isinstance(least, int) else 1)
     if "number" in claim:
-        return _holds(text, claim["number"])
+        numbers = set(_NUMBER.findall(_DATE.sub(" ", text)))
+        wrong = sum(not _holds(number, claim["number"]) for number in numbers)
+        return _holds(text, claim["number"]) and (wrong <= WRONG or "others" in claim)
+    while text != (text := _OBJECT.sub(" x ", text)):  # what an object says is not what the answer says
+        pass
     no = _NO.search(text) is not None
     if "empty" in claim:
         return no is bool(claim["empty"])
@@ -144,7 +194,7 @@ def _holds(text: str, value: object) -> bool:
     if isinstance(value, bool) or value is None:
         return re.search(rf"\b{str(value).lower()}\b", text) is not None
     if isinstance(value, (int, float)):
-        numbers = [float(found) for found in re.findall(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)", text)]
+        numbers = map(float, _NUMBER.findall(text))
         return any(abs(found - value) <= 0.005 * max(1.0, abs(value)) * (isinstance(value, float)) for found in numbers)
     wanted = _plain(str(value))
     return bool(wanted) and re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", text) is not None

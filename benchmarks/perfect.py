@@ -127,7 +127,7 @@ def script(work: Work, task: Task, offered: Collection[str]) -> Script | None:
 
     Raises: ATCError: The reference does not run to its end.
     """
-    reference = find_reference(work.settings.benchmark, task.id, task.query)
+    reference = find_reference(work.settings.benchmark, task.query)
     if reference is None:
         return None
     program, answer = reference.program, "It is done."

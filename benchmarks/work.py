@@ -17,13 +17,13 @@ from atc.demonstrations import Demonstration, Demonstrations
 from atc.files import to_json
 from atc.models import Model, open_model
 from atc.models.budget import Budgeted
-from benchmarks.answers import Reference, find_alternatives, find_reference, is_correct, read_claim
+from benchmarks.answers import Reference, beside, find_alternatives, find_reference, is_correct, read_claim
 from benchmarks.metrics import Alternative, category, score, success_otherwise
 from benchmarks.restbench import Task
 from benchmarks.runner import Done, Result, Settings
 from protocols.errors import APIError, ModelError, UsageError
 from protocols.model import Protocol
-from sandbox import Limits, Run, Sandbox
+from sandbox import CallRecord, Limits, Run, Sandbox
 
 if TYPE_CHECKING:
     from protocols.simulator import Simulator
@@ -114,14 +114,12 @@ class Work:
     def solve(self, task: Task, candidates: tuple[str, ...]) -> Done:
         """Solve one task. Raises: ModelError, APIError: The model or the API could not be had; UsageError."""
         simulated = self.settings.api == "simulated"
-        reference = find_reference(self.settings.benchmark, task.id, task.query) if simulated else None
+        reference = find_reference(self.settings.benchmark, task.query) if simulated else None
         with self.world(task) as world:
             solution = world.agent.solve(task.query, tools=candidates)
             correct = self._judge(reference, solution, world, task) if reference else None
-            return _measured(solution, task, candidates, world.base_url, correct, self._alternatives(task))
-
-    def _alternatives(self, task: Task) -> tuple[Alternative, ...]:
-        return find_alternatives(self.settings.benchmark).get(task.id, ())
+            alternatives = find_alternatives(self.settings.benchmark, task.query)
+            return _measured(solution, task, candidates, world.base_url, correct, alternatives)
 
     @contextmanager
     def world(self, task: Task) -> Iterator[World]:
@@ -173,8 +171,24 @@ class Work:
             return self._simulators[domain]
 
     def _judge(self, reference: Reference, solution: Solution, world: World, task: Task) -> bool:
-        """Whether a solution's answer is right by its reference. Raises: UsageError: The reference is broken."""
-        return solution.answer is not None and is_correct(solution.answer, self.claim(reference, task, world))
+        """Whether a solution's answer is right by its reference. Raises: UsageError: The reference is broken.
+
+        A world in which the reference cannot run, though it runs in an untouched one, is none that the task wanted. One
+        that is as the task wanted it is no merit of a solve that changed nothing.
+        """
+        if solution.answer is None:
+            return False
+        try:
+            claim = self.claim(reference, task, world)
+        except UsageError:
+            if not reference.after:
+                raise
+            with self.world(task) as untouched:
+                self.claim(reference, task, untouched)
+            return False
+        if "state" in claim and not any(_changes(call) for attempt in solution.attempts for call in attempt.calls):
+            return False
+        return is_correct(solution.answer, claim)
 
     def claim(self, reference: Reference, task: Task, solved: World) -> Mapping[str, object]:
         """What must hold of a task's answer.
@@ -187,9 +201,12 @@ class Work:
             before = ""
             if reference.before:
                 with self.world(task) as fresh:
-                    before = f"before = {json.loads(_printed(fresh, reference.before))!r}\n"
+                    before = f"before = {json.loads(_ran(fresh, reference.before).stdout)!r}\n"
             with nullcontext(solved) if reference.after else self.world(task) as where:
-                return read_claim(_printed(where, before + reference.program))
+                run = _ran(where, before + reference.program)
+                claim = read_claim(run.stdout)
+                others = beside(claim, [(call.tool or "", call.response) for call in run.calls])
+                return {"others": others, **claim} if others else claim
         except ValueError as error:
             raise UsageError(f"the reference for {task.query!r} is broken: {error}") from None
 
@@ -218,12 +235,17 @@ class World:
             return sandbox.run(program)
 
 
-def _printed(world: World, program: str) -> str:
-    """What a program of ours prints. Raises: ValueError: It does not run to its end."""
+def _changes(call: CallRecord) -> bool:
+    """Whether a call may have changed something at the service."""
+    return call.method not in ("GET", "HEAD", "OPTIONS") and call.status is not None and call.status < 400
+
+
+def _ran(world: World, program: str) -> Run:
+    """The run of a program of ours. Raises: ValueError: It does not run to its end."""
     run = world.run(program)
     if run.error is not None:
         raise ValueError(f"{run.error.type}: {run.error.message} (line {run.error.line})")
-    return run.stdout
+    return run
 
 
 def _measured(

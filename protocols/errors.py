@@ -57,6 +57,12 @@ class ModelError(ATCError):
     exit_code = 5
 
 
+class PromptRefused(ModelError):  # noqa: N818
+    """The model is there but takes no such conversation: it is too long, or the endpoint's filter refuses it."""
+
+    exit_code = LimitReached.exit_code
+
+
 class APIError(ATCError):
     """The API could not be had: nothing answers, it refuses our credentials, or it answers something else."""
 

@@ -19,10 +19,13 @@ from typing import Any
 
 import pytest
 
+from atc import Agent
 from atc.models import DEFAULT_MODEL, Completion, Message, Model, Usage, default_model, files, open_model
 from atc.models.base import sample
 from atc.models.replay import request_hash
+from protocols import load
 from protocols.errors import ModelError, UsageError
+from protocols.samples import sample as api
 
 KEY = "sk-0123456789-very-secret"
 QUESTION = [Message("system", "You write Python."), Message("user", "Write a function add(a, b).")]
@@ -261,6 +264,19 @@ def test_an_endpoint_that_gives_no_answer(endpoint: Endpoint, status: int, body:
     assert caught.value.exit_code == 5
     assert KEY not in str(caught.value)
     assert KEY not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize("code", ["context_length_exceeded", "content_filter"])
+def test_an_endpoint_that_refuses_one_conversation(endpoint: Endpoint, code: str) -> None:
+    """It may take the next one: the question has no answer, with status limit, and nothing else stops."""
+    refusal = {"error": {"message": "not this one", "code": code}}
+    endpoint.replies = [(400, {}, json.dumps(refusal))]
+    endpoint.text = "```python\nprint(GET_films_top_rated()['films'][0]['title'])\n```"
+    with Agent(load(api("cinema")), simulate=True, model="openai:small") as agent:
+        solutions = [agent.solve("What is the best film?") for _ in range(2)]
+
+    assert [one.status for one in solutions] == ["limit", "answered"]
+    assert "not this one" in solutions[0].message
 
 
 def test_a_html_page_is_no_answer(endpoint: Endpoint) -> None:

@@ -29,7 +29,7 @@ from typing import Any
 
 from atc.models.base import TEMPERATURE, Asked, Completion, Request, Usage
 from atc.models.grammar import program_grammar
-from protocols.errors import ModelError
+from protocols.errors import ModelError, PromptRefused
 
 __all__ = ["CONTEXT", "Engine", "LocalEngine"]
 
@@ -74,7 +74,7 @@ class LocalEngine(Asked):
             prompt = engine.post("/apply-template", {"messages": said})["prompt"]
             tokens = engine.tokenize(prompt, special=True)
             if len(tokens) + request.max_tokens > self.context:
-                raise ModelError(
+                raise PromptRefused(
                     f"the conversation has {len(tokens)} tokens, and {request.max_tokens} are kept for the answer; "
                     f"{self.name} can hold {self.context} together"
                 )

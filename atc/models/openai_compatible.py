@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut
-from protocols.errors import ModelError
+from protocols.errors import ModelError, PromptRefused
 
 if TYPE_CHECKING:
     import openai
@@ -38,6 +38,9 @@ RENAMED = {"max_tokens": "max_completion_tokens"}
 
 OPTIONAL = frozenset({"temperature", "seed", "stop", "max_completion_tokens"})
 """Parameters that a request can do without."""
+
+REFUSALS = frozenset({"content_filter", "content_policy_violation", "context_length_exceeded"})
+"""Codes of errors that say something of one conversation, and nothing of the next."""
 
 
 class OpenAIModel(Asked):
@@ -140,7 +143,8 @@ class OpenAIModel(Asked):
         except openai.NotFoundError as error:
             raise ModelError(f"{place} has no model {self._model!r} ({self._said(error)})") from None
         except openai.APIStatusError as error:
-            raise ModelError(
+            refused = isinstance(error, openai.BadRequestError) and error.code in REFUSALS
+            raise (PromptRefused if refused else ModelError)(
                 f"{place} answers {self.name} with status {error.status_code}: {self._said(error)}"
             ) from None
         except (openai.OpenAIError, ValueError) as error:

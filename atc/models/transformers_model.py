@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut
-from protocols.errors import ModelError
+from protocols.errors import ModelError, PromptRefused
 
 __all__ = ["TransformersModel"]
 
@@ -51,7 +51,7 @@ class TransformersModel(Asked):
             length = inputs["input_ids"].shape[1]
             context = getattr(model.config, "max_position_embeddings", None)
             if context is not None and length + request.max_tokens > context:
-                raise ModelError(
+                raise PromptRefused(
                     f"the conversation has {length} tokens, and {request.max_tokens} are kept for the answer; "
                     f"{self.name} can hold {context} together"
                 )

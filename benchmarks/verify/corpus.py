@@ -66,7 +66,7 @@ def _written() -> list[Script]:
     found = []
     for place, (name, given, program) in enumerate(_sections("written.txt")):
         task = tasks[given["task"]]
-        reference = find_reference("tiny", task.id, task.query)
+        reference = find_reference("tiny", task.query)
         if reference is None:
             raise ValueError(f"written.txt, {name}: there is no reference for the task {task.id}")
         half = "seen" if given.get("half") == "seen" else _half(place)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.answers import find_reference, is_correct, query_hash, read_claim
+from benchmarks.answers import beside, find_reference, is_correct, query_hash, read_claim
 from protocols.errors import UsageError
 
 FILMS = ["Harbour Lights", "The Glass Orchard", "Tide", "A Winter of Kites", "North", "Ember"]
@@ -63,15 +63,41 @@ def test_a_reference_belongs_to_the_wording_of_its_task(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     file = tmp_path / "b" / "t-1.py"
     file.write_text(f"# {query_hash('Who?')} after\nprint(1)\n")
-    found = find_reference("b", "t-1", " Who? ", tmp_path)
+    found = find_reference("b", " Who? ", tmp_path)
 
     assert found is not None
     assert (found.program, found.after) == ("print(1)\n", True)
-    assert find_reference("b", "t-2", "Who?", tmp_path) is None
-    assert find_reference("b", "t-1", "What?", tmp_path) is None
-    file.write_text("print(1)\n")
+    assert find_reference("b", "What?", tmp_path) is None
+    assert find_reference("a", "Who?", tmp_path) is None
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "t-1.py").write_text("print(1)\n")
     with pytest.raises(UsageError, match="does not say which task"):
-        find_reference("b", "t-1", "Who?", tmp_path)
+        find_reference("c", "Who?", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("answer", "claim", "verdict"),
+    [
+        ("1 2 3 4 5 6 7 8 9 10 11 12 13", {"number": 12}, False),
+        ("12 films from 2001-05-06 on", {"number": 12}, True),
+        ("[{'title': 'The Tide', 'poster_path': None}]", {"empty": True}, False),
+        ("Nothing was found for {'name': 'The Tide'}", {"empty": True}, True),
+        ("Yes: {'name': 'The Tide', 'end': None}", {"yes": True}, True),
+        ("The Tide, Ash, Fern, Moss, Oak", {"all": ["The Tide"], "others": ["Ash", "Fern", "Moss", "Oak"]}, False),
+    ],
+)
+def test_an_answer_that_holds_everything_is_not_right(answer: str, claim: dict[str, object], verdict: bool) -> None:
+    """Lists of numbers, and what stands inside printed objects, answer nothing."""
+    assert is_correct(answer, claim) is verdict
+
+
+def test_the_other_members_of_a_field_are_found_in_the_responses() -> None:
+    """Those of the same tool in the same place, without what is claimed."""
+    cast = {"cast": [{"name": "Ada", "role": "Eve"}, {"name": "Bo", "role": "Ada"}], "name": "Cy"}
+    responses = [("GET_credits", cast), ("GET_credits", {"cast": [{"name": "Di"}]}), ("GET_people", [{"name": "Flo"}])]
+
+    assert beside({"all": [["Bo", "Bob"]]}, responses) == ["Ada", "Di"]
+    assert beside({"number": 3}, responses) == []
 
 
 @pytest.mark.parametrize("printed", ["", "3", '{"all": [], "yes": true}', '{"some": 1}'])

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import cache
@@ -15,7 +16,7 @@ from click.testing import CliRunner
 
 from atc.agent import SIMULATED_NOW
 from atc.cli import main
-from benchmarks.answers import FOLDER, find_alternatives, find_reference, is_correct
+from benchmarks.answers import ALTERNATIVES, FOLDER, find_alternatives, find_reference, is_correct
 from benchmarks.datasets import Dataset, open_dataset
 from benchmarks.perfect import SOLVED, told
 from benchmarks.restbench import Task
@@ -59,7 +60,7 @@ def working(name: str, data: Dataset) -> Iterator[Work]:
 
 def check(name: str, work: Work, task: Task) -> str:
     """What is wrong with the reference of a task; empty if it is right."""
-    reference = find_reference(name, task.id, task.query)
+    reference = find_reference(name, task.query)
     if reference is None:
         return "there is none"
     with work.world(task) as idle:
@@ -75,7 +76,7 @@ def check(name: str, work: Work, task: Task) -> str:
 
 def check_state(name: str, work: Work, task: Task) -> str:
     """The same of one that looks at the world: wrong when nothing was done, right when the task was."""
-    reference = find_reference(name, task.id, task.query)
+    reference = find_reference(name, task.query)
     assert reference is not None
     with work.world(task) as idle, work.world(task) as solved:
         if work.claim(reference, task, idle)["state"] and task.id not in IDLE:
@@ -132,9 +133,10 @@ def test_alternatives_are_tools_that_the_gold_does_without(data: Path, name: str
     """Each is for a gold tool of its task, names a tool of the API (or none) and gives its reason."""
     split = dataset(name, data)
     tasks = {task.id: task for task in split.tasks}
-    for task, alternatives in find_alternatives(name).items():
+    for task in json.loads(ALTERNATIVES.read_text("utf-8")).get(name, {}):
         tools = {tool.name for tool in split.protocols[tasks[task].domain].tools}
-        for one in alternatives:
+        assert find_alternatives(name, tasks[task].query)
+        for one in find_alternatives(name, tasks[task].query):
             assert one.gold in tasks[task].gold.calls
             assert one.instead in tools | {None}
             assert one.reason.endswith(".")
