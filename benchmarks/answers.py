@@ -34,7 +34,16 @@ from pathlib import Path
 from benchmarks.metrics import Alternative
 from protocols.errors import UsageError
 
-__all__ = ["Reference", "beside", "find_alternatives", "find_reference", "is_correct", "query_hash", "read_claim"]
+__all__ = [
+    "Reference",
+    "beside",
+    "digest",
+    "find_alternatives",
+    "find_reference",
+    "is_correct",
+    "query_hash",
+    "read_claim",
+]
 
 LONGEST = 2000
 """Characters of an answer, unless the claim says otherwise."""
@@ -75,12 +84,12 @@ def query_hash(query: str) -> str:
     return hashlib.sha256(query.strip().encode()).hexdigest()[:16]
 
 
-def find_reference(benchmark: str, query: str, folder: Path = FOLDER) -> Reference | None:
+def find_reference(benchmark: str, query: str, folder: Path | None = None) -> Reference | None:
     """The reference of a task by its wording, if there is one. Its first line is `# HASH`, or `# HASH after`.
 
     Raises: UsageError: A file begins with another line.
     """
-    file = _files(folder / benchmark).get(query_hash(query))
+    file = _files((folder or FOLDER) / benchmark).get(query_hash(query))
     if file is None:
         return None
     first, _, program = file.read_text("utf-8").partition("\n")
@@ -88,6 +97,12 @@ def find_reference(benchmark: str, query: str, folder: Path = FOLDER) -> Referen
         return Reference(program, False)
     first_part, between, second = program.partition("\n# after\n")
     return Reference(second, True, first_part) if between else Reference(program, True)
+
+
+def digest(benchmark: str) -> str:
+    """The SHA-256 of all that says which answers of a benchmark are right."""
+    files = [*sorted((FOLDER / benchmark).glob("*.py")), ALTERNATIVES]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
 @cache

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import click
 
@@ -27,6 +27,7 @@ NAMES = {
     "restbench-tmdb": "RestBench, questions about movies (TMDB)",
     "restbench-spotify": "RestBench, tasks for a music player (Spotify)",
     "toolflow": "ToolFlow (AutoTools-Eval), long questions about food, weather and more",
+    "own": "your tasks in one of these formats, and your API: needs --tasks and --api",
 }
 """Names with a line for --help."""
 
@@ -44,6 +45,12 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAM
     help="Tasks in RestBench's or ToolFlow's format  [default: as under $ATC_DATA]",
 )
 @bench_api_options
+@click.option(
+    "--world",
+    multiple=True,
+    metavar="[DOMAIN=]FILE",
+    help="Simulate with this world file (see README) in place of the benchmark's. Repeatable.",
+)
 @click.option(
     "--learned",
     multiple=True,
@@ -74,7 +81,12 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAM
     "--repeat",
     type=click.IntRange(min=1),
     metavar="K",
-    help="Run K times, into DIR/1 to DIR/K, with seeds from --seed.",
+    help="Run K times, into DIR/1 to DIR/K: the same tasks in the same worlds, with the model's seed from --seed on.",
+)
+@click.option(
+    "--writes",
+    type=click.Choice(("allow", "deny", "simulate")),
+    help="Whether calls that may change something are sent  [default: allow where simulated, else deny]",
 )
 @click.option("--learn", is_flag=True, help="Let tasks go by what earlier ones found out of responses; off by default.")
 @click.option(
@@ -113,6 +125,7 @@ def bench(
     auth: tuple[str, ...],
     seed: int,
     now: datetime | None,
+    world: tuple[str, ...],
     learned: tuple[str, ...],
     usage: bool,
     model: str | None,
@@ -126,6 +139,7 @@ def bench(
     engine: str,
     address: str | None,
     repeat: int | None,
+    writes: Literal["allow", "deny", "simulate"] | None,
     learn: bool,
     without: tuple[str, ...],
     ablate: bool,
@@ -142,7 +156,8 @@ def bench(
     Each finished task is one JSON file in DIR/tasks, the figures are in DIR/summary.json. To go on after a stop, repeat
     the command.
     """
-    from benchmarks.datasets import BENCHMARKS, described, open_dataset
+    from benchmarks.answers import digest
+    from benchmarks.datasets import BENCHMARKS, described, named_documents, open_dataset
     from benchmarks.learned import with_learned
 
     simulate = simulate or (BENCHMARKS[name].made_up and not base_url)
@@ -160,6 +175,8 @@ def bench(
 
     if usage and not learned:
         raise click.UsageError("--usage shows the examples of a learned document: add --learned FILE")
+    if world and not simulate:
+        raise click.UsageError("--world is of a simulated API: add --simulate")
     if learned and not simulate:
         raise click.UsageError("--learned needs --simulate: a real service is asked by --api alone")
     dataset = open_dataset(name, task_file, apis)
@@ -168,14 +185,16 @@ def bench(
     for warning in dataset.warnings:
         say(f"warning: {warning}")
     if candidates and dataset.listed:
-        raise click.UsageError("--candidates: the task file lists the candidates itself; leave the option out")
+        say("warning: --candidates goes without effect: the task file lists the candidates of each task")
+        candidates = None
     if address and engine != "ray":
         raise click.UsageError("--address is of a Ray cluster: add --engine ray")
     if base_url and len(dataset.protocols) > 1:
         raise click.UsageError("--base-url: the tasks are of several APIs; run one of them, or --simulate")
     if ablate and (repeat or without):
         raise click.UsageError("--ablate leaves out one part after another: give it without --repeat and --without")
-    worlds = find_worlds(dataset.protocols) if simulate else {}
+    own = named_documents("--world", world)
+    worlds = find_worlds(dataset.protocols, own, lambda text: say(f"warning: {text}")) if simulate else {}
     way = _Way(base_url, auth, candidates, limit, half, workers, record, reuse, engine, address, worlds)
     model = model or default_model()
     offer_pull(model)
@@ -188,17 +207,23 @@ def bench(
         seed=seed,
         now=(now or SIMULATED_NOW).isoformat(),
         api="simulated" if simulate else base_url or "documented",
-        files={**dataset.files, **{f"world-{domain}": described(file) for domain, file in worlds.items()}},
+        files={
+            **dataset.files,
+            **{f"world-{domain}": described(file) for domain, file in worlds.items()},
+            **({"references": {"sha256": digest(name)}} if simulate else {}),
+            **({"replay": described(Path(model.removeprefix("replay:")))} if model.startswith("replay:") else {}),
+        },
         max_model_calls=max_model_calls,
         max_tokens=max_tokens,
         max_seconds=max_seconds,
         without=without,
         effort=effort,
         learn=learn,
+        writes=writes or ("allow" if simulate else "deny"),
     )
     runs = {out: settings}
     if repeat:
-        runs = {out / str(number + 1): replace(settings, seed=seed + number) for number in range(repeat)}
+        runs = {out / str(number + 1): replace(settings, repeat=number) for number in range(repeat)}
     if ablate:
         less = {out / f"without-{part}": replace(settings, without=(part,)) for part in _ABLATED}
         runs = {out / "all": settings, **less}
@@ -209,7 +234,7 @@ def bench(
         summaries.append(summary)
         if not as_json and not ablate:
             lacks = f" · without {', '.join(one.without)}" if one.without else ""
-            click.echo(f"{name} · {one.model} · mode {mode} · seed {one.seed}{lacks}")
+            click.echo(f"{name} · {one.model} · mode {mode} · seed {one.seed + one.repeat}{lacks}")
             Console().print(table(summary))
     if as_json:
         click.echo(to_json(summaries if len(runs) > 1 or repeat else summaries[0]), nl=False)

@@ -31,7 +31,7 @@ SHIPPED = Path(__file__).parent / "data"
 class Benchmark:
     """A benchmark by its name: task files to look for, the best first, and the API document of each domain.
 
-    One that is `made_up` comes with its files, and its APIs can only be simulated.
+    One that is `made_up` comes with its files, and its APIs can only be simulated. `own` is whatever its user brings.
     """
 
     name: str
@@ -100,6 +100,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
             {"museum": "tiny/museum.yaml", "parcels": "tiny/parcels.yaml"},
             made_up=True,
         ),
+        Benchmark("own", (), {}),
     )
 }
 
@@ -110,26 +111,34 @@ def open_dataset(name: str, task_file: Path | None, apis: Sequence[str]) -> Data
     Args:
         task_file: In place of the one under `ATC_DATA`.
         apis: API documents, `SPEC` or `DOMAIN=SPEC`, in place of those under `ATC_DATA`.
-    Raises: UsageError: A file is not there or not readable; a task is of a domain without a document.
+    Raises: UsageError: A file is not there or not readable; no task is of a domain with a document.
     """
     benchmark = BENCHMARKS[name]
     given = named_documents("--api", apis)
     places = (SHIPPED,) if benchmark.made_up else folders()
+    if not benchmark.tasks and (task_file is None or not given):
+        raise UsageError(f"{name}: name your tasks and their API with --tasks FILE --api SPEC")
     tasks_in = task_file or _found(benchmark.tasks, places, f"--tasks FILE: the tasks of {name}")
-    domains = list(benchmark.apis)
-    labels = read_domains(tasks_in, domains)
+    labels = read_domains(tasks_in, [*benchmark.apis, name])
     protocols: dict[str, Protocol] = {}
     files = {"tasks": described(tasks_in)}
+    lacking: dict[str, str] = {}
     for domain in dict.fromkeys(labels):
         spec = given.get(domain) or (given.get("") if len(set(labels)) == 1 else None)
-        if spec is None:
-            if domain not in benchmark.apis:
+        try:
+            if spec is None and domain not in benchmark.apis:
                 raise UsageError(f"{tasks_in} has tasks of {domain!r}; name its API with --api {domain}=SPEC")
-            spec = str(_found((benchmark.apis[domain],), places, f"--api {domain}=SPEC: the API of its tasks"))
+            spec = spec or str(_found((benchmark.apis[domain],), places, f"--api {domain}=SPEC: the API of its tasks"))
+        except UsageError as error:
+            lacking[domain] = str(error)
+            continue
         protocols[domain] = load(spec)
         files[domain] = {"file": Path(urlsplit(spec).path).name, "sha256": protocols[domain].digest}
+    if not protocols:
+        raise UsageError(next(iter(lacking.values())))
     tasks, warnings = read_tasks(tasks_in, protocols, labels)
-    return Dataset(name, tuple(tasks), protocols, files, tuple(warnings))
+    left_out = [f"{labels.count(one)} tasks of {one!r} are left out: {why}" for one, why in lacking.items()]
+    return Dataset(name, tuple(tasks), protocols, files, (*left_out, *warnings))
 
 
 def read_domains(file: Path, domains: Sequence[str]) -> list[str]:

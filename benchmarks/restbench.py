@@ -52,7 +52,7 @@ def read_tasks(file: Path, protocols: Mapping[str, Protocol], domains: Sequence[
     """The tasks of a file in either format, and warnings about names that fit only nearly.
 
     Args:
-        protocols: By domain. domains: That of each task.
+        protocols: By domain; tasks of another one are left out. domains: That of each task.
     Raises: UsageError: Not such a file, a gold call that the protocol does not have, or two tasks with the same
         identifier; the message says which task.
     """
@@ -60,6 +60,7 @@ def read_tasks(file: Path, protocols: Mapping[str, Protocol], domains: Sequence[
     tasks = [
         _task(entry, position, domain, file, protocols[domain], told)
         for position, (entry, domain) in enumerate(zip(entries(file), domains, strict=True))
+        if domain in protocols
     ]
     twice = [name for name, count in Counter(task.id for task in tasks).items() if count > 1]
     if twice:

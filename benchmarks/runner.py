@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 from atc.files import write_json
 from benchmarks.metrics import Score
@@ -31,6 +32,8 @@ class Settings:
     `api` is "simulated" or the base URL; `now` is in ISO 8601; `candidates` is "listed" (in the task file), "all" or
     how many are drawn. The budgets are those of one task, 0 for none. `without` names parts of the help for the model
     that are left out (see atc.parts). `learn`: whether tasks go by what earlier ones of the run found out of responses.
+    `writes`: whether calls that may change something are sent. `repeat` is added to `seed` for the model, and for
+    nothing else: the worlds and the candidates stay what they were.
     """
 
     benchmark: str
@@ -48,6 +51,8 @@ class Settings:
     without: Sequence[str] = ()
     effort: str = "medium"
     learn: bool = False
+    writes: Literal["allow", "deny", "simulate"] = "allow"
+    repeat: int = 0
 
 
 @dataclass(frozen=True, slots=True)

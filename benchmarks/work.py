@@ -103,7 +103,8 @@ class Work:
     @cached_property
     def model(self) -> Model:
         """The model, opened at its first use. Raises: ModelError, UsageError."""
-        return open_model(self.settings.model, record=self._record, reuse=self._reuse, seed=self.settings.seed)
+        seed = self.settings.seed + self.settings.repeat
+        return open_model(self.settings.model, record=self._record, reuse=self._reuse, seed=seed)
 
     def close(self) -> None:
         """Close the model if it was opened, and end the simulated APIs."""
@@ -147,13 +148,13 @@ class Work:
                     settings.max_reflections,
                     self._base_url,
                     self._auth,
-                    seed=settings.seed,
+                    seed=settings.seed + settings.repeat,
                     now=datetime.fromisoformat(settings.now),
                     effort=settings.effort,
                     without=[*settings.without, *(["demonstrations"] if shown is None else [])],
                     store=self._store,
                     learn=settings.learn,
-                    writes="allow",
+                    writes=settings.writes,
                 )
                 agent.solved = shown
             return self._agents[domain, settings.mode]

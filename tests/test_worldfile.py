@@ -200,7 +200,8 @@ def test_without_a_world_file_all_of_it_is_derived() -> None:
         ),
         ("entities:\n  book:\n    names: moods\n", "line 3: entities → book → names: there is no vocabulary 'moods'"),
         ("entities:\n  book: {size: 0}\n", "line 2: entities → book → size: 0 is less than the minimum of 1"),
-        ("\nrelations:\n  book.printed: [pres]\n\n", None),
+        ("relations:\n  book.printed: [pres]\n", "line 2: relations → book.printed: there is no kind 'pres'"),
+        ("entities:\n  press: {size: 2}\nrelations:\n  book.printed: [press]\n", None),
         ("relations:\n  book.author: book\n", "line 2: relations → book.author: no answer shows 'author' of book"),
         (
             "relations:\n  bok.printed: book\n",

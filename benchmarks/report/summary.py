@@ -39,7 +39,7 @@ def summarize(results: Sequence[Result], settings: Settings) -> dict[str, object
         "seconds": round(statistics.median(result.seconds for result in results), 2) if results else 0.0,
         "model": settings.model,
         "mode": settings.mode,
-        "seed": settings.seed,
+        "seed": settings.seed + settings.repeat,
         "without": list(settings.without),
         "effort": settings.effort,
         "learn": settings.learn,

@@ -5,7 +5,7 @@ They hold facts about films, music, food and places that anybody knows, and noth
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from protocols.errors import UsageError
@@ -16,18 +16,35 @@ from protocols.simulator.worldfile import read_world
 __all__ = ["find_worlds"]
 
 
-def find_worlds(protocols: Mapping[str, Protocol]) -> dict[str, Path]:
-    """The world files of those domains that have one, by domain."""
-    return {domain: file for domain, protocol in protocols.items() if (file := _find(domain, protocol))}
+def find_worlds(
+    protocols: Mapping[str, Protocol],
+    own: Mapping[str, str] | None = None,
+    tell: Callable[[str], object] | None = None,
+) -> dict[str, Path]:
+    """The world files of those domains that have one, by domain.
 
-
-def _find(domain: str, protocol: Protocol) -> Path | None:
-    """The world file of a domain, if it is about this protocol: another document under the name goes without one."""
-    file = Path(__file__).with_name(f"{domain}.yaml")
-    if not file.exists():
-        return None
-    try:
-        survey(protocol, read_world(file, protocol))
-    except UsageError:
-        return None
-    return file
+    Args:
+        own: World files by domain, "" for the only one, that are taken in place of the shipped ones.
+        tell: Is told which shipped file is left out since the protocol is another one than it is about; without it that
+            is an error, too.
+    Raises: UsageError: A file is not about its protocol; or one of `own` is for no domain.
+    """
+    own = own or {}
+    if strange := [domain for domain in own if domain not in protocols and (domain or len(protocols) > 1)]:
+        where = f"for {strange[0]!r}, and" if strange[0] else "and"
+        raise UsageError(f"--world: this one is {where} the tasks are of {', '.join(protocols)}; write DOMAIN=FILE")
+    found = {}
+    for domain, protocol in protocols.items():
+        given = own.get(domain, own.get(""))
+        file = Path(given) if given else Path(__file__).with_name(f"{domain}.yaml")
+        if not given and not file.exists():
+            continue
+        try:
+            survey(protocol, read_world(file, protocol))
+        except UsageError as error:
+            if given or tell is None:
+                raise
+            tell(f"the world file of {domain} is left out, it does not fit the document (--world takes yours): {error}")
+            continue
+        found[domain] = file
+    return found

@@ -950,6 +950,7 @@ class _Survey:
     def _rewire(self) -> None:
         """Let relations lead to the kinds that the world file names."""
         for (owner, label), (target, _) in self.world.relations.items():
+            self.world.check_target(owner, label, {name for kind in self.kinds.values() for name in kind.aliases})
             for plan, shape, around, item in list(self.nodes()):
                 holder = shape.kind or (around.kind if around else "") or (plan.subject if not item else "")
                 for name, part in shape.properties.items() if holder == owner else ():

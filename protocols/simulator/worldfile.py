@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
@@ -86,6 +86,13 @@ class WorldFile:
         """An error that says file, line and key."""
         line = next((self.lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in self.lines), 1)
         return UsageError(f"{self.file}, line {line}: {' → '.join(place) or 'the file'}: {problem}")
+
+    def check_target(self, owner: str, label: str, known: Collection[str]) -> None:
+        """A relation leads to a kind that there is, or to one of the file's own. Raises: UsageError."""
+        target, _ = self.relations[owner, label]
+        if target not in known and target not in self.entities:
+            hint = f"{_near(target, known)}; a new one is named under entities, too"
+            raise self.fault(("relations", f"{owner}.{label}"), f"there is no kind {target!r}{hint}")
 
     def check(self, blueprint: Blueprint) -> None:
         """Compare with the survey of the protocol. Raises: UsageError: Something that it names is not there."""

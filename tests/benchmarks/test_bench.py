@@ -191,7 +191,7 @@ def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[...
     assert figures["model"] == "openai:scripted"
     assert figures["by_gold_calls"] == {"1": {"tasks": 1, "success": 100.0}, "2": {"tasks": 2, "success": 50.0}}
     assert figures["errors"] == {"gold calls missing": 1}
-    assert figures["files"] == {
+    assert {name: file for name, file in figures["files"].items() if name != "references"} == {
         "tasks": {"file": "tasks.json", "sha256": hashlib.sha256(tasks.read_bytes()).hexdigest()},
         "tmdb": {"file": films.name, "sha256": hashlib.sha256(films.read_bytes()).hexdigest()},
     }
@@ -211,6 +211,7 @@ def test_bench_goes_on_after_a_stop(films: Path, endpoint: Callable[..., None], 
     atc = Path(sys.executable).with_name("atc")
     process = subprocess.Popen([atc, *command(films, tasks, out)], stderr=subprocess.PIPE, text=True)
     assert process.stderr
+    assert "the world file of tmdb is left out" in process.stderr.readline()
     assert "1/3" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=20)
@@ -290,18 +291,19 @@ def test_a_model_that_is_gone_is_no_result(
     assert list((out / "tasks").iterdir()) == []
 
 
-def test_drawn_candidates_and_listed_ones_exclude_each_other(
-    films: Path, endpoint: Callable[..., None], tmp_path: Path
-) -> None:
-    """--candidates N is for files without lists; what was drawn is in the record."""
+def test_listed_candidates_are_taken_as_given(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """--candidates N is for files without lists, elsewhere it changes nothing; what was drawn is in the record."""
     endpoint(BOTH)
     tasks = write(tmp_path, TASKS[:1])
     bench(films, tasks, tmp_path / "out", "--candidates", "2")
     record = json.loads((tmp_path / "out" / "tasks" / "tmdb-0.json").read_text())
-    listed = write(tmp_path, [{**TASKS[0], "api_list": [SEARCH, CREDITS]}])
+    tasks = write(tmp_path, [{**TASKS[0], "api_list": [SEARCH, CREDITS, LATEST]}])
+    listed = bench(films, tasks, tmp_path / "other", "--candidates", "2")
+    given = json.loads((tmp_path / "other" / "tasks" / "tmdb-0.json").read_text())
 
     assert record["candidates"] == [SEARCH, CREDITS]
-    assert bench(films, listed, tmp_path / "other", "--candidates", "2").exit_code == 2
+    assert listed.exit_code == 0 and "--candidates goes without effect" in listed.stderr
+    assert set(given["candidates"]) == {SEARCH, CREDITS, LATEST}
 
 
 def test_workers_change_nothing_but_the_time(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -337,11 +339,31 @@ def test_answers_are_compared_with_references(
 
     assert bench(films, tasks, tmp_path / "out").exit_code == 0
     figures = summary(tmp_path / "out")
-    assert (figures["correct"], figures["false_success"]) == (66.67, 33.33)
+    assert (figures["correct"], figures["false_success"]) == (33.33, 66.67)  # the last one changed nothing
     (folder / "tmdb-0.py").write_text(f"# {query_hash(str(TASKS[0]['query']))}\nprint(missing)\n")
     broken = bench(films, tasks, tmp_path / "other")
     assert broken.exit_code == 2
     assert "the reference for 'Who made The Long Tide?' is broken: NameError" in broken.stderr
+
+
+def test_a_world_that_a_reference_cannot_bear_is_a_wrong_answer(endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """Who deletes what a task is about has not done it; the run goes on."""
+    endpoint(
+        """```python
+customer = GET_customers(name="Odd Larsen")["customers"][0]
+for parcel in GET_customers_customerId_parcels(customerId=customer["customerId"])["parcels"]:
+    DELETE_parcels_trackingNumber(trackingNumber=parcel["trackingNumber"])
+print("done")
+```"""
+    )
+    (task,) = [task for task in open_dataset("tiny", None, ()).tasks if task.id == "parcels-5"]
+    file = write(tmp_path, [{"dataset": "parcels", "qid": 5, "query": task.query, "solution": ["GET_customers"]}])
+    arguments = ["bench", "tiny", "--tasks", str(file), "--model", "openai:scripted", "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(main, arguments)
+    record = json.loads((tmp_path / "out" / "tasks" / "parcels-5.json").read_text())
+
+    assert done.exit_code == 0, done.stderr
+    assert (record["metrics"]["status"], record["metrics"]["correct"]) == ("answered", False)
 
 
 def test_a_run_that_was_killed_ten_times_ends_as_an_undisturbed_one(
@@ -420,12 +442,15 @@ def test_a_cluster_that_loses_a_worker_loses_no_task(
 
 
 def test_repeated_runs_lie_side_by_side(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """With a seed each, so that they can be compared."""
+    """With a seed each for the model, in the same worlds, so that they can be compared."""
     endpoint(BOTH)
     printed = bench(films, write(tmp_path, TASKS), tmp_path / "out", "--repeat", "2", "--json")
 
     assert [figures["seed"] for figures in json.loads(printed.stdout)] == [0, 1]
     assert [summary(tmp_path / "out" / name)["seed"] for name in ("1", "2")] == [0, 1]
+    one, two = (json.loads((tmp_path / "out" / name / "tasks" / "tmdb-0.json").read_text()) for name in ("1", "2"))
+    seen = [[call["response"] for call in run["solution"]["calls"]] for run in (one, two)]
+    assert seen[0] == seen[1]
 
 
 def test_tasks_may_learn_from_one_another(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -471,17 +496,54 @@ def test_a_task_may_cost_so_much(films: Path, endpoint: Callable[..., None], tmp
 
 
 def test_tasks_of_several_apis(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
-    """Each is solved with the API of its domain; one without an API is told."""
+    """Each is solved with the API of its domain; those without an API are left out, and that is told."""
     endpoint(BOTH)
     tasks = write(tmp_path, [{**TASKS[0], "dataset": "one", "qid": "a"}, {**TASKS[1], "dataset": "two", "qid": "a"}])
     files = ["--tasks", str(tasks), "--out", str(tmp_path / "out"), "--simulate", "--model", "openai:scripted"]
-    missing = CliRunner().invoke(main, ["bench", "toolflow", *files, "--api", f"one={films}"])
+    others = [*files[:3], str(tmp_path / "some"), *files[4:]]
+    some = CliRunner().invoke(main, ["bench", "toolflow", *others, "--api", f"one={films}"])
+    none = CliRunner().invoke(main, ["bench", "toolflow", *others, "--api", f"three={films}"])
     done = CliRunner().invoke(main, ["bench", "toolflow", *files, "--api", f"one={films}", "--api", f"two={films}"])
 
-    assert missing.exit_code == 2
-    assert "has tasks of 'two'; name its API with --api two=SPEC" in missing.stderr
+    assert some.exit_code == 0, some.stderr
+    assert "1 tasks of 'two' are left out" in some.stderr and "--api two=SPEC" in some.stderr
+    assert [file.name for file in (tmp_path / "some" / "tasks").iterdir()] == ["one-a.json"]
+    assert none.exit_code == 2 and "--api one=SPEC" in none.stderr
     assert done.exit_code == 0, done.stderr
     assert sorted(file.name for file in (tmp_path / "out" / "tasks").iterdir()) == ["one-a.json", "two-a.json"]
+
+
+def test_a_benchmark_of_ones_own(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """Tasks and API are its user's, and so may be the world; it has no published figures beside it."""
+    endpoint(BOTH)
+    world = tmp_path / "world.yaml"
+    world.write_text("entities:\n  film: {names: [The Long Tide], size: 3}\n")
+    files = ["--tasks", str(write(tmp_path, TASKS[:1])), "--simulate", "--model", "openai:scripted"]
+    own = ["bench", "own", *files, "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(main, [*own, "--api", str(films), "--world", str(world)])
+    config = json.loads((tmp_path / "out" / "config.json").read_text())
+
+    assert done.exit_code == 0, done.stderr
+    assert config["files"]["world-own"]["file"] == "world.yaml"
+    assert [file.name for file in (tmp_path / "out" / "tasks").iterdir()] == ["own-0.json"]
+    assert CliRunner().invoke(main, own).exit_code == 2
+    world.write_text("entities:\n  fillm: {size: 3}\n")
+    wrong = CliRunner().invoke(main, [*own, "--api", str(films), "--world", str(world)])
+    assert wrong.exit_code == 2 and "there is no such kind; is it 'film'?" in wrong.stderr
+
+
+def test_nothing_is_written_to_a_real_service_unasked(
+    films: Path, endpoint: Callable[..., None], tmp_path: Path
+) -> None:
+    """A simulated one is there to be changed; another one only with --writes allow."""
+    endpoint(BOTH)
+    files = ["--tasks", str(write(tmp_path, TASKS[:1])), "--api", str(films), "--model", "openai:scripted"]
+    nobody = ["--base-url", "http://127.0.0.1:9"]
+    for name, more in (("a", ["--simulate"]), ("b", nobody), ("c", [*nobody, "--writes", "allow"])):
+        CliRunner().invoke(main, ["bench", "restbench-tmdb", *files, *more, "--out", str(tmp_path / name)])
+
+    writes = [json.loads((tmp_path / name / "config.json").read_text())["writes"] for name in "abc"]
+    assert writes == ["allow", "deny", "allow"]
 
 
 def test_files_are_found_under_atc_data(
