@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import Any
 
 from protocols.errors import UsageError
 
-__all__ = ["read_lines", "to_json", "write_json", "write_text"]
+__all__ = ["append_line", "read_lines", "to_json", "write_json", "write_text"]
 
 
 def to_json(data: object) -> str:
@@ -49,6 +50,30 @@ def write_text(path: Path, text: str) -> None:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def append_line(path: Path, line: str, mode: int = 0o644) -> None:
+    """Add a line to a file of lines, all of it or nothing; `mode` is that of a new file. Raises: UsageError.
+
+    It is one write at the end of the file, so lines of several threads or processes do not mix. A last line that a stop
+    cut off stays apart from it.
+    """
+    data = line.encode("utf-8", "backslashreplace") + b"\n"
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, mode)
+        try:
+            size = os.fstat(descriptor).st_size
+            if size and os.pread(descriptor, 1, size - 1) != b"\n":
+                data = b"\n" + data
+            written = os.write(descriptor, data)
+            if written < len(data):
+                if os.fstat(descriptor).st_size == size + written:
+                    os.ftruncate(descriptor, size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, Any]]:

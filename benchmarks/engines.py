@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from queue import Queue
+from threading import Thread
 
 from benchmarks.restbench import Task
 from benchmarks.runner import Done, Engine
 from benchmarks.work import Work
-from protocols.errors import UsageError
+from protocols.errors import ATCError, UsageError
 
 __all__ = ["on_ray", "threads"]
 
@@ -17,30 +19,64 @@ RETRIES = 5
 
 
 def threads(work: Work, workers: int) -> Engine:
-    """Solve so many tasks at once in this process."""
+    """Solve so many tasks at once in this process.
+
+    Where one cannot be solved (the model or the API is gone), those that are under way come to their end; ctrl-C ends
+    them at their next question to the model.
+    """
 
     def solve(tasks: Sequence[tuple[Task, tuple[str, ...]]]) -> Iterator[Done]:
         if workers == 1:
             for task, candidates in tasks:
                 yield work.solve(task, candidates)
             return
-        with ThreadPoolExecutor(workers, "task") as pool:
-            waiting: list[Future[Done]] = [pool.submit(work.solve, *entry) for entry in tasks]
-            try:
-                for done in as_completed(waiting):
-                    yield done.result()
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+        left = deque(tasks)
+        told: Queue[Done | BaseException | None] = Queue()
+
+        def solve_some() -> None:
+            while left:
+                try:
+                    entry = left.popleft()
+                except IndexError:  # another thread was faster
+                    break
+                try:
+                    told.put(work.solve(*entry))
+                except BaseException as error:
+                    left.clear()
+                    told.put(error)
+            told.put(None)
+
+        # Daemons: ctrl-C waits for no model that does not answer.
+        for number in range(workers):
+            Thread(target=solve_some, name=f"task-{number}", daemon=True).start()
+        failure: BaseException | None = None
+        running = workers
+        try:
+            while running:
+                match told.get():
+                    case None:
+                        running -= 1
+                    case BaseException() as error:
+                        failure = failure or error
+                    case done:
+                        yield done
+        except (KeyboardInterrupt, GeneratorExit):
+            left.clear()
+            work.stop()
+            raise
+        if failure is not None:
+            raise failure
 
     return solve
 
 
 def on_ray(work: Work, workers: int, address: str | None = None) -> Engine:
-    """Solve tasks on a Ray cluster; without an address on one of this machine, with so many workers.
+    """Solve tasks on a Ray cluster, so many at once; without an address on one of this machine.
 
     A task whose worker is lost is begun again elsewhere. The model is opened once in each worker.
 
-    Raises: UsageError: Ray is not installed, or the cluster cannot be reached.
+    Raises: UsageError: Ray is not installed, or the cluster cannot be reached, or it lost one task again and again;
+        what `Work.solve` raises.
     """
     try:
         import ray
@@ -56,10 +92,17 @@ def on_ray(work: Work, workers: int, address: str | None = None) -> Engine:
         try:
             shared = ray.put(work)
             remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_solve_remotely)
-            waiting = [remote.remote(shared, task, candidates) for task, candidates in tasks]
-            while waiting:
+            left = list(tasks)
+            waiting: list[object] = []
+            while left or waiting:
+                while left and len(waiting) < workers:
+                    waiting.append(remote.remote(shared, *left.pop(0)))
                 (first,), waiting = ray.wait(waiting, num_returns=1)
                 yield ray.get(first)
+        except ray.exceptions.RayTaskError as error:
+            raise (error.cause if isinstance(error.cause, ATCError) else error) from None
+        except ray.exceptions.RayError as error:
+            raise UsageError(f"the Ray cluster could not solve a task: {error}; repeat the command to go on") from None
         finally:
             ray.shutdown()
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from atc.files import write_json
+from atc.files import append_line, write_json
 from benchmarks.metrics import Score
 from benchmarks.restbench import Task
 from protocols.errors import UsageError
@@ -118,6 +117,8 @@ def prepare(out: Path, settings: Settings) -> None:
     wanted = json.loads(json.dumps(asdict(settings)))
     try:
         (out / "tasks").mkdir(parents=True, exist_ok=True)
+        for half in (out / "tasks").glob(".*.tmp"):  # of a run that was killed
+            half.unlink(missing_ok=True)
         if not file.exists():
             write_json(file, wanted)
         found = json.loads(file.read_text("utf-8"))
@@ -159,11 +160,11 @@ def run_tasks(
         else:
             yield found
     for done in engine(missing):
-        times.add(done.task.id, done.seconds)
         write_json(
             out / "tasks" / f"{done.task.id}.json",
             {"key": _key(settings, done.task, tuple(done.record["candidates"])), **done.record},  # type: ignore[arg-type]
         )
+        times.add(done.task.id, done.seconds)
         yield done.result
 
 
@@ -172,13 +173,11 @@ class _Times:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._lock = threading.Lock()
 
     def add(self, task: str, seconds: Mapping[str, float]) -> None:
         """Append what a task took."""
         line = {"id": task, "seconds": seconds["total"], "model_seconds": seconds["model"]}
-        with self._lock, self._file.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({**line, "run_seconds": seconds["run"]}) + "\n")
+        append_line(self._file, json.dumps({**line, "run_seconds": seconds["run"]}))
 
     def of(self, task: str) -> float:
         """The seconds that a task took; 0 where that was lost."""

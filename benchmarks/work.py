@@ -99,12 +99,19 @@ class Work:
         self._simulators: dict[str, Simulator] = {}
         self._agents: dict[tuple[str, str], Agent] = {}
         self._closing = ExitStack()
+        self._stopped = False
 
     @cached_property
     def model(self) -> Model:
         """The model, opened at its first use. Raises: ModelError, UsageError."""
         seed = self.settings.seed + self.settings.repeat
         return open_model(self.settings.model, record=self._record, reuse=self._reuse, seed=seed)
+
+    def stop(self) -> None:
+        """Let the solves that are under way in other threads end: nobody waits for them."""
+        self._stopped = True
+        if "model" in self.__dict__:
+            self.model.close()
 
     def close(self) -> None:
         """Close the model if it was opened, and end the simulated APIs."""
@@ -129,7 +136,11 @@ class Work:
         simulated = settings.api == "simulated"
         simulator = self._simulator(task.domain) if simulated else None
         model = Budgeted(
-            self.model, calls=settings.max_model_calls, tokens=settings.max_tokens, seconds=settings.max_seconds
+            self.model,
+            calls=settings.max_model_calls,
+            tokens=settings.max_tokens,
+            seconds=settings.max_seconds,
+            stopped=lambda: self._stopped,
         )
         session = simulator.session(query=task.query, task=task.id) if simulator else None
         with self._agent(task.domain).within(model, session) as agent:

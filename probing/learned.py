@@ -16,7 +16,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from atc.files import read_lines
+from atc.files import append_line, read_lines
 from probing.findings import Finding
 from probing.identifiers import identified, is_value, noun_of_path, wanted
 from probing.infer import infer
@@ -170,14 +170,8 @@ class Learned:
         self._write({"tool": tool, "status": status, "body": body, "told": told, "given": given})
 
     def _write(self, data: Mapping[str, object]) -> None:
-        if self._log is None:
-            return
-        try:
-            with self._lock, self._log.open("a", encoding="utf-8") as file:
-                self._log.chmod(0o600)
-                file.write(json.dumps(data) + "\n")
-        except OSError as error:
-            raise UsageError(f"{self._log} cannot be written: {error.strerror or error}") from None
+        if self._log is not None:
+            append_line(self._log, json.dumps(data), mode=0o600)
 
     def _recall(self, place: str, data: Any, *, first: bool) -> None:
         """Take what a line of a log tells. Raises: UsageError."""

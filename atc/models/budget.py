@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from atc.models.base import Asked, Completion, Model, Request, answer
 from protocols.errors import LimitReached
@@ -15,13 +16,23 @@ class Budgeted(Asked):
 
     Args:
         calls: Completions. tokens: Read and written, cached ones included. seconds: From now on.
+        stopped: Whether nobody waits for answers any more; then the next question is a KeyboardInterrupt.
     """
 
-    def __init__(self, model: Model, *, calls: int = 0, tokens: int = 0, seconds: float = 0.0) -> None:
+    def __init__(
+        self,
+        model: Model,
+        *,
+        calls: int = 0,
+        tokens: int = 0,
+        seconds: float = 0.0,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.name = model.name
         self._model = model
         self._calls, self._tokens = calls, tokens
         self._made = self._spent = 0
+        self._stopped = stopped
         self._end = time.monotonic() + seconds if seconds else None
 
     def answer(self, request: Request) -> Completion:
@@ -30,6 +41,8 @@ class Budgeted(Asked):
         return self._counted(answer(self._model, request))
 
     def _check(self) -> None:
+        if self._stopped():
+            raise KeyboardInterrupt
         if self._calls and self._made >= self._calls:
             raise LimitReached(f"the budget of {self._calls} model calls is used up")
         if self._tokens and self._spent >= self._tokens:

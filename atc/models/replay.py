@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import threading
 import time
 from collections import defaultdict
@@ -17,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from atc.files import append_line
 from atc.models.base import Asked, Completion, Message, Model, Request, Usage, answer
 from protocols.errors import ModelError, UsageError
 
@@ -145,7 +145,7 @@ class Recorder(Asked):
             raise UsageError(f"cannot record answers in {file}: {error}") from error
 
     def answer(self, request: Request) -> Completion:
-        """As `Asked.answer`. Raises: UsageError: the answer could not be written to the file."""
+        """As `Asked.answer`. Raises: UsageError: The answer could not be written to the file."""
         completion = answer(self._model, request)
         names = request.names if self.can_hold else None
         entry = {
@@ -162,16 +162,7 @@ class Recorder(Asked):
                 "cached_tokens": completion.usage.cached_tokens,
             },
         }
-        line = json.dumps(entry).encode() + b"\n"
-        try:
-            # One write at the end of the file: lines of several threads or processes cannot mix.
-            descriptor = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-            try:
-                os.write(descriptor, line)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            raise UsageError(f"cannot record answers in {self._file}: {error}") from error
+        append_line(self._file, json.dumps(entry))
         return completion
 
     def close(self) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from atc.modes import LOOP
+from benchmarks.metrics import Gold
 from benchmarks.report.prices import Price
 from benchmarks.report.runs import Run, Solved
 from benchmarks.report.stats import Estimate, estimate
@@ -120,7 +122,7 @@ def figures(run: Run, tasks: Sequence[Solved], price: Price | None) -> Figures:
     return Figures(
         tasks=len(tasks),
         solved=solved,
-        means={measure.name: estimate(_values(measure, tasks)) for measure in measures(price)},
+        means={one.name: estimate(_values(one, tasks), share=one.unit == "share") for one in measures(price)},
         tokens=tokens,
         tokens_per_solved=tokens / solved if solved else None,
         seconds_median=statistics.median(seconds) if seconds else None,
@@ -128,8 +130,7 @@ def figures(run: Run, tasks: Sequence[Solved], price: Price | None) -> Figures:
         by_gold=_by_gold(tasks),
         by_error=_by_error(tasks),
         by_reflections=tuple(
-            statistics.fmean(solved_within(task, most) for task in tasks)
-            for most in range((0 if run.mode == "none" else run.config["max_reflections"]) + 1)
+            statistics.fmean(solved_within(task, most) for task in tasks) for most in range(_reflections(run) + 1)
         ),
     )
 
@@ -137,9 +138,30 @@ def figures(run: Run, tasks: Sequence[Solved], price: Price | None) -> Figures:
 def solved_within(task: Solved, reflections: int) -> float:
     """The task's success, had the loop been cut off after so many reflections.
 
-    The loop revises only what failed, so a solution that took more attempts had nothing to show at that point.
+    Where it went on, the last attempt until then is judged: an answer that was doubted would have been accepted. A
+    program that a check held back was not run and counts as unsolved.
     """
-    return task.metrics.success if task.metrics.reflections <= reflections else 0.0
+    if task.metrics.reflections <= reflections:
+        return task.metrics.success
+    asked, last = -1, None
+    for attempt in task.solution["attempts"]:
+        asked += not attempt.get("mended", False)
+        if asked > reflections:
+            break
+        last = attempt
+    run = (last.get("run") if last else None) or {}
+    if last is None or run.get("outcome") != "ok" or not str(run.get("stdout", "")).strip():
+        return 0.0
+    good = [call["tool"] for call in last["calls"] if call["tool"] and (call["status"] or 0) // 100 == 2]
+    gold = Gold(task.gold, task.counted)
+    return float(gold.needed <= gold.bag(good))
+
+
+def _reflections(run: Run) -> int:
+    """Up to how many reflections there are figures: those of the loop's modes, and of one try."""
+    if run.mode == "none":
+        return 0
+    return int(run.config["max_reflections"]) if run.mode in LOOP else -1
 
 
 def _values(measure: Measure, tasks: Iterable[Solved]) -> list[float]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from atc.files import read_lines
+from atc.files import append_line, read_lines
 from atc.models import Message
 from atc.modes.observations import cut, shown
 from protocols.errors import UsageError
@@ -59,11 +59,7 @@ def grade(folder: Path, tasks: Sequence[Solved], model: Model) -> Iterator[str]:
             grades = {name.lower(): int(value) for name, value in _GRADE.findall(said)}
             entry = {"solution": _key(task), "id": task.id, "model": model.name}
             line = json.dumps({**entry, "executability": None, "utility": None, **grades})
-            try:
-                with (folder / FILE).open("a", encoding="utf-8") as file:
-                    file.write(line + "\n")
-            except OSError as error:
-                raise UsageError(f"{folder / FILE} cannot be written: {error.strerror or error}") from None
+            append_line(folder / FILE, line)
         yield task.id
 
 

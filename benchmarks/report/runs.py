@@ -59,7 +59,8 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """One task of a run. `gold` is how often each tool is to be called; `solution` is a Solution's JSON.
+    """One task of a run. `gold` is how often each tool is to be called, which matters where it is `counted`; `solution`
+    is a Solution's JSON.
 
     `grades` are those that a model gave it, None where none did.
     """
@@ -72,6 +73,7 @@ class Solved:
     solution: Mapping[str, Any]
     times: Times | None
     grades: Grades | None = None
+    counted: bool = False
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -217,6 +219,7 @@ def _task(data: Mapping[str, Any], times: Mapping[str, Times]) -> Solved:
         dataset=data["dataset"],
         query=data["query"],
         gold=data["gold"]["calls"],
+        counted=bool(data["gold"].get("counted")),
         metrics=Metrics(
             **{name: data["metrics"][name] for name in _METRICS},
             success_with_alternatives=data["metrics"].get("success_with_alternatives"),

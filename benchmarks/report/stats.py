@@ -17,6 +17,9 @@ RESAMPLES = 2000
 """Of a bootstrap; its ends then vary by about half a point with the seed, for 100 tasks and a share near 80 %."""
 
 FLIPS = 10_000
+TAIL = 0.025
+"""What an interval leaves out on each side."""
+
 EXACT = 14
 """Up to so many pairs that differ, all ways to flip their signs are counted instead of drawn."""
 
@@ -48,13 +51,21 @@ class Difference:
     n: int
 
 
-def estimate(values: Sequence[float], seed: int = 0) -> Estimate:
-    """Mean and percentile bootstrap interval (Efron and Tibshirani, 1993, section 13.3)."""
+def estimate(values: Sequence[float], seed: int = 0, share: bool = False) -> Estimate:
+    """Mean and percentile bootstrap interval (Efron and Tibshirani, 1993, section 13.3).
+
+    Args:
+        share: The values are 0 or 1. Where all are the same, a bootstrap knows no doubt; then the interval is the exact
+            one of Clopper and Pearson (1934).
+    """
     if not values:
         return Estimate(None, None, None, 0)
     mean = statistics.fmean(values)
     if min(values) == max(values):
-        return Estimate(mean, mean, mean, len(values))
+        beyond = TAIL ** (1 / len(values)) if share else 0.0
+        low = beyond if share and mean == 1 else mean
+        high = 1 - beyond if share and mean == 0 else mean
+        return Estimate(mean, low, high, len(values))
     draw = random.Random(seed)
     means = sorted(statistics.fmean(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
     return Estimate(mean, means[int(0.025 * RESAMPLES)], means[math.ceil(0.975 * RESAMPLES) - 1], len(values))

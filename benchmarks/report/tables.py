@@ -121,9 +121,9 @@ def _means(report: Report) -> TextTable:
         if any(one.n for one in estimates):
             rows.append((title, *(_estimate(one, measure.unit, currency) for one in estimates)))
     remarks = [
-        "Means over the tasks, with 95 % bootstrap intervals. Success: every gold call was answered in the final "
-        "attempt, and there is an answer. Path and Prec: recall and precision of the calls. False success: of the "
-        "answers whose truth is known, the share that is wrong."
+        "Means over the tasks, with 95 % intervals (bootstrap; exact where all tasks are alike). Success: every gold "
+        "call was answered in the final attempt, and there is an answer. Path and Prec: recall and precision of the "
+        "calls. False success: of the answers whose truth is known, the share that is wrong."
     ]
     for model in dict.fromkeys(one.run.model for one in report.runs):
         if price := report.prices.of(model):
@@ -189,13 +189,16 @@ def _grouped(report: Report) -> list[TextTable]:
 
 
 def _within(report: Report) -> TextTable:
-    most = max(len(one.figures.by_reflections) for one in report.runs)
+    most = max(len(one.figures.by_reflections) for one in report.runs)  # none for modes that do not reflect
     rows = [
         (str(k), *(percent(some[k]) if k < len(some) else "-" for some in shares))
         for shares in [[one.figures.by_reflections for one in report.runs]]
         for k in range(most)
     ]
-    remark = "Success had each solution been cut off after so many reflections; from the attempts of these runs."
+    remark = (
+        "Success had each solution been cut off after so many reflections, from the attempts of these runs; a program "
+        "that a check held back was not run and counts as unsolved."
+    )
     return TextTable("Success by reflections (as in Figure 5)", ("at most", *_names(report)), tuple(rows), (remark,))
 
 

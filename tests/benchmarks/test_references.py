@@ -22,6 +22,7 @@ from benchmarks.perfect import SOLVED, told
 from benchmarks.restbench import Task
 from benchmarks.runner import Settings
 from benchmarks.work import Work
+from benchmarks.worlds import find_worlds
 
 SPLITS = {
     "restbench-tmdb": ("toolflow/tmdb.candidates.dev.json", ["tmdb=restbench/tmdb_oas.json"]),
@@ -54,7 +55,7 @@ def working(name: str, data: Dataset) -> Iterator[Work]:
         api="simulated",
         files=data.files,
     )
-    with closing(Work(settings, data.protocols)) as work:
+    with closing(Work(settings, data.protocols, worlds=find_worlds(data.protocols))) as work:
         yield work
 
 

@@ -174,6 +174,28 @@ def test_success_by_reflections_comes_from_the_attempts(tmp_path: Path) -> None:
     assert figures(without, run.tasks, None).by_reflections == (0.25,)
 
 
+def test_an_answer_that_was_doubted_counts_where_it_would_have_been_the_last(tmp_path: Path) -> None:
+    """Cut off at once it is the answer; a program that a check held back is none."""
+    done = {"run": {"outcome": "ok", "stdout": "Titanic\n"}, "calls": [call(0, TOOLS[0])]}
+    held: dict[str, Any] = {"run": None, "calls": []}
+    gold = {"calls": {TOOLS[0]: 1}, "counted": False}
+    tasks = [task(name, **solved_after(1), gold=gold) for name in ("q1", "q2")]
+    for one, first in zip(tasks, (done, held), strict=True):
+        one["solution"]["attempts"][0].update(first)
+    run = read_run(write_run(tmp_path / "run", tasks))
+
+    assert figures(run, run.tasks, None).by_reflections == (0.5, 1.0, 1.0, 1.0)
+    stepwise = replace(run, config={**run.config, "mode": "react"})
+    assert figures(stepwise, run.tasks, None).by_reflections == ()
+
+
+def test_five_of_five_is_not_certain() -> None:
+    """Where all tasks are alike a bootstrap sees no doubt; the exact interval does."""
+    assert estimate([1.0] * 5, share=True).low == pytest.approx(0.478, abs=0.001)
+    assert estimate([0.0] * 5, share=True).high == pytest.approx(0.522, abs=0.001)
+    assert estimate([7.0] * 5).low == 7.0
+
+
 def test_tasks_are_grouped_by_gold_calls_and_by_error(tmp_path: Path) -> None:
     """Seven and more gold calls are one group; only failed tasks have a category."""
     tasks = [

@@ -12,6 +12,7 @@ from benchmarks.engines import threads
 from benchmarks.restbench import Task, read_tasks
 from benchmarks.runner import Result, Settings, prepare, run_tasks
 from benchmarks.work import Work
+from benchmarks.worlds import find_worlds
 from protocols import Protocol, load
 
 SEARCHED = "def find(text, kind):\n    return GET_search(q=text, type=[kind])[kind + 's']['items'][0]\n"
@@ -126,7 +127,8 @@ def solve(protocol: Protocol, tasks: Sequence[Task], workers: int, out: Path) ->
     names = tuple(tool.name for tool in protocol.tools)
     settings = Settings("music", "scripted", "none", 0, "all", 0, "2024-06-01T12:00:00+00:00", "simulated", {})
     prepare(out, settings)
-    with closing(Work(settings, {tasks[0].domain: protocol})) as work:
+    protocols = {tasks[0].domain: protocol}
+    with closing(Work(settings, protocols, worlds=find_worlds(protocols))) as work:
         work.__dict__["model"] = Knowing({task.query: PROGRAMS[task.position] for task in tasks})
         found = list(run_tasks([(task, names) for task in tasks], settings, out, threads(work, workers)))
     return sorted(found, key=lambda result: result.id)
