@@ -65,7 +65,8 @@ class Agent:
         now: What time it is for the program and the model; the real time by default, a fixed one with `simulate`.
         limits: What a program may use.
         store: A folder in which what responses really hold is kept, and programs that answered: programs are held to
-            the former besides the document, and the model is shown the latter with a question like theirs.
+            the former besides the document, and the model is shown the latter with a question like theirs. What is
+            simulated is kept apart, in `simulated` in it.
         effort: "low", "medium" or "high": how much is tried (see atc.effort).
         without: Parts to do without, to see what they are worth (see atc.parts).
         learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
@@ -127,6 +128,7 @@ class Agent:
         self.allow = tuple(allow)
         self.learn = learn
         self.parts = remaining(without) if name == "attribute" else remaining(without) & PROMPT
+        store = store / "simulated" if store is not None and simulate else store
         self.store = ContractStore(store) if store is not None else None
         self.solved = Demonstrations(store, protocol) if store is not None else None
         self.strict_sandbox = strict_sandbox

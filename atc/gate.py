@@ -110,6 +110,10 @@ class Gate:
                 return kept
         return []
 
+    def harmful(self, found: Sequence[Diagnostic]) -> bool:
+        """Whether a program would write to what somebody made up."""
+        return any(map(self._is_harmful, found))
+
     def _is_harmful(self, one: Diagnostic) -> bool:
         made_up = one.rule == "made-up-identifier" and one.tool is not None
         return made_up and self._graph.protocol.tool(one.tool or "").writes

@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Loop"]
 
+_BASELESS = frozenset({"NoCall", "NoOutput", "NoProgram"})
+"""Faults of answers that rest on nothing, however often they are given."""
 _PROGRAM_TOKENS = 512
 """Room for one program; a small model that has not ended by then is going round in circles."""
 
@@ -172,6 +174,8 @@ class Loop:
         while True:
             program = self.checked(self.write())
             if program is None:
+                if self.revisions > self.agent.max_reflections and (last := self.attempts[-1].fault) is not None:
+                    return "failed", f"{last.type}: {last.message}"
                 continue
             run = self.execute(sandbox, program) if program else None
             if run is not None and run.outcome == "interrupted":
@@ -210,7 +214,7 @@ class Loop:
     def checked(self, program: str) -> str | None:
         """What of a program is to be run: itself, a mended one, or None where the model is to write another first.
 
-        The last program is run in any case.
+        The last program is run in any case, but for one that would write to what somebody made up.
         """
         agent = self.agent
         found = self.gate.look(program) if program and "check" in agent.parts else []
@@ -220,7 +224,7 @@ class Loop:
         better = self.gate.mend(program, found) or (self.gate.mended(known.whole) if known.whole else None)
         if better is not None and self.is_known(better):
             better = None
-        if better is None and self.revisions >= agent.max_reflections:
+        if better is None and self.revisions >= agent.max_reflections and not self.gate.harmful(found):
             return program
         fault, attribution = fault_of(program, found)
         self.attempts.append(self.attempt(program, "check", None, fault, attribution))
@@ -299,10 +303,11 @@ class Loop:
         talk = self.dialogue
         program, usage = self.ask_program(talk.begin)
         talk.begin = ""
-        if program and talk.facts and self.is_known(program) and "afresh" in self.agent.parts:
-            talk.afresh()
-            program, more = self.ask_program()
-            usage += more
+        if program and self.is_known(program) and "afresh" in self.agent.parts and not self.insists():
+            if talk.facts:
+                talk.afresh()
+                program, more = self.ask_program()
+                usage += more
             if program and self.is_known(program):  # the likeliest program is the wrong one; any other is worth more
                 program, more = self.ask_program(drawn=True)
                 usage += more
@@ -310,6 +315,12 @@ class Loop:
         if program:
             self.agent.on_event(ProgramWritten(self.number, program, usage))
         return program
+
+    def insists(self) -> bool:
+        """Whether the last program was answered with nothing but a doubt, and the answer rests on the API after all:
+        who gives such an answer again is believed."""
+        fault = self.attempts[-1].fault if self.attempts else None
+        return fault is not None and fault.stage == "answer" and fault.type not in _BASELESS
 
     def ask_program(
         self, begin: str = "", drawn: bool = False, messages: Sequence[Message] | None = None
@@ -365,7 +376,8 @@ class Loop:
         if self.agent.learn:
             self.learn(run)
         if self.agent.store is not None:
-            replies = [(call.tool, call.status, call.response) for call in run.calls if not call.replayed]
+            calls = [call for call in run.calls if not call.replayed and not call.simulated]
+            replies = [(call.tool, call.status, call.response) for call in calls]
             seen = [(tool, status, body) for tool, status, body in replies if tool and status is not None]
             self.agent.store.learn(self.agent.protocol, seen)
             self.agent.__dict__.pop("contract", None)
@@ -433,7 +445,8 @@ class Loop:
     def keep_solved(self, run: Run) -> list[str]:
         """Keep the program that answered, for questions like this one; what speaks of it if that fails."""
         tools = tuple(dict.fromkeys(call.tool for call in run.calls if call.tool))
-        if self.agent.solved is None or "demonstrations" not in self.agent.parts or not tools:
+        pretended = any(call.simulated for call in run.calls)
+        if self.agent.solved is None or "demonstrations" not in self.agent.parts or not tools or pretended:
             return []
         try:
             self.agent.solved.add(Demonstration(self.query, self.attempts[-1].program, tools))

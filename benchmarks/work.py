@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -32,6 +33,9 @@ __all__ = ["Shown", "Work", "World"]
 
 _TIMES = frozenset({"seconds", "ms", "wall", "cpu", "memory"})
 """Members of a solution that differ from run to run."""
+
+_PLACE = re.compile(r"(?<= at )0x[0-9a-f]{6,16}>")
+"""Where an object was in memory, as Python prints it."""
 
 _opening = threading.Lock()  # of the module, for a Work travels to other machines and a lock does not
 
@@ -302,7 +306,7 @@ def _measured(
 
 def _stable(solution: Solution, base_url: str | None) -> object:
     """A solution as plain data without what differs from run to run."""
-    text = to_json(_without_times(solution.to_json()))
+    text = _PLACE.sub("0x…>", to_json(_without_times(solution.to_json())))
     return json.loads(text.replace(base_url, BASE) if base_url else text)
 
 

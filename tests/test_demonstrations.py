@@ -35,7 +35,10 @@ def test_a_question_like_one_before_is_shown_how_that_was_answered(tmp_path: Pat
     assert prompt.endswith("Question: What is the rating of Harbor Lights?")
     with Agent(protocol, ScriptedModel(), store=tmp_path / "other") as agent:
         assert agent.opening("What is the rating of Harbor Lights?").solved == ()
-    where = ["--api", str(sample("cinema")), "--store", str(tmp_path / "store")]
+    assert [file.name for file in (tmp_path / "store").iterdir()] == ["simulated"]
+    with Agent(protocol, ScriptedModel(), store=tmp_path / "store") as agent:  # asks the real service
+        assert agent.opening("What is the rating of Harbor Lights?").solved == ()
+    where = ["--api", str(sample("cinema")), "--store", str(tmp_path / "store" / "simulated")]
     told = CliRunner().invoke(main, ["explain", "What is the rating of Mars?", *where, "--json"])
     assert json.loads(told.output)["demonstrations"][0]["program"] == PROGRAM
 

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from atc.check.stubs import Stubs
+from protocols.errors import ATCError
 
 __all__ = ["Report", "available", "run_checker"]
 
@@ -38,6 +39,12 @@ class Report:
     end_column: int
 
 
+class CheckerFailed(ATCError):  # noqa: N818
+    """The type checker could not do its part."""
+
+    exit_code = 2
+
+
 @cache
 def available() -> str | None:
     """The checker's file; None where it is not installed."""
@@ -52,14 +59,15 @@ def available() -> str | None:
 
 
 def run_checker(program: str, tree: ast.Module, stubs: Stubs, replies: Mapping[ast.expr, str]) -> list[Report]:
-    """What the checker says of a program, in the order of its lines; nothing where there is no checker.
+    """What the checker says of a program, in the order of its lines.
 
+    Raises: CheckerFailed: It is not installed, or did not come to its end.
     Args:
         replies: Callees like `requests.get`, and the type of what their response's `json()` gives.
     """
     binary = available()
     if binary is None:
-        return []
+        raise CheckerFailed("the type checker is missing: pip install ty")
     prelude, program = _named(program, replies)
     files = {
         "program.py": program,
@@ -77,9 +85,13 @@ def run_checker(program: str, tree: ast.Module, stubs: Stubs, replies: Mapping[a
             done = subprocess.run(
                 command, cwd=folder, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False
             )
-            found = json.loads(done.stdout) if done.returncode in (0, 1) else []
-        except (OSError, ValueError, subprocess.TimeoutExpired):
-            return []
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise CheckerFailed(f"the type checker cannot be run: {error}") from None
+    try:
+        found = json.loads(done.stdout)
+    except ValueError:
+        said = " ".join(done.stderr.split())[-200:]
+        raise CheckerFailed(f"the type checker ended with {done.returncode} and said no JSON: {said}") from None
     return sorted(_reports(found), key=lambda report: (report.line, report.column))
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
-from atc.check.checker import run_checker
+from atc.check.checker import CheckerFailed, run_checker
 from atc.check.constants import made_up, wrong_constants
 from atc.check.stubs import write_stubs
 from atc.check.telling import Diagnostic, Edit, Teller
@@ -21,6 +22,8 @@ __all__ = ["check"]
 
 _NOT_OURS = frozenset({"copyright", "credits", "help", "license"})
 """Names that an interactive Python has, and a program in the sandbox has not."""
+_DEEPEST = 20
+"""Variables and sums that a URL is made of."""
 _VERBS = {"get": "GET", "post": "POST", "put": "PUT", "patch": "PATCH", "delete": "DELETE"}
 
 
@@ -30,6 +33,7 @@ def check(
     tools: Sequence[str] | None = None,
     query: str | None = None,
     graph: ProtocolGraph | None = None,
+    strict: bool = False,
 ) -> list[Diagnostic]:
     """What is wrong with a program, in the order of its lines; nothing is run.
 
@@ -38,6 +42,8 @@ def check(
         tools: The tools that the program may call; all of the protocol by default.
         query: The question: an identifier that it names is not made up. Without it, none is taken to be.
         graph: The data flow between the tools, to tell identifiers from other arguments.
+        strict: The type checker has to do its part; without, what it would find is missing where it fails.
+    Raises: CheckerFailed: With `strict`.
     """
     protocol = contract.protocol
     names = tuple(tools) if tools is not None else tuple(tool.name for tool in protocol.tools)
@@ -52,7 +58,13 @@ def check(
         stubs.text = re.sub(rf"^def {name}\(.*\n", "", stubs.text, flags=re.MULTILINE)
     replies = {callee: stubs.returns[tool.name] for callee, tool in requested.items()}
     teller = Teller(program, tree, contract, names, stubs, graph)
-    found = [told for report in run_checker(program, tree, stubs, replies) if (told := teller.told(report))]
+    try:
+        reports = run_checker(program, tree, stubs, replies)
+    except CheckerFailed:
+        if strict:
+            raise
+        reports = []
+    found = teller.all_told(reports)
     found += [
         Diagnostic(line, column, "wrong-value", message, tool)
         for line, column, tool, message in wrong_constants(tree, protocol, called)
@@ -104,15 +116,20 @@ def _requests(tree: ast.Module, protocol: Protocol) -> tuple[dict[ast.expr, Tool
     are of other servers than the API's."""
     found: dict[ast.expr, Tool] = {}
     elsewhere: dict[ast.expr, str] = {}
+    constants = _constants(tree)
     for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
-        method, url = _VERBS.get(node.func.attr), _url(node.args[0])
+        verb, given = node.func.attr.lower(), list(node.args)
+        if verb == "request" and given:
+            verb = str(getattr(given.pop(0), "value", "")).lower()
+        given += [keyword.value for keyword in node.keywords if keyword.arg == "url"]
+        method, url = _VERBS.get(verb), _text(given[0], constants) if given else None
         if method is None or url is None or "://" not in url:
             continue
         server = next((server.url for server in protocol.servers if url.startswith(f"{server.url}/")), None)
         if server is None and urlsplit(url).hostname not in {urlsplit(one.url).hostname for one in protocol.servers}:
-            elsewhere[node.args[0]] = url
+            elsewhere[given[0]] = url
             continue
         path = url[len(server) :].partition("?")[0] if server else urlsplit(url).path
         hit = match(protocol, method, path)
@@ -121,10 +138,29 @@ def _requests(tree: ast.Module, protocol: Protocol) -> tuple[dict[ast.expr, Tool
     return found, elsewhere
 
 
-def _url(node: ast.expr) -> str | None:
-    """A URL that is a constant but for values in it, each of which is `x` here."""
+def _constants(tree: ast.Module) -> dict[str, ast.expr]:
+    """What variables that are set once are set to."""
+    sets = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
+    once = {name for name, times in Counter(node.id for node in sets).items() if times == 1}
+    return {
+        node.targets[0].id: node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in once
+    }
+
+
+def _text(node: ast.expr, constants: Mapping[str, ast.expr], depth: int = 0) -> str | None:
+    """A text that is constant but for values in it, each of which is `x` here; None for what is no such text."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
+    if depth > _DEEPEST:
+        return None
+    if isinstance(node, ast.Name) and node.id in constants:
+        return _text(constants[node.id], constants, depth + 1)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = (_text(part, constants, depth + 1) for part in (node.left, node.right))
+        return None if left is None else left + ("x" if right is None else right)
     if isinstance(node, ast.JoinedStr):
-        return "".join(str(part.value) if isinstance(part, ast.Constant) else "x" for part in node.values)
+        values = [part.value if isinstance(part, ast.FormattedValue) else part for part in node.values]
+        return "".join(_text(value, constants, depth + 1) or "x" for value in values)
     return None

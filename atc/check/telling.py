@@ -62,6 +62,7 @@ _CLASS = re.compile(r"_T\d+")
 _GIVEN = re.compile(r"Argument to function `(\w+)` is incorrect: Expected `(.*)`, found `(.*)`")
 _LITERAL = re.compile(r"^Literal\[(.).*")
 _INDEXED = re.compile(r"Method `__getitem__` of type .* on object of type `(.*)`$")
+_KEY = re.compile(r'Unknown key "([^"]*)" for TypedDict `(_T\d+)`')
 _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE)_")
 
 
@@ -123,6 +124,34 @@ class Teller:
         self.contract = contract
         self.names = names
         self.stubs = stubs
+        self._stored: set[tuple[str, str]] = set()
+        self._updated = {
+            node.func.value.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "update"
+            and isinstance(node.func.value, ast.Name)
+        }
+
+    def all_told(self, reports: Sequence[Report]) -> list[Diagnostic]:
+        """The diagnostics of one program. A key that it puts into an object itself is there."""
+        stores = {
+            (node.slice.lineno, node.slice.col_offset)
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+        }
+        stores |= {
+            (node.args[0].lineno, node.args[0].col_offset)
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "setdefault"
+            if node.args
+        }
+        for report in reports:
+            found = _KEY.match(report.text)
+            if found is not None and (report.line, report.column) in stores:
+                self._stored.add((found[2], found[1]))
+        return [told for report in reports if (told := self.told(report)) is not None]
 
     def told(self, report: Report) -> Diagnostic | None:
         """A diagnostic; None for what does not matter to a run."""
@@ -223,8 +252,10 @@ class Teller:
         place = next((self.stubs.places[name] for name in quoted if name in self.stubs.places), None)
         if place is None:
             return None
-        if keys:
+        if keys and not self._may_have(report, keys[0]):
             return self._missing(report, place, keys[0])
+        if keys:
+            return None
         lists = [key for key in place.keys if (*place.path, key, 0) in self._paths(place.tool)]
         hint = f', and the list is in ["{lists[0]}"]' if len(lists) == 1 else ""
         message = f"{place.tool}(…){steps(place.path)} is a dict: its keys are {_listed(place.keys)}{hint}"
@@ -232,6 +263,20 @@ class Teller:
             return self._at(report, "wrong-type", message, place.tool)
         written = f'"{lists[0]}"][' + self._written(report)
         return self._at(report, "wrong-type", message, place.tool, f'["{lists[0]}"]', self._instead(report, written))
+
+    def _may_have(self, report: Report, key: str) -> bool:
+        """Whether an object may have a key that its document does not know: the program put it there, or it is asked
+        for with `.get` where the object may be another one, too."""
+        classes = set(_CLASS.findall(report.text))
+        if any((one, key) in self._stored for one in classes):
+            return True
+        place = (report.line, report.column)
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Subscript) and (node.slice.lineno, node.slice.col_offset) == place:
+                return isinstance(node.value, ast.Name) and node.value.id in self._updated
+            if isinstance(node, ast.Call) and node.args and (node.args[0].lineno, node.args[0].col_offset) == place:
+                return any(key in self.stubs.places[one].keys for one in classes & self.stubs.places.keys())
+        return False
 
     def _written(self, report: Report) -> str:
         """The text that the checker points at."""

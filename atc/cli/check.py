@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from atc.cli import say
 from atc.cli.options import read_program
 
 __all__ = ["check"]
@@ -18,29 +17,34 @@ __all__ = ["check"]
     "--api", required=True, metavar="SPEC", help="OpenAPI document or *.tools.json: file or URL, JSON or YAML."
 )
 @click.option(
+    "--store",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Go by what `atc solve --store DIR` saw of responses, too.",
+)
+@click.option(
     "--query", metavar="QUESTION", help="What the program is to answer: identifiers that it does not name are told."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a list of diagnostics as JSON.")
 @click.pass_context
-def check(ctx: click.Context, file: Path, api: str, query: str | None, as_json: bool) -> None:
+def check(ctx: click.Context, file: Path, api: str, store: Path | None, query: str | None, as_json: bool) -> None:
     """Tell what is wrong with the program in FILE (- for stdin) without running it.
 
     Each line of output is FILE:LINE:COLUMN, the rule and what is there in place of what was written. Checked are names
     of tools and their arguments, keys and types of what the API's document says it returns, and variables that may
-    have no value. Exit code 0: nothing was found; 1: something was.
+    have no value. Exit code 0: nothing was found; 1: something was; 2: it could not be checked.
     """
     from atc.check import check as diagnose
-    from atc.check.checker import available
     from atc.files import to_json
     from protocols import load
     from protocols.contract import Contract
     from protocols.graph import ProtocolGraph
+    from protocols.store import ContractStore
 
     program = read_program(file)
     protocol = load(api)
-    found = diagnose(program, Contract(protocol), query=query, graph=ProtocolGraph(protocol))
-    if available() is None:
-        say("the type checker is missing, so types and keys were not looked at: pip install ty")
+    contract = ContractStore(store).contract(protocol) if store is not None else Contract(protocol)
+    found = diagnose(program, contract, query=query, graph=ProtocolGraph(protocol), strict=True)
     if as_json:
         click.echo(to_json([one.to_json() for one in found]), nl=False)
     else:

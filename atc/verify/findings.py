@@ -40,6 +40,7 @@ Kind = Literal[
     "EmptyForNegative",
 ]
 
+_AMONG = re.compile(r"\b(which|who|what)( one)? of\b.*\band\b|\bbetween\b.*\band\b", re.IGNORECASE)
 _YES_OR_NO = frozenset(words("is are was were do does did has have had can could will would should"))
 """How a question begins whose answer may well be one of its own words."""
 
@@ -138,7 +139,7 @@ class Inspected:
     @cached_property
     def chooses(self) -> bool:
         """Whether one of the question's own words may be its answer."""
-        return "or" in words(self.query) or self.yes_or_no
+        return "or" in words(self.query) or self.yes_or_no or _AMONG.search(self.query) is not None
 
     @cached_property
     def yes_or_no(self) -> bool:

@@ -32,11 +32,11 @@ _PLACES = frozenset(
 _ALL = re.compile(
     r"\b(how (many|much|often)|number of|count|all|every|each|total|altogether|together|in sum|sum|average|mean|median"
     r"|most|least|fewest|only|ever|complete|entire|whole|none|any|more than|less than|fewer than|at least|at most"
-    r"|(?!(?:inter|for|gu|re|har|que|contr?|prot|sugg|mod|hon|dig|inv|pri|w|e|t|n|ch|f|b|requ|arr|cr|j|l|p|v|z)est\b)"
-    r"[a-z]+est)\b",
+    r"|(?!(?:inter|for|gu|r|re|har|que|contr?|prot|sugg|mod|hon|dig|inv|pri|w|e|t|n|ch|f|b|requ|arr|cr|j|l|p|v|z)est\b)"
+    r"(?-i:[a-z]+est))\b",
     re.IGNORECASE,
 )
-"""Words of a question that is about all of a list: counts, sums and superlatives."""
+"""Words of a question that is about all of a list: counts, sums and superlatives; but not a name, as Budapest."""
 _FIRST = re.compile(r"\b(first|last|top|next) (\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
 _WHOLE = frozenset({"len", "sum", "max", "min", "sorted", "any", "all", "set", "list", "Counter", "map", "filter"})
 _SAME = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})

@@ -40,12 +40,14 @@ _LONG = 500
 """Characters of a line that are looked at."""
 
 _HOW_MANY = re.compile(r"\bhow (many|much)\b|\bnumber of\b", re.IGNORECASE)
-_WHEN = re.compile(r"^\W*when\b|\b(on|in) (which|what) (day|date|year)\b", re.IGNORECASE)
+_WHEN = re.compile(r"^\W*when\b|\b(on|in) (which|what) (day(?! of the week)|date|year)\b", re.IGNORECASE)
 _COUNTED = re.compile(r"\d|\b(no|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b", re.IGNORECASE)
 _CALLED = re.compile(r"\bwho(se)?\b|\bcalled\b|\bnames?\b", re.IGNORECASE)
 _NO_NAME = frozenset({"id", "ids", "uuid", "guid", "uri"})
 """Last words of the names of identifiers that no person would give for an answer; a code or a number one would."""
 _NAMED_SO = re.compile(r"\b(ids?|codes?|numbers?|identifiers?|uris?|urls?|links?|keys?|slugs?)\b", re.IGNORECASE)
+_MESSAGES = frozenset({"code", "detail", "details", "error", "message", "msg", "reason", "status", "status_message"})
+"""Keys of what a service says of itself."""
 _SAID = re.compile(r"\b(None|nan)\b(?![^\[{(]*[\]})])")
 """`None` that stands in a sentence and not among the data of an object or a list."""
 
@@ -102,7 +104,7 @@ def is_negative(seen: Inspected) -> bool:
 
 def error_text(seen: Inspected) -> Finding | None:
     """All that was printed sounds like an error."""
-    if seen.changed or not all(_ERROR.match(line[:_LONG]) for line in seen.lines):
+    if seen.changed or not all(_ERROR.match(line[:_LONG]) and not _is_text(line, seen) for line in seen.lines):
         return None
     shown = seen.lines[0][:80]
     return Finding("ErrorPrinted", f"the program printed {shown!r}, which is an error and no answer; print the data")
@@ -112,7 +114,7 @@ def nothing_found(seen: Inspected) -> Finding | None:
     """The program says that there is nothing, or says None in place of a value."""
     if seen.changed:
         return None
-    if says_nothing(seen.lines):
+    if says_nothing(seen.lines) and not any(_is_text(line, seen) for line in seen.lines):
         shown = seen.lines[0][:80]
         return Finding("NothingFound", f"the program printed {shown!r}, but what is asked for exists")
     for line in seen.lines:
@@ -154,6 +156,13 @@ def wrong_kind(seen: Inspected) -> Finding | None:
         return None
     told = f"the program printed {shown!r}, which identifies something; print what the question asks for"
     return Finding("WrongKind", told, None, exact[0].call, exact[0].path)
+
+
+def _is_text(line: str, seen: Inspected) -> bool:
+    """Whether a line is a text of a reply, whatever it sounds like: a song may be called Unknown. A message is none."""
+    exact = [one for one in seen.printed if one.how == "exact" and not _MESSAGES.intersection(map(str, one.path[-1:]))]
+    texts = {_value(seen, one.call, one.path) for one in exact}
+    return line.strip() in {text.strip() for text in texts if isinstance(text, str)}
 
 
 def _value(seen: Inspected, call: int, path: tuple[str | int, ...]) -> object:

@@ -99,6 +99,24 @@ def test_an_open_object_may_hold_anything(program: str) -> None:
     assert checked(program, "shed") == []
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        'film["cast"] = GET_films_filmId_credits(filmId=film["filmId"])["cast"]\nprint(film["cast"][0]["name"])',
+        'film.update(GET_films_filmId(filmId=film["filmId"]))\nprint(film["synopsis"])',
+        'film.setdefault("seen", True)\nprint(film["seen"])',
+        'people = GET_people(query="A")["people"]\nfor one in [film, *people]:\n'
+        '    print(one.get("title") or one.get("name"))',
+    ],
+)
+def test_a_program_may_add_to_what_it_got(program: str) -> None:
+    """A key that it puts into an object is there, and `.get` asks for what only some objects have."""
+    begun = 'film = GET_films_top_rated()["films"][0]\n'
+
+    assert checked(begun + program, "cinema") == []
+    assert [one.rule for one in checked(begun + 'seen = {}\nseen["cast"] = film["cast"]', "cinema")] == ["unknown-key"]
+
+
 def test_what_writes_is_never_guessed() -> None:
     """A function that would change something is put in no other's place, least of all what removes for what adds."""
     protocol = protocols()["museum"]

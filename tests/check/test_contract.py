@@ -137,6 +137,23 @@ def test_an_agent_learns_what_the_document_forgot(tmp_path: Path) -> None:
     assert stages == [["check", "done"], ["done"]]
 
 
+def test_a_program_is_checked_by_what_was_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`atc check --store`: a key that the service sent is there. Without a checker nothing is called clean."""
+    spec, program, store = tmp_path / "spec.json", tmp_path / "program.py", tmp_path / "store"
+    spec.write_text(json.dumps(SPEC))
+    program.write_text('print(GET_books()[0]["price"])\n')
+    ContractStore(store).learn(load(spec), [("GET_books", 200, [BOOK])])
+
+    assert atc("check", program, "--api", spec).exit_code == 1
+    assert atc("check", program, "--api", spec, "--store", store).exit_code == 0
+    monkeypatch.setattr("atc.check.checker.available", lambda: None)
+    missing = atc("check", program, "--api", spec, "--store", store)
+    assert missing.exit_code == 2 and "pip install ty" in missing.stderr
+    monkeypatch.setattr("atc.check.checker.available", lambda: "/bin/false")
+    failed = atc("check", program, "--api", spec, "--store", store)
+    assert failed.exit_code == 2 and "ended with 1 and said no JSON" in failed.stderr
+
+
 def atc(*arguments: object) -> Result:
     return CliRunner().invoke(main, [str(one) for one in arguments])
 

@@ -90,6 +90,7 @@ def test_answers_are_taken(text: str) -> None:
         ("shows that are similar to House of Cards", "House of Cards", True),
         ("shows that are similar to House of Cards", "House of Cards\nBillions", False),
         ("Which is older, Dune or Solaris?", "Solaris", False),
+        ("Which of Oslo and Bergen is warmer?", "Oslo", False),
         ("Does it rain in Oslo?", "rain", False),
         ("How often do 2 Lost Sailors appear?", "2", False),
     ],
@@ -108,6 +109,7 @@ def test_the_words_of_the_question_are_no_answer(query: str, text: str, doubted:
         ("How many films are there?", "There are seven.", False),
         ("When was it made?", "In France", True),
         ("When was it made?", "1972-03-20", False),
+        ("On which day of the week is it shown?", "Monday", False),
     ],
 )
 def test_a_number_or_a_date_is_wanted(query: str, text: str, doubted: bool) -> None:
@@ -125,6 +127,16 @@ def test_an_identifier_is_no_name() -> None:
     coded = run("W2", call(response={"room_code": "W2", "title": "Dune"}), printed=(exact("room_code"),))
     assert kinds("print('W2')", coded, "What is the room called?") == ["WrongKind"]
     assert kinds("print('W2')", coded, "Which room is it?") == []
+
+
+@pytest.mark.parametrize("title", ["Unknown", "Nothing Else Matters", "Failure to Launch", "Sorry", "No tears left"])
+def test_a_title_may_sound_like_a_failure(title: str) -> None:
+    """What stands in a reply is no mere word of the program; a message of the service is no title."""
+    called = run(title, call(response={"films": [{"title": title}]}), printed=(exact("films", 0, "title"),))
+    told = run("Not found", call(response={"message": "Not found"}), printed=(exact("message"),))
+
+    assert kinds("", called, "What is the best one called?") == []
+    assert "NothingFound" in kinds("", told, "What is the best one called?")
 
 
 def test_none_in_a_sentence() -> None:

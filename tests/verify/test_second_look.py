@@ -62,6 +62,38 @@ def test_who_says_the_same_again_is_believed(cities: LocalAPI) -> None:
     assert [warning for warning in solution.warnings if warning.startswith("the answer is doubtful (OtherEntity): ")]
 
 
+def test_an_answer_that_rests_on_nothing_is_not_believed(cities: LocalAPI) -> None:
+    """However often it is given: another one is drawn."""
+    model = ScriptedModel("print('about a million')", "print('about a million')", BY_NAME)
+
+    solution = Agent(cities.protocol, model=model).solve("How many people live in Oslo?")
+
+    assert (solution.status, solution.answer) == ("answered", "717710")
+
+
+def test_the_same_program_is_not_sent_again_and_again(cities: LocalAPI) -> None:
+    """Where nothing is known but that a service is broken, whatever differs is worth more than the same."""
+    cities.answer("GET", "/cities", {"message": "broken"}, status=422)
+    model = ScriptedModel(FIRST_OF_ALL, FIRST_OF_ALL, BY_NAME)
+
+    solution = Agent(cities.protocol, model=model, max_reflections=1).solve("How many people live in Oslo?")
+
+    assert [attempt.program for attempt in solution.attempts] == [FIRST_OF_ALL, BY_NAME]
+
+
+def test_nothing_is_deleted_that_somebody_made_up(cities: LocalAPI) -> None:
+    """Not by the last program either, which is run in any other case."""
+    cities.answer("DELETE", "/cities/your_city_id", None, status=204)
+    program = 'DELETE_cities_city_id(city_id="your_city_id")\nprint("done")'
+
+    solution = Agent(cities.protocol, ScriptedModel(*[program] * 4), max_reflections=1, writes="allow").solve(
+        "Delete a city."
+    )
+
+    assert (solution.status, cities.requests) == ("failed", [])
+    assert "your_city_id" in solution.message
+
+
 @pytest.mark.parametrize(("mode", "reflections"), [("attribute", 0), ("naive", 3), ("none", 3)])
 def test_where_no_second_look_is_left_there_is_a_warning(cities: LocalAPI, mode: str, reflections: int) -> None:
     """When no turn is left, and in the paper's modes."""
