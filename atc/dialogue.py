@@ -52,6 +52,12 @@ class Dialogue:
         """The model wrote a program, or one was put right for it."""
         self.messages.append(Message("assistant", f"{PREFILL}{program}\n```"))
 
+    def instead(self, program: str) -> None:
+        """Another program is taken for the one that was written last."""
+        if self.messages[-1].role == "assistant":
+            self.messages.pop()
+        self.wrote(program)
+
     def afresh(self) -> None:
         """Begin anew, with the facts but without any program: a small model tends to repeat what it reads."""
         self.begin = ""

@@ -13,7 +13,8 @@ __all__ = ["EFFORTS", "Effort", "effort_of"]
 @dataclass(frozen=True, slots=True)
 class Effort:
     """`reflections`: how often a program may be revised, unless that is said otherwise. `samples`: how many programs
-    are drawn for one that is found wrong before it is run; the first that is not is run."""
+    there are of each turn: for one that is found wrong, before it is run or in its run, others are drawn, those with
+    which nothing seems wrong are run in turn, and the first one that ends well is taken."""
 
     reflections: int
     samples: int

@@ -54,10 +54,20 @@ class Gate:
         self._told: set[tuple[str, str]] = set()
 
     def look(self, program: str) -> list[Diagnostic]:
-        """What is wrong with a program, without what was told before: the document may be the one that is wrong."""
+        """What is wrong with a program, without what was told before: the document may be the one that is wrong.
+
+        What can be put right is looked at again, for then nobody need be told.
+        """
         found = check(program, self._contract(), self._tools, self._query, self._graph)
         passed = self._passed if respelled(program) is None else self._passed - {"syntax"}
-        return [one for one in found if (one.rule, one.message) not in self._told and one.rule not in passed]
+        return [one for one in found if (one.edit is not None or self._is_new(one)) and one.rule not in passed]
+
+    def is_told(self, found: Sequence[Diagnostic]) -> bool:
+        """Whether the model was told all of it before."""
+        return not any(map(self._is_new, found))
+
+    def _is_new(self, one: Diagnostic) -> bool:
+        return (one.rule, one.message) not in self._told
 
     def tell(self, found: Sequence[Diagnostic]) -> None:
         """Remember what the model is told; that a program would write to what somebody made up is told each time."""

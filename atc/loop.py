@@ -86,6 +86,7 @@ class Loop:
         self.gate = Gate(agent.graph, lambda: agent.contract, self.tools, self.query, self.opened.examples, elsewhere)
         self.doubted: set[str] = set()
         self.doubtful: list[str] = []
+        self.drawn = 0
         self.earlier = len(self.attempts)
         self.mended = False
 
@@ -171,8 +172,10 @@ class Loop:
 
     def loop(self, sandbox: Sandbox) -> tuple[Status, str]:
         sandbox.prepare()
+        other: str | None = None
         while True:
-            program = self.checked(self.write())
+            program = other or self.checked(self.write())
+            other = None
             if program is None:
                 if self.revisions > self.agent.max_reflections and (last := self.attempts[-1].fault) is not None:
                     return "failed", f"{last.type}: {last.message}"
@@ -209,7 +212,11 @@ class Loop:
             if self.journal is not None and run is not None:
                 self.journal.over()
             sandbox.prepare()
-            self.reflect(program, run, fault, attribution, finding)
+            if fault.stage == "run" and run is not None and not changed(run):
+                other = self.another()
+            if other is None:
+                self.drawn = 0
+                self.reflect(program, run, fault, attribution, finding)
 
     def checked(self, program: str) -> str | None:
         """What of a program is to be run: itself, a mended one, or None where the model is to write another first.
@@ -224,7 +231,8 @@ class Loop:
         better = self.gate.mend(program, found) or (self.gate.mended(known.whole) if known.whole else None)
         if better is not None and self.is_known(better):
             better = None
-        if better is None and self.revisions >= agent.max_reflections and not self.gate.harmful(found):
+        last = self.revisions >= agent.max_reflections or self.gate.is_told(found)
+        if better is None and last and not self.gate.harmful(found):
             return program
         fault, attribution = fault_of(program, found)
         self.attempts.append(self.attempt(program, "check", None, fault, attribution))
@@ -236,6 +244,7 @@ class Loop:
             return better
         if (other := self.another()) is not None:
             return other
+        self.drawn = 0
         self.gate.tell(found)
         if not known.begin and (lines := self.gate.recalled(found[0])):
             known = replace(known, begin="\n".join(lines).partition("…")[0])
@@ -254,11 +263,13 @@ class Loop:
         return Attempt(program, stage, run, fault, attribution, self.mended)
 
     def another(self) -> str | None:
-        """Another program for the one that was found wrong: the first of those drawn with which nothing is wrong."""
-        for _ in range(self.agent.samples - 1):
+        """Another program for the one that was found wrong: the next one drawn with which nothing seems wrong."""
+        while self.drawn < self.agent.samples - 1:
+            self.drawn += 1
             program, usage = self.ask_program(drawn=True, messages=self.dialogue.messages[:-1])
             if program and not self.is_known(program) and not self.gate.look(program):
-                self.dialogue.wrote(program)
+                self.mended = False
+                self.dialogue.instead(program)
                 self.agent.on_event(ProgramWritten(self.number, program, usage))
                 return program
         return None

@@ -8,10 +8,10 @@ from typing import Literal
 
 from atc.faults import Attribution, Fault, Stage
 from atc.models.base import Usage
-from atc.provenance import Flow
+from atc.provenance import Flow, lookup
 from sandbox.records import CallRecord, Run, Source
 
-__all__ = ["EXIT_CODES", "Attempt", "Solution", "Status"]
+__all__ = ["EXIT_CODES", "Attempt", "Evidence", "Solution", "Status"]
 
 Status = Literal["answered", "failed", "refused", "limit", "model_error", "api_error", "interrupted"]
 
@@ -51,6 +51,19 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """A place in the response of a call that the answer rests on; see `sandbox.records.Source`.
+
+    `said` are the words of the answer that are what lies there; None where they were made from it or decided by it.
+    """
+
+    call: int
+    path: tuple[str | int, ...]
+    how: Literal["exact", "made", "decided"]
+    said: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Solution:
     """All attempts at a question, with the answer of the last.
 
@@ -73,10 +86,17 @@ class Solution:
     flow: tuple[Flow, ...] = ()
 
     @property
-    def evidence(self) -> tuple[Source, ...]:
+    def evidence(self) -> tuple[Evidence, ...]:
         """What the answer rests on: places in the responses of the final attempt, nearest first."""
         last = self.attempts[-1].run if self.attempts else None
-        return last.provenance.printed if last and last.provenance else ()
+        printed = last.provenance.printed if last and last.provenance else ()
+        return tuple(Evidence(one.call, one.path, one.how, self._said(one)) for one in printed)
+
+    def _said(self, source: Source) -> str | None:
+        """What of the answer is the value at a place."""
+        value = lookup(self.calls[source.call].response, source.path) if source.how == "exact" else None
+        text = str(value).strip() if isinstance(value, str | int | float) else ""
+        return text if text and text in (self.answer or "") else None
 
     @property
     def program(self) -> str:

@@ -545,6 +545,12 @@ def test_more_effort_draws_other_programs_for_a_wrong_one(weather: LocalAPI) -> 
     assert (solution.answer, [attempt.stage for attempt in solution.attempts]) == ("Oslo", ["check", "done"])
     assert model.asked[1] == model.asked[2] == model.asked[0]
 
+    fails = 'print(GET_cities(query="Oslo")["results"][7]["name"])'
+    model = ScriptedModel(fails, wrong, right)
+    solution = Agent(weather.protocol, model=model, effort="high").solve("Which city?")
+    assert (solution.answer, [attempt.stage for attempt in solution.attempts]) == ("Oslo", ["run", "done"])
+    assert model.asked[1] == model.asked[2] == model.asked[0]
+
     model = ScriptedModel(wrong, right)
     solution = Agent(weather.protocol, model=model, effort="low").solve("Which city?")
     assert (solution.answer, "It failed" in model.asked[1][-2].content) == ("Oslo", True)

@@ -581,6 +581,7 @@ class Teller:
         if len(fitting) == 1 and loop.iter.lineno == loop.iter.end_lineno:
             end = loop.iter.end_col_offset or 0
             edit = Edit(loop.iter.lineno, end, end, f'["{fitting[0]}"]')
+            message = f'{said}; go through ["{fitting[0]}"] of {tool}(…){steps(path)}'
         return self._at(report, "wrong-type", message, tool, f'["{fitting[0]}"]' if edit else None, edit)
 
     def _returned(self, node: ast.expr, depth: int = 0) -> tuple[str, tuple[Step, ...]] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from typing import TypeGuard
 
@@ -18,6 +19,8 @@ _PYTHON = re.compile(
     r"|\bis not defined|\bempty\b|unsupported operand|unhashable|Expecting value"
 )
 """What errors of Python say."""
+
+_LARGE = re.compile(r"(?<![\w.])\d{4,}(?![\w.]*\w)")
 
 __all__ = ["caught", "changed", "done_silently", "errors", "no_evidence", "no_reply", "rests_on_nothing"]
 
@@ -54,6 +57,8 @@ def no_evidence(seen: Inspected) -> Finding | None:
         return None
     if rests_on_nothing(seen.run):
         return Finding("NoEvidence", "what the program printed comes from no reply of the API; print the data")
+    if (number := _own_number(seen)) is not None:
+        return Finding("NoEvidence", f"{number} stands in the program and in no reply of the API; print what it says")
     if not seen.printed or any(source.how != "decided" for source in seen.printed):
         return None
     held = [lookup(seen.run.calls[source.call].response, source.path) for source in seen.printed]
@@ -70,6 +75,16 @@ def no_evidence(seen: Inspected) -> Finding | None:
     return Finding(
         "NoEvidence", "what the program printed stands in the program itself and in no reply of the API; print the data"
     )
+
+
+def _own_number(seen: Inspected) -> str | None:
+    """A year or another large number that the program says of itself: nobody asked for it, and no reply has it."""
+    for text in seen.spoken:
+        for number in _LARGE.findall(text):
+            told = any(number in json.dumps(seen.response(call), default=str) for call in seen.answered)
+            if number in seen.run.stdout and number not in seen.query and not told:
+                return str(number)
+    return None
 
 
 def errors(seen: Inspected) -> Finding | None:

@@ -178,6 +178,18 @@ def test_an_answer_without_any_reply_is_doubted() -> None:
     ]
 
 
+def test_a_year_that_only_the_program_knows() -> None:
+    """Beside what a reply says, the program says something of its own; what the question or a reply has is none."""
+    program = 'print(GET_cities()["name"], "was founded in 1048")'
+    one = call("GET_cities", {"name": "Oslo", "area": 454})
+    said = run("Oslo was founded in 1048", one, printed=(exact("name"),))
+
+    assert kinds(program, said, "How old is it?") == ["NoEvidence"]
+    assert kinds(program, said, "Which city was founded in 1048?") == []
+    known = call("GET_cities", {"name": "Oslo", "founded": "1048-01-01"})
+    assert kinds(program, run("Oslo was founded in 1048", known, printed=(exact("name"),)), "How old is it?") == []
+
+
 def test_a_constant_is_no_evidence_where_a_branch_prints_it() -> None:
     """Whether something is printed rests on a reply, what is printed does not; a count or a choice is no constant."""
     one = call(response={"films": [{"genre": "drama"}]})

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from atc import Agent
+from atc.solution import Evidence
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 
@@ -42,6 +43,7 @@ def test_the_model_looks_again_and_finds_the_right_one(cities: LocalAPI) -> None
     solution = Agent(cities.protocol, model=model).solve("How many people live in Oslo?")
 
     assert (solution.status, solution.answer, solution.reflections) == ("answered", "717710", 1)
+    assert solution.evidence[0] == Evidence(0, ("results", 1, "population"), "exact", "717710")
     fault = solution.attempts[0].fault
     assert fault is not None
     assert (fault.stage, fault.type, fault.line) == ("answer", "OtherEntity", 1)
