@@ -231,8 +231,11 @@ class Agent:
 
     @cached_property
     def graph(self) -> ProtocolGraph:
-        """The data flow between the tools of the protocol."""
-        return ProtocolGraph(self.protocol)
+        """The data flow between the tools of the protocol. Raises: UsageError: The store is damaged."""
+        graph = ProtocolGraph(self.protocol)
+        for edge in self.store.edges(self.protocol) if self.store is not None else ():
+            graph.observe(edge.tool, edge.argument, edge.source, edge.path)
+        return graph
 
     @cached_property
     def contract(self) -> Contract:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -42,6 +42,7 @@ from atc.solution import Attempt, Solution, Status
 from atc.trouble import api_trouble
 from atc.verify import Finding, changed, done_silently, inspect, judge, rests_on_nothing
 from protocols.errors import LimitReached, ModelError, PromptRefused, UsageError
+from protocols.store import Edge
 from sandbox import CallRecord, Journal, Run, Sandbox
 
 if TYPE_CHECKING:
@@ -384,24 +385,27 @@ class Loop:
         started = time.perf_counter()
         run = sandbox.run(program)
         self.run_seconds += time.perf_counter() - started
-        if self.agent.learn:
-            self.learn(run)
+        edges = list(self.edges(run)) if self.agent.learn or self.agent.store is not None else []
+        for edge in edges if self.agent.learn else ():
+            self.agent.graph.observe(edge.tool, edge.argument, edge.source, edge.path)
         if self.agent.store is not None:
             calls = [call for call in run.calls if not call.replayed and not call.simulated]
             replies = [(call.tool, call.status, call.response) for call in calls]
             seen = [(tool, status, body) for tool, status, body in replies if tool and status is not None]
-            self.agent.store.learn(self.agent.protocol, seen)
+            self.agent.store.learn(self.agent.protocol, seen, edges)
             self.agent.__dict__.pop("contract", None)
         self.agent.on_event(RunEnded(self.number, run))
         return run
 
-    def learn(self, run: Run) -> None:
-        """Where the arguments of calls that were answered well came from is where others are likely to find them."""
+    def edges(self, run: Run) -> Iterator[Edge]:
+        """Where the arguments of calls that were answered well came from: others are likely to find them there."""
         for flow in flows(self.query, run, self.agent.graph):
             call = run.calls[flow.call]
             giver = run.calls[flow.source].tool if flow.source is not None else None
-            if giver and call.tool and call.status is not None and call.status < 300:
-                self.agent.graph.observe(call.tool, flow.argument, giver, flow.path)
+            good = call.status is not None and call.status < 300 and not call.replayed and not call.simulated
+            if giver and call.tool and good:
+                path = tuple(0 if isinstance(step, int) else step for step in flow.path)
+                yield Edge(call.tool, flow.argument, giver, path)
 
     def reflect(
         self, program: str, run: Run | None, fault: Fault, attribution: Attribution, finding: Finding | None

@@ -234,12 +234,16 @@ def bench(
         summaries.append(summary)
         if not as_json and not ablate:
             lacks = f" · without {', '.join(one.without)}" if one.without else ""
+            lacks += f" · effort {one.effort}" * (one.effort != "medium") + " · learn" * one.learn
             click.echo(f"{name} · {one.model} · mode {mode} · seed {one.seed + one.repeat}{lacks}")
             Console().print(table(summary))
     if as_json:
         click.echo(to_json(summaries if len(runs) > 1 or repeat else summaries[0]), nl=False)
     elif ablate:
-        click.echo(f"{name} · {model} · mode {mode} · seed {seed}{f' · {half} tasks' if half else ''}")
+        more = (
+            f" · {half} tasks" * (half is not None) + f" · effort {effort}" * (effort != "medium") + " · learn" * learn
+        )
+        click.echo(f"{name} · {model} · mode {mode} · seed {seed}{more}")
         Console().print(ablation(summaries))
 
 

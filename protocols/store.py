@@ -10,9 +10,9 @@ import fcntl
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from protocols.contract import Contract, Shape, learned
@@ -21,7 +21,7 @@ from protocols.model import Protocol, Schema
 from protocols.routes import steps
 from protocols.shapes import Step
 
-__all__ = ["ContractStore", "Drift", "Observed", "drift"]
+__all__ = ["ContractStore", "Drift", "Edge", "Observed", "drift"]
 
 FORMAT = 1
 
@@ -33,6 +33,18 @@ class Observed:
     bodies: int = 0
     schema: Schema = field(default_factory=dict)
     statuses: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Where an argument of calls that were answered well came from: a place in another tool's response, 0 standing for
+    any item; and how often."""
+
+    tool: str
+    argument: str
+    source: str
+    path: tuple[Step, ...]
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +70,26 @@ class ContractStore:
 
     def observed(self, protocol: Protocol) -> dict[str, Observed]:
         """By tool. Raises: UsageError: The file is of another format, or none of ours."""
+        return self._read(protocol)[0]
+
+    def edges(self, protocol: Protocol) -> list[Edge]:
+        """Where arguments came from, the most frequent first. Raises: UsageError: As `observed`."""
+        return sorted(self._read(protocol)[1], key=lambda edge: -edge.times)
+
+    def _read(self, protocol: Protocol) -> tuple[dict[str, Observed], list[Edge]]:
         file = self.file(protocol)
         try:
             data = json.loads(file.read_text("utf-8"))
         except FileNotFoundError:
-            return {}
+            return {}, []
         except (OSError, ValueError) as error:
             raise UsageError(f"{file} cannot be read: {error}") from None
         if not isinstance(data, dict) or data.get("format") != FORMAT or not isinstance(data.get("tools"), dict):
             raise UsageError(f"{file} is no contract of format {FORMAT}; move it away to begin anew")
         try:
-            return {name: Observed(**one) for name, one in data["tools"].items()}
-        except TypeError as error:
+            edges = [Edge(**{**one, "path": tuple(one["path"])}) for one in data.get("edges", [])]
+            return {name: Observed(**one) for name, one in data["tools"].items()}, edges
+        except (KeyError, TypeError) as error:
             raise UsageError(f"{file} is damaged: {error}; move it away to begin anew") from None
 
     def contract(self, protocol: Protocol) -> Contract:
@@ -77,13 +97,20 @@ class ContractStore:
         schemas = {name: one.schema for name, one in self.observed(protocol).items() if one.bodies}
         return Contract(protocol, schemas)
 
-    def learn(self, protocol: Protocol, seen: Iterable[tuple[str, int, object]]) -> None:
-        """Add replies: tool, status and parsed body. Raises: UsageError: The folder cannot be written."""
+    def learn(self, protocol: Protocol, seen: Iterable[tuple[str, int, object]], edges: Iterable[Edge] = ()) -> None:
+        """Add replies (tool, status and parsed body) and where the arguments of calls came from.
+
+        Raises: UsageError: The folder cannot be written.
+        """
         replies = [(tool, status, body) for tool, status, body in seen if tool in protocol]
-        if not replies:
+        edges = list(edges)
+        if not replies and not edges:
             return
         with self._locked(protocol):
-            known = self.observed(protocol)
+            known, kept = self._read(protocol)
+            flow = {replace(edge, times=0): edge.times for edge in kept}
+            for edge in edges:
+                flow[replace(edge, times=0)] = flow.get(replace(edge, times=0), 0) + edge.times
             for tool, status, body in replies:
                 one = known.get(tool, Observed())
                 good = 200 <= status < 300 and isinstance(body, dict | list)
@@ -92,14 +119,15 @@ class ContractStore:
                     learned([body], one.schema) if good else one.schema,
                     {**one.statuses, str(status): one.statuses.get(str(status), 0) + 1},
                 )
-            self._write(protocol, known)
+            self._write(protocol, known, [replace(edge, times=times) for edge, times in flow.items()])
 
-    def _write(self, protocol: Protocol, known: Mapping[str, Observed]) -> None:
+    def _write(self, protocol: Protocol, known: Mapping[str, Observed], edges: Sequence[Edge]) -> None:
         tools = {
             name: {"bodies": one.bodies, "schema": dict(one.schema), "statuses": dict(one.statuses)}
             for name, one in sorted(known.items())
         }
-        data = {"format": FORMAT, "api": protocol.title, "document": protocol.digest, "tools": tools}
+        data: dict[str, object] = {"format": FORMAT, "api": protocol.title, "document": protocol.digest, "tools": tools}
+        data["edges"] = [asdict(edge) for edge in edges]
         descriptor, name = tempfile.mkstemp(dir=self.folder, suffix=".part")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:

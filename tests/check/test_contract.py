@@ -15,7 +15,8 @@ from atc.cli import main
 from protocols import load
 from protocols.contract import Contract, learned
 from protocols.errors import UsageError
-from protocols.store import ContractStore, drift
+from protocols.samples import sample
+from protocols.store import ContractStore, Edge, drift
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 
@@ -135,6 +136,22 @@ def test_an_agent_learns_what_the_document_forgot(tmp_path: Path) -> None:
                 assert solution.answer == "Anne"
 
     assert stages == [["check", "done"], ["done"]]
+
+
+def test_where_arguments_came_from_is_kept(tmp_path: Path) -> None:
+    """What called well once is the first source of its argument for the next agent with the same store."""
+    protocol = load(sample("cinema"))
+    program = 'film = GET_films_top_rated()["films"][0]\nprint(GET_films_filmId_credits(filmId=film["filmId"])["cast"])'
+    with Agent(protocol, ScriptedModel(program, program), simulate=True, store=tmp_path) as agent:
+        for _ in range(2):
+            agent.solve("Who plays in the top rated film?")
+    kept = ContractStore(tmp_path / "simulated").edges(protocol)
+
+    assert kept == [Edge("GET_films_filmId_credits", "filmId", "GET_films_top_rated", ("films", 0, "filmId"), 2)]
+    with Agent(protocol, ScriptedModel(), simulate=True, store=tmp_path) as agent:
+        assert agent.graph.producers("GET_films_filmId_credits", "filmId")[0].tool == "GET_films_top_rated"
+    with Agent(protocol, ScriptedModel(), simulate=True) as agent:
+        assert agent.graph.producers("GET_films_filmId_credits", "filmId")[0].tool == "GET_films"
 
 
 def test_a_program_is_checked_by_what_was_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
