@@ -36,7 +36,7 @@ from atc.modes import LOOP, baseline
 from atc.modes.work import Work
 from atc.programs import extract, fenced, same
 from atc.provenance import flows
-from atc.remedy import remedy, remedy_of
+from atc.remedy import Remedy, remedy, remedy_of
 from atc.resume import answered, begin, keep, open_writes, refused_write
 from atc.solution import Attempt, Solution, Status
 from atc.trouble import api_trouble
@@ -228,8 +228,12 @@ class Loop:
         found = self.gate.look(program) if program and "check" in agent.parts else []
         if not found:
             return program
-        known = remedy_of(found, program, agent.graph, self.opened.ranked, agent.vocabulary)
-        better = self.gate.mend(program, found) or (self.gate.mended(known.whole) if known.whole else None)
+        known = Remedy()
+        if "remedy" in agent.parts:
+            known = remedy_of(found, program, agent.graph, self.opened.ranked, agent.vocabulary)
+        better = None
+        if "mend" in agent.parts:
+            better = self.gate.mend(program, found) or (self.gate.mended(known.whole) if known.whole else None)
         if better is not None and self.is_known(better):
             better = None
         last = self.revisions >= agent.max_reflections or self.gate.is_told(found)
@@ -247,7 +251,7 @@ class Loop:
             return other
         self.drawn = 0
         self.gate.tell(found)
-        if not known.begin and (lines := self.gate.recalled(found[0])):
+        if "remedy" in agent.parts and not known.begin and (lines := self.gate.recalled(found[0])):
             known = replace(known, begin="\n".join(lines).partition("…")[0])
         self.dialogue.failed(program, fault, attribution.tool, known)
         return None
@@ -420,7 +424,9 @@ class Loop:
             self.dialogue.naive(fault)
             return
         shown = self.opened.ranked
-        known = remedy(fault, attribution, program, run, self.query, agent.graph, shown, agent.vocabulary)
+        known = Remedy()
+        if "remedy" in agent.parts:
+            known = remedy(fault, attribution, program, run, self.query, agent.graph, shown, agent.vocabulary)
         rejected = run.calls[run.error.call].tool if run and run.error and run.error.call is not None else None
         tool = (rejected or attribution.tool) if attribution.tool else None
         self.dialogue.failed(program, fault, tool, known)

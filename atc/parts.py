@@ -9,14 +9,18 @@ from protocols.errors import UsageError
 
 __all__ = ["PARTS", "PROMPT", "Part", "remaining"]
 
-Part = Literal["check", "hints", "closure", "examples", "demonstrations", "names", "focus", "afresh", "inspect"]
+Part = Literal[
+    "check", "mend", "hints", "closure", "examples", "demonstrations", "names", "remedy", "focus", "afresh", "inspect"
+]
 """
-check: programs are looked at before they are run, and put right where that needs no model
+check: programs are looked at before they are run
+mend: what is wrong with them is put right where that needs no model
 hints: one line for each identifier says which call yields it
 closure: who is shown a tool is shown those that yield its identifiers, too
 examples: the likeliest tools are shown in a few lines of a program, written from the data flow
 demonstrations: questions like this one that were answered before are shown with their programs, where they are kept
 names: the model can write no name of a function that there is not
+remedy: a revision is told what would have been right, and begins with it, where that is known
 focus: a revision is asked for with the functions that it needs, and not with all that was said before
 afresh: who repeats a failed program is asked without it, and then for another one than the likeliest
 inspect: an answer is looked at again before it is taken

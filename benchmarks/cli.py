@@ -31,7 +31,7 @@ NAMES = {
 }
 """Names with a line for --help."""
 
-_ABLATED = tuple(part for part in PARTS if part != "demonstrations")  # no task is an example for another one
+_TAUGHT = "demonstrations"  # from a learned document alone: no task is an example for another one
 EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAMES.items())
 
 
@@ -66,6 +66,12 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAM
     metavar="N",
     help="Offer the gold tools among random others, N in all, where FILE lists no candidates  [default: all tools]",
 )
+@click.option(
+    "--select",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Let atc choose N tools for each question from the whole API, as `atc solve` does, whatever FILE lists.",
+)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
 @click.option(
     "--half",
@@ -92,7 +98,7 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAM
 @click.option(
     "--without",
     multiple=True,
-    type=click.Choice(_ABLATED),
+    type=click.Choice(PARTS),
     help="Leave out a part of the help for the model, to see what it is worth.",
 )
 @click.option(
@@ -133,6 +139,7 @@ def bench(
     max_reflections: int | None,
     effort: str,
     candidates: int | None,
+    select: int | None,
     limit: int | None,
     half: str | None,
     workers: int,
@@ -170,7 +177,7 @@ def bench(
     from atc.files import to_json, write_json
     from atc.models import default_model
     from benchmarks.report import ablation, summarize, table
-    from benchmarks.runner import Settings
+    from benchmarks.runner import CHOSEN, Settings
     from benchmarks.worlds import find_worlds
 
     if usage and not learned:
@@ -184,6 +191,10 @@ def bench(
         dataset = with_learned(dataset, learned, usage)
     for warning in dataset.warnings:
         say(f"warning: {warning}")
+    if select and candidates:
+        raise click.UsageError("--select N chooses from the whole API: leave out --candidates")
+    if select:
+        dataset = replace(dataset, tasks=tuple(replace(task, candidates=()) for task in dataset.tasks))
     if candidates and dataset.listed:
         say("warning: --candidates goes without effect: the task file lists the candidates of each task")
         candidates = None
@@ -203,7 +214,7 @@ def bench(
         model=model,
         mode=mode,
         max_reflections=effort_of(effort).reflections if max_reflections is None else max_reflections,
-        candidates=str(candidates or ("listed" if dataset.listed else "all")),
+        candidates=f"{CHOSEN}{select}" if select else str(candidates or ("listed" if dataset.listed else "all")),
         seed=seed,
         now=(now or SIMULATED_NOW).isoformat(),
         api="simulated" if simulate else base_url or "documented",
@@ -225,7 +236,8 @@ def bench(
     if repeat:
         runs = {out / str(number + 1): replace(settings, repeat=number) for number in range(repeat)}
     if ablate:
-        less = {out / f"without-{part}": replace(settings, without=(part,)) for part in _ABLATED}
+        parts = [part for part in PARTS if usage or part != _TAUGHT]
+        less = {out / f"without-{part}": replace(settings, without=(part,)) for part in parts}
         runs = {out / "all": settings, **less}
     summaries = []
     for folder, one in runs.items():
@@ -234,17 +246,21 @@ def bench(
         summaries.append(summary)
         if not as_json and not ablate:
             lacks = f" · without {', '.join(one.without)}" if one.without else ""
-            lacks += f" · effort {one.effort}" * (one.effort != "medium") + " · learn" * one.learn
-            click.echo(f"{name} · {one.model} · mode {mode} · seed {one.seed + one.repeat}{lacks}")
+            click.echo(_headed(one, half) + lacks)
             Console().print(table(summary))
     if as_json:
         click.echo(to_json(summaries if len(runs) > 1 or repeat else summaries[0]), nl=False)
     elif ablate:
-        more = (
-            f" · {half} tasks" * (half is not None) + f" · effort {effort}" * (effort != "medium") + " · learn" * learn
-        )
-        click.echo(f"{name} · {model} · mode {mode} · seed {seed}{more}")
+        click.echo(_headed(settings, half))
         Console().print(ablation(summaries))
+
+
+def _headed(settings: Settings, half: str | None) -> str:
+    """What stands above the figures of a run."""
+    said = [settings.benchmark, settings.model, f"mode {settings.mode}", f"seed {settings.seed + settings.repeat}"]
+    said += [f"candidates {settings.candidates}"] * (settings.candidates != "listed")
+    said += [f"{half} tasks"] * (half is not None) + [f"effort {settings.effort}"] * (settings.effort != "medium")
+    return " · ".join([*said, *["learn"] * settings.learn])
 
 
 class _Way(NamedTuple):

@@ -19,7 +19,11 @@ from benchmarks.metrics import Score
 from benchmarks.restbench import Task
 from protocols.errors import UsageError
 
-__all__ = ["Done", "Engine", "Result", "Settings", "prepare", "run_tasks"]
+__all__ = ["CHOSEN", "Done", "Engine", "Result", "Settings", "prepare", "run_tasks"]
+
+
+CHOSEN = "best "
+"""How the settings say that the agent chooses the candidates itself, before how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +32,11 @@ class Settings:
     `learned-DOMAIN` for one that only the agent sees, and `usage-DOMAIN` where the examples in that one are shown (then
     it is the SHA-256 of these).
 
-    `api` is "simulated" or the base URL; `now` is in ISO 8601; `candidates` is "listed" (in the task file), "all" or
-    how many are drawn. The budgets are those of one task, 0 for none. `without` names parts of the help for the model
-    that are left out (see atc.parts). `learn`: whether tasks go by what earlier ones of the run found out of responses.
-    `writes`: whether calls that may change something are sent. `repeat` is added to `seed` for the model, and for
-    nothing else: the worlds and the candidates stay what they were.
+    `api` is "simulated" or the base URL; `now` is in ISO 8601; `candidates` is "listed" (in the task file), "all",
+    how many are drawn, or "best N" where the agent chooses them. The budgets are those of one task, 0 for none.
+    `without` names parts of the help for the model that are left out (see atc.parts). `learn`: whether tasks go by what
+    earlier ones of the run found out of responses. `writes`: whether calls that may change something are sent. `repeat`
+    is added to `seed` for the model, and for nothing else: the worlds and the candidates stay what they were.
     """
 
     benchmark: str
@@ -60,7 +64,8 @@ class Result:
 
     `gold_calls` is how many the task needs; `correct` whether the answer is right, None where no reference tells;
     `error` why it is no success (see metrics.category); `success_with_alternatives` whether it is one where other tools
-    that answer as well count (see metrics.success_otherwise), None in results of earlier versions.
+    that answer as well count (see metrics.success_otherwise), None in results of earlier versions; `failed_runs` how
+    many runs of a program ended in an error, and `wasted_calls` what these had sent.
     """
 
     id: str
@@ -77,6 +82,8 @@ class Result:
     error: str | None = None
     correct: bool | None = None
     success_with_alternatives: float | None = None
+    failed_runs: int = 0
+    wasted_calls: int = 0
 
     def metrics(self) -> dict[str, object]:
         """As they are written: without times."""
@@ -91,6 +98,8 @@ class Result:
             "cached_tokens": self.cached_tokens,
             "model_calls": self.model_calls,
             "tool_calls": self.tool_calls,
+            "failed_runs": self.failed_runs,
+            "wasted_calls": self.wasted_calls,
             "reflections": self.reflections,
             "gold_calls": self.gold_calls,
             "error": self.error,
@@ -215,6 +224,7 @@ def _read(file: Path, key: str, times: _Times) -> Result | None:
             seconds=times.of(data["id"]),
             success_with_alternatives=found.get("success_with_alternatives"),
             **{name: found[name] for name in _KEPT},
+            **{name: found.get(name, 0) for name in ("failed_runs", "wasted_calls")},
         )
     except FileNotFoundError:
         return None

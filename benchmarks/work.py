@@ -21,7 +21,7 @@ from atc.models.budget import Budgeted
 from benchmarks.answers import Reference, beside, find_alternatives, find_reference, is_correct, read_claim
 from benchmarks.metrics import Alternative, category, score, success_otherwise
 from benchmarks.restbench import Task
-from benchmarks.runner import Done, Result, Settings
+from benchmarks.runner import CHOSEN, Done, Result, Settings
 from protocols.errors import APIError, ModelError, UsageError
 from protocols.model import Protocol
 from sandbox import CallRecord, Limits, Run, Sandbox
@@ -128,7 +128,8 @@ class Work:
         simulated = self.settings.api == "simulated"
         reference = find_reference(self.settings.benchmark, task.query) if simulated else None
         with self.world(task) as world:
-            solution = world.agent.solve(task.query, tools=candidates)
+            chosen = self.settings.candidates.startswith(CHOSEN)
+            solution = world.agent.solve(task.query, tools=None if chosen else candidates)
             correct = self._judge(reference, solution, world, task) if reference else None
             alternatives = find_alternatives(self.settings.benchmark, task.query)
             return _measured(solution, task, candidates, world.base_url, correct, alternatives)
@@ -156,6 +157,7 @@ class Work:
         shown = self._shown.get(domain)
         with _opening:
             if (domain, settings.mode) not in self._agents:
+                best = settings.candidates.removeprefix(CHOSEN) if settings.candidates.startswith(CHOSEN) else ""
                 agent = self._agents[domain, settings.mode] = Agent(
                     self._seen[domain],
                     None,
@@ -166,6 +168,7 @@ class Work:
                     seed=settings.seed + settings.repeat,
                     now=datetime.fromisoformat(settings.now),
                     effort=settings.effort,
+                    tools=int(best) if best else "all",
                     without=[*settings.without, *(["demonstrations"] if shown is None else [])],
                     store=self._store,
                     learn=settings.learn,
@@ -276,6 +279,7 @@ def _measured(
     _stop_if_hopeless(solution)
     attempts = [attempt.calls for attempt in solution.attempts]
     judged = score(task.gold, attempts, solution.status)
+    failed = [attempt for attempt in solution.attempts if attempt.run is not None and attempt.run.outcome != "ok"]
     result = Result(
         id=task.id,
         status=solution.status,
@@ -286,6 +290,8 @@ def _measured(
         model_calls=solution.usage.model_calls,
         tool_calls=sum(len(attempt.calls) for attempt in solution.attempts),
         seconds=solution.seconds["total"],
+        failed_runs=len(failed),
+        wasted_calls=sum(call.attempts > 0 for attempt in failed for call in attempt.calls),
         reflections=solution.reflections,
         gold_calls=task.gold.needed.total(),
         error=category(solution, judged),

@@ -30,6 +30,8 @@ def summarize(results: Sequence[Result], settings: Settings) -> dict[str, object
         "completion_tokens": round(mean(result.completion_tokens for result in results), 1),
         "model_calls": round(mean(result.model_calls for result in results), 2),
         "tool_calls": round(mean(result.tool_calls for result in results), 2),
+        "failed_runs": round(mean(result.failed_runs for result in results), 2),
+        "wasted_calls": round(mean(result.wasted_calls for result in results), 2),
         "correct": percent(_known(results)) if _known(results) else None,
         "false_success": _false_success(results),
         "reflections": round(mean(result.reflections for result in results), 2),
@@ -116,7 +118,7 @@ def ablation(summaries: Sequence[Mapping[str, Any]]) -> Table:
 
     shown = Table()
     shown.add_column("left out")
-    for name in ("Success", "answers right", "prompt tokens", "tokens written", "model calls", "seconds"):
+    for name in ("Success", "right", "prompt tokens", "tokens written", "failed runs", "their calls", "seconds"):
         shown.add_column(name, justify="right")
     for summary in summaries:
         shown.add_row(
@@ -125,7 +127,8 @@ def ablation(summaries: Sequence[Mapping[str, Any]]) -> Table:
             _shown(summary["correct"]),
             f"{summary['prompt_tokens']:,.0f}",
             f"{summary['completion_tokens']:,.0f}",
-            f"{summary['model_calls']:.2f}",
+            f"{summary['failed_runs']:.2f}",
+            f"{summary['wasted_calls']:.2f}",
             f"{summary['seconds']:.1f}",
         )
     return shown

@@ -145,6 +145,19 @@ def test_offered_tools_do_not_give_the_gold_away(protocol: Protocol) -> None:
     assert offer(task, protocol, None, 0) == (SEARCH, LATEST)
 
 
+def test_tools_may_be_chosen_from_the_whole_api(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
+    """As `atc solve` chooses them; what the file lists is left aside."""
+    endpoint(BOTH)
+    tasks = write(tmp_path, [{**TASKS[0], "api_list": [SEARCH, LATEST]}])
+    done = bench(films, tasks, tmp_path / "out", "--select", "1", "--json")
+    record = json.loads((tmp_path / "out" / "tasks" / "tmdb-0.json").read_text())
+
+    assert done.exit_code == 0, done.stderr
+    assert json.loads((tmp_path / "out" / "config.json").read_text())["candidates"] == "best 1"
+    assert record["metrics"]["success"] == 1.0  # CREDITS, which the file does not list, was there
+    assert bench(films, tasks, tmp_path / "other", "--select", "1", "--candidates", "2").exit_code == 2
+
+
 def test_drawn_candidates_depend_on_the_seed_alone(protocol: Protocol) -> None:
     """N tools with the gold among them: the same for the same seed, others for another, all without a number."""
     task = Task(0, "0", "q", Gold({LATEST: 1}))
@@ -188,7 +201,8 @@ def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[...
     assert list(figures) == [
         *("tasks", "success", "path", "precision", "success_any", "success_with_alternatives"),
         *("prompt_tokens", "completion_tokens", "model_calls", "tool_calls"),
-        *("correct", "false_success", "reflections", "tokens_per_solved", "by_gold_calls", "errors", "seconds"),
+        *("failed_runs", "wasted_calls", "correct", "false_success", "reflections"),
+        *("tokens_per_solved", "by_gold_calls", "errors", "seconds"),
         *("model", "mode", "seed", "without", "effort", "learn", "files", "date"),
     ]
     assert [figures[name] for name in ("tasks", "success", "path", "precision")] == [3, 66.67, 83.33, 100.0]
