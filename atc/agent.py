@@ -256,7 +256,7 @@ class Agent:
     def model(self) -> Model:
         """The model, opened at its first use. Raises: ModelError."""
         if isinstance(self._model, str) or self._model is None:
-            opened = open_model(self._model, seed=self.seed)
+            opened = open_model(self._model, seed=self.seed, keep=True)
             self._closing.callback(opened.close)
             return opened
         return self._model

@@ -12,6 +12,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,6 +23,7 @@ import pytest
 from atc import Agent
 from atc.models import DEFAULT_MODEL, Completion, Message, Model, Usage, default_model, files, open_model
 from atc.models.base import sample
+from atc.models.local import LocalEngine
 from atc.models.replay import request_hash
 from protocols import load
 from protocols.errors import ModelError, UsageError
@@ -607,6 +609,30 @@ def test_the_local_model_is_cut_at_the_token_limit(local: Model) -> None:
     """`max_tokens` holds, and `finish` says that it was reached."""
     answer = local.complete([Message("user", "Count from one to fifty, in words.")], max_tokens=6)
     assert (answer.usage.completion_tokens, answer.finish) == (6, "length")
+
+
+@pytest.mark.model
+def test_what_all_prompts_begin_with_is_kept_for_the_next_process(tmp_path: Path) -> None:
+    """It is read once and then found; the answer is the same, and a damaged file is made anew."""
+    told = [Message("system", "You write Python. " + "Names are short and lines too. " * 20)]
+    told += [Message("user", "Write a function that adds."), Message("assistant", "def add(a, b):")]
+    question = [*told, Message("user", "Now one that subtracts."), Message("assistant", "def sub(")]
+
+    def asked() -> Completion:
+        with closing(open_model(DEFAULT_MODEL)) as plain:
+            assert isinstance(plain, LocalEngine)
+            model = LocalEngine("local:kept", plain.file, keep=tmp_path / "kept")
+        with closing(model):
+            return model.complete(question, max_tokens=24)
+
+    first, second = asked(), asked()
+    (file,) = (tmp_path / "kept").iterdir()
+    assert (first.usage.cached_tokens, second.text) == (0, first.text)
+    assert second.usage.cached_tokens > 100
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.write_bytes(b"damaged")
+    assert asked().text == first.text
+    assert file.stat().st_size > 100_000
 
 
 @pytest.mark.model

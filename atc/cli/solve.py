@@ -165,7 +165,7 @@ def solve(
             offer_pull(name)
             with (
                 open_view(quiet=as_json and not verbose, verbose=verbose, stdout=not as_json) as shown,
-                closing(open_model(name, record=record, seed=asked["seed"])) as opened,
+                closing(open_model(name, record=record, seed=asked["seed"], keep=True)) as opened,
                 Confirm(shown.pause) as confirm,
                 _simulated(protocol := load(asked.pop("api")), query, asked) as service,
                 Agent(

@@ -25,7 +25,12 @@ def default_model() -> str:
 
 
 def open_model(
-    name: str | None = None, *, record: Path | None = None, reuse: Path | None = None, seed: int = 0
+    name: str | None = None,
+    *,
+    record: Path | None = None,
+    reuse: Path | None = None,
+    seed: int = 0,
+    keep: bool = False,
 ) -> Model:
     """The model that a name means. What is heavy is loaded when it is first asked.
 
@@ -34,11 +39,12 @@ def open_model(
         record: A file to which every answer is appended, for `replay:FILE`.
         reuse: A file whose recorded answers are taken where it has them, and to which the others are appended.
         seed: For the models that take one.
+        keep: Whether a local model may keep on disk what all prompts begin with, and find it there.
     Raises:
         UsageError: No model has such a name, or the file to record in cannot be written.
         ModelError: The model is known but cannot be had: no file, no key, an extra that is not installed.
     """
-    model = _open(name or default_model(), seed)
+    model = _open(name or default_model(), seed, keep)
     if record is None and reuse is None:
         return model
     from atc.models.replay import Recorder, Reusing
@@ -47,14 +53,14 @@ def open_model(
     return Recorder(model, record) if record else model
 
 
-def _open(name: str, seed: int) -> Model:
+def _open(name: str, seed: int, keep: bool) -> Model:
     scheme, _, rest = name.partition(":")
     if rest:
         if scheme == "local":
             from atc.models import files
             from atc.models.local import LocalEngine
 
-            return LocalEngine(name, files.path(rest), seed=seed)
+            return LocalEngine(name, files.path(rest), seed=seed, keep=files.prefixes() if keep else None)
         if scheme == "openai":
             from atc.models.openai_compatible import OpenAIModel
 

@@ -90,6 +90,11 @@ def folder() -> Path:
     return home() / "models"
 
 
+def prefixes() -> Path:
+    """Where the beginnings of prompts are kept that a local model has read; it need not exist yet."""
+    return home() / "prefixes"
+
+
 def find(name: str) -> LocalModel:
     """The catalogue's entry for a name, with or without `local:`. Raises: UsageError: there is none."""
     short = name.removeprefix("local:")

@@ -7,12 +7,15 @@ closes its connection, and the engine stops.
 
 A prompt is rendered by the model's own chat template, cut into tokens once, and sent as tokens: what was counted is
 what is read. The engine keeps what it has read, so a prompt that begins like an earlier one is read from where it
-differs.
+differs. What all prompts begin with (instructions and examples, before any API and any question) can be kept on disk,
+so that the next process need not read it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import http.client
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -21,9 +24,10 @@ import socket
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +46,12 @@ TIMEOUT = 900.0
 REMEMBERED = 512
 """MiB for prompts that were read earlier; one of 2,000 tokens takes about 60."""
 
+KEPT = 4
+"""Beginnings of prompts that are kept on disk; one takes about 25 MiB."""
+
+WORTH = 64
+"""Tokens from which on a beginning is kept."""
+
 BATCH = 256
 """Tokens read in one go. The engine can be stopped only between two of them: about four seconds on two slow cores."""
 
@@ -50,19 +60,26 @@ class LocalEngine(Asked):
     """A GGUF file and the engine that runs it. The engine starts when it is first needed.
 
     One prompt is answered at a time; other threads wait. Raises: ModelError: the extra `local` is not installed.
+
+    Args:
+        file: The GGUF file.
+        keep: A folder in which the beginning of the first conversation is kept for later processes.
     """
 
     can_hold = True
 
-    def __init__(self, name: str, file: Path, *, seed: int = 0, context: int = CONTEXT) -> None:
+    def __init__(
+        self, name: str, file: Path, *, seed: int = 0, context: int = CONTEXT, keep: Path | None = None
+    ) -> None:
         if importlib.util.find_spec("xllamacpp") is None:
             raise ModelError(f"{name} needs the engine of the extra `local`: pip install 'atc-toolchain[local]'")
         self.name = name
         self.context = context
-        self._file = file
+        self.file = file
         self._seed = seed
         self._lock = threading.RLock()
         self._running: Engine | None = None
+        self._keep = keep
 
     def answer(self, request: Request) -> Completion:
         """As `Asked.answer`. Raises: ModelError: also when the prompt leaves less than `max_tokens` of `context`."""
@@ -78,6 +95,7 @@ class LocalEngine(Asked):
                     f"the conversation has {len(tokens)} tokens, and {request.max_tokens} are kept for the answer; "
                     f"{self.name} can hold {self.context} together"
                 )
+            read = self._begin(engine, said, tokens)
             reply = engine.post(
                 "/completion",
                 {
@@ -96,11 +114,40 @@ class LocalEngine(Asked):
         usage = Usage(
             prompt_tokens=len(tokens),
             completion_tokens=reply["tokens_predicted"],
-            cached_tokens=reply["timings"]["cache_n"],
+            cached_tokens=max(reply["timings"]["cache_n"] - read, 0),
             model_calls=1,
             seconds=time.monotonic() - started,
         )
         return Completion(reply["content"], usage, "length" if reply["stop_type"] == "limit" else "stop")
+
+    def _begin(self, engine: Engine, said: Sequence[object], tokens: Sequence[int]) -> int:
+        """Before the first answer: take what an earlier process read of the beginning, or read it and keep it.
+
+        Returns: The tokens that were read.
+        """
+        folder, self._keep = self._keep, None
+        if folder is None or len(said) < 3:
+            return 0
+        begun = engine.tokenize(engine.post("/apply-template", {"messages": said[:-2]})["prompt"], special=True)
+        head = [one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(tokens, begun, strict=False))]
+        if len(head) < WORTH:
+            return 0
+        about = [str(self.file), self.file.stat().st_size, self.context, engine.version, head]
+        file = folder / f"{hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]}.kv"
+        try:
+            engine.post("/slots/0?action=restore", {"filename": file.name})
+            os.utime(file)
+            return 0
+        except (ModelError, OSError):  # there is none, or it is damaged
+            engine.post("/completion", {"prompt": head, "n_predict": 0, "cache_prompt": True})
+        with suppress(ModelError, OSError):
+            part = folder / f"{file.stem}.{os.getpid()}.part"
+            engine.post("/slots/0?action=save", {"filename": part.name})
+            part.chmod(0o600)
+            part.replace(file)
+            for old in sorted(folder.glob("*.kv"), key=lambda one: -one.stat().st_mtime)[KEPT:]:
+                old.unlink(missing_ok=True)
+        return len(head)
 
     def count_tokens(self, text: str) -> int:
         """How many tokens a text has, without chat template. Raises: ModelError."""
@@ -115,7 +162,9 @@ class LocalEngine(Asked):
 
     def _engine(self) -> Engine:
         if self._running is None:
-            self._running = Engine(self._file, self.context)
+            if self._keep is not None:
+                self._keep.mkdir(parents=True, exist_ok=True)
+            self._running = Engine(self.file, self.context, keep=self._keep)
         return self._running
 
 
@@ -124,10 +173,15 @@ class Engine:
 
     Args:
         change: Given the engine's module and its parameters before it starts, may set them otherwise.
+        keep: Where it may write and find what it has read.
     """
 
     def __init__(
-        self, file: Path, context: int, change: Callable[[Any, Any], None] = lambda engine, parameters: None
+        self,
+        file: Path,
+        context: int,
+        change: Callable[[Any, Any], None] = lambda engine, parameters: None,
+        keep: Path | None = None,
     ) -> None:
         # Threads that spin for long while they wait for each other take the processor from whoever they wait for:
         # beside another busy process that costs five sixths of the writing speed. Without any spinning a third of it is
@@ -143,6 +197,8 @@ class Engine:
         key = secrets.token_urlsafe(32)
         try:
             parameters = _parameters(xllamacpp, file, context, key)
+            if keep is not None:
+                parameters.slot_save_path = f"{keep}/"
             change(xllamacpp, parameters)
             server = xllamacpp.Server(parameters)
         except (RuntimeError, ValueError) as error:
@@ -151,6 +207,7 @@ class Engine:
                 "remove it and pull the model again"
             ) from error
         self.url: str = server.listening_address
+        self.version = importlib.metadata.version("xllamacpp")
         self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         self._asking: set[http.client.HTTPConnection] = set()
         # The engine's threads have to end before the interpreter does.
