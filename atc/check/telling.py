@@ -66,6 +66,13 @@ _KEY = re.compile(r'Unknown key "([^"]*)" for TypedDict `(_T\d+)`')
 _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE)_")
 
 
+IMPORTS: Mapping[str, str] = {
+    **{name: name for name in ("collections", "datetime", "itertools", "json", "math", "random", "re", "statistics")},
+    **dict.fromkeys(("Counter", "defaultdict"), "collections"),
+    **dict.fromkeys(("date", "timedelta", "timezone"), "datetime"),
+}
+"""Names that programs use without importing them, and their modules."""
+
 _BLOCKS = (ast.For, ast.While, ast.If, ast.Try, ast.With)
 """What may be gone through without setting the variables in it."""
 
@@ -204,6 +211,10 @@ class Teller:
         return Edit(report.line, report.column, report.end_column, text)
 
     def _name(self, report: Report, name: str) -> Diagnostic:
+        if name in IMPORTS:
+            line = self._import(name)
+            told = self._at(report, "unknown-name", f"{name} is not imported", edit=Edit(1, 0, 0, f"{line}\n"))
+            return replace(told, key=name)
         if not _METHOD.match(name):
             near = get_close_matches(name, self.names, 1, 0.85) if self._is_called(report) else []
             meant = f"; did you mean {near[0]}?" if near else ""
@@ -223,6 +234,18 @@ class Teller:
         fits = same and tool is not None and all(tool.argument(argument) is not None for argument in given or ())
         edit = self._instead(report, near_tool) if fits else None
         return self._at(report, "unknown-tool", f"there is no function {name}{meant}", near_tool, near_tool, edit)
+
+    def _import(self, name: str) -> str:
+        """The line that imports a name of the standard library; of `datetime` the class, where that is meant."""
+        used = {
+            node.attr
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
+        }
+        if name == "datetime" and not used & {"datetime", "date", "timedelta", "timezone"}:
+            return "from datetime import datetime"
+        module = IMPORTS[name]
+        return f"from {module} import {name}" if module != name else f"import {name}"
 
     def _is_called(self, report: Report) -> bool:
         """Whether what is at a place is called: else it is no function, whatever it is called like."""
@@ -474,6 +497,9 @@ class Teller:
     def _attribute(self, report: Report, quoted: list[str], place: Place | None) -> Diagnostic | None:
         """`x.name` where x is an object of a response, or a list of them."""
         attribute = quoted[-1]
+        if report.text.startswith("Module `datetime` "):
+            message = f"datetime.{attribute} is of the class: from datetime import datetime"
+            return self._at(report, "unknown-name", message, edit=self._import_class())
         if place is None or not quoted[0].startswith(("_T", "list[_T")):
             return None
         if quoted[0].startswith("list["):
@@ -484,6 +510,16 @@ class Teller:
             message = f'{place.tool}(…){steps(place.path)} is a dict: write ["{attribute}"] for .{attribute}'
             return self._at(report, "wrong-type", message, place.tool, f'["{attribute}"]')
         return self._missing(report, place, attribute)
+
+    def _import_class(self) -> Edit | None:
+        """`from datetime import datetime` for `import datetime`, where nothing else of the module is used."""
+        for node in self.tree.body:
+            if isinstance(node, ast.Import) and [(one.name, one.asname) for one in node.names] == [("datetime", None)]:
+                line = self._import("datetime")
+                return (
+                    Edit(node.lineno, 0, len(self.lines[node.lineno - 1]), line) if line != "import datetime" else None
+                )
+        return None
 
     def _given(self, report: Report, function: str, expected: str, found: str) -> Diagnostic | None:
         """An argument of a wrong type. Texts and literals are no matter of types: see atc.check.constants."""

@@ -174,6 +174,28 @@ print(best["title"])"""
     assert checked('best = None\nprint(best["title"])', "cinema")
 
 
+@pytest.mark.parametrize(
+    ("program", "line"),
+    [
+        ("print(datetime.now().year)", "from datetime import datetime"),
+        ("print(datetime.datetime.now().year)", "import datetime"),
+        ("print(timedelta(days=1))", "from datetime import timedelta"),
+        ('print(json.dumps({"a": 1}))', "import json"),
+        ('print(Counter("abca"))', "from collections import Counter"),
+    ],
+)
+def test_what_was_not_imported_is(program: str, line: str) -> None:
+    """Names of the standard library that everybody knows."""
+    found = checked(program, "cinema")
+
+    assert [(one.rule, one.edit is not None) for one in found] == [("unknown-name", True)]
+    assert mended(program, found) == f"{line}\n{program}"
+    of_module = "import datetime\nprint(datetime.now().year)"
+    assert (
+        mended(of_module, checked(of_module, "cinema")) == "from datetime import datetime\nprint(datetime.now().year)"
+    )
+
+
 def test_what_is_surely_meant_is_put_right() -> None:
     """A function by its arguments and not its name alone, what one call yields, the list in a page."""
     user = {"name": "user_id", "in": "path", "required": True, "schema": {"type": "string"}}
