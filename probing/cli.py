@@ -244,10 +244,13 @@ def _check(file: str, sandbox: Sandbox, as_json: bool) -> int:
     from atc.tui.text import visible
     from probing.document import usage_of
     from probing.drift import drifted, is_breaking
+    from probing.live import Frontier
     from protocols import load
 
     usage = {name: program for name, (_, program) in usage_of(file).items()}
-    changes = drifted(load(file), usage, sandbox)
+    document = load(file)
+    with Frontier(None) as frontier:
+        changes = drifted(document, usage, sandbox, frontier.trying)
     broken = sum(map(is_breaking, changes))
     if as_json:
         click.echo(to_json([{**asdict(one), "breaking": is_breaking(one)} for one in changes]), nl=False)

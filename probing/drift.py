@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -38,15 +38,21 @@ def is_breaking(change: Change) -> bool:
     return change.kind != "new"
 
 
-def drifted(document: Protocol, usage: Mapping[str, str], sandbox: Sandbox) -> list[Change]:
+def drifted(
+    document: Protocol,
+    usage: Mapping[str, str],
+    sandbox: Sandbox,
+    on_try: Callable[[str, str], None] = lambda tool, program: None,
+) -> list[Change]:
     """What a service answers otherwise than its document says; nothing is written.
 
     Args:
         usage: By tool, a program that calls it; a tool without one is probed.
         sandbox: Reaches the service, and lets no write pass.
+        on_try: Told of each tool and program before it runs.
     Raises: APIError: The service answers nothing, or refuses the credentials.
     """
-    prober = Prober(blinded(document), None, sandbox)
+    prober = Prober(blinded(document), None, sandbox, on_try=on_try)
     for name, program in usage.items():
         if name in document and not document.tool(name).writes:
             prober.run(name, program)

@@ -21,10 +21,10 @@ _KEYS = 8
 class Frontier:
     """Shows on stderr how the known part of an API grows, a block for each tool: its question, program and answer.
 
-    Without a terminal it is a line for each tool.
+    Without a terminal it is a line for each tool. Without a total it shows what is tried, and no more.
     """
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int | None) -> None:
         self._console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._progress = Progress(*columns, console=self._console, transient=True)
