@@ -140,11 +140,14 @@ class LocalEngine(Asked):
             return 0
         except (ModelError, OSError):  # there is none, or it is damaged
             engine.post("/completion", {"prompt": head, "n_predict": 0, "cache_prompt": True})
-        with suppress(ModelError, OSError):
-            part = folder / f"{file.stem}.{os.getpid()}.part"
-            engine.post("/slots/0?action=save", {"filename": part.name})
-            part.chmod(0o600)
-            part.replace(file)
+        part = folder / f"{file.stem}.{os.getpid()}.part"
+        with suppress(ModelError, OSError):  # a full disk is no reason not to answer
+            try:
+                engine.post("/slots/0?action=save", {"filename": part.name})
+                part.chmod(0o600)
+                part.replace(file)
+            finally:
+                part.unlink(missing_ok=True)
             for old in sorted(folder.glob("*.kv"), key=lambda one: -one.stat().st_mtime)[KEPT:]:
                 old.unlink(missing_ok=True)
         return len(head)
@@ -163,7 +166,10 @@ class LocalEngine(Asked):
     def _engine(self) -> Engine:
         if self._running is None:
             if self._keep is not None:
-                self._keep.mkdir(parents=True, exist_ok=True)
+                try:
+                    self._keep.mkdir(parents=True, exist_ok=True)
+                except OSError:  # nothing can be kept there
+                    self._keep = None
             self._running = Engine(self.file, self.context, keep=self._keep)
         return self._running
 
