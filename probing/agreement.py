@@ -16,7 +16,7 @@ from probing.findings import Finding
 from probing.infer import ENOUGH
 from probing.learned import Learned
 from protocols.contract import Contract, Shape
-from protocols.model import Protocol
+from protocols.model import Protocol, Response
 from protocols.shapes import Step
 from protocols.simulator import Simulator
 from sandbox import CallRecord, Sandbox
@@ -67,11 +67,22 @@ def compared(
 ) -> dict[str, object]:
     """All figures: `agreement`, and with `fresh` also `held_by` and `marks` in simulated worlds of other seeds."""
     found = {name: replace(one, schema=schema_of(one, schema)) for name, one in learned.found.items()}
-    figures = agreement(truth, learned.known, found)
+    figures = agreement(truth, documenting(truth, found), found)
     if not fresh:
         return figures
     bodies = fresh_answers(truth, found, seed, worlds)
     return figures | held_by(found, bodies) | marks(found, learned.bodies, bodies) | mutants(found, bodies, seed)
+
+
+def documenting(truth: Protocol, found: Mapping[str, Finding]) -> Protocol:
+    """A protocol whose responses are what was found, and nothing else."""
+    tools = []
+    for tool in truth.tools:
+        one = found.get(tool.name)
+        known = one is not None and one.schema is not None
+        seen = (Response("200", "", "application/json", one.schema, ()),) if one is not None and known else ()
+        tools.append(replace(tool, responses=seen))
+    return replace(truth, tools=tuple(tools))
 
 
 def fresh_answers(

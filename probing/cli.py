@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import fcntl
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -134,9 +136,11 @@ def probe(
     check_api_options(simulate, base_url, auth)
     if checked is None and (spec is None or out is None):
         raise click.UsageError("give SPEC and --out FILE, or --check FILE")
-    if checked is not None and (writes or reads or only or out or blind):
+    others = (writes, reads, only, out, blind, report, graph, store, resume, record, budget_tokens)
+    if checked is not None and any(others):
         raise click.UsageError(
-            "--check only reads, and writes no file: leave out --writes, --read, --only, --blind, --out"
+            "--check only reads, asks no model and writes no file: of the other options it takes those that name the "
+            "service, --seed, --budget-calls and --json"
         )
     truth = load(spec or str(checked))
     if unknown := [name for name in only if name not in truth]:
@@ -159,15 +163,16 @@ def probe(
             writes=permission,
         )
         if checked is not None:
-            ctx.exit(_check(checked, sandbox, as_json))
+            ctx.exit(_check(checked, sandbox, budget_calls, as_json))
         assert out is not None
         log = out.with_name(f"{out.name}.log")
         if log.is_dir():
             raise UsageError(f"{log} is a folder; it is where the log of the probe goes")
         if resume and not log.exists():
             say(f"there is no {log} to go on from: the probe begins anew")
+        closing.enter_context(_locked(log))
         if not resume:
-            log.unlink(missing_ok=True)
+            _begin_anew(log)
         frontier = closing.enter_context(Frontier(len(only) or len(protocol.tools)))
 
         def told(finding: Finding) -> None:
@@ -187,6 +192,7 @@ def probe(
             only=only,
             seed=seed,
             log=log,
+            service=_service(truth, simulate, base_url, auth),
             on_finding=told,
             on_try=frontier.trying,
         )
@@ -213,6 +219,54 @@ def probe(
     ctx.exit(found.exit_code)
 
 
+def _service(truth: Protocol, simulate: bool, base_url: str | None, auth: Sequence[str]) -> str:
+    """What is probed, and as whom, without a secret."""
+    if simulate:
+        return "the simulated service"
+    place = base_url or (truth.servers[0].url if truth.servers else "")
+    return " ".join([place, *(f"with --auth {one}" for one in auth)])
+
+
+@contextmanager
+def _locked(log: Path) -> Iterator[None]:
+    """Hold the log, so that no other probe writes in it. Raises: UsageError: One does."""
+    from protocols.errors import UsageError
+
+    lock = log.with_name(f"{log.name}.lock")
+    try:
+        held = lock.open("a")
+    except OSError as error:
+        raise UsageError(f"{lock} cannot be written: {error.strerror or error}") from None
+    with held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(f"another probe writes {log}; wait for it, or take another --out") from None
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+
+
+def _begin_anew(log: Path) -> None:
+    """Remove the log of an earlier probe. Raises: UsageError: It is none, or holds what is still to be removed."""
+    from atc.files import read_lines
+    from protocols.errors import UsageError
+
+    if not log.exists():
+        return
+    with log.open("rb") as file:
+        begun = file.read(64)
+    if begun.strip() and not begun.startswith(b'{"protocol"'):
+        raise UsageError(f"{log} is no log of a probe, and one would be written there: take another --out")
+    lines = [data for _, data in read_lines(log)]
+    kept = [line for line in lines if isinstance(line, dict) and "made" in line][-1:]
+    if kept and (kept[0]["made"] or kept[0]["lost"]):
+        told = "holds what an earlier probe made and did not remove"
+        raise UsageError(f"{log} {told}: go on with --resume, which removes it, or delete the file")
+    log.unlink(missing_ok=True)
+
+
 def _model(name: str | None, record: Path | None, seed: int, closing: ExitStack) -> Model | None:
     """The model to ask. Raises: ModelError: It was named, and cannot be had."""
     from atc.cli import say
@@ -232,7 +286,7 @@ def _model(name: str | None, record: Path | None, seed: int, closing: ExitStack)
     return model
 
 
-def _check(file: str, sandbox: Sandbox, as_json: bool) -> int:
+def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> int:
     """Print what has changed, and give the exit code."""
     from dataclasses import asdict
 
@@ -250,7 +304,7 @@ def _check(file: str, sandbox: Sandbox, as_json: bool) -> int:
     usage = {name: program for name, (_, program) in usage_of(file).items()}
     document = load(file)
     with Frontier(None) as frontier:
-        changes = drifted(document, usage, sandbox, frontier.trying)
+        changes = drifted(document, usage, sandbox, frontier.trying, budget)
     broken = sum(map(is_breaking, changes))
     if as_json:
         click.echo(to_json([{**asdict(one), "breaking": is_breaking(one)} for one in changes]), nl=False)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from atc.programs import parsed
 from probing.findings import Finding
-from probing.infer import paper
+from probing.infer import paper, says_nothing
 from protocols.documents import parse, read
 from protocols.errors import UsageError
 from protocols.model import Parameter, Protocol, Schema, Tool
@@ -136,8 +136,12 @@ def _responses(tool: Tool, found: Finding | None) -> dict[str, Any]:
         if content is None and found.schema is not None:
             kind = "text/plain" if isinstance(found.example, str) else "application/json"
             content = {kind: {"schema": dict(found.schema)}}
-        for media in (content or {}).values() if found.schema is not None else ():
+        for media in (content or {}).values():
+            if found.schema is None:
+                break
             media["example"] = found.example
+            if says_nothing(media.get("schema")):
+                media["schema"] = dict(found.schema)
         responses[found.status] = {**before, "content": content} if content else before
     for status, text in found.statuses.items():
         if 100 <= int(status) < 600:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +12,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from probing.agreement import has_field, sent
 from probing.blind import blinded
 from probing.prober import Prober
-from protocols.errors import APIError
+from protocols.errors import APIError, LimitReached
 from protocols.model import Protocol, Tool
 from protocols.routes import steps
 from sandbox import Sandbox
@@ -43,6 +44,7 @@ def drifted(
     usage: Mapping[str, str],
     sandbox: Sandbox,
     on_try: Callable[[str, str], None] = lambda tool, program: None,
+    budget: int | None = None,
 ) -> list[Change]:
     """What a service answers otherwise than its document says; nothing is written.
 
@@ -50,12 +52,14 @@ def drifted(
         usage: By tool, a program that calls it; a tool without one is probed.
         sandbox: Reaches the service, and lets no write pass.
         on_try: Told of each tool and program before it runs.
+        budget: The most requests in all.
     Raises: APIError: The service answers nothing, or refuses the credentials.
     """
-    prober = Prober(blinded(document), None, sandbox, on_try=on_try)
-    for name, program in usage.items():
-        if name in document and not document.tool(name).writes:
-            prober.run(name, program)
+    prober = Prober(blinded(document), None, sandbox, on_try=on_try, budget_calls=budget)
+    with suppress(LimitReached):
+        for name, program in usage.items():
+            if name in document and not document.tool(name).writes:
+                prober.run(name, program)
     if prober.probe().ended == "interrupted":
         raise KeyboardInterrupt
     read = [one for one in prober.found.values() if one.requests]
@@ -69,7 +73,8 @@ def drifted(
     found: dict[Change, None] = {}
     for tool in document.tools:
         one = prober.found[tool.name]
-        found.update(dict.fromkeys(_statuses(tool, one.requests, one.done, one.statuses)))
+        answered = tool.name in usage
+        found.update(dict.fromkeys(_statuses(tool, one.requests, one.done or not answered, one.statuses)))
         schema = tool.success.schema if tool.success is not None else None
         if schema is not None:
             bodies = prober.learned.bodies.get(tool.name, [])

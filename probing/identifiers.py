@@ -31,16 +31,19 @@ def wanted(key: str, noun: str) -> Want:
     return Want(noun_of_identifier(key) or noun, attribute_of(key) or "")
 
 
-def identified(body: object, noun: str, about: Mapping[Want, object]) -> Iterator[Mapping[Want, object]]:
+def identified(
+    body: object, noun: str, about: Mapping[Want, object], most: int | None = _ITEMS
+) -> Iterator[Mapping[Want, object]]:
     """For each thing in a body its identifiers, together with those of what it is in.
 
     Args:
         noun: What the body is about, where it does not say so itself.
         about: Identifiers that the request gave.
+        most: Things of each list that are looked at; None for all.
     """
     if isinstance(body, list):
-        for item in body[:_ITEMS]:
-            yield from identified(item, noun, about)
+        for item in body[:most]:
+            yield from identified(item, noun, about, most)
     elif isinstance(body, Mapping):
         own = {wanted(str(key), noun): part for key, part in body.items() if is_identifier(str(key)) and is_value(part)}
         told = {**about, **own}
@@ -48,4 +51,4 @@ def identified(body: object, noun: str, about: Mapping[Want, object]) -> Iterato
             yield told
         for key, part in body.items():
             said = noun_of(str(key))
-            yield from identified(part, noun if not said or said in WRAPPERS else said, told)
+            yield from identified(part, noun if not said or said in WRAPPERS else said, told, most)

@@ -16,7 +16,7 @@ from protocols.contract import learned
 from protocols.model import Schema
 from protocols.words import is_identifier, words
 
-__all__ = ["ENOUGH", "infer", "paper"]
+__all__ = ["ENOUGH", "infer", "paper", "says_nothing"]
 
 ENOUGH = 3
 """Values from which on their common format counts, and objects from which on a key is required."""
@@ -33,7 +33,7 @@ _MANY = 20
 _DATA = re.compile(r"[A-Z]{2}|[a-z]{2}(-[A-Z]{2})?|\d[\d./:-]*|\d{4}-\d\d(-\d\d)?|[0-9a-f-]{8,}")
 """What keys look like that are data: country and language codes, numbers, days, hashes."""
 _FORMATS: dict[str, re.Pattern[str]] = {
-    "date-time": re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*"),
+    "date-time": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", re.IGNORECASE),
     "date": re.compile(r"\d{4}-\d\d-\d\d"),
     "uuid": re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE),
     "uri": re.compile(r"[a-z][a-z0-9+.-]*://\S+"),
@@ -44,6 +44,15 @@ _FORMATS: dict[str, re.Pattern[str]] = {
 def infer(bodies: Sequence[object]) -> Schema:
     """The JSON schema (2020-12) that all these bodies satisfy. At least one."""
     return _refined(dict(learned(bodies)), list(bodies))
+
+
+def says_nothing(schema: Schema | None) -> bool:
+    """Whether a schema says no more than that there is an object or a list, as generators of documents write it."""
+    if schema is None:
+        return True
+    more = schema.keys() - {"type", "title", "description", "nullable", "additionalProperties"}
+    plain = schema.get("type") in (None, "object", "array") and schema.get("additionalProperties") in (None, True)
+    return plain and not more
 
 
 def paper(body: object) -> Schema:
@@ -80,10 +89,12 @@ def _refined(schema: dict[str, Any], values: Sequence[object], name: str = "") -
             }
     if lists and isinstance(schema.get("items"), dict):
         schema["items"] = _refined(schema["items"], [item for one in lists for item in one], name)
-    if schema.get("type") == "integer" and not is_identifier(name):
+    kinds = schema.get("type")
+    if (kinds == "integer" or (isinstance(kinds, list) and "integer" in kinds)) and not is_identifier(name):
         few = len({value for value in values if isinstance(value, int)}) < ENOUGH
         if few or (words(name)[-1:] and words(name)[-1] in _MEASURES):
-            schema["type"] = "number"
+            told = ["number" if kind == "integer" else kind for kind in kinds if kind != "number"]
+            schema["type"] = "number" if kinds == "integer" else sorted(told)
     if texts and schema.get("type") in ("string", ["null", "string"]) and (found := _format(texts)):
         schema["format"] = found
     return schema
@@ -148,4 +159,4 @@ def _valid(name: str, text: str) -> bool:
             datetime.fromisoformat(text)
     except ValueError:
         return False
-    return name != "date-time" or "T" in text
+    return True

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Any, TypeAlias
 from atc.files import append_line, read_lines
 from probing.findings import Finding
 from probing.identifiers import identified, is_value, noun_of_path, wanted
-from probing.infer import infer
+from probing.infer import infer, says_nothing
 from probing.permission import Made
 from probing.replies import disguised, is_hollow, names_in, said
 from probing.scrub import Scrubber
@@ -28,6 +27,7 @@ from protocols.graph import Want
 from protocols.model import Protocol, Response
 from protocols.words import is_identifier
 from sandbox import CallRecord
+from sandbox.bodies import LargeBody
 
 __all__ = ["Learned"]
 
@@ -36,6 +36,9 @@ _KEPT = 40
 _SHOWN = 3
 """Items of a list in an example."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+_ITEMS = 100
+"""Items of a list that are kept of a body that is too large for a record."""
 
 Record: TypeAlias = tuple[tuple[Want, object], ...]
 """Identifiers that were seen together: of a thing and of those that it is in."""
@@ -46,10 +49,11 @@ class Learned:
 
     Args:
         log: A file of what was learned, one JSON object a line; an existing one is read first.
-    Raises: UsageError: The log is of another document, or holds something else.
+        service: What is probed, and as whom, in words: what was made at one service is not removed from another.
+    Raises: UsageError: The log is of another document or service, or holds something else.
     """
 
-    def __init__(self, protocol: Protocol, log: Path | None = None, seed: int = 0) -> None:
+    def __init__(self, protocol: Protocol, log: Path | None = None, seed: int = 0, service: str = "") -> None:
         self.protocol = protocol
         self.found = {tool.name: Finding(tool.name) for tool in protocol.tools}
         self.bodies: dict[str, list[object]] = {}
@@ -60,7 +64,7 @@ class Learned:
         self.requests = 0
         self.made: list[Made] = []
         self.lost: list[str] = []
-        self._lock = threading.Lock()
+        self._service = service
         self._log: Path | None = None
         lines = 0
         if log is not None:
@@ -72,7 +76,7 @@ class Learned:
             self._log = log
             _end_with_a_line(log)
             if not lines:
-                self._write({"protocol": protocol.digest})
+                self._write({"protocol": protocol.digest, "service": service})
 
     @property
     def known(self) -> Protocol:
@@ -80,9 +84,11 @@ class Learned:
         tools = []
         for tool in self.protocol.tools:
             bodies = self.bodies.get(tool.name)
-            if bodies and (tool.success is None or tool.success.schema is None):
+            told = tool.success
+            if bodies and (told is None or told.status == "default" or says_nothing(told.schema)):
                 seen = Response("200", "as observed", "application/json", infer(bodies), (bodies[0],))
-                tool = replace(tool, responses=(seen, *(one for one in tool.responses if one.status != "200")))
+                others = [one for one in tool.responses if one is not told or one.status == "default"]
+                tool = replace(tool, responses=(seen, *others))
             tools.append(tool)
         return replace(self.protocol, tools=tuple(tools))
 
@@ -95,7 +101,7 @@ class Learned:
         """What a call says of its tool."""
         if call.tool is None or not call.attempts:
             return
-        raw = _plain(call.response)
+        raw = _plain(_read(call.response))
         body = self._scrubber.body(raw)
         given = self._scrubber.body({key: value for key, value in call.arguments.items() if is_identifier(key)})
         if call.status is None:
@@ -177,9 +183,12 @@ class Learned:
         """Take what a line of a log tells. Raises: UsageError."""
         try:
             match data:
-                case {"protocol": digest} if first:
+                case {"protocol": digest, "service": service} if first:
                     if digest != self.protocol.digest:
                         raise UsageError(f"{place} is of a probe of another document; remove the file to begin anew")
+                    if service != self._service:
+                        told = f"{place} is of a probe of {service or 'another service'}, and not of {self._service}"
+                        raise UsageError(f"{told}; go on there, or remove the file to begin anew")
                 case {"made": made, "lost": lost} if not first:
                     self.made, self.lost = [Made(**one) for one in made], list(lost)
                 case {"finding": finding} if not first:
@@ -215,6 +224,24 @@ def _end_with_a_line(log: Path) -> None:
             log.write_bytes(text[: text.rfind(b"\n") + 1])
     except OSError as error:
         raise UsageError(f"{log} cannot be written: {error.strerror or error}") from None
+
+
+def _read(body: object) -> object:
+    """A large body with the first items of its lists; as it is where it is no JSON."""
+    if not isinstance(body, LargeBody):
+        return body
+    try:
+        return _cut(json.loads(body.read()))
+    except (ValueError, RecursionError, OSError):
+        return body
+
+
+def _cut(body: object) -> object:
+    if isinstance(body, list):
+        return [_cut(part) for part in body[:_ITEMS]]
+    if isinstance(body, Mapping):
+        return {key: _cut(part) for key, part in body.items()}
+    return body
 
 
 def _plain(body: object) -> object:

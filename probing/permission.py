@@ -7,6 +7,7 @@ tool that made it makes nothing more.
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,6 +32,8 @@ _LOOKS = frozenset(
 )
 """Verbs of what only reads, whatever its method."""
 _PARAMETER = re.compile(r"\{([^{}]+)\}")
+_OWN = re.compile(r"\bprobe \d+\b")
+_CREATED = 201
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +119,17 @@ class Permission:
     def owner(self, tool: Tool) -> tuple[str, str] | None:
         """The tool that makes the object on which a tool acts, with the argument that names it.
 
-        None where something else is named besides, which may be somebody's.
+        None where something else is named besides, which may be somebody's, and where it is not the object that is
+        changed, unless that can be undone, too.
         """
         found = _PARAMETER.findall(tool.path)
         if len(found) != 1 or not tool.writes:
             return None
+        around = tool.path[tool.path.index("}") + 1 :].strip("/")
+        if tool.method == "POST" or around:  # sent, paid, invited: what the object's removal takes back is not known
+            undone = any(one.path == tool.path and one.method == "DELETE" for one in self._protocol.tools)
+            if not around or not undone:
+                return None
         maker = self._makers.get(_collection(_PARAMETER.split(tool.path)[0]))
         argument = next((p.argument for p in tool.parameters if p.location == "path" and p.name == found[0]), None)
         if maker is None or argument is None or not _names(argument, self._undo[maker]):
@@ -140,7 +149,8 @@ class Permission:
             elif call.status in range(200, 300) and tool.method == "DELETE" and disguised(call.response) is None:
                 values = {str(value) for value in call.arguments.values()}
                 self.made = [one for one in self.made if one.undo != call.tool or str(one.value) not in values]
-            for values_of in identified(call.response, noun_of(_collection(_PARAMETER.split(tool.path)[0])), {}):
+            noun = noun_of(_collection(_PARAMETER.split(tool.path)[0]))
+            for values_of in identified(call.response, noun, {}, most=None):
                 self._known.update((want, str(value)) for want, value in values_of.items())
             now = len(self.made), len(self.lost)
         if now != before:
@@ -153,17 +163,24 @@ class Permission:
         argument = next(p.argument for p in undo.parameters if p.location == "path")
         noun = noun_of(_collection(_PARAMETER.split(undo.path)[0]))
         found = identity(call.response, argument, noun) if call.status in range(200, 300) else None
-        if found is not None and (wanted(argument, noun), str(found[1])) not in self._known:
+        new = call.status == _CREATED or _echoes(call)
+        if found is not None and new and (wanted(argument, noun), str(found[1])) not in self._known:
             self.made.append(Made(undo.name, argument, found[1]))
             return
         if found is not None:
-            why = f"{argument} {found[1]!r} was there before"
+            why = f"{argument} {found[1]!r} {'was there before' if new else 'may have been there before'}"
         elif call.status is None:
             why = "no reply came"
         else:
             why = f"its answer holds no {argument}" if call.status < 300 else f"it answered {call.status}"
         self.lost.append(f"what {call.tool} made, if it did: {why}")
         self._stopped.add(str(call.tool))
+
+
+def _echoes(call: CallRecord) -> bool:
+    """Whether an answer holds a text that the probe made up for its request, so that it is of what was made by it."""
+    sent = set(_OWN.findall(json.dumps(call.arguments, default=str)))
+    return not sent.isdisjoint(_OWN.findall(json.dumps(call.response, default=str)))
 
 
 def looks_like_read(tool: Tool) -> bool:

@@ -62,11 +62,12 @@ class Prober:
         only: Collection[str] = (),
         seed: int = 0,
         log: Path | None = None,
+        service: str = "",
         on_finding: Callable[[Finding], None] = lambda finding: None,
         on_try: Callable[[str, str], None] = lambda tool, program: None,
     ) -> None:
         self.protocol = protocol
-        self.learned = Learned(protocol, log, seed)
+        self.learned = Learned(protocol, log, seed, service)
         self._model = model.name if model is not None else None
         self._asker = Asker(model, self.learned, budget_tokens) if model is not None else None
         self._sandbox = sandbox
@@ -97,7 +98,7 @@ class Prober:
 
     def probe(self) -> ProbeReport:
         """Go round until every tool answered, nothing new is learned, or a budget ends it."""
-        rounds, ended, left = 0, "", []
+        rounds, ended, left, over = 0, "", [], False
         for tool in self.protocol.tools:
             if not self._permission.allows(tool) and not self.found[tool.name].done:
                 self.found[tool.name].outcome = "refused_by_policy"
@@ -107,6 +108,7 @@ class Prober:
                 if not self._round(rounds) and not self._asking_round(rounds):
                     break
                 rounds += 1
+            over = not self._spent  # what is left now is explained; the rest is to know more of what answered
             for name, one in self.found.items():
                 if one.outcome == "documented" and name in self._only:
                     self._enrich(name)
@@ -118,8 +120,11 @@ class Prober:
         finally:
             left = self._remove()
             self.learned.write_down()
-        for one in self._left() if ended and ended != "interrupted" else ():
-            one.outcome, one.reason = "budget", ended
+        for one in self._left() if ended else ():
+            if ended == "interrupted":
+                one.reason = one.reason or "it was not tried: interrupted"
+            elif not over:
+                one.outcome, one.reason = "budget", ended
         tools = tuple(self.found[tool.name] for tool in self.protocol.tools if tool.name in self._only)
         return ProbeReport(
             tools, rounds, self.learned.requests, self.protocol.digest, self._seed, self._model, ended, tuple(left)

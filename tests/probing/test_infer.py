@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from probing.infer import infer, paper
+from probing.infer import infer, paper, says_nothing
 
 FILMS = [
     {"id": number, "name": f"Film {number}", "seen": f"2024-05-0{number}", "score": number * 2, "tag": None}
@@ -58,6 +58,30 @@ def test_an_object_whose_keys_are_data_is_a_map() -> None:
     assert at(schema, "results")["additionalProperties"]["properties"]["link"]["format"] == "uri"
     assert "properties" not in at(schema, "results")
     assert "properties" in infer([dict.fromkeys("abcdefgh", 1)])
+
+
+def test_a_number_that_may_be_missing_need_not_be_whole_either() -> None:
+    """Null beside whole numbers says no more of them than whole numbers alone."""
+    schema = infer([{"score": 1}, {"score": None}, {"score": 2}])
+
+    assert Draft202012Validator(dict(schema)).is_valid({"score": 3.5})
+
+
+def test_a_moment_without_its_zone_is_no_date_time() -> None:
+    """RFC 3339 wants seconds and an offset."""
+    told, whole = (
+        infer([{"at": f"2024-05-0{day}T10:00{end}"} for day in range(1, 7)])["properties"] for end in ("", ":00Z")
+    )
+
+    assert "format" not in told["at"]  # type: ignore[index]
+    assert whole["at"]["format"] == "date-time"  # type: ignore[index]
+
+
+def test_a_schema_that_says_nothing_is_completed() -> None:
+    """What generators write where nobody said more."""
+    assert all(map(says_nothing, (None, {}, {"type": "object"}, {"type": "array", "description": "All of them"})))
+    assert not says_nothing({"type": "object", "additionalProperties": {"type": "integer"}})
+    assert not says_nothing({"type": "string"})
 
 
 @pytest.mark.parametrize(

@@ -211,7 +211,8 @@ def test_a_write_on_what_was_there_before_is_not_sent(service: Notes, program: s
     ("answer", "status", "why"),
     [
         ({"author": {"note_id": 1}, "status": "created"}, 201, "holds no note_id"),
-        ({"note_id": 1, "title": "Buy milk"}, 200, "was there before"),
+        ({"note_id": 1, "title": "Buy milk"}, 200, "may have been there before"),
+        ({"note_id": 12, "title": "Buy milk"}, 200, "may have been there before"),
         ({"message": "created"}, 201, "holds no note_id"),
         ({"note_id": ""}, 201, "holds no note_id"),
         ({"error": "later"}, 503, "answered 503"),
@@ -247,6 +248,8 @@ def test_what_names_something_else_besides_is_not_called(service: Notes) -> None
             "delete": {},
         },
         "/notes/{author_no}/lock": {"parameters": [{"name": "author_no", **number}], "post": {}},
+        "/notes/{note_id}/send": {"parameters": [{"name": "note_id", **number}], "post": {}},
+        "/notes/{note_id}/pin": {"parameters": [{"name": "note_id", **number}], "put": {}, "delete": {}},
     }
     protocol = load({**NOTES, "paths": {**NOTES["paths"], **more}, "servers": [{"url": service.url}]})  # type: ignore[dict-item]
     permission = Permission(protocol, "own")
@@ -254,6 +257,8 @@ def test_what_names_something_else_besides_is_not_called(service: Notes) -> None
     assert permission.allows(protocol.tool("PUT_notes_note_id"))
     assert not permission.allows(protocol.tool("DELETE_notes_note_id_comments_comment_id"))
     assert not permission.allows(protocol.tool("POST_notes_author_no_lock"))
+    assert not permission.allows(protocol.tool("POST_notes_note_id_send"))  # what was sent stays sent
+    assert permission.allows(protocol.tool("PUT_notes_note_id_pin"))
 
 
 def test_what_cannot_be_removed_is_told(service: Notes) -> None:
@@ -339,6 +344,34 @@ def test_a_probe_that_was_cut_off_goes_on(service: Notes, tmp_path: Path) -> Non
     other = load({**NOTES, "info": {"title": "Other", "version": "1"}})
     with pytest.raises(UsageError, match="another document"), Sandbox(other, base_url=service.url) as sandbox:
         Prober(other, None, sandbox, log=log)
+
+
+def test_what_was_made_at_one_service_is_not_removed_from_another(service: Notes, tmp_path: Path) -> None:
+    """The log says where it is from; one that holds what is still to be removed is not thrown away, nor is a file that
+    is no log."""
+    spec, out = tmp_path / "notes.json", tmp_path / "out.yaml"
+    spec.write_text(json.dumps({**NOTES, "servers": [{"url": service.url}]}))
+    asked = ["probe", str(spec), "-o", str(out), "--model", "none", "--writes", "own"]
+    log = out.with_name("out.yaml.log")
+    digest = load(spec).digest
+    made = {"made": [{"undo": "DELETE_notes_note_id", "argument": "note_id", "value": 3}], "lost": []}
+    log.write_text(f"{json.dumps({'protocol': digest, 'service': 'http://staging.example'})}\n{json.dumps(made)}\n")
+    told = [CliRunner().invoke(main, [*asked, *more]) for more in (["--resume"], [])]
+    log.write_text("my own notes\n")
+    other = CliRunner().invoke(main, asked)
+
+    assert [one.exit_code for one in (*told, other)] == [2, 2, 2]
+    assert "is of a probe of http://staging.example, and not of" in told[0].stderr
+    assert "did not remove: go on with --resume" in told[1].stderr
+    assert log.read_text() == "my own notes\n"
+    assert {number: note["title"] for number, note in service.notes.items()} == BEFORE
+
+
+def test_a_check_takes_no_options_that_it_would_not_heed(tmp_path: Path) -> None:
+    (tmp_path / "out.yaml").write_text(json.dumps(NOTES))
+    refused = CliRunner().invoke(main, ["probe", "--check", str(tmp_path / "out.yaml"), "--store", str(tmp_path / "s")])
+
+    assert refused.exit_code == 2 and "--check only reads" in refused.stderr
 
 
 def test_secrets_are_nowhere(service: Notes, tmp_path: Path) -> None:
