@@ -148,7 +148,7 @@ class Prober:
         for tool in sorted(self.protocol.tools, key=lambda tool: tool.name not in self._only):
             if not self._open(tool) or (tool.name not in self._only and not self._left()):
                 continue
-            finding, program = self.found[tool.name], ""
+            finding, program, best = self.found[tool.name], "", ""
             for program, word in programs(
                 tool, graph, self.learned, self._permission, self._samples, chain=self._chain
             ):
@@ -157,7 +157,11 @@ class Prober:
                 self._words[tool.name, program] = word
                 self.run(tool.name, program)
                 if finding.done:
+                    best = program
                     break
+                if not best and tool.name in self.learned.hollow:  # it found nothing, which is more than an error
+                    best = program
+            program = best or program
             if not finding.done and tool.name in self.learned.hollow:
                 finding.outcome = "documented"
             if finding.done and program:
