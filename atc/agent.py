@@ -25,7 +25,7 @@ from protocols.contract import Contract
 from protocols.errors import UsageError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol
-from protocols.store import ContractStore
+from protocols.store import SIMULATED, ContractStore
 from protocols.vocabulary import vocabulary
 from sandbox import CallRecord, Journal, Limits
 from sandbox.reach import origin
@@ -128,7 +128,7 @@ class Agent:
         self.allow = tuple(allow)
         self.learn = learn
         self.parts = remaining(without) if name == "attribute" else remaining(without) & PROMPT
-        store = store / "simulated" if store is not None and simulate else store
+        store = store / SIMULATED if store is not None and simulate else store
         self.store = ContractStore(store) if store is not None else None
         self.solved = Demonstrations(store, protocol) if store is not None else None
         self.strict_sandbox = strict_sandbox

@@ -131,6 +131,7 @@ def probe(
     from protocols.auth import credential
     from protocols.errors import UsageError
     from protocols.simulator import Simulator
+    from protocols.store import SIMULATED
     from sandbox import Sandbox
 
     check_api_options(simulate, base_url, auth)
@@ -205,7 +206,7 @@ def probe(
     if graph is not None:
         draw(graph, prober.known, prober.found)
     if store is not None:
-        _teach(store, protocol, prober)
+        _teach(store / SIMULATED if simulate else store, protocol, prober)
     if not found.ended and not found.left_behind:
         log.unlink(missing_ok=True)
     if as_json:
@@ -328,7 +329,8 @@ def _teach(store: Path, protocol: Protocol, prober: Prober) -> None:
     from protocols.store import ContractStore
 
     found = [one for one in prober.found.values() if one.done]
-    replies = [(name, 200, body) for name, bodies in prober.learned.bodies.items() for body in bodies]
+    status = {one.tool: int(one.status or 200) for one in found}
+    replies = [(name, status.get(name, 200), body) for name, bodies in prober.learned.bodies.items() for body in bodies]
     ContractStore(store).learn(protocol, replies)
     solved = Demonstrations(store, protocol)
     for one in found:

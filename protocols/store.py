@@ -21,9 +21,12 @@ from protocols.model import Protocol, Schema
 from protocols.routes import steps
 from protocols.shapes import Step
 
-__all__ = ["ContractStore", "Drift", "Edge", "Observed", "drift"]
+__all__ = ["SIMULATED", "ContractStore", "Drift", "Edge", "Observed", "drift"]
 
 FORMAT = 1
+
+SIMULATED = "simulated"
+"""The folder in a store where what simulated services say is kept apart."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -396,7 +396,7 @@ def test_the_result_teaches_solve(tmp_path: Path) -> None:
         asked = ["probe", str(sample("cinema")), "--simulate", "-o", str(out), "--model", "none", "--graph"]
         result = CliRunner().invoke(main, [*asked, str(tmp_path / drawing), "--store", str(store)])
         assert result.exit_code == 0, result.output
-    protocol = load(sample("cinema"))
+    protocol, store = load(sample("cinema")), store / "simulated"
 
     solved = Demonstrations(store, protocol).all()
     assert any("GET_films_filmId_credits" in one.tools for one in solved)
