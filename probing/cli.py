@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
+from click.core import ParameterSource
 
 from atc.cli.options import check_api_options, clock_options, out_file, target_options
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from sandbox import Sandbox
 
 __all__ = ["probe"]
+
+_CHECKS = frozenset({"spec", "checked", "simulate", "base_url", "auth", "seed", "now", "budget_calls", "as_json"})
+"""The options that --check heeds."""
 
 
 def _graph_file(text: str) -> Path:
@@ -137,12 +141,10 @@ def probe(
     check_api_options(simulate, base_url, auth)
     if checked is None and (spec is None or out is None):
         raise click.UsageError("give SPEC and --out FILE, or --check FILE")
-    others = (writes, reads, only, out, blind, report, graph, store, resume, record, budget_tokens)
-    if checked is not None and any(others):
-        raise click.UsageError(
-            "--check only reads, asks no model and writes no file: of the other options it takes those that name the "
-            "service, --seed, --budget-calls and --json"
-        )
+    given = {name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if checked is not None and (unheeded := given - _CHECKS):
+        named = ", ".join(sorted(option.opts[-1] for option in ctx.command.params if option.name in unheeded))
+        raise click.UsageError(f"--check only reads, asks no model and writes no file: leave out {named}")
     truth = load(spec or str(checked))
     if unknown := [name for name in only if name not in truth]:
         raise UsageError(f"{truth.title} has no tool {', '.join(unknown)}")
@@ -222,9 +224,11 @@ def probe(
 
 def _service(truth: Protocol, simulate: bool, base_url: str | None, auth: Sequence[str]) -> str:
     """What is probed, and as whom, without a secret."""
+    from sandbox.reach import shown
+
     if simulate:
         return "the simulated service"
-    place = base_url or (truth.servers[0].url if truth.servers else "")
+    place = shown(base_url or (truth.servers[0].url if truth.servers else ""))
     return " ".join([place, *(f"with --auth {one}" for one in auth)])
 
 

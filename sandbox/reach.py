@@ -17,7 +17,7 @@ from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
 from sandbox.cutting import cut
 
-__all__ = ["Origin", "Place", "Reach", "UnreachableError", "check_length", "climbs", "origin", "split"]
+__all__ = ["Origin", "Place", "Reach", "UnreachableError", "check_length", "climbs", "origin", "shown", "split"]
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -77,6 +77,12 @@ class Place(NamedTuple):
     def called(self) -> str:
         """What a message calls it."""
         return self.tool.name if self.tool else self.server
+
+
+def shown(url: str) -> str:
+    """A URL without what may be a secret in it: user, password, query and fragment."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def origin(text: str) -> Origin:

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from string import Template
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut
 from protocols.errors import ModelError, PromptRefused
+from sandbox.reach import shown
 
 if TYPE_CHECKING:
     import openai
@@ -123,8 +123,7 @@ class OpenAIModel(Asked):
 
     def _place(self) -> str:
         """The endpoint without what may be a secret in its URL."""
-        parts = urlsplit(self._url or "https://api.openai.com/v1")
-        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+        return shown(self._url or "https://api.openai.com/v1")
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

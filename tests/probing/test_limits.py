@@ -369,9 +369,20 @@ def test_what_was_made_at_one_service_is_not_removed_from_another(service: Notes
 
 def test_a_check_takes_no_options_that_it_would_not_heed(tmp_path: Path) -> None:
     (tmp_path / "out.yaml").write_text(json.dumps(NOTES))
-    refused = CliRunner().invoke(main, ["probe", "--check", str(tmp_path / "out.yaml"), "--store", str(tmp_path / "s")])
+    for option in (["--store", str(tmp_path / "s")], ["--iterations", "2"], ["--model", "none"], ["--no-chain"]):
+        refused = CliRunner().invoke(main, ["probe", "--check", str(tmp_path / "out.yaml"), *option])
+        assert refused.exit_code == 2 and "--check only reads" in refused.stderr
+        assert f"leave out {option[0]}" in refused.stderr
 
-    assert refused.exit_code == 2 and "--check only reads" in refused.stderr
+
+def test_the_log_names_the_service_without_its_secret(service: Notes, tmp_path: Path) -> None:
+    """A password that stands in a base URL is no part of its name."""
+    spec, out = tmp_path / "notes.json", tmp_path / "out.yaml"
+    spec.write_text(json.dumps(NOTES))
+    secret = service.url.replace("://", "://ada:hunter2@") + "?key=hunter3"
+    CliRunner().invoke(main, ["probe", str(spec), "-o", str(out), "--model", "none", "--base-url", secret])
+
+    assert [file.name for file in tmp_path.iterdir() if "hunter" in file.read_text()] == []
 
 
 def test_secrets_are_nowhere(service: Notes, tmp_path: Path) -> None:
