@@ -228,9 +228,9 @@ class Loop:
         found = self.gate.look(program) if program and "check" in agent.parts else []
         if not found:
             return program
-        known = Remedy()
-        if "remedy" in agent.parts:
-            known = remedy_of(found, program, agent.graph, self.opened.ranked, agent.vocabulary)
+        shown = self.opened.ranked
+        helps = "remedy" in agent.parts
+        known = remedy_of(found, program, agent.graph, shown, agent.vocabulary) if helps else Remedy()
         better = None
         if "mend" in agent.parts:
             better = self.gate.mend(program, found) or (self.gate.mended(known.whole) if known.whole else None)
@@ -251,7 +251,7 @@ class Loop:
             return other
         self.drawn = 0
         self.gate.tell(found)
-        if "remedy" in agent.parts and not known.begin and (lines := self.gate.recalled(found[0])):
+        if helps and not known.begin and (lines := self.gate.recalled(found[0])):
             known = replace(known, begin="\n".join(lines).partition("…")[0])
         self.dialogue.failed(program, fault, attribution.tool, known)
         return None

@@ -41,7 +41,7 @@ def threads(work: Work, workers: int) -> Engine:
                     break
                 try:
                     told.put(work.solve(*entry))
-                except BaseException as error:
+                except BaseException as error:  # raised again by who waits for the results
                     left.clear()
                     told.put(error)
             told.put(None)
@@ -92,11 +92,11 @@ def on_ray(work: Work, workers: int, address: str | None = None) -> Engine:
         try:
             shared = ray.put(work)
             remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_solve_remotely)
-            left = list(tasks)
+            left = deque(tasks)
             waiting: list[object] = []
             while left or waiting:
                 while left and len(waiting) < workers:
-                    waiting.append(remote.remote(shared, *left.pop(0)))
+                    waiting.append(remote.remote(shared, *left.popleft()))
                 (first,), waiting = ray.wait(waiting, num_returns=1)
                 yield ray.get(first)
         except ray.exceptions.RayTaskError as error:

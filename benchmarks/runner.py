@@ -57,6 +57,11 @@ class Settings:
     writes: Literal["allow", "deny", "simulate"] = "allow"
     repeat: int = 0
 
+    @property
+    def chosen(self) -> int | None:
+        """How many candidates the agent chooses itself; None where it does not."""
+        return int(self.candidates.removeprefix(CHOSEN)) if self.candidates.startswith(CHOSEN) else None
+
 
 @dataclass(frozen=True, slots=True)
 class Result:

@@ -18,13 +18,14 @@ from atc.demonstrations import Demonstration, Demonstrations
 from atc.files import to_json
 from atc.models import Model, open_model
 from atc.models.budget import Budgeted
+from atc.verify import changed
 from benchmarks.answers import Reference, beside, find_alternatives, find_reference, is_correct, read_claim
 from benchmarks.metrics import Alternative, category, score, success_otherwise
 from benchmarks.restbench import Task
-from benchmarks.runner import CHOSEN, Done, Result, Settings
+from benchmarks.runner import Done, Result, Settings
 from protocols.errors import APIError, ModelError, UsageError
 from protocols.model import Protocol
-from sandbox import CallRecord, Limits, Run, Sandbox
+from sandbox import Limits, Run, Sandbox
 
 if TYPE_CHECKING:
     from protocols.simulator import Simulator
@@ -128,8 +129,7 @@ class Work:
         simulated = self.settings.api == "simulated"
         reference = find_reference(self.settings.benchmark, task.query) if simulated else None
         with self.world(task) as world:
-            chosen = self.settings.candidates.startswith(CHOSEN)
-            solution = world.agent.solve(task.query, tools=None if chosen else candidates)
+            solution = world.agent.solve(task.query, tools=None if self.settings.chosen else candidates)
             correct = self._judge(reference, solution, world, task) if reference else None
             alternatives = find_alternatives(self.settings.benchmark, task.query)
             return _measured(solution, task, candidates, world.base_url, correct, alternatives)
@@ -157,7 +157,6 @@ class Work:
         shown = self._shown.get(domain)
         with _opening:
             if (domain, settings.mode) not in self._agents:
-                best = settings.candidates.removeprefix(CHOSEN) if settings.candidates.startswith(CHOSEN) else ""
                 agent = self._agents[domain, settings.mode] = Agent(
                     self._seen[domain],
                     None,
@@ -168,7 +167,7 @@ class Work:
                     seed=settings.seed + settings.repeat,
                     now=datetime.fromisoformat(settings.now),
                     effort=settings.effort,
-                    tools=int(best) if best else "all",
+                    tools=settings.chosen or "all",
                     without=[*settings.without, *(["demonstrations"] if shown is None else [])],
                     store=self._store,
                     learn=settings.learn,
@@ -205,7 +204,7 @@ class Work:
             with self.world(task) as untouched:
                 self.claim(reference, task, untouched)
             return False
-        if "state" in claim and not any(_changes(call) for attempt in solution.attempts for call in attempt.calls):
+        if "state" in claim and not any(attempt.run and changed(attempt.run) for attempt in solution.attempts):
             return False
         return is_correct(solution.answer, claim)
 
@@ -252,11 +251,6 @@ class World:
             track=False,
         ) as sandbox:
             return sandbox.run(program)
-
-
-def _changes(call: CallRecord) -> bool:
-    """Whether a call may have changed something at the service."""
-    return call.method not in ("GET", "HEAD", "OPTIONS") and call.status is not None and call.status < 400
 
 
 def _ran(world: World, program: str) -> Run:

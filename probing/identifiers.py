@@ -8,12 +8,20 @@ from collections.abc import Iterator, Mapping
 from protocols.graph import Want, attribute_of, noun_of_identifier
 from protocols.words import WRAPPERS, is_identifier, noun_of
 
-__all__ = ["identified", "is_value", "noun_of_path", "wanted"]
+__all__ = ["OWN_NAME", "identified", "is_value", "noun_of_path", "own_name", "wanted"]
 
 _PARAMETER = re.compile(r"\{[^{}]*\}")
 
 _ITEMS = 8
 """Things of a list that are looked at."""
+
+OWN_NAME = re.compile(r"\bprobe \d+\b")
+"""What objects are called that a probe makes: see `own_name`."""
+
+
+def own_name(number: int) -> str:
+    """What to call an object that a probe makes; the number is another one each time."""
+    return f"probe {number}"
 
 
 def is_value(value: object) -> bool:

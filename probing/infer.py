@@ -89,12 +89,13 @@ def _refined(schema: dict[str, Any], values: Sequence[object], name: str = "") -
             }
     if lists and isinstance(schema.get("items"), dict):
         schema["items"] = _refined(schema["items"], [item for one in lists for item in one], name)
-    kinds = schema.get("type")
-    if (kinds == "integer" or (isinstance(kinds, list) and "integer" in kinds)) and not is_identifier(name):
+    told = schema.get("type")
+    kinds: list[str] = told if isinstance(told, list) else [str(told)]
+    if "integer" in kinds and not is_identifier(name):
         few = len({value for value in values if isinstance(value, int)}) < ENOUGH
-        if few or (words(name)[-1:] and words(name)[-1] in _MEASURES):
-            told = ["number" if kind == "integer" else kind for kind in kinds if kind != "number"]
-            schema["type"] = "number" if kinds == "integer" else sorted(told)
+        if few or _MEASURES.intersection(words(name)[-1:]):
+            wider = sorted({"number" if kind == "integer" else kind for kind in kinds})
+            schema["type"] = wider if isinstance(told, list) else "number"
     if texts and schema.get("type") in ("string", ["null", "string"]) and (found := _format(texts)):
         schema["format"] = found
     return schema

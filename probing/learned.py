@@ -146,7 +146,7 @@ class Learned:
         """Work out the schema and the example of each tool that answered."""
         for name, bodies in self.bodies.items():
             best = min(bodies, key=lambda body: (is_hollow(body), len(json.dumps(body))))
-            self.found[name].schema, self.found[name].example = infer(bodies), _shortened(best)
+            self.found[name].schema, self.found[name].example = infer(bodies), _shortened(best, _SHOWN)
 
     def _keep(self, tool: str, status: int | None, body: object, told: str, given: Mapping[str, object]) -> None:
         """Note an answer, or with `told` why it is none."""
@@ -231,17 +231,9 @@ def _read(body: object) -> object:
     if not isinstance(body, LargeBody):
         return body
     try:
-        return _cut(json.loads(body.read()))
+        return _shortened(json.loads(body.read()), _ITEMS)
     except (ValueError, RecursionError, OSError):
         return body
-
-
-def _cut(body: object) -> object:
-    if isinstance(body, list):
-        return [_cut(part) for part in body[:_ITEMS]]
-    if isinstance(body, Mapping):
-        return {key: _cut(part) for key, part in body.items()}
-    return body
 
 
 def _plain(body: object) -> object:
@@ -257,10 +249,10 @@ def _plain(body: object) -> object:
     return body
 
 
-def _shortened(body: object) -> object:
-    """A body with the first few items of each list, as an example."""
+def _shortened(body: object, items: int) -> object:
+    """A body with so many first items of each list."""
     if isinstance(body, list):
-        return [_shortened(item) for item in body[:_SHOWN]]
+        return [_shortened(item, items) for item in body[:items]]
     if isinstance(body, Mapping):
-        return {key: _shortened(part) for key, part in body.items()}
+        return {key: _shortened(part, items) for key, part in body.items()}
     return body

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from probing.identifiers import identified, is_value, wanted
+from probing.identifiers import OWN_NAME, identified, is_value, wanted
 from probing.replies import disguised
 from protocols.errors import UsageError
 from protocols.graph import Want, attribute_of, noun_of_identifier
@@ -32,7 +32,6 @@ _LOOKS = frozenset(
 )
 """Verbs of what only reads, whatever its method."""
 _PARAMETER = re.compile(r"\{([^{}]+)\}")
-_OWN = re.compile(r"\bprobe \d+\b")
 _CREATED = 201
 
 
@@ -125,11 +124,10 @@ class Permission:
         found = _PARAMETER.findall(tool.path)
         if len(found) != 1 or not tool.writes:
             return None
-        around = tool.path[tool.path.index("}") + 1 :].strip("/")
-        if tool.method == "POST" or around:  # sent, paid, invited: what the object's removal takes back is not known
-            undone = any(one.path == tool.path and one.method == "DELETE" for one in self._protocol.tools)
-            if not around or not undone:
-                return None
+        below = tool.path[tool.path.index("}") + 1 :].strip("/")
+        undone = any(one.path == tool.path and one.method == "DELETE" for one in self._protocol.tools)
+        if (below and not undone) or (not below and tool.method == "POST"):
+            return None  # sent, paid, invited: what the object's removal takes back is not known
         maker = self._makers.get(_collection(_PARAMETER.split(tool.path)[0]))
         argument = next((p.argument for p in tool.parameters if p.location == "path" and p.name == found[0]), None)
         if maker is None or argument is None or not _names(argument, self._undo[maker]):
@@ -179,8 +177,8 @@ class Permission:
 
 def _echoes(call: CallRecord) -> bool:
     """Whether an answer holds a text that the probe made up for its request, so that it is of what was made by it."""
-    sent = set(_OWN.findall(json.dumps(call.arguments, default=str)))
-    return not sent.isdisjoint(_OWN.findall(json.dumps(call.response, default=str)))
+    sent = set(OWN_NAME.findall(json.dumps(call.arguments, default=str)))
+    return not sent.isdisjoint(OWN_NAME.findall(json.dumps(call.response, default=str)))
 
 
 def looks_like_read(tool: Tool) -> bool:

@@ -98,7 +98,7 @@ class Prober:
 
     def probe(self) -> ProbeReport:
         """Go round until every tool answered, nothing new is learned, or a budget ends it."""
-        rounds, ended, left, over = 0, "", [], False
+        rounds, ended, left, explained = 0, "", [], False
         for tool in self.protocol.tools:
             if not self._permission.allows(tool) and not self.found[tool.name].done:
                 self.found[tool.name].outcome = "refused_by_policy"
@@ -108,7 +108,7 @@ class Prober:
                 if not self._round(rounds) and not self._asking_round(rounds):
                     break
                 rounds += 1
-            over = not self._spent  # what is left now is explained; the rest is to know more of what answered
+            explained = not self._spent  # what is left now says why; the rest is to know more of what answered
             for name, one in self.found.items():
                 if one.outcome == "documented" and name in self._only:
                     self._enrich(name)
@@ -123,7 +123,7 @@ class Prober:
         for one in self._left() if ended else ():
             if ended == "interrupted":
                 one.reason = one.reason or "it was not tried: interrupted"
-            elif not over:
+            elif not explained:
                 one.outcome, one.reason = "budget", ended
         tools = tuple(self.found[tool.name] for tool in self.protocol.tools if tool.name in self._only)
         return ProbeReport(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
-from probing.identifiers import noun_of_path
+from probing.identifiers import OWN_NAME, noun_of_path, own_name
 from probing.learned import Learned
 from probing.permission import Permission, identity
 from protocols.graph import ProtocolGraph, Want, attribute_of
@@ -124,7 +123,7 @@ def _on_own(tool: Tool, owner: tuple[str, str], learned: Learned) -> str | None:
     found = identity(bodies[0], argument, noun_of_path(learned.protocol.tool(maker).path)) if bodies else None
     if not made or found is None:
         return None
-    *before, last = re.sub(r'"probe \d+"', _new_name(learned), made).split("\n")
+    *before, last = OWN_NAME.sub(own_name(learned.requests), made).split("\n")
     call = f"{tool.name}({argument}=made{steps(found[0])})"
     for one in tool.arguments:
         if one.required and one.argument != argument:
@@ -135,7 +134,7 @@ def _on_own(tool: Tool, owner: tuple[str, str], learned: Learned) -> str | None:
 
 def _new_name(learned: Learned) -> str:
     """What an object of our own is called, in quotes; no two are called the same."""
-    return f'"probe {learned.requests}"'
+    return f'"{own_name(learned.requests)}"'
 
 
 def _direct(tool: Tool) -> str:

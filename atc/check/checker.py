@@ -21,7 +21,7 @@ from pathlib import Path
 from atc.check.stubs import Stubs
 from protocols.errors import ATCError
 
-__all__ = ["Report", "available", "run_checker"]
+__all__ = ["CheckerError", "Report", "available", "run_checker"]
 
 _SECONDS = 20
 _CONFIG = '[rules]\npossibly-unresolved-reference = "error"\n'
@@ -39,7 +39,7 @@ class Report:
     end_column: int
 
 
-class CheckerFailed(ATCError):  # noqa: N818
+class CheckerError(ATCError):
     """The type checker could not do its part."""
 
     exit_code = 2
@@ -61,13 +61,13 @@ def available() -> str | None:
 def run_checker(program: str, tree: ast.Module, stubs: Stubs, replies: Mapping[ast.expr, str]) -> list[Report]:
     """What the checker says of a program, in the order of its lines.
 
-    Raises: CheckerFailed: It is not installed, or did not come to its end.
     Args:
         replies: Callees like `requests.get`, and the type of what their response's `json()` gives.
+    Raises: CheckerError: It is not installed, or did not come to its end.
     """
     binary = available()
     if binary is None:
-        raise CheckerFailed("the type checker is missing: pip install ty")
+        raise CheckerError("the type checker is missing: pip install ty")
     prelude, program = _named(program, replies)
     files = {
         "program.py": program,
@@ -86,12 +86,12 @@ def run_checker(program: str, tree: ast.Module, stubs: Stubs, replies: Mapping[a
                 command, cwd=folder, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise CheckerFailed(f"the type checker cannot be run: {error}") from None
+            raise CheckerError(f"the type checker cannot be run: {error}") from None
     try:
         found = json.loads(done.stdout)
     except ValueError:
         said = " ".join(done.stderr.split())[-200:]
-        raise CheckerFailed(f"the type checker ended with {done.returncode} and said no JSON: {said}") from None
+        raise CheckerError(f"the type checker ended with {done.returncode} and said no JSON: {said}") from None
     return sorted(_reports(found), key=lambda report: (report.line, report.column))
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
-from atc.check.checker import CheckerFailed, run_checker
+from atc.check.checker import CheckerError, run_checker
 from atc.check.constants import made_up, wrong_constants
 from atc.check.stubs import write_stubs
 from atc.check.telling import Diagnostic, Edit, Teller
@@ -43,7 +43,7 @@ def check(
         query: The question: an identifier that it names is not made up. Without it, none is taken to be.
         graph: The data flow between the tools, to tell identifiers from other arguments.
         strict: The type checker has to do its part; without, what it would find is missing where it fails.
-    Raises: CheckerFailed: With `strict`.
+    Raises: CheckerError: With `strict`.
     """
     protocol = contract.protocol
     names = tuple(tools) if tools is not None else tuple(tool.name for tool in protocol.tools)
@@ -60,7 +60,7 @@ def check(
     teller = Teller(program, tree, contract, names, stubs, graph)
     try:
         reports = run_checker(program, tree, stubs, replies)
-    except CheckerFailed:
+    except CheckerError:
         if strict:
             raise
         reports = []

@@ -65,8 +65,7 @@ _INDEXED = re.compile(r"Method `__getitem__` of type .* on object of type `(.*)`
 _KEY = re.compile(r'Unknown key "([^"]*)" for TypedDict `(_T\d+)`')
 _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE)_")
 
-
-IMPORTS: Mapping[str, str] = {
+_IMPORTS: Mapping[str, str] = {
     **{name: name for name in ("collections", "datetime", "itertools", "json", "math", "random", "re", "statistics")},
     **dict.fromkeys(("Counter", "defaultdict"), "collections"),
     **dict.fromkeys(("date", "timedelta", "timezone"), "datetime"),
@@ -211,7 +210,7 @@ class Teller:
         return Edit(report.line, report.column, report.end_column, text)
 
     def _name(self, report: Report, name: str) -> Diagnostic:
-        if name in IMPORTS:
+        if name in _IMPORTS:
             line = self._import(name)
             told = self._at(report, "unknown-name", f"{name} is not imported", edit=Edit(1, 0, 0, f"{line}\n"))
             return replace(told, key=name)
@@ -230,9 +229,9 @@ class Teller:
             alike = sorted(self.names, key=lambda tool: -self._fitness(name, given, tool))[:3]
             meant = f"; there are {', '.join(alike)}" if alike else ""
         tool = self.contract.protocol.tool(near_tool) if near_tool else None
-        same = tool is not None and (not tool.writes or name.startswith(f"{tool.method}_"))  # a write is never guessed
-        fits = same and tool is not None and all(tool.argument(argument) is not None for argument in given or ())
-        edit = self._instead(report, near_tool) if fits else None
+        edit = (
+            self._instead(report, near_tool) if tool is not None and _may_stand_for(tool, name, given or ()) else None
+        )
         return self._at(report, "unknown-tool", f"there is no function {name}{meant}", near_tool, near_tool, edit)
 
     def _import(self, name: str) -> str:
@@ -244,7 +243,7 @@ class Teller:
         }
         if name == "datetime" and not used & {"datetime", "date", "timedelta", "timezone"}:
             return "from datetime import datetime"
-        module = IMPORTS[name]
+        module = _IMPORTS[name]
         return f"from {module} import {name}" if module != name else f"import {name}"
 
     def _is_called(self, report: Report) -> bool:
@@ -264,7 +263,7 @@ class Teller:
         """How well a tool stands for a function that there is not: by its name, and by the arguments it takes."""
         method = self.contract.protocol.tool(tool).method
         if any(name.startswith(f"{one}_") != (method == one) for one in ("GET", "DELETE")):
-            return 0.0  # nor does what removes stand for what adds
+            return 0.0  # what removes does not stand for what adds
         alike = likeness(name, tool)
         if not given:
             return alike
@@ -275,10 +274,8 @@ class Teller:
         place = next((self.stubs.places[name] for name in quoted if name in self.stubs.places), None)
         if place is None:
             return None
-        if keys and not self._may_have(report, keys[0]):
-            return self._missing(report, place, keys[0])
         if keys:
-            return None
+            return None if self._may_have(report, keys[0]) else self._missing(report, place, keys[0])
         lists = [key for key in place.keys if (*place.path, key, 0) in self._paths(place.tool)]
         hint = f', and the list is in ["{lists[0]}"]' if len(lists) == 1 else ""
         message = f"{place.tool}(…){steps(place.path)} is a dict: its keys are {_listed(place.keys)}{hint}"
@@ -516,9 +513,8 @@ class Teller:
         for node in self.tree.body:
             if isinstance(node, ast.Import) and [(one.name, one.asname) for one in node.names] == [("datetime", None)]:
                 line = self._import("datetime")
-                return (
-                    Edit(node.lineno, 0, len(self.lines[node.lineno - 1]), line) if line != "import datetime" else None
-                )
+                if line != "import datetime":
+                    return Edit(node.lineno, 0, len(self.lines[node.lineno - 1]), line)
         return None
 
     def _given(self, report: Report, function: str, expected: str, found: str) -> Diagnostic | None:
@@ -668,6 +664,13 @@ class Teller:
             return f"the dict {place.tool}(…){steps(place.path)}" if place else "a dict"
 
         return _CLASS.sub(said, text).replace("`", "")
+
+
+def _may_stand_for(tool: Tool, name: str, given: Sequence[str]) -> bool:
+    """Whether a tool may be called for a function that there is not: a write is never guessed."""
+    if tool.writes and not name.startswith(f"{tool.method}_"):
+        return False
+    return all(tool.argument(argument) is not None for argument in given)
 
 
 def _plain(literal: re.Match[str]) -> str:
