@@ -10,6 +10,7 @@ from difflib import SequenceMatcher, get_close_matches
 from typing import Literal
 
 from atc.check.checker import Report
+from atc.check.operands import begins_with, misfit, unbegun
 from atc.check.stubs import Place, Stubs
 from protocols.calling import nearest_argument
 from protocols.contract import Contract
@@ -190,8 +191,9 @@ class Teller:
         return Diagnostic(report.line, report.column, rule, message, tool, suggestion, edit)
 
     def _begun_with(self, name: str) -> Edit | None:
-        """Set a variable to None at the beginning, where a loop or a branch of the program itself sets it."""
-        return Edit(1, 0, 0, f"{name} = None\n") if name in self._set_in_blocks() else None
+        """Set a variable at the beginning, where a loop or a branch of the program itself sets it."""
+        value = begins_with(self.tree, name)
+        return Edit(1, 0, 0, f"{name} = {value}\n") if name in self._set_in_blocks() else None
 
     def _is_set_later(self, report: Report) -> bool:
         """Whether what is None at first is a variable that a loop or a branch sets to something, as in a search for
@@ -478,18 +480,44 @@ class Teller:
             return self._indexed(report, indexed[1], place)
         if report.rule in ("missing-attribute", "unresolved-attribute"):
             return self._attribute(report, quoted, place)
-        if report.rule == "not-subscriptable" and quoted and quoted[0] == "None" and self._is_set_later(report):
+        nothing = report.rule == "not-subscriptable" and quoted[:1] == ["None"]
+        if nothing and (self._is_set_later(report) or self._written(report).startswith("re.")):
             return None
         if report.rule == "not-subscriptable" and quoted and quoted[0] in _SCALARS:
             return self._at(report, "wrong-type", f"this is of type {quoted[0]}, which has nothing inside", tool)
         if report.rule == "not-iterable" and quoted and quoted[0] in _SCALARS:
             return self._at(report, "wrong-type", f"this is of type {quoted[0]} and no list", tool)
         if report.rule == "unsupported-operator" and len(quoted) == 3:
-            kinds = [_LITERAL.sub(_plain, kind) for kind in quoted[1:]]
-            if all(kind in _SCALARS or kind in self.stubs.places for kind in kinds):
-                one, other = (self._spoken(kind) for kind in kinds)
-                return self._at(report, "wrong-type", f"{quoted[0]} does not go with {one} and {other}", tool)
+            return self._operator(report, quoted[0], [_LITERAL.sub(_plain, kind) for kind in quoted[1:]], tool)
         return None
+
+    def _operator(self, report: Report, sign: str, kinds: list[str], tool: str | None) -> Diagnostic | None:
+        """`x < y` where one of the two is a text, or None at first."""
+        begin, end = self._bytes(report.line, report.column), self._bytes(report.end_line, report.end_column)
+        first = unbegun(self.tree, begin, end)
+        if first is not None and any("None" in kind for kind in kinds):
+            name, at, value = first
+            begun = Edit(at.lineno, at.col_offset, at.end_col_offset or 0, value)
+            return self._at(report, "wrong-type", f"{name} is None at first: begin with {value}", tool, value, begun)
+        if not all(kind in _SCALARS or kind in self.stubs.places for kind in kinds):
+            return None
+        one, other = (self._spoken(kind) for kind in kinds)
+        found = misfit(self.tree, begin, end, sign, kinds)
+        edit = self._rewritten(*found) if found is not None else None
+        hint = f"; write {edit.text}" if edit is not None else ""
+        return self._at(report, "wrong-type", f"{sign} does not go with {one} and {other}{hint}", tool, edit=edit)
+
+    def _rewritten(self, node: ast.expr, form: str) -> Edit | None:
+        """An expression in another form; None where it goes over several lines."""
+        if node.lineno != node.end_lineno:
+            return None
+        row = self.lines[node.lineno - 1]
+        start, end = (len(row.encode()[:at].decode()) for at in (node.col_offset, node.end_col_offset or 0))
+        return Edit(node.lineno, start, end, form.format(row[start:end]))
+
+    def _bytes(self, line: int, column: int) -> tuple[int, int]:
+        """A place with its column as the syntax tree counts it."""
+        return line, len(self.lines[line - 1][:column].encode())
 
     def _attribute(self, report: Report, quoted: list[str], place: Place | None) -> Diagnostic | None:
         """`x.name` where x is an object of a response, or a list of them."""

@@ -19,6 +19,8 @@ from protocols import Protocol, load
 from protocols.contract import Contract
 from protocols.graph import ProtocolGraph
 from protocols.samples import sample
+from protocols.simulator import Simulator
+from sandbox import Sandbox
 
 HERE = Path(__file__).parent
 KINDS = ("unknown-tool", "arguments", "wrong-type", "unknown-key", "possibly-unbound", "requests")
@@ -172,6 +174,42 @@ print(best["title"])"""
     assert checked(f"best = None\n{search}", "cinema") == []
     assert mended(search, checked(search, "cinema")) == f"best = None\n{search}"
     assert checked('best = None\nprint(best["title"])', "cinema")
+
+
+@pytest.mark.parametrize("first", ["", "least = None\n"])
+def test_the_least_of_several_begins_with_more_than_any(first: str) -> None:
+    """A number cannot be compared with None; nor is what counts without a beginning begun with it."""
+    search = """for film in GET_films(query="Dune")["films"]:
+    if film["rating"] < least:
+        least = film["rating"]
+print(least)"""
+    found = checked(first + search, "cinema")
+
+    assert mended(first + search, found) == f'least = float("inf")\n{search}'
+    most = search.replace("<", ">")
+    assert mended(first + most, checked(first + most, "cinema")) == f'least = float("-inf")\n{most}'
+    asked = "least = None\n" + search.replace("if ", "if least is None or ")
+    assert checked(asked, "cinema") == []
+    count = 'for film in GET_films(query="Dune")["films"]:\n    count += 1\nprint(count)'
+    assert mended(count, checked(count, "cinema")) == f"count = 0\n{count}"
+
+
+def test_a_text_is_compared_as_the_number_in_it() -> None:
+    """As of "45 g" or of a day its year; what joins texts takes a number as one."""
+    films = 'film = GET_films(query="Dune")["films"][0]\n'
+    wrong = 'print("é", 1990 <= film["releaseDate"] <= 2000, "Rated " + film["rating"])'
+    number = 'float(re.search(r"[0-9.]+", film["releaseDate"])[0])'
+
+    better = mended(films + wrong, checked(films + wrong, "cinema"))
+    assert better == f'{films}print("é", 1990 <= {number} <= 2000, "Rated " + str(film["rating"]))'
+    best = mended(better, checked(better, "cinema"))
+    assert best == f"import re\n{better}"
+    assert checked(best, "cinema") == []
+    unclear = films + 'print(film["title"] + 1)'
+    assert [one.edit for one in checked(unclear, "cinema")] == [None]
+    cinema = protocols()["cinema"]
+    with Simulator(cinema, auth=False) as service, Sandbox(cinema, base_url=service.url) as box:
+        assert box.run(str(best).replace('query="Dune"', "")).stdout.startswith("é ")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,130 @@
+"""What an operator is given that does not fit it, and what would.
+
+Small models compare "45 g" with 80, write `"Total: " + 7`, and look for the least of several with a variable that is
+None at first, or that nothing has set.
+"""
+
+from __future__ import annotations
+
+import ast
+from itertools import pairwise
+
+__all__ = ["begins_with", "misfit"]
+
+_NUMBER = 'float(re.search(r"[0-9.]+", {})[0])'
+_TEXT = "str({})"
+_LESS = (ast.Lt, ast.LtE)
+_MORE = (ast.Gt, ast.GtE)
+_SIGNS = frozenset({"-", "/", "*", "<", "<=", ">", ">="})
+"""Operators of numbers."""
+
+
+def begins_with(tree: ast.AST, name: str) -> str:
+    """What a variable is to be before the loop or the branch that sets it: what any other value beats where it is the
+    least or the most so far, 0 where it is added to, else None."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+            return "0" if _is_number(node.value) else "None"
+        if isinstance(node, ast.If):
+            for one in ast.walk(node.test):
+                if isinstance(one, ast.Compare) and len(one.ops) == 1 and (sign := _looked_for(one, name)) is not None:
+                    return f'float("{sign}inf")'
+    return "None"
+
+
+def _looked_for(one: ast.Compare, name: str) -> str | None:
+    """The sign of infinity that a variable has to begin with which a comparison is about; None where it is not."""
+    left, right = one.left, one.comparators[0]
+    on_left, on_right = (isinstance(side, ast.Name) and side.id == name for side in (left, right))
+    if on_left == on_right:
+        return None
+    least = isinstance(one.ops[0], _LESS if on_right else _MORE)
+    most = isinstance(one.ops[0], _MORE if on_right else _LESS)
+    return "" if least else "-" if most else None
+
+
+def unbegun(tree: ast.Module, begin: tuple[int, int], end: tuple[int, int]) -> tuple[str, ast.expr, str] | None:
+    """Of what is compared at a place the variable that is None at first although it is the least or the most so far.
+
+    With where that None is, and what it is to be; None where the program asks whether it is None.
+    """
+    for side in _operands(tree, begin, end) or ():
+        if not isinstance(side, ast.Name):
+            continue
+        sets = [one.value for one in tree.body if isinstance(one, ast.Assign) and _names(one) == [side.id]]
+        nothing = [value for value in sets if isinstance(value, ast.Constant) and value.value is None]
+        value = begins_with(tree, side.id)
+        if len(nothing) == len(sets) == 1 and value != "None" and not _is_asked(tree, side.id):
+            return side.id, nothing[0], value
+    return None
+
+
+def _names(one: ast.Assign) -> list[str]:
+    return [target.id for target in one.targets if isinstance(target, ast.Name)]
+
+
+def _is_asked(tree: ast.AST, name: str) -> bool:
+    """Whether a program asks if a variable is None, or anything."""
+    for node in ast.walk(tree):
+        asked = [node.left] if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot) else []
+        asked += [node.operand] if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) else []
+        asked += [node.test] if isinstance(node, ast.If | ast.IfExp) else []
+        asked += node.values if isinstance(node, ast.BoolOp) else []
+        if any(isinstance(one, ast.Name) and one.id == name for one in asked):
+            return True
+    return False
+
+
+def misfit(
+    tree: ast.AST, begin: tuple[int, int], end: tuple[int, int], sign: str, kinds: list[str]
+) -> tuple[ast.expr, str] | None:
+    """The operand of an operator that does not fit the other one, and how to write it, with {} for what it is.
+
+    None where it may as well be the other one.
+
+    Args:
+        begin, end: Where the two operands are, lines from 1 and columns from 0 in bytes.
+        kinds: The types of the two, as the checker names them.
+    """
+    if set(kinds) not in ({"str", "int"}, {"str", "float"}):
+        return None
+    both = _operands(tree, begin, end)
+    if both is None:
+        return None
+    text, number = both[kinds.index("str")], both[1 - kinds.index("str")]
+    if sign == "+":
+        return (number, _TEXT) if _is_text(text) else None
+    return (text, _NUMBER) if sign in _SIGNS and not _is_text(text) else None
+
+
+def _operands(tree: ast.AST, begin: tuple[int, int], end: tuple[int, int]) -> tuple[ast.expr, ast.expr] | None:
+    """The two operands of what stands at a place; None in a formatted text: quotes would be in the way there."""
+    formatted = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
+    for node in ast.walk(tree):
+        if node in formatted:
+            continue
+        if isinstance(node, ast.BinOp) and _span(node, node) == (begin, end):
+            return node.left, node.right
+        if isinstance(node, ast.Compare):
+            for left, right in pairwise([node.left, *node.comparators]):
+                if _span(left, right) == (begin, end):
+                    return left, right
+    return None
+
+
+def _span(first: ast.expr, last: ast.expr) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (first.lineno, first.col_offset), (last.end_lineno or 0, last.end_col_offset or 0)
+
+
+def _is_text(node: ast.expr) -> bool:
+    """Whether an expression is surely meant as words, and not as a number that is written as a text."""
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.Add) and (_is_text(node.left) or _is_text(node.right))
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _is_number(node: ast.expr) -> bool:
+    """Whether an expression is surely a number."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id in ("len", "sum", "int", "float", "round", "abs")
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
