@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from atc.check import Diagnostic, check, mended, respelled
 from atc.check.checker import available
 from atc.cli import main
+from atc.remedy import remedy_of
 from benchmarks.answers import FOLDER
 from benchmarks.datasets import open_dataset
 from protocols import Protocol, load
@@ -379,3 +380,29 @@ def test_the_command_tells_people_and_machines(tmp_path: Path) -> None:
     assert (clean.exit_code, clean.stdout) == (0, "")
     assert atc("check", tmp_path / "none.py", "--api", sample("cinema")).exit_code == 2
     assert atc("check", program).exit_code == 2
+
+
+def test_a_key_may_be_another_tools_word_cut_short() -> None:
+    """What is asked for by its whole word is called by a shorter one, and is in the reply of another tool."""
+    dish = {"in": "path", "name": "dish_id", "required": True, "schema": {"type": "integer"}}
+    dishes = {"type": "array", "items": {"type": "object", "properties": {"dish_id": {"type": "integer"}}}}
+    page = {"200": {"description": "Good", "content": {"application/json": {"schema": dishes}}}}
+    spec = {
+        "openapi": "3.1.0",
+        "info": {"title": "Kitchen", "version": "1"},
+        "servers": [{"url": "https://kitchen.example"}],
+        "paths": {
+            "/dishes": {"get": {"responses": page}},
+            "/dishes/{dish_id}": {"get": {"parameters": [dish], "responses": body(title="string")}},
+            "/dishes/{dish_id}/nutrition": {"get": {"parameters": [dish], "responses": body(carbs="string")}},
+        },
+    }
+    graph = ProtocolGraph(load(spec))
+    contract = Contract(graph.protocol)
+    first = "dish = GET_dishes()[0]"
+    program = f'{first}\nprint(GET_dishes_dish_id(dish_id=dish["dish_id"])["carbohydrates"])'
+
+    found = check(program, contract, None, None, graph)
+    known = remedy_of(found, program, graph, [tool.name for tool in graph.protocol.tools], {})
+    assert known.whole == f"{first}\nprint(GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"])"
+    assert check(known.whole, contract, None, None, graph) == []
