@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from atc.programs import parsed
-from probing.findings import Finding
+from probing.constraints import Constraint
+from probing.findings import Finding, Refused
 from probing.infer import paper, says_nothing
 from protocols.documents import parse, read
 from protocols.errors import UsageError
@@ -100,7 +101,10 @@ def _operation(tool: Tool, found: Finding | None) -> dict[str, Any]:
         if getattr(tool, key):
             operation[key] = getattr(tool, key)
     if tool.parameters:
-        operation["parameters"] = [_parameter(one) for one in tool.parameters]
+        held = found.constraints if found is not None else []
+        operation["parameters"] = [
+            _parameter(one, [part for part in held if part.argument == one.argument]) for one in tool.parameters
+        ]
     if tool.body is not None:
         media: dict[str, Any] = {"schema": _moved(dict(tool.body.schema))}
         if tool.body.joined:
@@ -113,6 +117,9 @@ def _operation(tool: Tool, found: Finding | None) -> dict[str, Any]:
     if tool.security:
         operation["security"] = [{name: [] for name in names} for names in tool.security]
     operation["responses"] = _responses(tool, found)
+    for part in found.constraints if found is not None else ():
+        if part.kind == "page_size":
+            operation["x-page-size"] = {"items": part.value, "evidence": part.evidence}
     if found is not None and found.program:
         operation["x-usage"] = {"question": found.question, "program": found.program}
     return operation
@@ -144,20 +151,40 @@ def _responses(tool: Tool, found: Finding | None) -> dict[str, Any]:
                 media["schema"] = dict(found.schema)
         responses[found.status] = {**before, "content": content} if content else before
     for status, text in found.statuses.items():
-        if 100 <= int(status) < 600:
-            responses.setdefault(status, {"description": text})
+        if 100 <= int(status) < 600 and status not in responses:
+            responses[status] = {"description": text, **_refused(found.refused.get(status))}
     return responses or {"default": {"description": "not observed"}}
 
 
-def _parameter(one: Parameter) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": one.name, "in": one.location, "required": one.required or one.location == "path"}
+def _refused(one: Refused | None) -> dict[str, Any]:
+    """A negative example: what was tried, and what it answered."""
+    if one is None:
+        return {}
+    kind = "text/plain" if isinstance(one["reply"], str) else "application/json"
+    content = {"content": {kind: {"example": one["reply"]}}} if one["reply"] not in (None, "") else {}
+    return {**content, "x-tried": dict(one["arguments"])}
+
+
+def _parameter(one: Parameter, held: Sequence[Constraint]) -> dict[str, Any]:
+    """A parameter with what was seen to hold of it; `x-observed` says by what."""
+    schema = dict(_moved(dict(one.schema)))
+    seen = {part.kind: part.value for part in held}
+    if "default" in seen:
+        schema["default"] = seen["default"]
+    if "values" in seen:
+        inner = schema.setdefault("items", {}) if type_of(one.schema) == "array" else schema
+        inner["enum"] = seen["values"]
+    required = one.required or one.location == "path" or "required" in seen
+    told: dict[str, Any] = {"name": one.name, "in": one.location, "required": required}
     if one.description:
         told["description"] = one.description
     if type_of(one.schema) in ("array", "object") and one.style in _STYLES:
         told |= {"style": one.style, "explode": one.explode}
     if one.slashes:
         told["x-multi-segment"] = True
-    return {**told, "schema": _moved(dict(one.schema))}
+    if held:
+        told["x-observed"] = [part.evidence for part in held]
+    return {**told, "schema": schema}
 
 
 def _scheme(kind: str, location: str, parameter: str) -> dict[str, object]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
+from probing.constraints import Constraint
 from protocols.model import Schema
 
-__all__ = ["Finding", "Outcome", "ProbeReport"]
+__all__ = ["Finding", "Outcome", "ProbeReport", "Refused"]
 
 Outcome = Literal[
     "documented",
@@ -30,12 +31,20 @@ model_failed: no program that calls it could be had from the model
 """
 
 
+class Refused(TypedDict):
+    """A negative example: what a call was given, and the body of the error that it was answered with."""
+
+    arguments: Mapping[str, object]
+    reply: object
+
+
 @dataclass(slots=True)
 class Finding:
     """One tool: how it went, and what is known of it now.
 
     `program` answers `question` by calling the tool, `status` is that of its answer. `statuses` has what each other
-    status came with, in a few words. `samples` are the model's programs for it, `requests` the calls of it.
+    status came with, in a few words, and `refused` the arguments and the reply of the first call that was refused with
+    it. `samples` are the model's programs for it, `requests` the calls of it. `constraints` are of its arguments.
     """
 
     tool: str
@@ -46,12 +55,14 @@ class Finding:
     iteration: int = 0
     status: str | None = None
     statuses: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, Refused] = field(default_factory=dict)
     samples: int = 0
     requests: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     schema: Schema | None = None
     example: object = None
+    constraints: list[Constraint] = field(default_factory=list)
 
     @property
     def done(self) -> bool:

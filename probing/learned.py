@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from atc.files import append_line, read_lines
+from probing.constraints import Seen, constraints
 from probing.findings import Finding
 from probing.identifiers import identified, is_value, noun_of_path, wanted
 from probing.infer import infer, says_nothing
@@ -57,6 +58,7 @@ class Learned:
         self.protocol = protocol
         self.found = {tool.name: Finding(tool.name) for tool in protocol.tools}
         self.bodies: dict[str, list[object]] = {}
+        self._calls: dict[str, list[Seen]] = {}
         self.hollow: set[str] = set()
         self.names: dict[str, None] = {}
         self.records: dict[Record, None] = {}
@@ -103,7 +105,7 @@ class Learned:
             return
         raw = _plain(_read(call.response))
         body = self._scrubber.body(raw)
-        given = self._scrubber.body({key: value for key, value in call.arguments.items() if is_identifier(key)})
+        given = self._scrubber.body(_plain(dict(call.arguments)))
         if call.status is None:
             told = call.error or "no reply"
         elif call.status >= 300:
@@ -111,8 +113,9 @@ class Learned:
         else:
             told = disguised(body) or call.error or ""
             self.names.update(dict.fromkeys(names_in(raw)))
-        good = call.status is not None and call.status < 300 and not told
-        self._keep(call.tool, call.status, body if good else None, self.text(told), dict(given))  # type: ignore[call-overload]
+        if call.status is None or call.status >= 300 or told:
+            body = _shortened(body, _SHOWN)
+        self._keep(call.tool, call.status, body, self.text(told), dict(given))  # type: ignore[call-overload]
 
     def asked(self, tool: str, prompt_tokens: int, completion_tokens: int) -> None:
         """What a question to a model about a tool cost."""
@@ -143,20 +146,26 @@ class Learned:
                 yield {want: held[want] for want in wants}
 
     def write_down(self) -> None:
-        """Work out the schema and the example of each tool that answered."""
+        """Work out the schema and the example of each tool that answered, and what holds of its arguments."""
+        for name, calls in self._calls.items():
+            self.found[name].constraints = constraints(self.protocol.tool(name), calls)
         for name, bodies in self.bodies.items():
             best = min(bodies, key=lambda body: (is_hollow(body), len(json.dumps(body))))
             self.found[name].schema, self.found[name].example = infer(bodies), _shortened(best, _SHOWN)
 
     def _keep(self, tool: str, status: int | None, body: object, told: str, given: Mapping[str, object]) -> None:
-        """Note an answer, or with `told` why it is none."""
+        """Note a reply, and with `told` why it is no answer."""
         finding = self.found[tool]
+        calls = self._calls.setdefault(tool, [])
+        if len(calls) < _KEPT:
+            calls.append(Seen(given, status, body, told))
         finding.requests += 1
         self.requests += 1
         if status is None:
             self.unanswered[tool] = told
         elif status >= 300 or told:
             finding.statuses.setdefault(str(status), told)
+            finding.refused.setdefault(str(status), {"arguments": given, "reply": body})
         elif body in (None, ""):
             if not finding.done:
                 finding.outcome, finding.status = "no_content", str(status)
@@ -171,7 +180,9 @@ class Learned:
                 self.hollow.discard(tool)
                 finding.outcome = "documented"
             noun = noun_of_path(self.protocol.tool(tool).path)
-            about = {wanted(name, ""): value for name, value in given.items() if is_value(value)}
+            about = {
+                wanted(name, ""): value for name, value in given.items() if is_identifier(name) and is_value(value)
+            }
             self.records.update(dict.fromkeys(tuple(one.items()) for one in identified(body, noun, about)))
         self._write({"tool": tool, "status": status, "body": body, "told": told, "given": given})
 
@@ -197,7 +208,8 @@ class Learned:
                     self.asked(tool, data["prompt_tokens"], data["completion_tokens"])
                 case {"tool": tool} if not first:
                     self._keep(tool, data["status"], data["body"], data["told"], dict(data["given"]))
-                    self.names.update(dict.fromkeys(names_in(data["body"])))
+                    if not data["told"]:
+                        self.names.update(dict.fromkeys(names_in(data["body"])))
                 case _:
                     raise ValueError
         except (ValueError, KeyError, TypeError):
@@ -206,13 +218,22 @@ class Learned:
     def _restore(self, finding: Finding) -> None:
         now = self.found[finding.tool]
         for field in fields(Finding):
-            if field.name not in ("schema", "example", "requests", "prompt_tokens", "completion_tokens"):
+            if field.name not in (
+                "schema",
+                "example",
+                "constraints",
+                "refused",
+                "requests",
+                "prompt_tokens",
+                "completion_tokens",
+            ):
                 setattr(now, field.name, getattr(finding, field.name))
 
 
 def _as_data(finding: Finding) -> dict[str, object]:
     data = asdict(finding)
-    del data["schema"], data["example"]
+    for name in ("schema", "example", "constraints", "refused"):
+        del data[name]
     return data
 
 
