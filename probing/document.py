@@ -152,14 +152,16 @@ def _responses(tool: Tool, found: Finding | None) -> dict[str, Any]:
         responses[found.status] = {**before, "content": content} if content else before
     for status, text in found.statuses.items():
         if 100 <= int(status) < 600 and status not in responses:
-            responses[status] = {"description": text, **_refused(found.refused.get(status))}
+            responses[status] = {"description": text, **_refused(status, found.refused.get(status))}
     return responses or {"default": {"description": "not observed"}}
 
 
-def _refused(one: Refused | None) -> dict[str, Any]:
-    """A negative example: what was tried, and what it answered."""
+def _refused(status: str, one: Refused | None) -> dict[str, Any]:
+    """A negative example: what was tried, and what it answered; an error that came as a good reply is no example."""
     if one is None:
         return {}
+    if int(status) < 300:
+        return {"x-tried": dict(one["arguments"]), "x-answered": one["reply"]}
     kind = "text/plain" if isinstance(one["reply"], str) else "application/json"
     content = {"content": {kind: {"example": one["reply"]}}} if one["reply"] not in (None, "") else {}
     return {**content, "x-tried": dict(one["arguments"])}

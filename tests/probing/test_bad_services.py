@@ -1,0 +1,134 @@
+"""Services that a probe cannot learn much from: each tool's outcome and reason are told, and the document is valid."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from openapi_spec_validator import validate
+
+from atc.cli import main
+from tests.local_api import Answer, LocalAPI, Received
+
+HENS = {
+    "/hens": {"get": {}},
+    "/hens/{hen_id}": {
+        "get": {"parameters": [{"name": "hen_id", "in": "path", "required": True, "schema": {"type": "integer"}}]}
+    },
+}
+RING = {
+    f"/{one}s/{{{one}_id}}": {
+        "get": {
+            "summary": f"The {other} of a {one}, with its {other}_id",
+            "parameters": [{"name": f"{one}_id", "in": "path", "required": True, "schema": {"type": "string"}}],
+        }
+    }
+    for one, other in {"hen": "egg", "egg": "hen"}.items()
+}
+LARGE = {"hens": [{"hen_id": number, "name": f"Hen {number} " + "x" * 300} for number in range(32_000)]}
+
+
+class Bad(LocalAPI):
+    """Answers each request as it is told to."""
+
+    def __init__(self, replies: Callable[[Received], Answer]) -> None:
+        super().__init__()
+        self.replies = replies
+
+    def next(self, received: Received) -> Answer:
+        self.requests.append(received)
+        return self.replies(received)
+
+
+def probed(folder: Path, paths: Mapping[str, Any], url: str) -> tuple[int, dict[str, tuple[str, str]], dict[str, Any]]:
+    """Exit code, outcome and reason by tool, and the document, after the command for a service at an address."""
+    spec, out, report = folder / "hens.yaml", folder / "learned.yaml", folder / "report.json"
+    head = {"openapi": "3.1.0", "info": {"title": "Hens", "version": "1"}, "servers": [{"url": url}]}
+    spec.write_text(json.dumps({**head, "paths": paths}))
+    done = CliRunner().invoke(main, ["probe", str(spec), "--model", "none", "-o", str(out), "--report", str(report)])
+    assert "Traceback" not in done.output
+    document = yaml.safe_load(out.read_text())
+    validate(document)
+    tools = json.loads(report.read_text())["tools"]
+    return done.exit_code, {one["tool"]: (one["outcome"], one["reason"]) for one in tools}, document
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "reason"),
+    [
+        (Answer(401, {"detail": "no key"}), "only_errors", "401: no key"),
+        (Answer(500, {"detail": "out of order"}), "only_errors", "500: out of order"),
+        (Answer(200, b"<html>maintenance</html>"), "only_errors", "a web page"),
+        (Answer(200, {"error": {"message": "no such plan"}}), "only_errors", "no such plan"),
+        (Answer(cut=True), "only_errors", ""),
+    ],
+)
+def test_a_service_that_never_answers_well(tmp_path: Path, answer: Answer, outcome: str, reason: str) -> None:
+    with Bad(lambda _: answer) as service:
+        code, told, document = probed(tmp_path, HENS, service.url)
+
+    assert code == 1
+    assert told["GET_hens"][0] == outcome and reason in told["GET_hens"][1] and told["GET_hens"][1]
+    assert told["GET_hens_hen_id"] == ("unreachable_argument", "no answer held a value for hen_id")
+    assert "content" not in document["paths"]["/hens"]["get"]["responses"].get("200", {})
+
+
+def test_a_service_that_is_down(tmp_path: Path) -> None:
+    with Bad(lambda _: Answer(200, {})) as service:
+        url = service.url
+    code, told, _ = probed(tmp_path, HENS, url)
+
+    assert code == 1
+    assert told["GET_hens"][0] == "only_errors" and told["GET_hens"][1]
+
+
+def test_a_body_of_ten_megabytes(tmp_path: Path) -> None:
+    """It is learned from, and what is written of it is short."""
+
+    def replies(received: Received) -> Answer:
+        return Answer(200, LARGE["hens"][0] if received.path[-1].isdigit() else LARGE)
+
+    with Bad(replies) as service:
+        code, told, document = probed(tmp_path, HENS, service.url)
+
+    assert (code, {outcome for outcome, _ in told.values()}) == (0, {"documented"})
+    assert len(json.dumps(document)) < 20_000
+
+
+def test_paging_without_an_end(tmp_path: Path) -> None:
+    """Every page leads to another one: a few are enough."""
+    paths = {"/hens": {"get": {"parameters": [{"name": "page", "in": "query", "schema": {"type": "integer"}}]}}}
+
+    def replies(received: Received) -> Answer:
+        page = int(dict(received.query).get("page", 1))
+        return Answer(200, {"hens": [{"hen_id": page}], "page": page, "next": f"/hens?page={page + 1}"})
+
+    with Bad(replies) as service:
+        code, told, _ = probed(tmp_path, paths, service.url)
+
+    assert (code, told["GET_hens"]) == (0, ("documented", ""))
+    assert len(service.requests) <= 12
+
+
+def test_identifiers_that_only_each_other_yield(tmp_path: Path) -> None:
+    with Bad(lambda _: Answer(200, {"hen_id": "h1", "egg_id": "e1"})) as service:
+        code, told, _ = probed(tmp_path, RING, service.url)
+
+    assert code == 1
+    assert {outcome for outcome, _ in told.values()} == {"unreachable_argument"}
+    assert told["GET_eggs_egg_id"][1] == "no answer held a value for egg_id"
+
+
+def test_a_description_that_lies(tmp_path: Path) -> None:
+    """What was answered counts, whatever is said of it."""
+    paths = {"/hens": {"get": {"summary": "All hens, each with its hen_id and name, never an error"}}}
+    with Bad(lambda _: Answer(200, {"cocks": 3})) as service:
+        code, told, document = probed(tmp_path, paths, service.url)
+
+    schema = document["paths"]["/hens"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    assert (code, told["GET_hens"][0], list(schema["properties"])) == (0, "documented", ["cocks"])
