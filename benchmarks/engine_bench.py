@@ -3,7 +3,7 @@
 `python -m benchmarks.engine_bench` starts the engine once for each setting, and has it answer the same questions about
 a sample API: each prompt cold, then again with what it has read before. Tokens a second of reading and of writing, and
 the seconds of an answer, cold and cached; beside the default, as a ratio. The answers have to be those of the default
-wherever the arithmetic is the same.
+wherever the arithmetic is the same. `openvino` is another engine with the same file, where it is installed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from atc.agent import Agent
 from atc.models import DEFAULT_MODEL, files
 from atc.models.local import CONTEXT, Engine
 from protocols import load
-from protocols.errors import ATCError
+from protocols.errors import ATCError, UsageError
 from protocols.samples import sample
 
 __all__ = ["SETTINGS", "Speed", "main", "measure"]
@@ -33,6 +33,7 @@ QUESTIONS = (
     "Which films are in the watchlist, and where can I see the first one tonight?",
 )
 _WRITTEN = 160
+_OTHER = "openvino"
 
 
 def _drafts(kind: str) -> Callable[[Any, Any], None]:
@@ -105,19 +106,52 @@ def measure(file: Path, change: Callable[[Any, Any], None], prompts: list[list[d
     )
 
 
+def openvino(file: Path, prompts: list[list[dict[str, str]]]) -> Speed:
+    """The same with OpenVINO GenAI, which keeps what it has read, too. Raises: UsageError: It is not installed."""
+    try:
+        import openvino_genai
+    except ImportError:
+        raise UsageError("openvino needs the extra peers: pip install -e '.[peers]'") from None
+    scheduler = openvino_genai.SchedulerConfig()
+    scheduler.enable_prefix_caching = True
+    scheduler.cache_size = 1  # GB
+    pipeline = openvino_genai.LLMPipeline(str(file), "CPU", scheduler_config=scheduler)
+    config = openvino_genai.GenerationConfig()
+    config.max_new_tokens, config.do_sample, config.apply_chat_template = _WRITTEN, False, False
+    pipeline.generate(["Hello"], config)  # what is made ready at the first question
+    texts, seconds, timings = [], [], []
+    for prompt in prompts:
+        text = pipeline.get_tokenizer().apply_chat_template(prompt, add_generation_prompt=True)
+        for _ in range(2):
+            started = time.perf_counter()
+            reply = pipeline.generate([text], config)
+            seconds.append(time.perf_counter() - started)
+            timings.append(reply.perf_metrics)
+        texts.append(reply.texts[0])
+    cold = timings[::2]
+    written = sum(one.get_num_generated_tokens() - 1 for one in timings)
+    return Speed(
+        sum(one.get_num_input_tokens() for one in cold) / sum(one.get_ttft().mean for one in cold) * 1000,
+        written / sum(one.get_generate_duration().mean - one.get_ttft().mean for one in timings) * 1000,
+        sum(seconds[::2]) / len(prompts),
+        sum(seconds[1::2]) / len(prompts),
+        tuple(texts),
+    )
+
+
 @click.command()
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, metavar="local:NAME")
-@click.option("--only", multiple=True, type=click.Choice(list(SETTINGS)), help="Measure these. Repeatable.")
+@click.option("--only", multiple=True, type=click.Choice([*SETTINGS, _OTHER]), help="Measure these. Repeatable.")
 def main(model: str, only: tuple[str, ...]) -> None:
     """Measure how fast the local engine is with each of its settings."""
     with Agent(load(sample("cinema")), model, simulate=True) as agent:
         prompts = [[asdict(one) for one in agent.opening(query).messages("2024-06-01")] for query in QUESTIONS]
     found: dict[str, Speed] = {}
-    names = [name for name in SETTINGS if name in only or not only]
+    names = [name for name in (*SETTINGS, _OTHER) if name in only or (not only and name in SETTINGS)]
     try:
         file = files.path(model.removeprefix("local:"))
         for name in track(names, "settings", console=Console(stderr=True)):
-            found[name] = measure(file, SETTINGS[name], prompts)
+            found[name] = openvino(file, prompts) if name == _OTHER else measure(file, SETTINGS[name], prompts)
     except ATCError as error:
         raise click.ClickException(str(error)) from None
     table = Table("", "read, tokens/s", "written, tokens/s", "cold, s", "cached, s", "times", "same answers")
