@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from atc.check import Diagnostic, begun, mended
-from atc.check.telling import Edit
+from atc.check.diagnostic import Edit
 from atc.evidence import Finding, Span, argument_of, findings
 from atc.faults import Attribution, Fault
 from atc.programs import parsed

@@ -6,7 +6,7 @@ import keyword
 import re
 from collections.abc import Sequence
 
-from atc.check.telling import Diagnostic
+from atc.check.diagnostic import Diagnostic
 from atc.programs import parsed
 
 __all__ = ["begun", "mended", "respelled"]

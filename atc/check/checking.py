@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 from atc.check.checker import CheckerError, run_checker
 from atc.check.constants import made_up, wrong_constants
+from atc.check.diagnostic import Diagnostic, Edit
 from atc.check.stubs import write_stubs
-from atc.check.telling import Diagnostic, Edit, Teller
+from atc.check.telling import Subject, all_told
 from atc.programs import parsed
 from protocols.calling import match
 from protocols.contract import Contract
@@ -57,14 +58,14 @@ def check(
     for name in {tool.name for tool in requested.values()} - set(called):
         stubs.text = re.sub(rf"^def {name}\(.*\n", "", stubs.text, flags=re.MULTILINE)
     replies = {callee: stubs.returns[tool.name] for callee, tool in requested.items()}
-    teller = Teller(program, tree, contract, names, stubs, graph)
+    subject = Subject(program, tree, contract, names, stubs, graph)
     try:
         reports = run_checker(program, tree, stubs, replies)
     except CheckerError:
         if strict:
             raise
         reports = []
-    found = teller.all_told(reports)
+    found = all_told(subject, reports)
     found += [
         Diagnostic(line, column, "wrong-value", message, tool)
         for line, column, tool, message in wrong_constants(tree, protocol, called)

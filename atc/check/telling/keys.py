@@ -1,0 +1,153 @@
+"""Keys that an object of a response does not have, and where they are."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from difflib import SequenceMatcher, get_close_matches
+
+from atc.check.checker import Report
+from atc.check.diagnostic import Diagnostic, Edit
+from atc.check.stubs import Place
+from atc.check.telling.subject import CLASS, Subject, listed
+from protocols.routes import steps
+from protocols.shapes import Step
+from protocols.words import noun_of
+
+__all__ = ["missing_key", "told_key"]
+
+_SURE = 0.8
+"""Likeness of two names from which on one is taken for a slip of the other."""
+_CALLED = frozenset({"label", "name", "title"})
+"""Keys of what a thing is called; of two that an object might have, one is meant by the other."""
+
+
+def told_key(subject: Subject, report: Report, keys: list[str], quoted: list[str]) -> Diagnostic | None:
+    """A key that an object does not have, or an index into what is no list; None where it may be there after all."""
+    place = next((subject.stubs.places[name] for name in quoted if name in subject.stubs.places), None)
+    if place is None:
+        return None
+    if keys:
+        return None if _may_have(subject, report, keys[0]) else missing_key(subject, report, place, keys[0])
+    lists = [key for key in place.keys if (*place.path, key, 0) in _paths(subject, place.tool)]
+    hint = f', and the list is in ["{lists[0]}"]' if len(lists) == 1 else ""
+    message = f"{place.tool}(…){steps(place.path)} is a dict: its keys are {listed(place.keys)}{hint}"
+    if len(lists) != 1:
+        return subject.at(report, "wrong-type", message, place.tool)
+    written = f'"{lists[0]}"][' + subject.written(report)
+    return subject.at(report, "wrong-type", message, place.tool, f'["{lists[0]}"]', subject.instead(report, written))
+
+
+def _may_have(subject: Subject, report: Report, key: str) -> bool:
+    """Whether an object may have a key that its document does not know: the program put it there, or it is asked
+    for with `.get` where the object may be another one, too."""
+    classes = set(CLASS.findall(report.text))
+    if any((one, key) in subject.stored for one in classes):
+        return True
+    place = (report.line, report.column)
+    for node in ast.walk(subject.tree):
+        if isinstance(node, ast.Subscript) and (node.slice.lineno, node.slice.col_offset) == place:
+            return isinstance(node.value, ast.Name) and node.value.id in subject.updated
+        if isinstance(node, ast.Call) and node.args and (node.args[0].lineno, node.args[0].col_offset) == place:
+            return any(key in subject.stubs.places[one].keys for one in classes & subject.stubs.places.keys())
+    return False
+
+
+def _paths(subject: Subject, tool: str) -> set[tuple[Step, ...]]:
+    """Where a tool's response has objects."""
+    return {place.path for place in subject.stubs.places.values() if place.tool == tool}
+
+
+def missing_key(subject: Subject, report: Report, place: Place, key: str) -> Diagnostic:
+    """A key that an object does not have: which it has, and where that key is."""
+    where = f"{place.tool}(…){steps(place.path)}"
+    message = f'{where} has no "{key}"; its keys are {listed(place.keys)}'
+    same = [name for name in place.keys if noun_of(name) == noun_of(key)]
+    same = same or [name for name in place.keys if key in _CALLED and name in _CALLED][:1]
+    lower = {name.lower(): name for name in place.keys}
+    near = same or [lower[found] for found in get_close_matches(key.lower(), lower, 1, 0.6)]
+    sure = bool(same) or (bool(near) and SequenceMatcher(None, near[0].lower(), key.lower()).ratio() >= _SURE)
+    suggestion = f'["{near[0]}"]' if near else None
+    text = f'"{near[0]}"' if sure else None
+    if inside := _inside(subject, place, key):
+        suggestion = steps(inside[len(place.path) :])
+        text = suggestion[1:-1]
+        message += f'; "{key}" is in {place.tool}(…){steps(inside)}'
+    elif near:
+        message += f'; did you mean "{near[0]}"?'
+    edit = subject.instead(report, text) if report.rule == "invalid-typed-dict-key" else None
+    if not inside and not same and (beside := _beside(subject, place, key)) is not None:
+        wrong, right, path = beside
+        message = f'{where} has no "{key}"; "{key}" is in {place.tool}(…){steps(path)}, not in ["{wrong}"]'
+        suggestion, edit = f'["{right}"]', _only(subject, wrong, right)
+    elif not inside and not near and (above := _above(subject, place, key)) is not None:
+        message += f'; "{key}" is in {place.tool}(…){steps(above)}'
+        suggestion, edit = steps(above), _from_above(subject, report, place.tool, above)
+    told = subject.at(report, "unknown-key", message, place.tool, suggestion, edit)
+    return replace(told, path=place.path, key=key)
+
+
+def _above(subject: Subject, place: Place, key: str) -> tuple[Step, ...] | None:
+    """Where a key is in one of the objects that an object is in, unless these are several."""
+    holders = [place.path[:length] for length in range(len(place.path)) if 0 not in place.path[:length]]
+    for other in subject.stubs.places.values():
+        if other.tool == place.tool and other.path in holders and key in other.keys:
+            return (*other.path, key)
+    return None
+
+
+def _from_above(subject: Subject, report: Report, tool: str, path: tuple[Step, ...]) -> Edit | None:
+    """Take a value from the whole response, which the only call of a tool that reads gives once more."""
+    calls = [
+        node
+        for node in ast.walk(subject.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == tool
+    ]
+    wrong = [
+        node
+        for node in ast.walk(subject.tree)
+        if isinstance(node, ast.Subscript)
+        and (node.slice.lineno, node.slice.col_offset) == (report.line, report.column)
+        and node.lineno == node.end_lineno
+    ]
+    plain = subject.lines[report.line - 1].isascii()
+    if len(calls) != 1 or not wrong or not plain or subject.contract.protocol.tool(tool).writes:
+        return None
+    return Edit(report.line, wrong[0].col_offset, wrong[0].end_col_offset or 0, f"{ast.unparse(calls[0])}{steps(path)}")
+
+
+def _beside(subject: Subject, place: Place, key: str) -> tuple[str, str, tuple[Step, ...]] | None:
+    """An object beside another, which has a key: what was written, what leads there, and its place."""
+    for other in subject.stubs.places.values():
+        if other.tool != place.tool or key not in other.keys or len(other.path) != len(place.path):
+            continue
+        steps_apart = [pair for pair in zip(place.path, other.path, strict=True) if pair[0] != pair[1]]
+        if len(steps_apart) == 1:
+            wrong, right = steps_apart[0]
+            return str(wrong), str(right), (*other.path, key)
+    return None
+
+
+def _only(subject: Subject, wrong: str, right: str) -> Edit | None:
+    """Write one key for another, if the program has it in one place alone."""
+    found = [
+        node.slice
+        for node in ast.walk(subject.tree)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == wrong
+    ]
+    if len(found) != 1 or not subject.lines[found[0].lineno - 1].isascii():
+        return None
+    return Edit(found[0].lineno, found[0].col_offset, found[0].end_col_offset or 0, f'"{right}"')
+
+
+def _inside(subject: Subject, place: Place, key: str) -> tuple[Step, ...] | None:
+    """Where a key is below an object, at most three keys and lists deeper."""
+    below = [
+        other.path
+        for other in subject.stubs.places.values()
+        if other.tool == place.tool
+        and len(place.path) < len(other.path) <= len(place.path) + 3
+        and other.path[: len(place.path)] == place.path
+        and key in other.keys
+    ]
+    return (*min(below, key=len), key) if below else None
