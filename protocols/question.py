@@ -8,7 +8,7 @@ from __future__ import annotations
 import calendar
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,15 +16,40 @@ from protocols.premises import Name, read_premises
 from protocols.vocabulary import stem
 from protocols.words import singular, words
 
-__all__ = ["Question"]
+__all__ = ["Question", "is_among"]
 
 _ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
 _COUNTS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 _NUMBERED = re.compile(rf"\b({'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th)?)\s+([a-z]+)|\b([a-z]+)\s+(\d+)\b", re.IGNORECASE)
 _COUNTED = re.compile(rf"\b({'|'.join(_COUNTS)}|\d+)\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
-_OWNED = re.compile(r"\w['\u2019]s?((?:\s+[a-z]+){1,3})|\b([a-z]+(?:\s+[a-z]+)?)\s+by\s+(?:[A-Z\"\u201c]|the\b)")
+_OWNED = re.compile(
+    r"\w['\u2019]s?((?:\s+[a-z]+){1,3})|\b([a-z]+(?:\s+[a-z]+)?)\s+by\s+(?:[A-Z\"\u201c]|the\b)"
+    r"|\b([a-z]+)\s+(?:that|which|who|whom)\s+(?:[a-z]+\s+){0,2}[A-Z\"\u201c]"
+)
 _JOINED = re.compile(r"\s*(?:,|,?\s*\b(?:and|or)\b|&)\s*[\"'\u201c]?\s*")
-_LAST = re.compile(r"\b(?:latest|newest|most\s+recent|oldest|earliest)\s+((?:[a-z]+\s+){0,2}[a-z]+)", re.IGNORECASE)
+_DATES = frozenset({"at", "birth", "birthday", "created", "date", "day", "released", "time", "timestamp", "year"})
+_BY: Mapping[str, tuple[str, frozenset[str]]] = {
+    **dict.fromkeys(("latest", "newest", "youngest", "most recent"), ("max", _DATES)),
+    **dict.fromkeys(("earliest", "oldest"), ("min", _DATES)),
+    "heaviest": ("max", frozenset({"mass", "weight"})),
+    "lightest": ("min", frozenset({"mass", "weight"})),
+    **dict.fromkeys(("most expensive", "priciest"), ("max", frozenset({"cost", "fee", "price"}))),
+    **dict.fromkeys(("cheapest", "least expensive"), ("min", frozenset({"cost", "fee", "price"}))),
+    "longest": ("max", frozenset({"distance", "duration", "length", "minutes", "runtime"})),
+    "shortest": ("min", frozenset({"distance", "duration", "length", "minutes", "runtime"})),
+    "tallest": ("max", frozenset({"height"})),
+    **dict.fromkeys(("biggest", "largest"), ("max", frozenset({"area", "capacity", "population", "size"}))),
+    "smallest": ("min", frozenset({"area", "capacity", "population", "size"})),
+    **dict.fromkeys(("best rated", "highest rated"), ("max", frozenset({"average", "rating", "score", "stars"}))),
+    **dict.fromkeys(("lowest rated", "worst rated"), ("min", frozenset({"average", "rating", "score", "stars"}))),
+    "most popular": ("max", frozenset({"popularity"})),
+    "least popular": ("min", frozenset({"popularity"})),
+}
+"""What says which of several is meant: by the most or the least of what, in words of a field's name."""
+_FIRST = re.compile(
+    rf"\b({'|'.join(sorted(_BY, key=len, reverse=True))})\s+((?:[a-z]+\s+){{0,2}}[a-z]+)".replace("t ", r"t[\s-]+"),
+    re.IGNORECASE,
+)
 _ONE = re.compile(r"\b(?:an?|the|one)\s+((?:[\w-]+\s+){1,3}?)([a-z]+)\b", re.IGNORECASE)
 _END = re.compile(r"[.?!;](?:\s+|$)|,\s+(?:and|also|then|which|what|how)\s+|\s+(?:and also|and then|and tell|also)\s+")
 _ANY = frozenset(
@@ -81,8 +106,12 @@ _MONTH = rf"({'|'.join(f'{month[:3]}(?:{month[3:]})?' for month in _MONTHS)})"
 _AMERICAN = re.compile(rf"\b{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE)
 _EUROPEAN = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
 _ISO = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_NEXT = f"the|an?|all|any|each|every|me|my|some|these|this|those|{'|'.join(_COUNTS)}"
+"""Words that follow a verb, and no name."""
 _LEAST = 3
 """Words that a part of a question has at least."""
+_PART = 4
+"""Letters from which on a word may be the last part of another one."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +135,10 @@ class Question:
     def owned(self) -> frozenset[str]:
         """The stems of the things of which it says whose they are.
 
-        `Ana's latest film`, `films by Ana`, `films made by Ana`: the film is not called so, somebody who has films is.
+        `Ana's latest film`, `films by Ana`, `films made by Ana`, `films that Ana made`: the film is not called so,
+        somebody who has films is.
         """
-        found = [one or other for one, other in _OWNED.findall(self.text)]
+        found = ["".join(groups) for groups in _OWNED.findall(self.text)]
         return frozenset(_stem(word) for text in found for word in text.split())
 
     @cached_property
@@ -124,14 +154,28 @@ class Question:
     @cached_property
     def names(self) -> tuple[Name, ...]:
         """What it calls by name (see `protocols.premises`), without names that are parts of others."""
-        found = read_premises(self.text).names
+        found = [one for one in read_premises(self.text).names if not self._is_order(one.text)]
         return tuple(one for one in found if not any(one.text in other.text for other in found if other is not one))
+
+    def _is_order(self, name: str) -> bool:
+        """Whether what looks like a name is how a sentence begins that tells what to do: `Take the first`."""
+        return re.search(rf"(?:^|[.?!]\s+){re.escape(name)}\s+(?:{_NEXT})\b", self.text) is not None
 
     def name_of(self, noun: str) -> str | None:
         """What it calls a thing of a kind: by the name beside that word, or by the only one that there is."""
         beside = [one for one in self.names if _stem(noun) in map(stem, one.beside)]
         found = beside or self.names
-        return found[0].text if len(found) == 1 else None
+        return found[0].text if len(found) == 1 and not self._goes_on(found[0].text) else None
+
+    def _goes_on(self, name: str) -> bool:
+        """Whether a name may be longer than it seems: `Made by Hand` is one, and `Dusk by Ana Bell` is two."""
+        follows = re.search(rf"{re.escape(name)}\s+(?:at|by|for|in|on|to|with)\s+([A-Z]\w+)", self.text)
+        return follows is not None and any(one.text.startswith(follows[1]) for one in self.names)
+
+    def code_of(self, noun: str) -> str | None:
+        """The code, with a letter and a digit, by which it calls a thing of a kind: W2 for `room W2`."""
+        found = re.search(rf"\b{re.escape(noun)}\s+((?=\S*\d)(?=\S*[A-Z])[A-Z\d][A-Z\d-]+)\b", self.text)
+        return found[1] if found else None
 
     @cached_property
     def joined(self) -> tuple[str, ...]:
@@ -141,17 +185,20 @@ class Question:
         between = [self.text[end:start] for (_, end), (start, _) in itertools.pairwise(places)]
         return tuple(texts) if between and all(_JOINED.fullmatch(gap.lstrip("\"'\u201d")) for gap in between) else ()
 
-    def ordered(self, noun: str) -> str | None:
-        """`max` where it means the latest of a kind of thing, `min` for the oldest; None for neither."""
-        for found in _LAST.finditer(self.text):
-            if _stem(noun) in map(_stem, found[1].split()):
-                return "min" if found[0][:2].lower() in ("ol", "ea") else "max"
+    def ordered(self, noun: str) -> tuple[str, frozenset[str]] | None:
+        """Which of a kind of thing it means: `max` or `min`, and by what, in words of a field's name.
+
+        The latest film by its date, the heaviest parcel by its weight; None where it means no such one.
+        """
+        for found in _FIRST.finditer(self.text):
+            if is_among(noun, found[2].split()):
+                return _BY[" ".join(words(found[1]))]
         return None
 
     def counted(self, noun: str) -> int:
         """How many of a kind of thing it speaks of together, as `three places` does; 0 where it does not say."""
         for number, things in _COUNTED.findall(self.text):
-            if _stem(noun) in map(_stem, things.split()):
+            if is_among(noun, things.split()):
                 return int(number) if number.isdigit() else _COUNTS.index(number.lower()) + 1
         return 0
 
@@ -189,6 +236,12 @@ def _is_any(word: str) -> bool:
 def _iso(year: str, month: str, day: str) -> str:
     place = next(number for number, name in enumerate(_MONTHS, 1) if name.startswith(month[:3].lower()))
     return f"{year}-{place:02}-{int(day):02}"
+
+
+def is_among(noun: str, said: Iterable[str]) -> bool:
+    """Whether a kind of thing is meant by one of some words, which may be its last part: an artwork by works."""
+    whole = _stem(noun)
+    return any(whole == one or (len(one) >= _PART and whole.endswith(one)) for one in map(_stem, said))
 
 
 def _stem(word: str) -> str:

@@ -19,9 +19,11 @@ __all__ = ["asks", "mentioned", "stem", "vocabulary"]
 _MOST = 200
 """Different values from which on a field is taken to hold free text."""
 _ASKS = frozenset(
-    words("are did do does give has have how i is list name show tell was were what when where which who whose why")
+    words("are did do does give has have how is list name show tell was were what when where which who whose why")
 )
 """How a query begins that wants to be told something."""
+_WONDERS = frozenset(words("curious find hear know learn see tell wonder wondering"))
+"""What somebody says of himself who wants to be told something."""
 _ADVERB = 4
 _ENDINGS = ("ing", "ion", "ed", "or", "er", "e")
 
@@ -62,7 +64,9 @@ def vocabulary(protocol: Protocol) -> dict[str, frozenset[str]]:
 
 def asks(query: str) -> bool:
     """Whether a query wants to be told something, rather than to have something done."""
-    return query.rstrip().endswith("?") or bool(_ASKS.intersection(words(query)[:1]))
+    said = words(query)
+    wonders = said[:1] == ("i",) and not _WONDERS.isdisjoint(said)
+    return query.rstrip().endswith("?") or wonders or not _ASKS.isdisjoint(said[:1])
 
 
 def mentioned(query: str, known: Mapping[str, frozenset[str]]) -> dict[str, str]:

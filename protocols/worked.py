@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 
 from protocols.graph import ProtocolGraph, Source, chosen
 from protocols.model import Parameter, Tool
-from protocols.question import Question
+from protocols.question import Question, is_among
 from protocols.routes import steps
-from protocols.shapes import Step, type_of
+from protocols.shapes import Field, Step, fields, type_of
 from protocols.vocabulary import stem
-from protocols.words import SEARCHES, is_identifier, noun_of, words
+from protocols.words import SEARCHES, is_identifier, noun_of, singular, words
 
 __all__ = ["FINDS", "examples", "worked"]
 
@@ -28,9 +28,9 @@ _EMPTY = frozenset({"all", "by", "find", "for", "from", "get", "in", "list", "me
 """Words that a question and a path share by chance."""
 _ABOUT = 6.0
 """What a source gains that is about another kind of thing of which the question speaks: from there one gets on."""
+_STEP = 1.0
 FINDS = re.compile(r'(\w+) = (\w+\(.*?\))((?:\["[^"]+"\])*)\[0\]')
 """A line that takes the first of what a call finds: the variable, the call, and what is taken out of its response."""
-_DATES = frozenset({"at", "date", "day", "released", "time", "timestamp", "year"})
 _TELLING = frozenset(map(stem, ["barcode", "coordinates", "gps", "latitude", "longitude", "postcode", "zip"]))
 """Words of a description that say by what something is found, other than by its name."""
 _PREFIX = "prefix"
@@ -53,8 +53,18 @@ def examples(graph: ProtocolGraph, tools: Sequence[str], among: Collection[str],
     kept = [group for group in groups.values() if not any(group.keys() < other.keys() for other in groups.values())]
     question = Question(query)
     return tuple(
-        "\n".join(_for_each(_apart([line for line in group if not _is_set(line, group)]), question)) for group in kept
+        "\n".join(_for_each(_apart(_once([line for line in group if not _is_set(line, group)])), question))
+        for group in kept
     )
+
+
+def _once(lines: list[str]) -> list[str]:
+    """The lines without those that only set another variable to what an earlier one is set to."""
+    set_to: dict[str, str] = {}
+    for line in lines:
+        set_to.setdefault(line.partition(" = ")[2] or line, line)
+    read = [line for line in lines if any(f"{line.partition(' = ')[0]}[" in other for other in lines)]
+    return [line for line in lines if line in read or set_to[line.partition(" = ")[2] or line] == line]
 
 
 def _apart(lines: list[str]) -> list[str]:
@@ -80,20 +90,25 @@ def _is_set(call: str, lines: Iterable[str]) -> bool:
 
 
 def _for_each(lines: list[str], question: Question) -> list[str]:
-    """The lines of an example, in a loop where the question is about several of what its first line finds."""
+    """The lines of an example, in a loop where the question is about several of what one of them finds."""
     found = FINDS.fullmatch(lines[0])
     if found is None or len(lines) < 2:
         return lines
     thing, call, inside = found.groups()
-    inner = [f"    {line}" for line in lines[1:]]
     several = question.kinds(thing)
     said = json.dumps(several[0], ensure_ascii=False) if several else '"…"'
     if len(names := several if len(several) > 1 else question.joined) > 1 and said in call:
         told = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
         finder = call.replace(said, "name")
+        inner = [f"    {line}" for line in lines[1:]]
         return [f"for name in [{told}]:", f"    {thing} = {finder}{inside}[0]", *inner]
-    if (count := question.counted(thing)) > 1:
-        return [f"for {thing} in {call}{inside}[:{count}]:", *inner]
+    for place, line in enumerate(lines[:-1]):
+        if (found := FINDS.fullmatch(line)) is not None:
+            thing, call, inside = found.groups()
+            listed = noun_of(inside.rpartition("[")[2].strip('"]'))
+            if (count := max(question.counted(thing), question.counted(listed))) > 1:
+                inner = [f"    {line}" for line in lines[place + 1 :]]
+                return [*lines[:place], f"for {thing} in {call}{inside}[:{count}]:", *inner]
     return lines
 
 
@@ -165,7 +180,7 @@ class _Writer:
         want = self.graph.want(tool.name, parameter.argument)
         if not self.asked.text or want is None or not sources:
             return tuple(sources)
-        owned = stem(want.noun) in self.asked.owned
+        owned = is_among(want.noun, self.asked.owned)
 
         def worth(source: Source) -> float:
             return source.score + self._spoken(source, want.noun, tool) + owned * self._of(source)
@@ -174,7 +189,16 @@ class _Writer:
 
     def _of(self, source: Source) -> float:
         """What a source gains where a thing is somebody's: from that one it is reached, and not by its own name."""
-        return _ABOUT if self.graph.needs(source.tool) else 0.0
+        return _ABOUT - self._far(source.tool) if self.graph.needs(source.tool) else 0.0
+
+    def _far(self, tool: str, depth: int = 0) -> float:
+        """What a source loses for each call but one that has to go before it."""
+        needs = self.graph.needs(tool) if depth < _DEEPEST else ()
+        ways = [min((self._far(one.tool, depth + 1) for one in self._given(tool, need)), default=0.0) for need in needs]
+        return max(ways) + (_STEP if depth else 0.0) if ways else 0.0
+
+    def _given(self, tool: str, argument: str) -> list[Source]:
+        return [one for one in self.graph.producers(tool, argument, self.among - {tool}) if not one.header][:3]
 
     def _spoken(self, source: Source, noun: str, taker: Tool) -> float:
         """How much a question speaks of a source, in the measure of the graph's scores; what it says of the tool that
@@ -207,6 +231,8 @@ class _Writer:
         number = self.asked.numbered.get(stem(want.noun)) if want is not None else None
         if number is not None and words(parameter.argument)[-1:] == ("number",):
             return str(number)
+        if want is not None and type_of(parameter.schema) == "string" and (code := self.asked.code_of(want.noun)):
+            return json.dumps(code)
         sources = self._sources(tool, parameter)
         if want is None or (not sources and not parameter.required):
             return self._said(tool, parameter)
@@ -248,26 +274,43 @@ class _Writer:
         call = _with(call, giver, source.path)
         several = type_of(parameter.schema) == "array" or parameter.argument.endswith("s")
         ends = [place for place, step in enumerate(source.path) if step == 0]
-        if several and ends:
+        if several and ends and not self._is_one(call, noun):
             items, rest = source.path[: ends[-1]], source.path[ends[-1] + 1 :]
             name = self._name(f"{call}{steps(items)}", f"{noun}s")
             one = _identifier(noun)
             return f"[{one}{steps(rest)} for {one} in {name}]"
         holder, rest = source.path[:-1], source.path[-1:]
         name = self._name(self._best(call, source, noun) or f"{call}{steps(holder)}", noun)
-        return f"{name}{steps(rest)}"
+        return f"[{name}{steps(rest)}]" if several and ends else f"{name}{steps(rest)}"
+
+    def _is_one(self, call: str, noun: str) -> bool:
+        """Whether what a call looks for is the one thing that the question names, and speaks of in the singular."""
+        named = any(json.dumps(one.text, ensure_ascii=False) in call for one in self.asked.names)
+        return named and noun not in {singular(word) for word in words(self.asked.text) if singular(word) != word}
 
     def _best(self, call: str, source: Source, noun: str) -> str | None:
-        """The latest or the oldest thing of a list, where the question means that one and the list has dates."""
-        order = self.asked.ordered(noun)
+        """The one of a list that the question means, as the latest or the heaviest, where its items tell by what."""
         items = source.path[:-1]
-        if order is None or items[-1:] != (0,):
+        if items[-1:] != (0,):
             return None
-        keys = [key for key, paths in self.graph.returned(source.tool).items() if (*items, key) in paths]
-        dates = [key for key in keys if not _DATES.isdisjoint(words(key))]
+        listed = noun_of(str(items[-2])) if len(items) > 1 else _kinds(self.graph.protocol.tool(source.tool))[-1]
+        order, by = self.asked.ordered(noun) or self.asked.ordered(listed) or ("", frozenset())
+        told = [one for one in self._fields(source.tool, items) if not by.isdisjoint(words(one.name))]
+        texts = "date" in by
+        told = [one for one in told if texts or type_of(one.schema) in ("integer", "number")]
+        if not told:
+            return None
         one = _identifier(noun)
-        key = f'lambda {one}: str({one}["{dates[0]}"] or "")' if dates else ""
-        return f"{order}({call}{steps(items[:-1])}, key={key})" if dates else None
+        value = f'{one}["{told[0].name}"]'
+        key = f'str({value} or "")' if texts else f"{value} or 0"
+        return f"{order}({call}{steps(items[:-1])}, key=lambda {one}: {key})"
+
+    def _fields(self, tool: str, items: tuple[Step, ...]) -> list[Field]:
+        """The fields of the items of a list in a tool's response."""
+        protocol = self.graph.protocol
+        success = protocol.tool(tool).success
+        found = fields(success.schema, protocol, 3) if success is not None and success.schema is not None else ()
+        return [one for one in found if one.path[:-1] == items]
 
     def _name(self, expression: str, noun: str) -> str:
         """The variable that holds an expression, set on a line of its own at its first use."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protocols.question import Question
+from protocols.vocabulary import asks
 
 
 @pytest.mark.parametrize(
@@ -69,4 +70,27 @@ def test_names_side_by_side_and_the_latest_of_a_kind() -> None:
     assert Question("Who is older, Ana Bell or Ben Ode?").joined == ("Ana Bell", "Ben Ode")
     assert Question("Did Ana Bell know Ben Ode?").joined == ()
     asked = Question("What is Ana Bell's most recent short film, and her oldest song?")
-    assert (asked.ordered("film"), asked.ordered("song"), asked.ordered("person")) == ("max", "min", None)
+    orders = [(asked.ordered(kind) or ("",))[0] for kind in ("film", "song", "person")]
+    assert orders == ["max", "min", ""]
+
+
+def test_what_is_a_name_and_what_is_an_order() -> None:
+    """`Take the first` names nobody, and a name with a small word inside is not cut there."""
+    assert [one.text for one in Question("Take the first film of Ana Bell.").names] == ["Ana Bell"]
+    assert Question("Who is the curator of the exhibition Made by Hand?").name_of("exhibition") is None
+    assert Question("On which floor is room W2?").code_of("room") == "W2"
+    assert Question("Who is in the second season?").code_of("season") is None
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ("Which film is the best?", True),
+        ("I would like to know who made it.", True),
+        ("Show me the films.", True),
+        ("I want it off my list.", False),
+        ("Put it on my list.", False),
+    ],
+)
+def test_who_wants_to_be_told_and_who_wants_it_done(query: str, asked: bool) -> None:
+    assert asks(query) is asked

@@ -92,6 +92,58 @@ def test_the_latest_of_a_list_is_taken_where_that_is_meant() -> None:
     assert two[0] == 'film = GET_films(query="…")["films"][0]'
 
 
+def test_what_is_the_most_or_the_least_of_a_list_is_taken_where_that_is_meant() -> None:
+    """By the number that its items have; whatever the thing is called, that is what the list holds."""
+    light, dear = (
+        lines("parcels", "GET_parcels_trackingNumber_events", f"What happened to the {word} parcel of Odd Larsen?")
+        for word in ("lightest", "most expensive")
+    )
+
+    assert light[1] == (
+        'tracking = min(GET_customers_customerId_parcels(customerId=customer["customerId"])["parcels"], '
+        'key=lambda tracking: tracking["weightGrams"] or 0)'
+    )
+    assert dear[1] == 'tracking = GET_customers_customerId_parcels(customerId=customer["customerId"])["parcels"][0]'
+
+
+def test_what_is_done_with_several_begins_where_they_are_found() -> None:
+    """Which may be after other lines; no line calls again what an earlier one called."""
+    names = [one.name for one in graph("parcels").protocol.tools]
+    (text,) = examples(
+        graph("parcels"),
+        ["GET_drivers_driverId", "GET_parcels_trackingNumber"],
+        names,
+        "Which drivers have the first three parcels of Odd Larsen?",
+    )
+
+    assert text.split("\n") == [
+        'customer = GET_customers(name="Odd Larsen")["customers"][0]',
+        'for tracking in GET_customers_customerId_parcels(customerId=customer["customerId"])["parcels"][:3]:',
+        '    driver = GET_parcels_trackingNumber(trackingNumber=tracking["trackingNumber"])',
+        '    details = GET_drivers_driverId(driverId=driver["driverId"])',
+    ]
+
+
+def test_one_named_thing_is_one_of_a_list() -> None:
+    """Though the argument takes several; nor is a thing looked for that the question gives the code of."""
+    wanted = lines("museum", "DELETE_me_favourites", "I want Three Nets Drying off my favourites.")
+    several = lines("museum", "DELETE_me_favourites", "I want the artworks called Dusk off my favourites.")
+
+    assert wanted == [
+        'artwork = GET_artworks(q="Three Nets Drying")["artworks"][0]',
+        'DELETE_me_favourites(artwork_ids=[artwork["artwork_id"]])',
+    ]
+    assert several[0] == 'artworks = GET_artworks(q="Dusk")["artworks"]'
+    assert lines("museum", "GET_rooms_room_code", "On which floor is room W2?") == []
+
+
+def test_who_has_a_thing_leads_to_it_by_the_shortest_way() -> None:
+    assert lines("parcels", "GET_depots_depotCode", "Where is the depot that serves Odd Larsen?")[:2] == [
+        'customer = GET_customers(name="Odd Larsen")["customers"][0]',
+        'depot = GET_customers_customerId(customerId=customer["customerId"])',
+    ]
+
+
 def test_the_number_of_a_thing_is_what_the_question_says() -> None:
     """And not one that the service lists first."""
     number = {"name": "season_number", "in": "path", "required": True, "schema": {"type": "integer"}}
