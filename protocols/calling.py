@@ -395,6 +395,8 @@ def _checked(tool: Tool, parameter: Parameter, value: object, definitions: Mappi
         elif isinstance(value, list) and types and not {"array", "object"} & set(types):
             value = SEPARATORS.get(parameter.style, ",").join(map(_text, value))
     value = _coerced(value, schema)
+    if _types(schema) == ("array",) and parameter.argument != "body" and isinstance(value, str | int | float):
+        value = _coerced([value], schema)  # a value alone is a list of one
     problem = _violation(value, schema, definitions)
     if problem is not None:
         raise ToolError(f"{tool.name}(): argument {parameter.argument!r} {problem}", tool=tool.name)

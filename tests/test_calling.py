@@ -226,6 +226,20 @@ def test_properties_of_an_object_body_are_arguments_and_body_passes_a_whole(libr
     assert "'body' must be a list" in refusal(library, "POST_notes", body="a")
 
 
+def test_a_value_alone_is_a_list_of_one() -> None:
+    """Where the argument takes a list, in the query or in the body; a dict is none."""
+    numbers = {"type": "array", "items": {"type": "integer"}}
+    body = {"content": {"application/json": {"schema": {"type": "object", "properties": {"ids": numbers}}}}}
+    in_query = api([{"name": "ids", "in": "query", "schema": numbers}]).tools[0]
+    in_body = api([], body=body).tools[0]
+
+    assert bind(in_query, (), {"ids": 7}).query == (("ids", "7"),)
+    assert bind(in_body, (), {"ids": "7"}).body == {"ids": [7]}
+    assert bind(in_body, (), {"ids": "[7, 8]"}).body == {"ids": [7, 8]}
+    with pytest.raises(ToolError, match="must be a list"):
+        bind(in_body, (), {"ids": {"id": 7}})
+
+
 def test_a_property_called_body_is_that_property() -> None:
     note = {
         "type": "object",
