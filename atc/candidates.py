@@ -41,6 +41,8 @@ _DATED = re.compile(
 )
 _FIELD = 0.7
 """What a word of the question is worth at most that a field of the response has, and the tool's description has not."""
+_CUT = 4
+"""Letters from which on a field's word may be one of the question cut short: carbs for carbohydrates."""
 
 
 def _text(tool: Tool) -> str:
@@ -90,6 +92,7 @@ class Candidates:
         """
         tools = self.graph.protocol.tools
         asked = [stem(word) for word in words(query) if word not in _SAYS_NOTHING]
+        short = {cut for cut in self._rare if len(cut) >= _CUT and any(word.startswith(cut) for word in asked)}
         scores = list(self._index.get_scores(asked))
         dated = _DATED.search(query) is not None
         removes = not _REMOVES.isdisjoint(asked)
@@ -97,7 +100,7 @@ class Candidates:
             scores[place] -= _UNWANTED * (tool.method == "DELETE" and not removes)
             scores[place] += _SPEAKS_OF * (not self.graph.returned(tool.name).keys().isdisjoint(speaks_of))
             scores[place] += _SPEAKS_OF * (dated and tool.name in self._of_a_day)
-            scores[place] += sum(self._rare.get(word, 0.0) for word in self._fields[tool.name] & set(asked))
+            scores[place] += sum(self._rare.get(word, 0.0) for word in self._fields[tool.name] & {*asked, *short})
         order = sorted(range(len(tools)), key=lambda place: (-scores[place], place))
         return {tools[place].name: float(scores[place]) for place in order}
 

@@ -160,11 +160,23 @@ class ProtocolGraph:
         return self._returned[tool]
 
     def lists(self, tool: str) -> list[tuple[Step, ...]]:
-        """Where the lists are that a tool is called for, by the words of its path; `()` for the response itself."""
+        """Where the lists are that a tool is called for, by the words of its path; `()` for the response itself.
+
+        Also the only list that there is, where it is in an object of such a name: `["daily"]["data"]`.
+        """
         schema = _body(self._tools[tool])
         about = {"", *map(noun_of, _literals(self._tools[tool].path)[-1:]), *map(singular, words(tool)), *WRAPPERS}
-        found = self._objects(schema) if schema is not None else ()
-        return [(key,) if key else () for key, _ in found if noun_of(key) in about]
+        outer = list(self._objects(schema)) if schema is not None else []
+        found: list[tuple[Step, ...]] = [(key,) if key else () for key, _ in outer if noun_of(key) in about]
+        if schema is None or outer:
+            return found
+        inner = [
+            (name, key)
+            for name, part in properties_of(schema, self.protocol).items()
+            for key, _ in self._objects(part)
+            if key and noun_of(key) in about
+        ]
+        return list(inner) if len(inner) == 1 and noun_of(inner[0][0]) in about else []
 
     def searches(self, tool: str) -> bool:
         """Whether a tool takes words of the question and nothing else that is required."""

@@ -162,15 +162,23 @@ class Question:
         return re.search(rf"(?:^|[.?!]\s+){re.escape(name)}\s+(?:{_NEXT})\b", self.text) is not None
 
     def name_of(self, noun: str) -> str | None:
-        """What it calls a thing of a kind: by the name beside that word, or by the only one that there is."""
-        beside = [one for one in self.names if _stem(noun) in map(stem, one.beside)]
-        found = beside or self.names
-        return found[0].text if len(found) == 1 and not self._goes_on(found[0].text) else None
+        """What it calls a thing of a kind: by the name beside that word, or by the only one that there is.
 
-    def _goes_on(self, name: str) -> bool:
-        """Whether a name may be longer than it seems: `Made by Hand` is one, and `Dusk by Ana Bell` is two."""
-        follows = re.search(rf"{re.escape(name)}\s+(?:at|by|for|in|on|to|with)\s+([A-Z]\w+)", self.text)
-        return follows is not None and any(one.text.startswith(follows[1]) for one in self.names)
+        None where that may go on: `Made by Hand` is one name, and `Dusk by Ana Bell` is two.
+        """
+        beside = [one for one in self.names if _stem(noun) in map(stem, one.beside)]
+        found = {self._whole(one.text) for one in beside or self.names}
+        return found.pop() if len(found) == 1 else None
+
+    def _whole(self, name: str) -> str | None:
+        """A name with the one that a small word joins to it, as in `Ferry at Dusk`; None where it may be two."""
+        for one, other in itertools.permutations([one.text for one in self.names], 2):
+            if name not in (one, other):
+                continue
+            joined = re.search(rf"{re.escape(one)}\s+(at|by|for|in|on|to|with)\s+{re.escape(other)}", self.text)
+            if joined is not None:
+                return joined[0] if joined[1] in ("at", "on") else None
+        return name
 
     def code_of(self, noun: str) -> str | None:
         """The code, with a letter and a digit, by which it calls a thing of a kind: W2 for `room W2`."""

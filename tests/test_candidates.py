@@ -49,3 +49,19 @@ def test_a_given_name_counts_as_well_as_the_path() -> None:
     api = load({"servers": [{"url": "https://api.test/v1"}], "endpoints": tools})
 
     assert Candidates(ProtocolGraph(api)).choose("What is the stock price?", 1) == ("stock_price",)
+
+
+def test_a_field_may_have_a_word_of_the_question_cut_short() -> None:
+    """Beside tools that are alike in all else."""
+    tools = [
+        {"name": name, "description": "About a dish", "url": f"https://api.test/v1/{name}", "method": "GET", **response}
+        for name, field in (("one", "spices"), ("two", "carbs"), ("three", "steps"))
+        for response in [{"responses": {"200": {"content": {"application/json": {"schema": _object(field)}}}}}]
+    ]
+    api = load({"servers": [{"url": "https://api.test/v1"}], "endpoints": tools})
+
+    assert Candidates(ProtocolGraph(api)).rank("How much carbohydrate has a dish?")[0] == "two"
+
+
+def _object(field: str) -> dict[str, object]:
+    return {"type": "object", "properties": {field: {"type": "string"}}}

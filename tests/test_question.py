@@ -78,6 +78,8 @@ def test_what_is_a_name_and_what_is_an_order() -> None:
     """`Take the first` names nobody, and a name with a small word inside is not cut there."""
     assert [one.text for one in Question("Take the first film of Ana Bell.").names] == ["Ana Bell"]
     assert Question("Who is the curator of the exhibition Made by Hand?").name_of("exhibition") is None
+    assert Question("In which room does Ferry at Dusk hang?").name_of("artwork") == "Ferry at Dusk"
+    assert Question("In which room do Dusk and Dawn hang?").name_of("artwork") is None
     assert Question("On which floor is room W2?").code_of("room") == "W2"
     assert Question("Who is in the second season?").code_of("season") is None
 

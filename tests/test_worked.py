@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import pytest
@@ -16,6 +17,23 @@ from protocols.worked import examples, worked
 @cache
 def graph(api: str) -> ProtocolGraph:
     return ProtocolGraph(load(sample("cinema")) if api == "cinema" else open_dataset("tiny", None, ()).protocols[api])
+
+
+def document(title: str, paths: Mapping[str, tuple[Sequence[object], object]]) -> dict[str, object]:
+    """An API that reads: by path, the parameters and the schema of the response."""
+    return {
+        "openapi": "3.0.3",
+        "info": {"title": title, "version": "1"},
+        "paths": {
+            path: {
+                "get": {
+                    "parameters": parameters,
+                    "responses": {"200": {"description": "", "content": {"application/json": {"schema": schema}}}},
+                }
+            }
+            for path, (parameters, schema) in paths.items()
+        },
+    }
 
 
 def lines(api: str, tool: str, query: str = "") -> list[str]:
@@ -37,6 +55,23 @@ def test_a_list_is_filled_from_a_list() -> None:
         'artworks = GET_artworks(q="…")["artworks"]',
         'PUT_me_favourites(artwork_ids=[artwork["artwork_id"] for artwork in artworks])',
     ]
+
+
+def test_the_list_that_a_tool_is_called_for_may_be_inside_an_object() -> None:
+    """Of that name, and the only one; where there are several, nobody knows which is meant."""
+    day = {"type": "object", "properties": {"high": {"type": "number"}}}
+    place = {"in": "query", "name": "place_id", "required": True, "schema": {"type": "string"}}
+
+    def told(*lists: str) -> str:
+        inner = {name: {"type": "array", "items": day} for name in lists}
+        reply = {"type": "object", "properties": {"zone": {}, "daily": {"type": "object", "properties": inner}}}
+        places = {"type": "array", "items": {"type": "object", "properties": {"place_id": {"type": "string"}}}}
+        paths = {"/places": ([], places), "/daily": ([place], reply)}
+        flow = ProtocolGraph(load(document("Days", paths)))
+        return worked(flow, "GET_daily", ["GET_places"])[-1]
+
+    assert told("data").endswith('(place_id=place["place_id"])["daily"]["data"]')
+    assert told("data", "items").endswith('(place_id=place["place_id"])')
 
 
 def test_what_a_question_says_chooses_the_way() -> None:
@@ -155,20 +190,7 @@ def test_the_number_of_a_thing_is_what_the_question_says() -> None:
         "/shows": ([], {"type": "array", "items": shows}),
         "/shows/{show_id}/seasons/{season_number}": ([show, number], season),
     }
-    document = {
-        "openapi": "3.0.3",
-        "info": {"title": "Shows", "version": "1"},
-        "paths": {
-            path: {
-                "get": {
-                    "parameters": parameters,
-                    "responses": {"200": {"description": "", "content": {"application/json": {"schema": schema}}}},
-                }
-            }
-            for path, (parameters, schema) in paths.items()
-        },
-    }
-    flow = ProtocolGraph(load(document))
+    flow = ProtocolGraph(load(document("Shows", paths)))
     tool = "GET_shows_show_id_seasons_season_number"
 
     def written(question: str) -> str:
