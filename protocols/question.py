@@ -51,6 +51,9 @@ _FIRST = re.compile(
     re.IGNORECASE,
 )
 _ONE = re.compile(r"\b(?:an?|the|one)\s+((?:[\w-]+\s+){1,3}?)([a-z]+)\b", re.IGNORECASE)
+_CALLED = re.compile(
+    r"\b(?:call|called|name|named|rename|title|titled)(?:\s+(?:it|them|to))?\s+[\"'\u2018\u201c]?$", re.I
+)
 _END = re.compile(r"[.?!;](?:\s+|$)|,\s+(?:and|also|then|which|what|how)\s+|\s+(?:and also|and then|and tell|also)\s+")
 _ANY = frozenset(
     [
@@ -179,6 +182,12 @@ class Question:
             if joined is not None:
                 return joined[0] if joined[1] in ("at", "on") else None
         return name
+
+    @cached_property
+    def called(self) -> str | None:
+        """What a new thing is to be called: `name it Dusk`, `a list called "Dusk"`."""
+        found = [one.text for one in self.names if _CALLED.search(self.text[: self.text.find(one.text)])]
+        return found[0] if len(found) == 1 else None
 
     def code_of(self, noun: str) -> str | None:
         """The code, with a letter and a digit, by which it calls a thing of a kind: W2 for `room W2`."""

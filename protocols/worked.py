@@ -254,7 +254,8 @@ class _Writer:
             return text
         name = None
         if parameter.argument.lower() in SEARCHES:
-            name = next(iter(self.asked.kinds(about)), None) or self.asked.name_of(about)
+            new = self.asked.called if tool.writes else None
+            name = new or next(iter(self.asked.kinds(about)), None) or self.asked.name_of(about)
         elif last in (("date",), ("day",)):
             name = self.asked.day
         return json.dumps(name, ensure_ascii=False) if name is not None else text

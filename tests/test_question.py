@@ -81,6 +81,8 @@ def test_what_is_a_name_and_what_is_an_order() -> None:
     assert Question("In which room does Ferry at Dusk hang?").name_of("artwork") == "Ferry at Dusk"
     assert Question("In which room do Dusk and Dawn hang?").name_of("artwork") is None
     assert Question("On which floor is room W2?").code_of("room") == "W2"
+    assert Question("Make a list of three films by Ana Bell and name it 'Dusk'").called == "Dusk"
+    assert Question("Make a list of films by Ana Bell").called is None
     assert Question("Who is in the second season?").code_of("season") is None
 
 
