@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 
 from atc.faults import Fault, Stage
 from atc.programs import parsed
@@ -41,6 +42,9 @@ _LONG = 500
 
 _HOW_MANY = re.compile(r"\bhow (many|much)\b|\bnumber of\b", re.IGNORECASE)
 _WHEN = re.compile(r"^\W*when\b|\b(on|in) (which|what) (day(?! of the week)|date|year)\b", re.IGNORECASE)
+_IN_ALL = re.compile(r"\b(altogether|combined|in (all|sum|total)|together)\b", re.IGNORECASE)
+_CLOSE = 0.01
+_WHICH = re.compile(r"(?:^|[.?!,;:]\s*(?:and\s+|also\s+)?)(?:who|which one|which of)\b", re.IGNORECASE)
 _COUNTED = re.compile(r"\d|\b(no|none|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b", re.IGNORECASE)
 _CALLED = re.compile(r"\bwho(se)?\b|\bcalled\b|\bnames?\b", re.IGNORECASE)
 _NO_NAME = frozenset({"id", "ids", "uuid", "guid", "uri"})
@@ -139,7 +143,7 @@ def nothing_new(seen: Inspected) -> Finding | None:
 
 
 def wrong_kind(seen: Inspected) -> Finding | None:
-    """A question for a number is answered without one, one for a day without a date, one for a thing with its id."""
+    """A question for a number is answered without one, one for a day without a date, one for a thing with a number."""
     if seen.changed or seen.yes_or_no:
         return None
     shown = seen.lines[0][:80]
@@ -147,7 +151,14 @@ def wrong_kind(seen: Inspected) -> Finding | None:
         return Finding("WrongKind", f"the question asks for a number, and the program printed {shown!r}")
     if _WHEN.search(seen.query) and not re.search(r"\d", seen.run.stdout):
         return Finding("WrongKind", f"the question asks for a date, and the program printed {shown!r}")
+    if _IN_ALL.search(seen.query) and _HOW_MANY.search(seen.query) and (parts := _parts(seen.lines)):
+        told = f"the question asks for one number in all, and the program printed {', '.join(parts)}; print their sum"
+        return Finding("WrongKind", told)
     exact = [source for source in seen.printed if source.how != "decided"]
+    values = [_value(seen, source.call, source.path) for source in exact]
+    if values and _WHICH.search(seen.query) and all(_is_number(value) for value in values):
+        told = f"the question asks which one, and the program printed {shown!r}; print what it is called, too"
+        return Finding("WrongKind", told, None, exact[0].call, exact[0].path)
     if not exact or _NAMED_SO.search(seen.query) or _HOW_MANY.search(seen.query):
         return None
     keys = [next((step for step in reversed(source.path) if isinstance(step, str)), "") for source in exact]
@@ -156,6 +167,19 @@ def wrong_kind(seen: Inspected) -> Finding | None:
         return None
     told = f"the program printed {shown!r}, which identifies something; print what the question asks for"
     return Finding("WrongKind", told, None, exact[0].call, exact[0].path)
+
+
+def _parts(lines: Sequence[str]) -> list[str]:
+    """The numbers of several lines, the last of each; none where one is the sum of the others, or lines have none."""
+    found = [re.findall(r"\d+(?:\.\d+)?", line.replace(",", ""))[-1:] for line in lines]
+    numbers = [one[0] for one in found if one]
+    values = [float(number) for number in numbers]
+    whole = any(abs(2 * value - sum(values)) < _CLOSE for value in values)
+    return numbers if len(values) == len(lines) > 1 and not whole else []
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _is_text(line: str, seen: Inspected) -> bool:

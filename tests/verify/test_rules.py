@@ -129,6 +129,37 @@ def test_an_identifier_is_no_name() -> None:
     assert kinds("print('W2')", coded, "Which room is it?") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "doubted"),
+    [
+        ("Ana: 1,200 g\nBen: 800 g", True),
+        ("Ana: 1,200 g\nBen: 800 g\nTogether: 2,000 g", False),
+        ("2000", False),
+        ("Parcels of Ana and Ben:\n2000", False),
+    ],
+)
+def test_one_number_is_wanted_of_all(text: str, doubted: bool) -> None:
+    query = "How many grams do the parcels of Ana and Ben weigh together?"
+
+    assert ("WrongKind" in kinds("", printed(text, 200), query)) is doubted
+
+
+def test_which_one_it_is_no_number_tells() -> None:
+    """Neither does the most of something tell of what it is the most; who asks how many is content with it."""
+    works = [{"work_id": 3, "title": "Dusk", "insured_for": 90_000}]
+    dear = run("For 90000 euros", call(response={"works": works}), printed=(exact("works", 0, "insured_for"),))
+    told = run(
+        "Dusk, for 90000 euros",
+        call(response={"works": works}),
+        printed=(exact("works", 0, "title"), exact("works", 0, "insured_for")),
+    )
+    query = "Of the first three works, which one is insured for the most, and for how many euros?"
+
+    assert kinds("print(90000)", dear, query) == ["WrongKind"]
+    assert kinds("print(90000)", told, query) == []
+    assert kinds("print(90000)", dear, "For how many euros is the work which hangs in W2 insured?") == []
+
+
 @pytest.mark.parametrize("title", ["Unknown", "Nothing Else Matters", "Failure to Launch", "Sorry", "No tears left"])
 def test_a_title_may_sound_like_a_failure(title: str) -> None:
     """What stands in a reply is no mere word of the program; a message of the service is no title."""
