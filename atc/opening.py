@@ -14,8 +14,9 @@ from atc.candidates import Candidates
 from atc.demonstrations import Demonstration, Demonstrations
 from atc.models import Message
 from atc.parts import PARTS, Part
+from protocols.graph import ProtocolGraph
 from protocols.question import Question
-from protocols.render import estimate, render
+from protocols.render import PLAIN_NAMES, estimate, render
 from protocols.vocabulary import asks, mentioned
 from protocols.worked import examples
 
@@ -28,6 +29,8 @@ _LIKELY = 0.6
 """Of the best tool's score, what one needs to be worth an example: a small model copies what it is shown."""
 _EACH, _NEAR = 2, 0.85
 """Tools for each part of a long question, and of the best one's score what the second one needs."""
+_SMALL = 1500
+"""Tokens up to which an API is written down as a whole, once for all questions."""
 _DETAILED = 6
 """Tools that the prompt describes; of the other candidates it shows the arguments and the keys alone."""
 
@@ -107,23 +110,39 @@ def opening(
     scores = candidates.scores(query, speaks_of)
     ranked = tuple(name for name in scores if name in offered)
     details = graph.closure(ranked[:_DETAILED], offered) if closed else ranked[:_DETAILED]
-    order = map(graph.protocol.tool, dict.fromkeys([*details, *ranked]))
-    functions = render(
-        order,
-        graph,
-        details=details,
-        speaks_of=speaks_of,
-        query=query,
-        whole=False,
-        hints="hints" in parts,
-        budget=PROMPT_TOKENS,
-    )
+    stable = "stable" in parts and set(ranked) == set(scores)
+    functions = _unchanging(graph, speaks_of, "hints" in parts) if stable else None
+    if functions is not None:
+        details = tuple(tool.name for tool in graph.protocol.tools)
+    else:
+        functions = render(
+            map(graph.protocol.tool, dict.fromkeys([*details, *ranked])),
+            graph,
+            details=details,
+            speaks_of=speaks_of,
+            query=query,
+            whole=False,
+            hints="hints" in parts,
+            budget=PROMPT_TOKENS,
+        )
     before = tuple(solved.like(query, offered)) if solved is not None and "demonstrations" in parts else ()
     if "examples" not in parts:
         return Opening(query, offered, ranked, details, speaks_of, functions, solved=before)
     shown = _exemplary(candidates, query, speaks_of, scores, ranked)
     chains = examples(graph, shown, offered, query)
     return Opening(query, offered, ranked, details, speaks_of, functions, chains, before)
+
+
+def _unchanging(graph: ProtocolGraph, speaks_of: Mapping[str, str], hints: bool) -> str | None:
+    """All tools of an API, described the same for every question, and then the values that this one names.
+
+    None where that is too long to be read.
+    """
+    text = render(graph.protocol.tools, graph, whole=False, hints=hints)
+    if estimate(text) > _SMALL:
+        return None
+    values = [f'"{field}" may be "{value}"' for field, value in speaks_of.items() if field not in PLAIN_NAMES]
+    return "\n\n".join([text, *([prompts.render("values", values=", ".join(values)).strip()] if values else [])])
 
 
 def _exemplary(

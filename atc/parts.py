@@ -10,7 +10,18 @@ from protocols.errors import UsageError
 __all__ = ["PARTS", "PROMPT", "Part", "remaining"]
 
 Part = Literal[
-    "check", "mend", "hints", "closure", "examples", "demonstrations", "names", "remedy", "focus", "afresh", "inspect"
+    "check",
+    "mend",
+    "hints",
+    "closure",
+    "examples",
+    "demonstrations",
+    "names",
+    "remedy",
+    "focus",
+    "afresh",
+    "inspect",
+    "stable",
 ]
 """
 check: programs are looked at before they are run
@@ -24,10 +35,11 @@ remedy: a revision is told what would have been right, and begins with it, where
 focus: a revision is asked for with the functions that it needs, and not with all that was said before
 afresh: who repeats a failed program is asked without it, and then for another one than the likeliest
 inspect: an answer is looked at again before it is taken
+stable: an API that is small is written down whole and the same for every question, so that it is read once
 """
 
 PARTS: tuple[Part, ...] = get_args(Part)
-PROMPT: frozenset[Part] = frozenset({"hints", "closure", "examples", "demonstrations"})
+PROMPT: frozenset[Part] = frozenset({"hints", "closure", "examples", "demonstrations", "stable"})
 """Those that every mode has; the others are of mode `attribute` alone."""
 
 

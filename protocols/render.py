@@ -18,7 +18,7 @@ from protocols.shapes import Step, items_of, properties_of, type_of
 from protocols.vocabulary import stem
 from protocols.words import SEARCHES, WRAPPERS, noun_of, words
 
-__all__ = ["estimate", "render", "render_full", "sentence"]
+__all__ = ["PLAIN_NAMES", "estimate", "render", "render_full", "sentence"]
 
 _SHORT = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "array": "list", "object": "dict"}
 _NESTED = 3
@@ -32,7 +32,7 @@ _NOISE = frozenset(
     {"external", "hash", "href", "html", "link", "links", "markets", "restrictions", "self", "url", "urls"}
 )
 """Words of the names of fields that are there for browsers and shops, not for answers."""
-_PLAIN_NAMES = frozenset({"id", "name", "title"})
+PLAIN_NAMES = frozenset({"id", "name", "title"})
 _WORTH = 60
 """Characters from which on an object that is returned more than once gets a name."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
@@ -237,7 +237,7 @@ class _Writer:
         """How dispensable a field is: 0 for what one goes on with, 9 for what hardly anybody asks for."""
         if self._is_asked(name):
             return 0
-        if name in self.flow or name in self.speaks_of or (words(name)[-1:] and words(name)[-1] in _PLAIN_NAMES):
+        if name in self.flow or name in self.speaks_of or (words(name)[-1:] and words(name)[-1] in PLAIN_NAMES):
             return 0
         if _NOISE.intersection(words(name)) or schema.get("format") in ("uri", "url"):
             return 9
@@ -272,7 +272,7 @@ class _Writer:
         for name, part in kept.items():
             shape = self._shape(part, nested + 1)
             if shape == "str":
-                spoken = name in self.speaks_of and name not in _PLAIN_NAMES
+                spoken = name in self.speaks_of and name not in PLAIN_NAMES
                 shape = f'"{self.speaks_of[name]}"' if spoken else ""
             fields.append(f"{name}:{shape}" if shape else name)
         return "{" + ", ".join([*fields, "…"] if more else fields) + "}"

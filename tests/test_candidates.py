@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from itertools import takewhile
 from pathlib import Path
 
 from atc.candidates import Candidates
+from atc.opening import opening
+from atc.parts import remaining
 from protocols import load
 from protocols.graph import ProtocolGraph
 from protocols.samples import sample
+from protocols.vocabulary import vocabulary
 
 
 def test_a_small_protocol_is_shown_whole() -> None:
@@ -65,3 +69,24 @@ def test_a_field_may_have_a_word_of_the_question_cut_short() -> None:
 
 def _object(field: str) -> dict[str, object]:
     return {"type": "object", "properties": {field: {"type": "string"}}}
+
+
+def test_a_small_api_is_written_down_the_same_for_every_question() -> None:
+    """So that what was read of it need not be read again; what is about one question stands behind it."""
+    graph = ProtocolGraph(load(sample("cinema")))
+    candidates, known = Candidates(graph), vocabulary(graph.protocol)
+    queries = ("Who directed Dune?", "Which films are on my watchlist?")
+
+    stable = [opening(query, candidates, known).messages("2024-06-01")[-1].content for query in queries]
+    ranked = [
+        opening(query, candidates, known, parts=remaining(["stable"])).messages("2024-06-01")[-1].content
+        for query in queries
+    ]
+
+    def shared(texts: list[str]) -> int:
+        """How many characters they begin with alike."""
+        return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(*texts, strict=False))))
+
+    assert shared(stable) > 0.8 * min(map(len, stable))
+    assert shared(ranked) < 0.2 * min(map(len, ranked))
+    assert stable[0].index('"job" may be "Director"') > shared(stable)
