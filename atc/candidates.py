@@ -19,9 +19,9 @@ __all__ = ["Candidates"]
 
 _SAYS_NOTHING = frozenset(
     words(
-        "a an and any are as at be by can could did do does for from get give had has have how i in is it its list many"
-        " me more much my number of on one or our please several show some tell than that the their them then there"
-        " these they this to us want was we were what when where which who whose why will with would you your"
+        "a all an and any are as at be by can could did do does for from get give had has have how i in is it its list"
+        " many me more much my number of on one or our please several show some tell than that the their them then"
+        " there these they this to us want was we were what when where which who whose why will with would you your"
     )
 )
 

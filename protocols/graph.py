@@ -59,6 +59,10 @@ class Source:
     link: bool = False
 
 
+_PAGING = frozenset(words("count cursor id limit next number offset page pages previous results size total"))
+"""Words of the fields beside a list that say nothing but which part of it came."""
+
+
 class ProtocolGraph:
     """The data flow between the tools of a protocol, ranked; built once, asked often.
 
@@ -162,12 +166,16 @@ class ProtocolGraph:
     def lists(self, tool: str) -> list[tuple[Step, ...]]:
         """Where the lists are that a tool is called for, by the words of its path; `()` for the response itself.
 
-        Also the only list that there is, where it is in an object of such a name: `["daily"]["data"]`.
+        Also the only list that there is, where all else is about its pages; and one in an object of such a name, as in
+        `["daily"]["data"]`.
         """
         schema = _body(self._tools[tool])
         about = {"", *map(noun_of, _literals(self._tools[tool].path)[-1:]), *map(singular, words(tool)), *WRAPPERS}
         outer = list(self._objects(schema)) if schema is not None else []
         found: list[tuple[Step, ...]] = [(key,) if key else () for key, _ in outer if noun_of(key) in about]
+        if len(outer) == 1 and not found and schema is not None:
+            rest = properties_of(schema, self.protocol).keys() - {outer[0][0]}
+            return [(outer[0][0],)] if all(_PAGING.issuperset(words(key)) for key in rest) else []
         if schema is None or outer:
             return found
         inner = [

@@ -29,6 +29,8 @@ _EMPTY = frozenset({"all", "by", "find", "for", "from", "get", "in", "list", "me
 _ABOUT = 6.0
 """What a source gains that is about another kind of thing of which the question speaks: from there one gets on."""
 _STEP = 1.0
+_FEW = 3
+"""Optional arguments of a tool that is of use without any of them; with more it wants to be told what is looked for."""
 FINDS = re.compile(r'(\w+) = (\w+\(.*?\))((?:\["[^"]+"\])*)\[0\]')
 """A line that takes the first of what a call finds: the variable, the call, and what is taken out of its response."""
 _TELLING = frozenset(map(stem, ["barcode", "coordinates", "gps", "latitude", "longitude", "postcode", "zip"]))
@@ -42,20 +44,29 @@ _DEEPEST = 3
 
 
 def examples(graph: ProtocolGraph, tools: Sequence[str], among: Collection[str], query: str) -> tuple[str, ...]:
-    """Worked examples of several tools, a program each: those that begin alike are one.
+    """Worked examples of several tools, a program each: those that begin alike and read are one.
 
     Where the question names several things of a kind, or how many it means, what follows from one is done for each.
     Args as of `worked`.
     """
-    groups: dict[str, dict[str, None]] = {}
-    for lines in [lines for name in tools if (lines := worked(graph, name, among, query))]:
-        groups.setdefault(lines[0], {}).update(dict.fromkeys(lines))
-    kept = [group for group in groups.values() if not any(group.keys() < other.keys() for other in groups.values())]
+    groups: dict[tuple[str, str], dict[str, None]] = {}
+    for name in tools:
+        lines = worked(graph, name, among, query)
+        if lines and (len(lines) > 1 or name == tools[0]):  # that a tool can be called does not say that it should be
+            removes = name if graph.protocol.tool(name).method == "DELETE" else ""  # all else fails after it
+            groups.setdefault((lines[0], removes), {}).update(dict.fromkeys(lines))
+    kept = [group for group in groups.values() if not any(_is_in(group, other) for other in groups.values())]
     question = Question(query)
     return tuple(
         "\n".join(_for_each(_apart(_once([line for line in group if not _is_set(line, group)])), question))
         for group in kept
     )
+
+
+def _is_in(group: Collection[str], other: Collection[str]) -> bool:
+    """Whether all that one example calls is called by another, longer one."""
+    calls = [line.partition(" = ")[2] or line for line in group]
+    return len(group) < len(other) and all(any(call in line for line in other) for call in calls)
 
 
 def _once(lines: list[str]) -> list[str]:
@@ -113,7 +124,7 @@ def _for_each(lines: list[str], question: Question) -> list[str]:
 
 
 def worked(graph: ProtocolGraph, tool: str, among: Collection[str], query: str = "") -> list[str]:
-    """The lines of a program that calls a tool with values from others; empty where it needs none of them.
+    """The lines of a program that calls a tool, with values from others where it needs them; empty where none has them.
 
     `…` stands for what a question says.
 
@@ -124,7 +135,7 @@ def worked(graph: ProtocolGraph, tool: str, among: Collection[str], query: str =
     """
     writer = _Writer(graph, frozenset(among) | {tool}, Question(query))
     call = writer.call(graph.protocol.tool(tool), 0)
-    if call is None or not writer.lines:
+    if call is None or (call.endswith("()") and len(graph.protocol.tool(tool).arguments) > _FEW):
         return []
     if graph.protocol.tool(tool).writes:
         return [*writer.lines, call]
@@ -148,7 +159,9 @@ class _Writer:
         """The call of a tool, its values found before; None where one of them cannot be found."""
         flow = [p for p in tool.arguments if p.required]
         if tool.writes and all(p.location == "path" for p in flow):
-            flow += [p for p in tool.arguments if not p.required and self._sources(tool, p)][:1]
+            more = [p for p in tool.arguments if not p.required]
+            written = sorted(filter(self._is_content, more), key=lambda p: p.argument not in ("name", "title"))
+            flow += [p for p in more if self._sources(tool, p)][:1] or written[:1]
         elif not flow:
             flow = self._telling(tool)
         if depth == 0 and not any(p.argument.lower() in SEARCHES or self._sources(tool, p) for p in flow):
@@ -160,6 +173,10 @@ class _Writer:
                 return None
             given.append(f"{parameter.argument}={value}")
         return f"{tool.name}({', '.join(given)})"
+
+    def _is_content(self, parameter: Parameter) -> bool:
+        """Whether an argument is what is written, and not how."""
+        return parameter.location == "body" and parameter.argument != "body" and _placeholder(parameter) == '"…"'
 
     def _telling(self, tool: Tool) -> list[Parameter]:
         """The optional arguments that take what the question says: a place's coordinates, words to look for, or what

@@ -169,7 +169,20 @@ def test_one_named_thing_is_one_of_a_list() -> None:
         'DELETE_me_favourites(artwork_ids=[artwork["artwork_id"]])',
     ]
     assert several[0] == 'artworks = GET_artworks(q="Dusk")["artworks"]'
-    assert lines("museum", "GET_rooms_room_code", "On which floor is room W2?") == []
+    assert lines("museum", "GET_rooms_room_code", "On which floor is room W2?") == [
+        'details = GET_rooms_room_code(room_code="W2")'
+    ]
+
+
+def test_nothing_follows_what_removes_a_thing() -> None:
+    """Who copies an example would look for what is no longer there; what is changed is changed to something."""
+    names = [one.name for one in graph("museum").protocol.tools]
+    wanted = ["DELETE_tickets_ticket_id", "GET_tickets_ticket_id"]
+    removed, read = examples(graph("museum"), wanted, names, "Give back the first of my tickets for Dusk.")
+
+    assert removed.split("\n")[-1] == 'DELETE_tickets_ticket_id(ticket_id=ticket["ticket_id"])'
+    assert "DELETE" not in read
+    assert lines("parcels", "PATCH_parcels_trackingNumber")[-1].endswith('instructions="…")')
 
 
 def test_who_has_a_thing_leads_to_it_by_the_shortest_way() -> None:
@@ -250,5 +263,12 @@ def test_what_is_to_be_made_is_not_searched_for() -> None:
 
 
 @pytest.mark.parametrize("tool", ["GET_me", "GET_films_top_rated"])
-def test_what_needs_nothing_has_no_example(tool: str) -> None:
-    assert lines("cinema", tool) == []
+def test_what_needs_nothing_is_shown_only_where_it_is_the_likeliest(tool: str) -> None:
+    """That it can be called does not say that it should be."""
+    names = [one.name for one in graph("cinema").protocol.tools]
+    other = "GET_films_filmId_credits"
+    first = examples(graph("cinema"), [tool, other], names, "Who acted in Dune?")
+    second = examples(graph("cinema"), [other, tool], names, "Who acted in Dune?")
+
+    assert [len(one.split("\n")) for one in (*first, *second)] == [1, 2, 2]
+    assert f"{tool}()" in first[0]
