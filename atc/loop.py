@@ -236,17 +236,20 @@ class Loop:
             better = self.gate.mend(program, found) or (self.gate.mended(known.whole) if known.whole else None)
         if better is not None and self.is_known(better):
             better = None
+        # What a program takes as run before it began is put there, whatever else is wrong with it.
+        begun = self.gate.begun(program, found) if better is None and "mend" in agent.parts else None
+        begun = None if begun is None or self.is_known(begun) else begun
         last = self.revisions >= agent.max_reflections or self.gate.is_told(found)
-        if better is None and last and not self.gate.harmful(found):
+        if better is None and begun is None and last and not self.gate.harmful(found):
             return program
         fault, attribution = fault_of(program, found)
         self.attempts.append(self.attempt(program, "check", None, fault, attribution))
         agent.on_event(FaultFound(len(self.attempts), fault, attribution))
-        if better is not None:
+        if (better := better or begun) is not None:
             self.mended = True
             self.dialogue.wrote(better)
             agent.on_event(ProgramWritten(self.number, better, Usage()))
-            return better
+            return self.checked(better) if begun is not None else better
         if (other := self.another()) is not None:
             return other
         self.drawn = 0

@@ -214,6 +214,21 @@ def test_a_variable_that_is_called_like_a_function_is_no_function() -> None:
     assert solution.reflections == 0
 
 
+def test_what_a_program_takes_as_run_is_put_before_it_whatever_else_is_wrong() -> None:
+    """So the model is told of what is really wrong, and not of that."""
+    chain = 'film = GET_films(query="Dune")["films"][0]\ncredits = GET_films_filmId_credits(filmId=film["filmId"])\n'
+    wrong = 'print(credits["actors"][0]["salary"])'
+    model = ScriptedModel(wrong, f'{chain}print(credits["cast"][0]["name"])')
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        solution = agent.solve("Who acted in Dune?")
+
+    assert [one.program for one in solution.attempts[:2]] == [wrong, f"{chain}{wrong}"]
+    assert [one.stage for one in solution.attempts] == ["check", "check", "done"]
+    assert "is not defined" not in model.asked[1][-2].content
+    assert 'has no "actors"' in model.asked[1][-2].content
+    assert (solution.status, solution.usage.model_calls) == ("answered", 2)
+
+
 def test_an_identifier_of_another_kind_is_named_as_such() -> None:
     """A person's id given to a film tool: the reflection says whose id it was and names a call that goes on from it."""
     protocol = load(sample("cinema"))
