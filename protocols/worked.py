@@ -135,7 +135,7 @@ def worked(graph: ProtocolGraph, tool: str, among: Collection[str], query: str =
     """
     writer = _Writer(graph, frozenset(among) | {tool}, Question(query))
     call = writer.call(graph.protocol.tool(tool), 0)
-    if call is None or (call.endswith("()") and len(graph.protocol.tool(tool).arguments) > _FEW):
+    if call is None or (not writer.lines and writer.is_unlikely(graph.protocol.tool(tool), call)):
         return []
     if graph.protocol.tool(tool).writes:
         return [*writer.lines, call]
@@ -177,6 +177,12 @@ class _Writer:
     def _is_content(self, parameter: Parameter) -> bool:
         """Whether an argument is what is written, and not how."""
         return parameter.location == "body" and parameter.argument != "body" and _placeholder(parameter) == '"…"'
+
+    def is_unlikely(self, tool: Tool, call: str) -> bool:
+        """Whether a call by itself leads nowhere: it looks for somebody's things by his name, or for nothing at all."""
+        by_name = any(json.dumps(one.text, ensure_ascii=False) in call for one in self.asked.names)
+        owned = any(is_among(kind, self.asked.owned) for kind in _kinds(tool)[-1:])
+        return (by_name and owned) or (call.endswith("()") and len(tool.arguments) > _FEW)
 
     def _telling(self, tool: Tool) -> list[Parameter]:
         """The optional arguments that take what the question says: a place's coordinates, words to look for, or what

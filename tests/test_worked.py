@@ -174,6 +174,11 @@ def test_one_named_thing_is_one_of_a_list() -> None:
     ]
 
 
+def test_somebodys_things_are_not_looked_for_by_his_name() -> None:
+    assert lines("museum", "GET_artworks", "How old are the works by Tomas Drager?") == []
+    assert lines("museum", "GET_artworks", "How old is Dusk?") == ['artworks = GET_artworks(q="Dusk")["artworks"]']
+
+
 def test_nothing_follows_what_removes_a_thing() -> None:
     """Who copies an example would look for what is no longer there; what is changed is changed to something."""
     names = [one.name for one in graph("museum").protocol.tools]

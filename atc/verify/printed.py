@@ -151,7 +151,8 @@ def wrong_kind(seen: Inspected) -> Finding | None:
         return Finding("WrongKind", f"the question asks for a number, and the program printed {shown!r}")
     if _WHEN.search(seen.query) and not re.search(r"\d", seen.run.stdout):
         return Finding("WrongKind", f"the question asks for a date, and the program printed {shown!r}")
-    if _IN_ALL.search(seen.query) and _HOW_MANY.search(seen.query) and (parts := _parts(seen.lines)):
+    bare = all(re.fullmatch(r"[\d.,]+", line) for line in seen.lines)
+    if _IN_ALL.search(seen.query) and (bare or _HOW_MANY.search(seen.query)) and (parts := _parts(seen.lines)):
         told = f"the question asks for one number in all, and the program printed {', '.join(parts)}; print their sum"
         return Finding("WrongKind", told)
     exact = [source for source in seen.printed if source.how != "decided"]

@@ -134,6 +134,7 @@ def test_an_identifier_is_no_name() -> None:
     [
         ("Ana: 1,200 g\nBen: 800 g", True),
         ("Ana: 1,200 g\nBen: 800 g\nTogether: 2,000 g", False),
+        ("1200\n800", True),
         ("2000", False),
         ("Parcels of Ana and Ben:\n2000", False),
     ],
@@ -142,6 +143,7 @@ def test_one_number_is_wanted_of_all(text: str, doubted: bool) -> None:
     query = "How many grams do the parcels of Ana and Ben weigh together?"
 
     assert ("WrongKind" in kinds("", printed(text, 200), query)) is doubted
+    assert "WrongKind" in kinds("", printed("3.5\n4", 200), "What are the fees of both in all?")
 
 
 def test_which_one_it_is_no_number_tells() -> None:
