@@ -101,7 +101,13 @@ def _is_set(call: str, lines: Iterable[str]) -> bool:
 
 
 def _for_each(lines: list[str], question: Question) -> list[str]:
-    """The lines of an example, in a loop where the question is about several of what one of them finds."""
+    """The lines of an example, in a loop where the question is about several of what one of them finds.
+
+    Where it asks how many there are, the list of them is the end.
+    """
+    for place, line in enumerate(lines):
+        if (one := FINDS.fullmatch(line)) is not None and question.how_many(_listed(one[3]) or one[1]):
+            return [*lines[:place], f"{one[1]}s = {one[2]}{one[3]}"]
     found = FINDS.fullmatch(lines[0])
     if found is None or len(lines) < 2:
         return lines
@@ -116,11 +122,15 @@ def _for_each(lines: list[str], question: Question) -> list[str]:
     for place, line in enumerate(lines[:-1]):
         if (found := FINDS.fullmatch(line)) is not None:
             thing, call, inside = found.groups()
-            listed = noun_of(inside.rpartition("[")[2].strip('"]'))
-            if (count := max(question.counted(thing), question.counted(listed))) > 1:
+            if (count := max(question.counted(thing), question.counted(_listed(inside)))) > 1:
                 inner = [f"    {line}" for line in lines[place + 1 :]]
                 return [*lines[:place], f"for {thing} in {call}{inside}[:{count}]:", *inner]
     return lines
+
+
+def _listed(inside: str) -> str:
+    """What a list is called that is taken out of a response, as in `["parcels"]`."""
+    return noun_of(inside.rpartition("[")[2].strip('"]'))
 
 
 def worked(graph: ProtocolGraph, tool: str, among: Collection[str], query: str = "") -> list[str]:

@@ -159,6 +159,17 @@ def test_what_is_done_with_several_begins_where_they_are_found() -> None:
     ]
 
 
+def test_who_asks_how_many_wants_the_list() -> None:
+    """And nothing of the first of them."""
+    names = [one.name for one in graph("parcels").protocol.tools]
+    tools = ["GET_depots_depotCode", "GET_depots"]
+
+    assert examples(graph("parcels"), tools, names, "How many depots are in Bergen?") == (
+        'depots = GET_depots()["depots"]',
+    )
+    assert "[0]" in examples(graph("parcels"), tools, names, "How many parcels hold the depots?")[0]
+
+
 def test_one_named_thing_is_one_of_a_list() -> None:
     """Though the argument takes several; nor is a thing looked for that the question gives the code of."""
     wanted = lines("museum", "DELETE_me_favourites", "I want Three Nets Drying off my favourites.")
