@@ -13,7 +13,7 @@ from sandbox.sandbox import snippet
 
 __all__ = ["Gate", "fault_of"]
 
-_MENDINGS = 3
+_MENDINGS = 5
 """Rounds of mending; a name that is put right may show what else is wrong."""
 _RULES = {
     "syntax": "SyntaxError",

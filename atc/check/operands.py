@@ -86,11 +86,13 @@ def misfit(
         begin, end: Where the two operands are, lines from 1 and columns from 0 in bytes.
         kinds: The types of the two, as the checker names them.
     """
-    if set(kinds) not in ({"str", "int"}, {"str", "float"}):
+    if set(kinds) not in ({"str", "int"}, {"str", "float"}, {"str"}):
         return None
     both = _operands(tree, begin, end)
     if both is None:
         return None
+    if kinds[0] == kinds[1]:  # two numbers that are written as texts: one after the other
+        return (both[0], _NUMBER) if sign in ("-", "/", "*") and not any(map(_is_text, both)) else None
     text, number = both[kinds.index("str")], both[1 - kinds.index("str")]
     if sign == "+":
         return (number, _TEXT) if _is_text(text) else None

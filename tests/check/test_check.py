@@ -206,6 +206,10 @@ def test_a_text_is_compared_as_the_number_in_it() -> None:
     best = mended(better, checked(better, "cinema"))
     assert best == f"import re\n{better}"
     assert checked(best, "cinema") == []
+    years = films + 'print(film["releaseDate"] - film["releaseDate"])'
+    while found := checked(years, "cinema"):
+        years = str(mended(years, found))
+    assert years == f"import re\n{films}print({number} - {number})"
     unclear = films + 'print(film["title"] + 1)'
     assert [one.edit for one in checked(unclear, "cinema")] == [None]
     cinema = protocols()["cinema"]

@@ -41,8 +41,9 @@ def told_value(subject: Subject, report: Report, quoted: list[str]) -> Diagnosti
         return subject.at(report, "wrong-type", f"this is of type {quoted[0]}, which has nothing inside", tool)
     if report.rule == "not-iterable" and quoted and quoted[0] in SCALARS:
         return subject.at(report, "wrong-type", f"this is of type {quoted[0]} and no list", tool)
-    if report.rule == "unsupported-operator" and len(quoted) == 3:
-        return _operator(subject, report, quoted[0], [_LITERAL.sub(_plain, kind) for kind in quoted[1:]], tool)
+    if report.rule == "unsupported-operator" and len(quoted) > 1:  # one type where both are of it
+        kinds = [_LITERAL.sub(_plain, kind).rstrip("*") for kind in (quoted[1], quoted[-1])]
+        return _operator(subject, report, quoted[0], kinds, tool)
     return None
 
 
