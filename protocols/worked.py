@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from protocols.graph import ProtocolGraph, Source, chosen
-from protocols.model import Parameter, Tool
+from protocols.model import Parameter, Protocol, Tool
 from protocols.question import Question, is_among
 from protocols.routes import steps
 from protocols.shapes import Field, Step, fields, type_of
@@ -28,6 +28,8 @@ _EMPTY = frozenset({"all", "by", "find", "for", "from", "get", "in", "list", "me
 """Words that a question and a path share by chance."""
 _ABOUT = 6.0
 """What a source gains that is about another kind of thing of which the question speaks: from there one gets on."""
+_SIZES = frozenset({"count", "limit", "number", "size"})
+"""Last words of arguments that say how many things are wanted."""
 _STEP = 1.0
 _FEW = 3
 """Optional arguments of a tool that is of use without any of them; with more it wants to be told what is looked for."""
@@ -58,7 +60,9 @@ def examples(graph: ProtocolGraph, tools: Sequence[str], among: Collection[str],
     kept = [group for group in groups.values() if not any(_is_in(group, other) for other in groups.values())]
     question = Question(query)
     return tuple(
-        "\n".join(_for_each(_apart(_once([line for line in group if not _is_set(line, group)])), question))
+        "\n".join(
+            _for_each(_apart(_once([line for line in group if not _is_set(line, group)])), question, graph.protocol)
+        )
         for group in kept
     )
 
@@ -100,7 +104,20 @@ def _is_set(call: str, lines: Iterable[str]) -> bool:
     return any(line.endswith(f" = {call}") for line in lines)
 
 
-def _for_each(lines: list[str], question: Question) -> list[str]:
+def _wanting(call: str, count: int, protocol: Protocol) -> str:
+    """A call that asks for so many things, where it would get fewer without."""
+    for one in protocol.tool(call.partition("(")[0]).arguments:
+        sizes = type_of(one.schema) == "integer" and not _SIZES.isdisjoint(words(one.argument)[-1:])
+        default = one.schema.get("default")
+        if sizes and not one.required and f"{one.argument}=" not in call:
+            if isinstance(default, int) and default < count:
+                comma = "" if call.endswith("()") else ", "
+                return f"{call[:-1]}{comma}{one.argument}={count})"
+            break
+    return call
+
+
+def _for_each(lines: list[str], question: Question, protocol: Protocol) -> list[str]:
     """The lines of an example, in a loop where the question is about several of what one of them finds.
 
     Where it asks how many there are, the list of them is the end.
@@ -124,7 +141,8 @@ def _for_each(lines: list[str], question: Question) -> list[str]:
             thing, call, inside = found.groups()
             if (count := max(question.counted(thing), question.counted(_listed(inside)))) > 1:
                 inner = [f"    {line}" for line in lines[place + 1 :]]
-                return [*lines[:place], f"for {thing} in {call}{inside}[:{count}]:", *inner]
+                wanted = _wanting(call, count, protocol)
+                return [*lines[:place], f"for {thing} in {wanted}{inside}[:{count}]:", *inner]
     return lines
 
 

@@ -159,6 +159,22 @@ def test_what_is_done_with_several_begins_where_they_are_found() -> None:
     ]
 
 
+def test_as_many_are_asked_for_as_are_wanted() -> None:
+    """Where fewer would come without."""
+    found = {"type": "array", "items": {"type": "object", "properties": {"dish_id": {"type": "integer"}}}}
+    which = {"in": "path", "name": "dish_id", "required": True, "schema": {"type": "integer"}}
+
+    def told(question: str) -> str:
+        query = {"in": "query", "name": "q", "schema": {"type": "string"}}
+        size = {"in": "query", "name": "number", "schema": {"type": "integer", "default": 3}}
+        tools = document("Dishes", {"/dishes": ([query, size], found), "/dishes/{dish_id}": ([which], {})})
+        names = ["GET_dishes_dish_id", "GET_dishes"]
+        return examples(ProtocolGraph(load(tools)), names, names, question)[0].split("\n")[0]
+
+    assert told("How long do five dishes take?") == 'for dish in GET_dishes(q="…", number=5)[:5]:'
+    assert told("How long do two dishes take?") == 'for dish in GET_dishes(q="…")[:2]:'
+
+
 def test_who_asks_how_many_wants_the_list() -> None:
     """And nothing of the first of them."""
     names = [one.name for one in graph("parcels").protocol.tools]
