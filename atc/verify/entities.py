@@ -53,7 +53,9 @@ def misspelt(seen: Inspected) -> Finding | None:
     """A text that is sent is nearly a name of several words in the question."""
     for call, _, value in foreign(seen):
         meant = slip_of(str(value), seen.query)
-        if meant is not None and " " in meant and meant[:1].isupper() and meant != seen.query[: len(meant)]:
+        if meant is None or " " not in meant or meant == seen.query[: len(meant)]:
+            continue
+        if any(word[:1].isupper() for word in meant.split() if word.casefold() not in _SMALL):  # not `The protein`
             told = f"the program asks for {value!r}, and the question is about {meant!r}; write {meant!r} there"
             return Finding("OtherEntity", told, call.line, call.index)
     return None

@@ -326,6 +326,14 @@ def test_a_slip_in_a_small_word_of_a_name() -> None:
     assert found[0].message.endswith("write 'Made by Hand' there")
 
 
+def test_the_beginning_of_a_sentence_is_no_name() -> None:
+    one = call(response={"films": [{"filmId": 9, "title": "Dusk"}]}, diet="High protein")
+    finished = run("Dusk", one, printed=(exact("films", 0, "title"),))
+
+    query = "Show me Dusk. The protein in it should be high."
+    assert kinds('GET_films(diet="High protein")', finished, query) == []
+
+
 def test_two_names_are_not_one() -> None:
     """Unless the question itself takes them for one."""
     one = call(
