@@ -21,6 +21,7 @@ from protocols.graph import ProtocolGraph, Source
 from protocols.routes import Held, route_to_argument, route_to_field, route_to_resource, search_expression, steps
 from protocols.shapes import Step
 from protocols.vocabulary import mentioned
+from protocols.words import cut_short
 from sandbox.bodies import LargeBody
 from sandbox.records import CallRecord, Run
 
@@ -31,9 +32,6 @@ _TAKES = "; it takes "
 """What a message says before it lists the arguments of a tool."""
 _ALIKE = 0.78
 """Likeness from which on a key that no tool returns is taken for one that a tool does return."""
-
-_CUT = 4
-"""Letters from which on a name may be another one cut short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +291,7 @@ def _elsewhere(
         want: text for name, text in fact.arguments.items() if (want := graph.want(fact.tool or "", name)) is not None
     }
     fields = {field.lower(): field for name in shown for field in graph.returned(name)}
-    alike = [] if key.lower() in fields else get_close_matches(key.lower(), fields, 1, _ALIKE) or _short(key, fields)
+    alike = [] if key.lower() in fields else get_close_matches(key.lower(), fields, 1, _ALIKE) or cut_short(key, fields)
     for field, value in [(fields[alike[0]] if alike else key, ""), *meant[:1]]:
         way = route_to_field(graph, field, fact.held, given, shown)
         if way is not None and value:
@@ -306,11 +304,6 @@ def _elsewhere(
             said = f'"{value}" is a value of "{field}" in' if value else f'"{key}" is a field of'
             return f"{said} what {' and '.join(names)} return{'s' if len(names) == 1 else ''}", ""
     return "", ""
-
-
-def _short(word: str, fields: Collection[str]) -> list[str]:
-    """The fields whose name is a word cut short: carbs for carbohydrate, temp for temperature."""
-    return [field for field in fields if word.lower().startswith(one := field.rstrip("s")) and len(one) >= _CUT]
 
 
 def _finders(tool: str, graph: ProtocolGraph, shown: Collection[str]) -> str:

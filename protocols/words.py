@@ -6,10 +6,11 @@ The data flow between tools is read from such words, so every room that does so 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-__all__ = ["ID_WORDS", "SEARCHES", "WRAPPERS", "is_identifier", "likeness", "noun_of", "singular", "words"]
+__all__ = ["ID_WORDS", "SEARCHES", "WRAPPERS", "cut_short", "is_identifier", "likeness", "noun_of", "singular", "words"]
 
 ID_WORDS = frozenset({"id", "uuid", "guid", "ref", "key", "slug", "uri", "code", "identifier", "number", "handle"})
 """Last words of a name that say: this is not a thing but what one calls it by."""
@@ -23,6 +24,8 @@ WRAPPERS = frozenset({
 SEARCHES = frozenset({"keyword", "keywords", "name", "q", "query", "search", "term", "text", "title"})
 """Arguments that take words of the question: things are looked for by them."""
 
+_CUT = 4
+"""Letters from which on a name may be another one cut short."""
 _IRREGULAR = {"ids": "id", "people": "person", "children": "child", "men": "man", "women": "woman", "data": "datum"}
 _INVARIANT = frozenset({"series", "species", "news", "media", "status", "canvas", "lens", "address", "bus", "gas"})
 _ENDS_IN_IE = frozenset(
@@ -85,3 +88,9 @@ def likeness(one: str, other: str) -> float:
 
     pairs = ((one.lower(), other.lower()), (ordered(one), ordered(other)))
     return max(SequenceMatcher(None, *pair).ratio() for pair in pairs)
+
+
+def cut_short(word: str, names: Iterable[str]) -> list[str]:
+    """The names that are a word cut short: carbs for carbohydrate, temp for temperature."""
+    told = [(name, name.lower().rstrip("s")) for name in names]
+    return [name for name, part in told if len(part) >= _CUT and part != word.lower() and word.lower().startswith(part)]

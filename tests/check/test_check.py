@@ -386,8 +386,8 @@ def test_the_command_tells_people_and_machines(tmp_path: Path) -> None:
     assert atc("check", program).exit_code == 2
 
 
-def test_a_key_may_be_another_tools_word_cut_short() -> None:
-    """What is asked for by its whole word is called by a shorter one, and is in the reply of another tool."""
+def test_a_key_may_be_a_word_cut_short() -> None:
+    """What is asked for by its whole word is called by a shorter one; it may be in the reply of another tool."""
     dish = {"in": "path", "name": "dish_id", "required": True, "schema": {"type": "integer"}}
     dishes = {"type": "array", "items": {"type": "object", "properties": {"dish_id": {"type": "integer"}}}}
     page = {"200": {"description": "Good", "content": {"application/json": {"schema": dishes}}}}
@@ -410,3 +410,5 @@ def test_a_key_may_be_another_tools_word_cut_short() -> None:
     known = remedy_of(found, program, graph, [tool.name for tool in graph.protocol.tools], {})
     assert known.whole == f"{first}\nprint(GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"])"
     assert check(known.whole, contract, None, None, graph) == []
+    here = known.whole.replace("carbs", "carbohydrates")
+    assert mended(here, check(here, contract, None, None, graph)) == known.whole

@@ -330,7 +330,7 @@ def test_the_beginning_of_a_sentence_is_no_name() -> None:
     one = call(response={"films": [{"filmId": 9, "title": "Dusk"}]}, diet="High protein")
     finished = run("Dusk", one, printed=(exact("films", 0, "title"),))
 
-    query = "Show me Dusk. The protein in it should be high."
+    query = "Show me a film. The protein in it should be high."
     assert kinds('GET_films(diet="High protein")', finished, query) == []
 
 

@@ -12,7 +12,7 @@ from atc.check.stubs import Place
 from atc.check.telling.subject import CLASS, Subject, listed
 from protocols.routes import steps
 from protocols.shapes import Step
-from protocols.words import noun_of
+from protocols.words import cut_short, noun_of
 
 __all__ = ["missing_key", "told_key"]
 
@@ -63,7 +63,7 @@ def missing_key(subject: Subject, report: Report, place: Place, key: str) -> Dia
     where = f"{place.tool}(…){steps(place.path)}"
     message = f'{where} has no "{key}"; its keys are {listed(place.keys)}'
     same = [name for name in place.keys if noun_of(name) == noun_of(key)]
-    same = same or [name for name in place.keys if key in _CALLED and name in _CALLED][:1]
+    same = same or [name for name in place.keys if key in _CALLED and name in _CALLED][:1] or cut_short(key, place.keys)
     lower = {name.lower(): name for name in place.keys}
     near = same or [lower[found] for found in get_close_matches(key.lower(), lower, 1, 0.6)]
     sure = bool(same) or (bool(near) and SequenceMatcher(None, near[0].lower(), key.lower()).ratio() >= _SURE)
