@@ -5,13 +5,13 @@ A tool that wins on words alone is of no use without the tools that yield its id
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection
 
 from protocols.graph import ProtocolGraph
 from protocols.model import Tool
 from protocols.names import tool_name
+from protocols.question import Question
 from protocols.vocabulary import stem
 from protocols.words import words
 
@@ -34,11 +34,6 @@ _SPEAKS_OF = 2.0
 """What a field that the question speaks of is worth, beside the scores of words (about 1 to 4 each)."""
 
 
-_DATED = re.compile(
-    r"\b(?:on|in|of|since|until|before|after)\s+(?:january|february|march|april|may|june|july|august|september|october|"
-    r"november|december)\b|\b(?:yesterday|last (?:year|month|week)|on this day)\b|\b\d{4}-\d\d-\d\d\b",
-    re.IGNORECASE,
-)
 _FIELD = 0.7
 """What a word of the question is worth at most that a field of the response has, and the tool's description has not."""
 _CUT = 4
@@ -94,7 +89,7 @@ class Candidates:
         asked = [stem(word) for word in words(query) if word not in _SAYS_NOTHING]
         short = {cut for cut in self._rare if len(cut) >= _CUT and any(word.startswith(cut) for word in asked)}
         scores = list(self._index.get_scores(asked))
-        dated = _DATED.search(query) is not None
+        dated = Question(query).dated
         removes = not _REMOVES.isdisjoint(asked)
         for place, tool in enumerate(tools):
             scores[place] -= _UNWANTED * (tool.method == "DELETE" and not removes)

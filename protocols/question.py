@@ -107,6 +107,10 @@ _COORDINATES = re.compile(
 _PAIR = re.compile(r"(?<![\d.])(-?\d{1,2}\.\d+)\s*[,;]\s*(-?\d{1,3}\.\d+)(?![\d.])")
 _MONTHS = tuple(name.lower() for name in calendar.month_name[1:])
 _MONTH = rf"({'|'.join(f'{month[:3]}(?:{month[3:]})?' for month in _MONTHS)})"
+_DATED = re.compile(
+    rf"\b(?:on|in|of|since|until|before|after)\s+{_MONTH}\b|\b(?:yesterday|last (?:year|month|week)|on this day)\b",
+    re.IGNORECASE,
+)
 _AMERICAN = re.compile(rf"\b{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE)
 _EUROPEAN = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
 _ISO = re.compile(r"\b\d{4}-\d\d-\d\d\b")
@@ -241,6 +245,11 @@ class Question:
             return (pair[1], pair[2]) if pair else None
         north, side, east, other = found.groups()
         return ("-" if side.upper() == "S" else "") + north, ("-" if other.upper() == "W" else "") + east
+
+    @property
+    def dated(self) -> bool:
+        """Whether it speaks of a day, though it may not give the date: `on this day last year`."""
+        return self.day is not None or _DATED.search(self.text) is not None
 
     @cached_property
     def day(self) -> str | None:

@@ -165,6 +165,8 @@ def worked(graph: ProtocolGraph, tool: str, among: Collection[str], query: str =
     call = writer.call(graph.protocol.tool(tool), 0)
     if call is None or (not writer.lines and writer.is_unlikely(graph.protocol.tool(tool), call)):
         return []
+    if query and writer.is_undated(graph.protocol.tool(tool)):
+        return []
     if graph.protocol.tool(tool).writes:
         return [*writer.lines, call]
     lists = graph.lists(tool)
@@ -211,6 +213,11 @@ class _Writer:
         by_name = any(json.dumps(one.text, ensure_ascii=False) in call for one in self.asked.names)
         owned = any(is_among(kind, self.asked.owned) for kind in _kinds(tool)[-1:])
         return (by_name and owned) or (call.endswith("()") and len(tool.arguments) > _FEW)
+
+    def is_undated(self, tool: Tool) -> bool:
+        """Whether a tool that reads has to be told a day, and the question speaks of none."""
+        days = [p for p in tool.arguments if p.required and words(p.argument)[-1:] in (("date",), ("day",))]
+        return not tool.writes and not self.asked.dated and any(_placeholder(p) == '"…"' for p in days)
 
     def _telling(self, tool: Tool) -> list[Parameter]:
         """The optional arguments that take what the question says: a place's coordinates, words to look for, or what

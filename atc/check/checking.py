@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from atc.check.checker import CheckerError, run_checker
-from atc.check.constants import made_up, wrong_constants
+from atc.check.constants import made_up, placeholders, wrong_constants
 from atc.check.diagnostic import Diagnostic, Edit
 from atc.check.stubs import write_stubs
 from atc.check.telling import Subject, all_told
@@ -81,6 +81,14 @@ def check(
         Diagnostic(node.lineno, node.col_offset, "unknown-url", f"{url} is not of this API ({where}); call functions")
         for node, url in elsewhere.items()
     ]
+    for keyword, tool, line in placeholders(tree, called):
+        told = f'{tool}(): {keyword.arg}="…" stands for what the question says; say it, or go without this call'
+        useless = line is not None and line.lineno == line.end_lineno and not protocol.tool(tool).writes
+        row = program.split("\n")[line.lineno - 1] if line is not None else ""
+        gone = (
+            Edit(line.lineno, _characters(row, line.col_offset), len(row), "") if line is not None and useless else None
+        )
+        found.append(Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", told, tool, None, gone))
     for keyword, tool, message, text, value in made_up(tree, query, graph, called, names):
         row = program.split("\n")[value.lineno - 1]
         start, end = (_characters(row, place or 0) for place in (value.col_offset, value.end_col_offset))

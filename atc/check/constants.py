@@ -13,7 +13,7 @@ from protocols.model import Protocol
 from protocols.question import Question
 from protocols.routes import search_expression
 
-__all__ = ["made_up", "wrong_constants"]
+__all__ = ["made_up", "placeholders", "wrong_constants"]
 
 _PLACEHOLDER = re.compile(
     r"\b(your|my|the|some|insert|enter|replace|actual|example|sample|dummy)[ _-]?\w*[ _-]?(id|uuid|key|here|name|uri)\b"
@@ -51,6 +51,27 @@ def wrong_constants(tree: ast.Module, protocol: Protocol, tools: Collection[str]
                 check_argument(protocol.tool(tool), keyword.arg, value, protocol.definitions)
             except ToolError as error:
                 yield keyword.lineno, keyword.col_offset, tool, str(error)
+
+
+def placeholders(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[ast.keyword, str, ast.Assign | None]]:
+    """Arguments that are `…`, which stands in examples for what a question says, and the tools that are given them.
+
+    With the statement that sets what nobody reads by such a call, if it can go without leaving an empty block.
+    """
+    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    blocks = [getattr(node, name, None) for node in ast.walk(tree) for name in ("body", "orelse", "finalbody")]
+    spare = [
+        line
+        for block in blocks
+        if isinstance(block, list) and len(block) > 1
+        for line in block
+        if isinstance(line, ast.Assign)
+        if all(isinstance(target, ast.Name) and target.id not in read for target in line.targets)
+    ]
+    for call, tool in _calls(tree, tools):
+        for keyword in call.keywords:
+            if "…" in (_text(keyword.value) or ()):
+                yield keyword, tool, next((line for line in spare if call in ast.walk(line)), None)
 
 
 def made_up(

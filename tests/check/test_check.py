@@ -146,6 +146,23 @@ def test_identifiers_that_nobody_gave() -> None:
     assert [one.rule for one in checked(code, "parcels")] == ["made-up-identifier"]
 
 
+def test_what_stands_for_the_words_of_the_question_is_no_value() -> None:
+    """Where it is copied from an example; nobody misses what is looked for so and then not read."""
+    start = 'room = GET_rooms_room_code(room_code="W2")\n'
+    spare = 'others = GET_artworks(q="…")["artworks"]\n'
+    read = 'print(room["date"], GET_tickets_ticket_id(ticket_id="T1")["date"])'
+    (found,) = checked(f"{start}{spare}print(room)", "museum")
+
+    assert found.message.startswith('GET_artworks(): q="…" stands for what the question says')
+    assert mended(f"{start}{spare}print(room)", [found]) == f"{start}\nprint(room)"
+    (told,) = checked(f"{start}{spare}print(room, others)", "museum")
+    assert told.edit is None
+    assert [(one.key, one.suggestion) for one in checked(start + read, "museum")] == [
+        ("date", None),
+        ("date", '["day"]'),
+    ]
+
+
 def test_what_was_observed_is_known(tmp_path: Path) -> None:
     """A key that the document forgot is no mistake once it was seen; one that was missing may be absent."""
     protocol = protocols()["cinema"]

@@ -18,8 +18,8 @@ __all__ = ["missing_key", "told_key"]
 
 _SURE = 0.8
 """Likeness of two names from which on one is taken for a slip of the other."""
-_CALLED = frozenset({"label", "name", "title"})
-"""Keys of what a thing is called; of two that an object might have, one is meant by the other."""
+_ALIKE = (frozenset({"label", "name", "title"}), frozenset({"date", "day"}))
+"""Keys that say the same of a thing; of two that an object might have, one is meant by the other."""
 
 
 def told_key(subject: Subject, report: Report, keys: list[str], quoted: list[str]) -> Diagnostic | None:
@@ -63,7 +63,8 @@ def missing_key(subject: Subject, report: Report, place: Place, key: str) -> Dia
     where = f"{place.tool}(…){steps(place.path)}"
     message = f'{where} has no "{key}"; its keys are {listed(place.keys)}'
     same = [name for name in place.keys if noun_of(name) == noun_of(key)]
-    same = same or [name for name in place.keys if key in _CALLED and name in _CALLED][:1] or cut_short(key, place.keys)
+    alike = next((words for words in _ALIKE if key in words), frozenset())
+    same = same or [name for name in place.keys if name in alike][:1] or cut_short(key, place.keys)
     lower = {name.lower(): name for name in place.keys}
     near = same or [lower[found] for found in get_close_matches(key.lower(), lower, 1, 0.6)]
     sure = bool(same) or (bool(near) and SequenceMatcher(None, near[0].lower(), key.lower()).ratio() >= _SURE)
