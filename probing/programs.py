@@ -55,7 +55,8 @@ def programs(
             yield program, ""
         return
     if not lacking(tool, graph, among):
-        yield from _chained(tool, worked(graph, tool.name, among) or [_direct(tool)], learned, permission, most)
+        lines = worked(graph, tool.name, among)
+        yield from _chained(tool, lines if len(lines) > 1 else [_direct(tool)], learned, permission, most)
     for call in islice(_seen(tool, graph, learned), most):
         yield from _chained(tool, [call], learned, permission, 1)
 

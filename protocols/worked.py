@@ -206,7 +206,8 @@ class _Writer:
 
     def _is_content(self, parameter: Parameter) -> bool:
         """Whether an argument is what is written, and not how."""
-        return parameter.location == "body" and parameter.argument != "body" and _placeholder(parameter) == '"…"'
+        text = type_of(parameter.schema) == "string" and _placeholder(parameter) == '"…"'
+        return text and parameter.location == "body" and parameter.argument != "body"
 
     def is_unlikely(self, tool: Tool, call: str) -> bool:
         """Whether a call by itself leads nowhere: it looks for somebody's things by his name, or for nothing at all."""
