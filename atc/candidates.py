@@ -13,7 +13,7 @@ from protocols.model import Tool
 from protocols.names import tool_name
 from protocols.question import Question
 from protocols.vocabulary import stem
-from protocols.words import words
+from protocols.words import cut_short, words
 
 __all__ = ["Candidates"]
 
@@ -36,8 +36,6 @@ _SPEAKS_OF = 2.0
 
 _FIELD = 0.7
 """What a word of the question is worth at most that a field of the response has, and the tool's description has not."""
-_CUT = 4
-"""Letters from which on a field's word may be one of the question cut short: carbs for carbohydrates."""
 
 
 def _text(tool: Tool) -> str:
@@ -87,7 +85,7 @@ class Candidates:
         """
         tools = self.graph.protocol.tools
         asked = [stem(word) for word in words(query) if word not in _SAYS_NOTHING]
-        short = {cut for cut in self._rare if len(cut) >= _CUT and any(word.startswith(cut) for word in asked)}
+        short = {cut for word in asked for cut in cut_short(word, self._rare)}
         scores = list(self._index.get_scores(asked))
         dated = Question(query).dated
         removes = not _REMOVES.isdisjoint(asked)

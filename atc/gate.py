@@ -91,9 +91,9 @@ class Gate:
     def _mended(self, program: str, found: Sequence[Diagnostic]) -> str | None:
         if found[0].rule == "syntax":
             return respelled(program)
-        return mended(program, found) or self.begun(program, found)
+        return mended(program, found) or self.completed(program, found)
 
-    def begun(self, program: str, found: Sequence[Diagnostic]) -> str | None:
+    def completed(self, program: str, found: Sequence[Diagnostic]) -> str | None:
         """The program after the lines of a worked example that set the names which it takes as set.
 
         None where they say nothing of the first one, or leave to the question what they look for.

@@ -237,7 +237,7 @@ class Loop:
         if better is not None and self.is_known(better):
             better = None
         # What a program takes as run before it began is put there, whatever else is wrong with it.
-        begun = self.gate.begun(program, found) if better is None and "mend" in agent.parts else None
+        begun = self.gate.completed(program, found) if better is None and "mend" in agent.parts else None
         begun = None if begun is None or self.is_known(begun) else begun
         last = self.revisions >= agent.max_reflections or self.gate.is_told(found)
         if better is None and begun is None and last and not self.gate.harmful(found):

@@ -129,9 +129,8 @@ def remedy_of(
             fact = Finding("", first.tool, first.path, first.key, held=held, arguments=_given(tree, first.tool))
             told, text = _elsewhere(first.key, fact, graph, shown, known)
             facts.extend([told] if told else [])
-            row = program.split("\n")[node.lineno - 1]
-            if text and node.lineno == node.end_lineno and row.isascii():
-                edit = Edit(node.lineno, node.col_offset, node.end_col_offset or 0, text)
+            edit = Edit.of(program.split("\n"), node, text) if text else None
+            if edit is not None:
                 begin = begun(program, [replace(first, edit=edit)])
                 if "[0]" not in text and not text.startswith("["):  # one value, and not the first of several
                     whole = mended(program, [replace(first, edit=edit)]) or ""

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from protocols.model import Parameter, Schema, Tool
-from protocols.words import words
+from protocols.words import SIZES, words
 
 __all__ = ["Constraint", "Seen", "constraints"]
 
@@ -22,10 +22,8 @@ _NEEDED = re.compile(
 _CHOICE = re.compile(r"\b(?:one of|allowed values are|valid (?:values|options) are|permitted:|either)[:\s]+(.+)", re.I)
 _VALUE = re.compile(r"[\w.:+/-]+")
 _REFUSED = (400, 422)
-_PAGING = frozenset({"count", "limit", "number", "offset", "page", "size", "skip", "start", "take"})
+_PAGING = SIZES | {"offset", "page", "skip", "start"}
 """Words of arguments of which an answer says what it took."""
-_SIZES = frozenset({"count", "limit", "number", "size", "take"})
-"""Those of them that are about how many items there are."""
 _TOTALS = frozenset({"total", "totalresults", "totalcount", "totalitems", "count"})
 
 
@@ -125,7 +123,7 @@ def _default(one: Parameter, good: Sequence[Seen]) -> Iterator[Constraint]:
 
 def _page(tool: Tool, good: Sequence[Seen]) -> Iterator[Constraint]:
     """How many items come at once where nobody says how many, seen by an answer that tells of more than it has."""
-    sizes = [one.argument for one in tool.arguments if _SIZES.intersection(words(one.name))]
+    sizes = [one.argument for one in tool.arguments if SIZES.intersection(words(one.name))]
     full = []
     for call in good:
         if not isinstance(call.body, Mapping) or any(name in call.arguments for name in sizes):

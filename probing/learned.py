@@ -34,6 +34,8 @@ __all__ = ["Learned"]
 
 _KEPT = 40
 """Bodies of a tool that are kept to learn from."""
+_WORKED_OUT = ("schema", "example", "constraints", "refused")
+"""What of a finding is worked out from the calls, and not kept in the log."""
 _SHOWN = 3
 """Items of a list in an example."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -218,21 +220,13 @@ class Learned:
     def _restore(self, finding: Finding) -> None:
         now = self.found[finding.tool]
         for field in fields(Finding):
-            if field.name not in (
-                "schema",
-                "example",
-                "constraints",
-                "refused",
-                "requests",
-                "prompt_tokens",
-                "completion_tokens",
-            ):
+            if field.name not in (*_WORKED_OUT, "requests", "prompt_tokens", "completion_tokens"):
                 setattr(now, field.name, getattr(finding, field.name))
 
 
 def _as_data(finding: Finding) -> dict[str, object]:
     data = asdict(finding)
-    for name in ("schema", "example", "constraints", "refused"):
+    for name in _WORKED_OUT:
         del data[name]
     return data
 

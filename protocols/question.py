@@ -47,10 +47,8 @@ _BY: Mapping[str, tuple[str, frozenset[str]]] = {
     "least popular": ("min", frozenset({"popularity"})),
 }
 """What says which of several is meant: by the most or the least of what, in words of a field's name."""
-_FIRST = re.compile(
-    rf"\b({'|'.join(sorted(_BY, key=len, reverse=True))})\s+((?:[a-z]+\s+){{0,2}}[a-z]+)".replace("t ", r"t[\s-]+"),
-    re.IGNORECASE,
-)
+_WORDS_OF_BY = "|".join(sorted(_BY, key=len, reverse=True)).replace(" ", r"[\s-]+")
+_FIRST = re.compile(rf"\b({_WORDS_OF_BY})\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
 _ONE = re.compile(r"\b(?:an?|the|one)\s+((?:[\w-]+\s+){1,3}?)([a-z]+)\b", re.IGNORECASE)
 _CALLED = re.compile(
     r"\b(?:call|called|name|named|rename|title|titled)(?:\s+(?:it|them|to))?\s+[\"'\u2018\u201c]?$", re.I
@@ -108,7 +106,8 @@ _PAIR = re.compile(r"(?<![\d.])(-?\d{1,2}\.\d+)\s*[,;]\s*(-?\d{1,3}\.\d+)(?![\d.
 _MONTHS = tuple(name.lower() for name in calendar.month_name[1:])
 _MONTH = rf"({'|'.join(f'{month[:3]}(?:{month[3:]})?' for month in _MONTHS)})"
 _DATED = re.compile(
-    rf"\b(?:on|in|of|since|until|before|after)\s+{_MONTH}\b|\b(?:yesterday|last (?:year|month|week)|on this day)\b",
+    rf"\b(?:on|in|of|since|until|before|after)\s+{_MONTH}\b|\b(?:yesterday|last (?:year|month|week)|on this day)\b"
+    r"|\b\d{4}-\d\d-\d\d\b",
     re.IGNORECASE,
 )
 _AMERICAN = re.compile(rf"\b{_MONTH}\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+(\d{{4}})\b", re.IGNORECASE)

@@ -10,7 +10,18 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-__all__ = ["ID_WORDS", "SEARCHES", "WRAPPERS", "cut_short", "is_identifier", "likeness", "noun_of", "singular", "words"]
+__all__ = [
+    "ID_WORDS",
+    "SEARCHES",
+    "SIZES",
+    "WRAPPERS",
+    "cut_short",
+    "is_identifier",
+    "likeness",
+    "noun_of",
+    "singular",
+    "words",
+]
 
 ID_WORDS = frozenset({"id", "uuid", "guid", "ref", "key", "slug", "uri", "code", "identifier", "number", "handle"})
 """Last words of a name that say: this is not a thing but what one calls it by."""
@@ -20,6 +31,9 @@ WRAPPERS = frozenset({
     "object", "page", "parent", "payload", "record", "response", "result", "value",
 })  # fmt: skip
 """Nouns of keys that only wrap what a response is about."""
+
+SIZES = frozenset({"count", "limit", "number", "size", "take"})
+"""Last words of arguments that say how many things are wanted."""
 
 SEARCHES = frozenset({"keyword", "keywords", "name", "q", "query", "search", "term", "text", "title"})
 """Arguments that take words of the question: things are looked for by them."""

@@ -18,7 +18,7 @@ from protocols.question import Question, is_among
 from protocols.routes import steps
 from protocols.shapes import Field, Step, fields, type_of
 from protocols.vocabulary import stem
-from protocols.words import SEARCHES, is_identifier, noun_of, singular, words
+from protocols.words import SEARCHES, SIZES, is_identifier, noun_of, singular, words
 
 __all__ = ["FINDS", "examples", "worked"]
 
@@ -28,8 +28,6 @@ _EMPTY = frozenset({"all", "by", "find", "for", "from", "get", "in", "list", "me
 """Words that a question and a path share by chance."""
 _ABOUT = 6.0
 """What a source gains that is about another kind of thing of which the question speaks: from there one gets on."""
-_SIZES = frozenset({"count", "limit", "number", "size"})
-"""Last words of arguments that say how many things are wanted."""
 _STEP = 1.0
 _FEW = 3
 """Optional arguments of a tool that is of use without any of them; with more it wants to be told what is looked for."""
@@ -107,13 +105,11 @@ def _is_set(call: str, lines: Iterable[str]) -> bool:
 def _wanting(call: str, count: int, protocol: Protocol) -> str:
     """A call that asks for so many things, where it would get fewer without."""
     for one in protocol.tool(call.partition("(")[0]).arguments:
-        sizes = type_of(one.schema) == "integer" and not _SIZES.isdisjoint(words(one.argument)[-1:])
         default = one.schema.get("default")
-        if sizes and not one.required and f"{one.argument}=" not in call:
-            if isinstance(default, int) and default < count:
-                comma = "" if call.endswith("()") else ", "
-                return f"{call[:-1]}{comma}{one.argument}={count})"
-            break
+        if SIZES.isdisjoint(words(one.argument)[-1:]) or not isinstance(default, int) or f"{one.argument}=" in call:
+            continue
+        comma = "" if call.endswith("()") else ", "
+        return f"{call[:-1]}{comma}{one.argument}={count})" if default < count else call
     return call
 
 
@@ -162,16 +158,15 @@ def worked(graph: ProtocolGraph, tool: str, among: Collection[str], query: str =
             to be made new is made and not searched for, and what somebody has is looked for from there.
     """
     writer = _Writer(graph, frozenset(among) | {tool}, Question(query))
-    call = writer.call(graph.protocol.tool(tool), 0)
-    if call is None or (not writer.lines and writer.is_unlikely(graph.protocol.tool(tool), call)):
+    wanted = graph.protocol.tool(tool)
+    call = writer.call(wanted, 0)
+    if call is None or (not writer.lines and writer.is_unlikely(wanted, call)) or (query and writer.is_undated(wanted)):
         return []
-    if query and writer.is_undated(graph.protocol.tool(tool)):
-        return []
-    if graph.protocol.tool(tool).writes:
+    if wanted.writes:
         return [*writer.lines, call]
     lists = graph.lists(tool)
     inside = steps(lists[0]) if len(lists) == 1 else ""
-    return [*writer.lines, f"{_variable(graph.protocol.tool(tool), writer.names)} = {call}{inside}"]
+    return [*writer.lines, f"{_variable(wanted, writer.names)} = {call}{inside}"]
 
 
 @dataclass

@@ -52,6 +52,16 @@ def test_where_and_when(text: str, coordinates: tuple[str, str] | None, day: str
     assert (asked.coordinates, asked.day) == (coordinates, day)
 
 
+def test_a_question_may_speak_of_a_day_without_giving_one() -> None:
+    dated = [
+        "Was it warmer on 2023-04-03 or on 2023-04-04?",
+        "What was the weather on this day?",
+        "How much rain fell in March?",
+    ]
+    assert all(Question(text).dated for text in dated)
+    assert not Question("May I see the weather in Oslo?").dated
+
+
 @pytest.mark.parametrize(
     ("text", "noun", "name"),
     [

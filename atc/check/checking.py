@@ -81,18 +81,13 @@ def check(
         Diagnostic(node.lineno, node.col_offset, "unknown-url", f"{url} is not of this API ({where}); call functions")
         for node, url in elsewhere.items()
     ]
+    lines = program.split("\n")
     for keyword, tool, line in placeholders(tree, called):
         told = f'{tool}(): {keyword.arg}="…" stands for what the question says; say it, or go without this call'
-        useless = line is not None and line.lineno == line.end_lineno and not protocol.tool(tool).writes
-        row = program.split("\n")[line.lineno - 1] if line is not None else ""
-        gone = (
-            Edit(line.lineno, _characters(row, line.col_offset), len(row), "") if line is not None and useless else None
-        )
+        gone = Edit.of(lines, line, "") if line is not None and not protocol.tool(tool).writes else None
         found.append(Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", told, tool, None, gone))
     for keyword, tool, message, text, value in made_up(tree, query, graph, called, names):
-        row = program.split("\n")[value.lineno - 1]
-        start, end = (_characters(row, place or 0) for place in (value.col_offset, value.end_col_offset))
-        edit = Edit(value.lineno, start, end, text) if text and value.lineno == value.end_lineno else None
+        edit = Edit.of(lines, value, text) if text else None
         found.append(Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, text, edit))
     first: dict[tuple[int, str, str], Diagnostic] = {}
     invented = {(one.line, one.column) for one in found if one.rule == "made-up-identifier"}
@@ -104,11 +99,6 @@ def check(
             continue  # no wonder
         first.setdefault((one.line, one.rule, one.message), one)
     return list(first.values())
-
-
-def _characters(row: str, place: int) -> int:
-    """A place on a line in characters; Python's trees count bytes."""
-    return len(row.encode()[:place].decode(errors="ignore"))
 
 
 def _syntax(program: str) -> Iterator[Diagnostic]:

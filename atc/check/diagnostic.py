@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -32,6 +34,15 @@ class Edit:
     start: int
     end: int
     text: str
+
+    @classmethod
+    def of(cls, lines: Sequence[str], node: ast.expr | ast.stmt, text: str) -> Edit | None:
+        """Write something for a part of a program, given its lines; None where that goes over several."""
+        if node.lineno != node.end_lineno:
+            return None
+        row = lines[node.lineno - 1].encode()  # syntax trees count bytes
+        start, end = (len(row[:at].decode(errors="ignore")) for at in (node.col_offset, node.end_col_offset or 0))
+        return cls(node.lineno, start, end, text)
 
 
 @dataclass(frozen=True, slots=True)

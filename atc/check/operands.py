@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from itertools import pairwise
 
-__all__ = ["begins_with", "misfit"]
+__all__ = ["begins_with", "misfit", "unbegun"]
 
-_NUMBER = 'float(re.search(r"[0-9.]+", {})[0])'
+_NUMBER = r'float(re.search(r"[0-9]+\.?[0-9]*", {})[0])'
 _TEXT = "str({})"
 _LESS = (ast.Lt, ast.LtE)
 _MORE = (ast.Gt, ast.GtE)

@@ -216,7 +216,7 @@ def test_a_text_is_compared_as_the_number_in_it() -> None:
     """As of "45 g" or of a day its year; what joins texts takes a number as one."""
     films = 'film = GET_films(query="Dune")["films"][0]\n'
     wrong = 'print("é", 1990 <= film["releaseDate"] <= 2000, "Rated " + film["rating"])'
-    number = 'float(re.search(r"[0-9.]+", film["releaseDate"])[0])'
+    number = r'float(re.search(r"[0-9]+\.?[0-9]*", film["releaseDate"])[0])'
 
     better = mended(films + wrong, checked(films + wrong, "cinema"))
     assert better == f'{films}print("é", 1990 <= {number} <= 2000, "Rated " + str(film["rating"]))'

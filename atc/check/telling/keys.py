@@ -109,12 +109,10 @@ def _from_above(subject: Subject, report: Report, tool: str, path: tuple[Step, .
         for node in ast.walk(subject.tree)
         if isinstance(node, ast.Subscript)
         and (node.slice.lineno, node.slice.col_offset) == (report.line, report.column)
-        and node.lineno == node.end_lineno
     ]
-    plain = subject.lines[report.line - 1].isascii()
-    if len(calls) != 1 or not wrong or not plain or subject.contract.protocol.tool(tool).writes:
+    if len(calls) != 1 or not wrong or subject.contract.protocol.tool(tool).writes:
         return None
-    return Edit(report.line, wrong[0].col_offset, wrong[0].end_col_offset or 0, f"{ast.unparse(calls[0])}{steps(path)}")
+    return Edit.of(subject.lines, wrong[0], f"{ast.unparse(calls[0])}{steps(path)}")
 
 
 def _beside(subject: Subject, place: Place, key: str) -> tuple[str, str, tuple[Step, ...]] | None:
@@ -136,9 +134,7 @@ def _only(subject: Subject, wrong: str, right: str) -> Edit | None:
         for node in ast.walk(subject.tree)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and node.slice.value == wrong
     ]
-    if len(found) != 1 or not subject.lines[found[0].lineno - 1].isascii():
-        return None
-    return Edit(found[0].lineno, found[0].col_offset, found[0].end_col_offset or 0, f'"{right}"')
+    return Edit.of(subject.lines, found[0], f'"{right}"') if len(found) == 1 else None
 
 
 def _inside(subject: Subject, place: Place, key: str) -> tuple[Step, ...] | None:

@@ -131,11 +131,8 @@ class Subject:
 
     def rewritten(self, node: ast.expr, form: str) -> Edit | None:
         """An expression in another form; None where it goes over several lines."""
-        if node.lineno != node.end_lineno:
-            return None
-        row = self.lines[node.lineno - 1]
-        start, end = (len(row.encode()[:at].decode()) for at in (node.col_offset, node.end_col_offset or 0))
-        return Edit(node.lineno, start, end, form.format(row[start:end]))
+        written = ast.get_source_segment("\n".join(self.lines), node) or ""
+        return Edit.of(self.lines, node, form.format(written))
 
     def in_bytes(self, line: int, column: int) -> tuple[int, int]:
         """A place with its column as the syntax tree counts it."""

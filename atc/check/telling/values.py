@@ -53,7 +53,7 @@ def _operator(subject: Subject, report: Report, sign: str, kinds: list[str], too
     first = unbegun(subject.tree, begin, end)
     if first is not None and any("None" in kind for kind in kinds):
         name, at, value = first
-        begun = Edit(at.lineno, at.col_offset, at.end_col_offset or 0, value)
+        begun = Edit.of(subject.lines, at, value)
         return subject.at(report, "wrong-type", f"{name} is None at first: begin with {value}", tool, value, begun)
     if not all(kind in SCALARS or kind in subject.stubs.places for kind in kinds):
         return None
