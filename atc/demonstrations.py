@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from atc.embedding import Embedder
 from atc.files import read_lines, write_text
 from protocols.errors import UsageError
 from protocols.model import Protocol
@@ -18,7 +19,7 @@ from protocols.question import Question
 __all__ = ["Demonstration", "Demonstrations"]
 
 _LIKE = 0.3
-"""Of the words of two questions, the share that they have in common at least, or one is no example for the other."""
+"""How alike two questions are at least, from 0 to 1, or one is no example for the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +58,31 @@ class Demonstrations:
             raise UsageError(f"{self.file} cannot be written: {error.strerror or error}") from error
         write_text(self.file, "".join(f"{json.dumps(asdict(one), ensure_ascii=False)}\n" for one in [*kept, solved]))
 
-    def like(self, query: str, tools: Collection[str], most: int = 2) -> Sequence[Demonstration]:
+    def like(
+        self, query: str, tools: Collection[str], most: int = 2, embedder: Embedder | None = None
+    ) -> Sequence[Demonstration]:
         """The ones most like a question, the best first, that call nothing but these tools.
 
-        Alike are questions by the words that they share, names aside: what is asked is what counts, not of whom.
+        Alike are questions by the words that they share, with an embedder as much by what they mean; names aside: what
+        is asked is what counts, not of whom.
         """
-        asked = _goal(query)
-        likeness = [
-            (len(asked & told) / max(len(asked | told), 1), solved)
-            for solved in self.all()
-            if solved.tools and set(solved.tools) <= set(tools) and (told := _goal(solved.query))
-        ]
-        best = sorted(likeness, key=lambda one: -one[0])
+        goal = _goal(query)
+        possible = [solved for solved in self.all() if solved.tools and set(solved.tools) <= set(tools)]
+        goals = [_goal(solved.query) for solved in possible]
+        scores = [_shared(goal, other) for other in goals]
+        if embedder is not None:
+            meant = embedder.likeness(goal, goals)
+            scores = [(words + meaning) / 2 for words, meaning in zip(scores, meant, strict=True)]
+        best = sorted(zip(scores, possible, strict=True), key=lambda one: -one[0])
         return [solved for score, solved in best if score >= _LIKE][:most]
 
 
-def _goal(query: str) -> frozenset[str]:
-    """The words of a question that are written small, without their endings: not the names in it."""
-    small = " ".join(word for word in query.split() if not word[:1].isupper() or word == query.split()[0])
-    return frozenset(Question(small).stems)
+def _goal(query: str) -> str:
+    """The words of a question that are written small: not the names in it."""
+    return " ".join(word for word in query.split() if not word[:1].isupper() or word == query.split()[0])
+
+
+def _shared(goal: str, other: str) -> float:
+    """Of the words of two questions, without their endings, the share that both have."""
+    asked, told = set(Question(goal).stems), set(Question(other).stems)
+    return len(asked & told) / max(len(asked | told), 1)

@@ -2,7 +2,8 @@
 
 `python -m benchmarks.selection_bench NAME` takes the questions of a benchmark and the whole API, not the candidates
 that a task file lists, and chooses the k best tools for each (atc.candidates), alone and with the tools that yield what
-these need. No model is asked. Recall is that of the gold tools, in percent, as a mean over the tasks.
+these need; `--dense` chooses by meaning, too. No language model is asked. Recall is that of the gold tools, in percent,
+as a mean over the tasks.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 from atc import Agent
+from atc.cli.options import dense_option
+from atc.embedding import Embedder
 from atc.files import to_json
 from benchmarks.cli import NAMES
 from benchmarks.datasets import open_dataset
@@ -45,16 +48,20 @@ def measure(agents: dict[str, Agent], tasks: Sequence[Task], most: int | None) -
 
 @click.command()
 @click.argument("name", type=click.Choice(list(NAMES)), metavar="NAME")
+@dense_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
-def main(name: str, as_json: bool) -> None:
+def main(name: str, dense: bool, as_json: bool) -> None:
     """Measure the choice of tools on the questions of the benchmark NAME."""
     dataset = open_dataset(name, None, ())
-    agents = {domain: Agent(protocol, "openai:nobody") for domain, protocol in dataset.protocols.items()}
+    embedder = Embedder() if dense else None
+    agents = {
+        domain: Agent(protocol, "openai:nobody", embedder=embedder) for domain, protocol in dataset.protocols.items()
+    }
     rows = {str(most or "all"): measure(agents, dataset.tasks, most) for most in (*SIZES, None)}
     if as_json:
-        click.echo(to_json({"benchmark": name, "tasks": len(dataset.tasks), "chosen": rows}), nl=False)
+        click.echo(to_json({"benchmark": name, "tasks": len(dataset.tasks), "dense": dense, "chosen": rows}), nl=False)
         return
-    table = Table(title=f"{name}, {len(dataset.tasks)} tasks")
+    table = Table(title=f"{name}, {len(dataset.tasks)} tasks{', dense' * dense}")
     for column in ("chosen", "recall", "with producers", "tools shown", "prompt tokens", "saved"):
         table.add_column(column, justify="right")
     everything = rows["all"]["tokens"]
