@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,11 +41,13 @@ def documented(
     """
     found = {name: replace(one, schema=schema_of(one, schema)) for name, one in found.items()}
     paths: dict[str, dict[str, Any]] = {}
+    times = Counter(tool.operation_id for tool in protocol.tools)
     for tool in protocol.tools:
         path = tool.path
         while tool.method.lower() in paths.get(path, {}):
             path += "#"  # a second tool of one address (see protocols.toolfile)
-        operation = _operation(tool, found.get(tool.name))
+        identifier = tool.operation_id if times[tool.operation_id] == 1 else ""
+        operation = _operation(tool, identifier or tool.name, found.get(tool.name))
         if tool.servers != protocol.servers:
             operation["servers"] = [{"url": server.url} for server in tool.servers]
         paths.setdefault(path, {})[tool.method.lower()] = operation
@@ -93,8 +96,10 @@ def usage_of(file: str) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _operation(tool: Tool, found: Finding | None) -> dict[str, Any]:
-    operation: dict[str, Any] = {"operationId": tool.name}
+def _operation(tool: Tool, identifier: str, found: Finding | None) -> dict[str, Any]:
+    operation: dict[str, Any] = {"operationId": identifier}
+    if tool.tags:
+        operation["tags"] = list(tool.tags)
     if tool.name != tool_name(tool.method, tool.path):
         operation[NAME] = tool.name
     for key in ("summary", "description"):

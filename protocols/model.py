@@ -101,7 +101,8 @@ class Tool:
     `parameters` are path, query, header and cookie parameters; `arguments` is what a program may write, in signature
     order: path parameters in path order, then other required ones, then optional ones, properties of an object body
     included. Where a body property has the name of a parameter the argument fills the parameter.
-    `security` lists alternatives, each a tuple of scheme names; empty: none needed.
+    `security` lists alternatives, each a tuple of scheme names; empty: none needed. `operation_id` and `tags` are those
+    of the document.
     """
 
     name: str
@@ -116,6 +117,8 @@ class Tool:
     servers: tuple[Server, ...]
     security: tuple[tuple[str, ...], ...] = ()
     deprecated: bool = False
+    operation_id: str = ""
+    tags: tuple[str, ...] = ()
 
     @property
     def success(self) -> Response | None:

@@ -154,6 +154,8 @@ class Builder:
             servers=self._servers(servers) if servers else self.servers,
             security=security,
             deprecated=operation.get("deprecated") is True,
+            operation_id=str(operation.get("operationId") or ""),
+            tags=tuple(map(str, tags)) if isinstance(tags := operation.get("tags"), list) else (),
         )
 
     def _resolved(self, raw: object, base: str) -> tuple[Mapping[str, Any], str]:

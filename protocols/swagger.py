@@ -121,7 +121,7 @@ def _operation(
     merged: dict[tuple[str, str], Mapping[str, Any]] = {}
     for raw in [*shared, *(_resolved(document, raw) for raw in _list(operation.get("parameters")))]:
         merged[str(raw.get("in")), str(raw.get("name", raw.get("$ref")))] = raw
-    kept = ("summary", "description", "deprecated", "security")
+    kept = ("summary", "description", "deprecated", "security", "operationId", "tags")
     new = {key: operation[key] for key in kept if key in operation}
     new["parameters"] = [_parameter(raw) for raw in merged.values() if raw.get("in") not in ("body", "formData")]
     body = _body(document, operation, list(merged.values()))

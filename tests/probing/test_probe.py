@@ -134,6 +134,20 @@ def test_what_is_documented_is_kept() -> None:
     assert "films" in media["example"]
 
 
+@pytest.mark.parametrize("version", [{"openapi": "3.1.0"}, {"swagger": "2.0"}])
+def test_a_tool_keeps_what_others_call_it(version: dict[str, str]) -> None:
+    """Unless two tools are called the same."""
+    names = {"/a": "listA", "/b": "twice", "/c": "twice"}
+    paths = {
+        path: {"get": {"operationId": name, "tags": [name], "responses": {"200": {"description": "it"}}}}
+        for path, name in names.items()
+    }
+    written = documented(load({**version, "info": {"title": "t", "version": "1"}, "paths": paths}), {})["paths"]
+
+    assert [written[path]["get"]["operationId"] for path in names] == ["listA", "GET_b", "GET_c"]
+    assert [written[path]["get"]["tags"] for path in names] == [["listA"], ["twice"], ["twice"]]
+
+
 def test_writes_are_refused_unless_they_are_allowed() -> None:
     truth = api("parcels")
     probe = probed(truth, "deny")
