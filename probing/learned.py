@@ -117,7 +117,8 @@ class Learned:
             self.names.update(dict.fromkeys(names_in(raw)))
         if call.status is None or call.status >= 300 or told:
             body = _shortened(body, _SHOWN)
-        self._keep(call.tool, call.status, body, self.text(told), dict(given))  # type: ignore[call-overload]
+        told = self.text(told)
+        self._keep(call.tool, call.status, body, told, dict(given), call.attempts)  # type: ignore[call-overload]
 
     def asked(self, tool: str, prompt_tokens: int, completion_tokens: int) -> None:
         """What a question to a model about a tool cost."""
@@ -155,14 +156,16 @@ class Learned:
             best = min(bodies, key=lambda body: (is_hollow(body), len(json.dumps(body))))
             self.found[name].schema, self.found[name].example = infer(bodies), _shortened(best, _SHOWN)
 
-    def _keep(self, tool: str, status: int | None, body: object, told: str, given: Mapping[str, object]) -> None:
+    def _keep(
+        self, tool: str, status: int | None, body: object, told: str, given: Mapping[str, object], sent: int = 1
+    ) -> None:
         """Note a reply, and with `told` why it is no answer."""
         finding = self.found[tool]
         calls = self._calls.setdefault(tool, [])
         if len(calls) < _KEPT:
             calls.append(Seen(given, status, body, told))
-        finding.requests += 1
-        self.requests += 1
+        finding.requests += sent
+        self.requests += sent
         if status is None:
             self.unanswered[tool] = told
         elif status >= 300 or told:
@@ -186,7 +189,7 @@ class Learned:
                 wanted(name, ""): value for name, value in given.items() if is_identifier(name) and is_value(value)
             }
             self.records.update(dict.fromkeys(tuple(one.items()) for one in identified(body, noun, about)))
-        self._write({"tool": tool, "status": status, "body": body, "told": told, "given": given})
+        self._write({"tool": tool, "status": status, "body": body, "told": told, "given": given, "sent": sent})
 
     def _write(self, data: Mapping[str, object]) -> None:
         if self._log is not None:
@@ -209,7 +212,8 @@ class Learned:
                 case {"asked": tool} if not first:
                     self.asked(tool, data["prompt_tokens"], data["completion_tokens"])
                 case {"tool": tool} if not first:
-                    self._keep(tool, data["status"], data["body"], data["told"], dict(data["given"]))
+                    given, sent = dict(data["given"]), int(data.get("sent", 1))
+                    self._keep(tool, data["status"], data["body"], data["told"], given, sent)
                     if not data["told"]:
                         self.names.update(dict.fromkeys(names_in(data["body"])))
                 case _:

@@ -8,6 +8,7 @@ tools that are left when nothing new is learned without it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
@@ -25,7 +26,10 @@ from protocols.graph import ProtocolGraph
 from protocols.model import Protocol, Tool
 from sandbox import Run, Sandbox
 
-__all__ = ["Prober"]
+__all__ = ["PATIENCE", "Prober"]
+
+PATIENCE = 600.0
+"""Seconds that a busy service may ask for and that are waited."""
 
 
 class Prober:
@@ -259,10 +263,10 @@ class Prober:
             if len(self.learned.bodies.get(name, ())) == before:
                 return
 
-    def run(self, tool: str, program: str) -> Run:
-        """Run a program that calls a tool, and learn from it.
+    def run(self, tool: str, program: str, *, again: bool = False) -> Run:
+        """Run a program that calls a tool, and learn from it; once more where the service was busy.
 
-        Raises: LimitReached: No request is left. KeyboardInterrupt.
+        Raises: LimitReached: No request is left, or the service wants to be left alone for long. KeyboardInterrupt.
         """
         left = None if self._budget is None else self._budget - self.learned.requests
         if left is not None and left <= 0:
@@ -270,10 +274,21 @@ class Prober:
         self._tries(tool, self.learned.text(program))
         run = self._sandbox.run(program, left)
         self._take(run)
+        wait = max((call.retry_after or 0.0 for call in run.calls), default=0.0)
+        if wait and run.outcome != "interrupted" and not again:
+            self._wait(tool, wait)
+            return self.run(tool, program, again=True)
         self._problem[tool] = self.learned.text(run.error.message) if run.error is not None else ""
         if run.outcome == "interrupted":
             raise KeyboardInterrupt
         return run
+
+    def _wait(self, tool: str, seconds: float) -> None:
+        """Leave a busy service alone for as long as it asks. Raises: LimitReached: That is too long."""
+        if seconds > PATIENCE:
+            raise LimitReached(f"the service asks to be left alone for {seconds:,.0f} s: --resume goes on then")
+        self._tries(tool, f"waiting for {seconds:,.0f} s, as the service asks")
+        time.sleep(seconds)
 
     def _take(self, run: Run) -> None:
         for call in run.calls:

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 __all__ = ["Begun", "Broker", "Exceeded", "Plan"]
 
 MAX_ATTEMPTS = 4
+_BUSY = (429, 503)
+"""What a service answers that may be asked again later."""
 """Requests that one call of a tool may send, counting the first."""
 
 BACKOFF = 0.5
@@ -133,7 +135,7 @@ class Broker:
         self._settled = threading.Condition(self._lock)
         self._open: dict[int, Begun] = {}
         self._over = threading.Event()
-        self._started = 0
+        self._started = self._repeated = 0
         self._calls: dict[int, CallRecord] = {}
         self._warnings: list[str] = []
         self._transport: Transport | None = None
@@ -326,7 +328,8 @@ class Broker:
             begun = Begun(self._started, style, line, tool, tuple(task))
             self._started += 1
             self._open[begun.index] = begun
-        if begun.index >= self._limits.calls:
+            over = begun.index + self._repeated >= self._limits.calls
+        if over:
             text = f"the limit of {self._limits.calls} calls is reached"
             self._finish(begun, error=text)
             raise Exceeded("calls", text)
@@ -410,7 +413,8 @@ class Broker:
             problem = f"{answer.status} {answer.reason}".strip() + (f" — {said}" if said else "")
         if problem is not None:
             problem = self._redacted(f"{place.called}: {problem} ({plan.method} {plan.path})")
-        record = self._finish(begun, status=answer.status, body=parsed, error=problem)
+        wait = retry_after(answer.headers) if answer.status in _BUSY else None
+        record = self._finish(begun, status=answer.status, body=parsed, error=problem, wait=wait)
         return Reply(
             record,
             reason=answer.reason,
@@ -460,6 +464,7 @@ class Broker:
         replayed: bool = False,
         refused: bool = False,
         simulated: bool = False,
+        wait: float | None = None,
     ) -> CallRecord:
         record = CallRecord(
             index=begun.index,
@@ -477,6 +482,7 @@ class Broker:
             replayed=replayed,
             refused=refused,
             simulated=simulated,
+            retry_after=wait,
         )
         with self._settled:
             if self._open.pop(record.index, None) is None:
@@ -535,13 +541,17 @@ class Broker:
 
         After a 429 the service has done nothing, so any method may go again; after a 503 only a read may.
         """
-        if not (answer.status == 429 or (answer.status == 503 and method in _READS)) or attempts >= MAX_ATTEMPTS:
+        if answer.status not in _BUSY or (answer.status == 503 and method not in _READS) or attempts >= MAX_ATTEMPTS:
             return None
         delay = retry_after(answer.headers)
         if delay is None:
             delay = BACKOFF * 2 ** (attempts - 1)
         if self._deadline is not None and time.monotonic() + delay >= self._deadline + self.gate.waited:
             return None
+        with self._lock:
+            if self._started + self._repeated >= self._limits.calls:
+                return None
+            self._repeated += 1
         return delay
 
     def _redirected(

@@ -25,7 +25,8 @@ class Layer:
 class Limits:
     """How much a program may use. Times in seconds, sizes in bytes (`memory` in MiB).
 
-    `request` and `response` are for the body of one call, `traffic` for all bodies of a run.
+    `request` and `response` are for the body of one call, `traffic` for all bodies of a run. A request that a busy
+    service is sent again counts as one of the `calls`.
     """
 
     wall: float = 15.0
@@ -51,7 +52,8 @@ class CallRecord:
 
     `replayed`: the reply is that of an earlier call, from the journal, or of the read that showed an earlier write to
     have been done; no request was sent for the call itself. `refused`: a write that the writes policy did not let
-    pass. `simulated`: a write that a simulated API answered, on this machine.
+    pass. `simulated`: a write that a simulated API answered, on this machine. `retry_after`: the seconds that a busy
+    service (429 or 503) asks to wait, where the run could not wait so long.
     """
 
     index: int
@@ -69,6 +71,7 @@ class CallRecord:
     replayed: bool = False
     refused: bool = False
     simulated: bool = False
+    retry_after: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -22,7 +23,7 @@ from protocols.errors import UsageError
 from protocols.model import Protocol
 from protocols.samples import sample
 from protocols.store import ContractStore
-from sandbox import Sandbox
+from sandbox import Limits, Sandbox
 from tests.local_api import PREFIX, Answer, LocalAPI, Received
 from tests.scripted import ScriptedModel
 
@@ -452,3 +453,47 @@ def test_a_query_by_post_is_known_by_its_words(name: str) -> None:
     assert looks_like_read(load({**NOTES, "servers": [{"url": "http://localhost"}]}).tool(name)) == (
         name == "POST_notes_filter"
     )
+
+
+def test_a_busy_service_is_left_alone_for_as_long_as_it_asks(service: Notes) -> None:
+    """Longer than a program may run; then the program that it would not answer is run again."""
+    usual, arrived = service.next, []
+    pause = 2
+
+    def busy(received: Received) -> Answer:
+        arrived.append(time.monotonic())
+        if arrived[-1] < arrived[0] + pause:
+            service.requests.append(received)
+            return Answer(429, {"detail": "slow down"}, {"Retry-After": str(pause)})
+        return usual(received)
+
+    service.next = busy  # type: ignore[method-assign]
+    with Sandbox(service.protocol, track=False, limits=Limits(wall=1)) as sandbox:
+        prober = Prober(service.protocol, None, sandbox, only=["GET_notes"])
+        prober.probe()
+
+    assert outcomes(prober)["GET_notes"] == "documented"
+    assert arrived[1] >= arrived[0] + pause
+    assert prober.found["GET_notes"].statuses == {"429": "slow down"}
+
+
+def test_a_service_that_wants_to_be_left_alone_for_long_ends_the_probe(service: Notes) -> None:
+    """One can go on later."""
+    service.next = lambda received: Answer(503, None, {"Retry-After": "7200"})  # type: ignore[method-assign]
+    prober, report = probe(service)
+
+    assert report.ended == "the service asks to be left alone for 7,200 s: --resume goes on then"
+    assert prober.learned.requests == 1
+    assert prober.found["GET_notes"].outcome == "budget"
+
+
+def test_requests_that_are_sent_again_are_in_the_budget(service: Notes) -> None:
+    def busy(received: Received) -> Answer:
+        service.requests.append(received)
+        return Answer(429, None, {"Retry-After": "0"})
+
+    service.next = busy  # type: ignore[method-assign]
+    prober, _ = probe(service, budget_calls=3)
+
+    assert len(service.requests) == prober.learned.requests == 3
+    assert prober.found["GET_notes"].outcome == "only_errors"
