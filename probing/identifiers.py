@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import pairwise
 
-from protocols.graph import Want, attribute_of, noun_of_identifier
-from protocols.words import WRAPPERS, is_identifier, noun_of
+from protocols.graph import ProtocolGraph, Want, attribute_of, noun_of_identifier
+from protocols.model import Parameter, Tool
+from protocols.words import WRAPPERS, is_identifier, noun_of, singular, words
 
-__all__ = ["OWN_NAME", "identified", "is_value", "noun_of_path", "own_name", "wanted"]
+__all__ = ["identified", "is_value", "named", "noun_of_path", "wanted"]
 
-_PARAMETER = re.compile(r"\{[^{}]*\}")
+_HOW = frozenset({"all", "count", "filter", "find", "get", "latest", "list", "lookup", "paginate", "query", "search"})
+"""Words of a path that say how one asks, and not for what."""
 
 _ITEMS = 8
 """Things of a list that are looked at."""
-
-OWN_NAME = re.compile(r"\bprobe \d+\b")
-"""What objects are called that a probe makes: see `own_name`."""
-
-
-def own_name(number: int) -> str:
-    """What to call an object that a probe makes; the number is another one each time."""
-    return f"probe {number}"
 
 
 def is_value(value: object) -> bool:
@@ -30,17 +24,32 @@ def is_value(value: object) -> bool:
 
 
 def noun_of_path(path: str) -> str:
-    """What the fixed parts of a path are about at last: film for `/films/{id}`."""
-    return noun_of(_PARAMETER.sub("", path).rstrip("/"))
+    """What a path is about at last: film for `/films/{id}`, for `/films/search` and for `/films/name/{name}`."""
+    parts = [part for part in path.split("/") if part]
+    fixed = [(part, after) for part, after in pairwise([*parts, ""]) if part[0] != "{"]
+    telling = [part for part, after in fixed if not _HOW.issuperset(words(part)) and after != f"{{{part}}}"]
+    return noun_of((telling or [part for part, _ in fixed] or [""])[-1])
 
 
 def wanted(key: str, noun: str) -> Want:
-    """What a key is the identifier of; a bare `id` is that of the thing it stands in."""
-    return Want(noun_of_identifier(key) or noun, attribute_of(key) or "")
+    """What a key is the identifier of, or the name; a bare `id` is that of the thing it stands in."""
+    return Want(noun_of_identifier(key) or noun, attribute_of(key) or singular(words(key)[-1]))
+
+
+def named(tool: Tool, parameter: Parameter, graph: ProtocolGraph) -> Want | None:
+    """What a required part of a path calls by another word than an identifier: `/pools/{name}`, `/limits/tag/{tag}`.
+
+    None for all other arguments.
+    """
+    parts = words(parameter.name)
+    if parameter.location != "path" or not parts or graph.want(tool.name, parameter.argument) is not None:
+        return None
+    noun = noun_of_path(tool.path.partition(f"{{{parameter.name}}}")[0] + f"{{{parameter.name}}}")
+    return wanted("_".join(parts[parts.index("or") + 1 :] if "or" in parts else parts), noun)
 
 
 def identified(
-    body: object, noun: str, about: Mapping[Want, object], most: int | None = _ITEMS
+    body: object, noun: str, about: Mapping[Want, object], most: int | None = _ITEMS, *, by: Collection[str] = ()
 ) -> Iterator[Mapping[Want, object]]:
     """For each thing in a body its identifiers, together with those of what it is in.
 
@@ -48,15 +57,17 @@ def identified(
         noun: What the body is about, where it does not say so itself.
         about: Identifiers that the request gave.
         most: Things of each list that are looked at; None for all.
+        by: Other words by which things are called: what `named` gives.
     """
     if isinstance(body, list):
         for item in body[:most]:
-            yield from identified(item, noun, about, most)
+            yield from identified(item, noun, about, most, by=by)
     elif isinstance(body, Mapping):
-        own = {wanted(str(key), noun): part for key, part in body.items() if is_identifier(str(key)) and is_value(part)}
+        telling = [key for key in map(str, body) if is_identifier(key) or (by and noun_of(key) in by)]
+        own = {wanted(key, noun): body[key] for key in telling if is_value(body[key])}
         told = {**about, **own}
         if own:
             yield told
         for key, part in body.items():
             said = noun_of(str(key))
-            yield from identified(part, noun if not said or said in WRAPPERS else said, told, most)
+            yield from identified(part, noun if not said or said in WRAPPERS else said, told, most, by=by)

@@ -18,13 +18,13 @@ from typing import Any, TypeAlias
 from atc.files import append_line, read_lines
 from probing.constraints import Seen, constraints
 from probing.findings import Finding
-from probing.identifiers import identified, is_value, noun_of_path, wanted
+from probing.identifiers import identified, is_value, named, noun_of_path, wanted
 from probing.infer import infer, says_nothing
 from probing.permission import Made
 from probing.replies import disguised, is_hollow, names_in, said
 from probing.scrub import Scrubber
 from protocols.errors import UsageError
-from protocols.graph import Want
+from protocols.graph import ProtocolGraph, Want
 from protocols.model import Protocol, Response
 from protocols.words import is_identifier
 from sandbox import CallRecord
@@ -63,7 +63,10 @@ class Learned:
         self._calls: dict[str, list[Seen]] = {}
         self.hollow: set[str] = set()
         self.names: dict[str, None] = {}
-        self.records: dict[Record, None] = {}
+        self.records: dict[Record, str] = {}
+        graph = ProtocolGraph(protocol)
+        names = [named(tool, one, graph) for tool in protocol.tools for one in tool.arguments]
+        self._called_by = frozenset(want.attribute for want in names if want is not None)
         self.unanswered: dict[str, str] = {}
         self.requests = 0
         self.made: list[Made] = []
@@ -141,9 +144,13 @@ class Learned:
         """A text without what is nobody's business."""
         return self._scrubber.text(_SURROGATE.sub("�", text))
 
-    def identifiers(self, wants: Collection[Want]) -> Iterator[Mapping[Want, object]]:
-        """Values that were seen of identifiers, those of one thing and of what it is in together."""
-        for record in self.records:
+    def identifiers(self, wants: Collection[Want], path: str = "") -> Iterator[Mapping[Want, object]]:
+        """Values that were seen of identifiers, those of one thing and of what it is in together.
+
+        First those that came from where the path says: a task run and a flow run are both runs.
+        """
+        fixed = _fixed(path)
+        for record in sorted(self.records, key=lambda one: -len(fixed & _fixed(self.records[one]))):
             held = dict(record)
             if all(want in held for want in wants):
                 yield {want: held[want] for want in wants}
@@ -188,7 +195,9 @@ class Learned:
             about = {
                 wanted(name, ""): value for name, value in given.items() if is_identifier(name) and is_value(value)
             }
-            self.records.update(dict.fromkeys(tuple(one.items()) for one in identified(body, noun, about)))
+            found = identified(body, noun, about, by=self._called_by)
+            for one in found:
+                self.records.setdefault(tuple(one.items()), self.protocol.tool(tool).path)
         self._write({"tool": tool, "status": status, "body": body, "told": told, "given": given, "sent": sent})
 
     def _write(self, data: Mapping[str, object]) -> None:
@@ -226,6 +235,10 @@ class Learned:
         for field in fields(Finding):
             if field.name not in (*_WORKED_OUT, "requests", "prompt_tokens", "completion_tokens"):
                 setattr(now, field.name, getattr(finding, field.name))
+
+
+def _fixed(path: str) -> set[str]:
+    return {part for part in path.split("/") if part and part[0] != "{"}
 
 
 def _as_data(finding: Finding) -> dict[str, object]:

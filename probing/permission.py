@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from probing.identifiers import OWN_NAME, identified, is_value, wanted
+from probing.identifiers import identified, is_value, wanted
 from probing.replies import disguised
+from probing.values import OWN_NAME
 from protocols.errors import UsageError
 from protocols.graph import Want, attribute_of, noun_of_identifier
 from protocols.model import Protocol, Tool
@@ -161,6 +162,8 @@ class Permission:
         argument = next(p.argument for p in undo.parameters if p.location == "path")
         noun = noun_of(_collection(_PARAMETER.split(undo.path)[0]))
         found = identity(call.response, argument, noun) if call.status in range(200, 300) else None
+        if found is not None and any((one.undo, one.value) == (undo.name, found[1]) for one in self.made):
+            return  # it is ours: to make what there is gives that
         new = call.status == _CREATED or _echoes(call)
         if found is not None and new and (wanted(argument, noun), str(found[1])) not in self._known:
             self.made.append(Made(undo.name, argument, found[1]))
@@ -177,8 +180,11 @@ class Permission:
 
 def _echoes(call: CallRecord) -> bool:
     """Whether an answer holds a text that the probe made up for its request, so that it is of what was made by it."""
-    sent = set(OWN_NAME.findall(json.dumps(call.arguments, default=str)))
-    return not sent.isdisjoint(OWN_NAME.findall(json.dumps(call.response, default=str)))
+    sent, got = (
+        {found[0] for found in OWN_NAME.finditer(json.dumps(part, default=str))}
+        for part in (call.arguments, call.response)
+    )
+    return not sent.isdisjoint(got)
 
 
 def looks_like_read(tool: Tool) -> bool:

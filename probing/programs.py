@@ -6,14 +6,14 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
-from probing.identifiers import OWN_NAME, noun_of_path, own_name
+from probing.identifiers import named, noun_of_path
 from probing.learned import Learned
 from probing.permission import Permission, identity
+from probing.values import given, item_of, own_name, renamed, value_of
 from protocols.graph import ProtocolGraph, Want, attribute_of
 from protocols.model import Parameter, Tool
 from protocols.render import sentence
 from protocols.routes import steps
-from protocols.shapes import type_of
 from protocols.words import SEARCHES, is_identifier, noun_of, words
 from protocols.worked import FINDS, worked
 
@@ -21,8 +21,6 @@ __all__ = ["SEVERAL", "lacking", "others", "programs", "question"]
 
 _FIRST_WORDS = ("a", "the", "love", "new")
 """What is looked for as long as no name has been seen."""
-_MOST = 8
-"""Values of an enumeration that a list is filled with."""
 SEVERAL = 8
 """Things of which a tool is asked once it is known to answer: what only some of them have is optional."""
 
@@ -46,7 +44,8 @@ def programs(
     """
     if not chain:
         if not lacking(tool, graph, ()):
-            yield from _chained(tool, [_direct(tool)], Learned(learned.protocol), permission, most)
+            empty = Learned(learned.protocol)
+            yield from _chained(tool, [_direct(tool, empty, permission)], empty, permission, most)
         return
     among = [name for name, one in learned.found.items() if one.done]
     owner = permission.owner(tool)
@@ -54,9 +53,13 @@ def programs(
         if (program := _on_own(tool, owner, learned)) is not None:
             yield program, ""
         return
+    if _names(tool, graph, learned):  # what was seen to be called so is surer than any other name
+        for call in islice(_seen(tool, graph, learned), most):
+            yield from _chained(tool, [call], learned, permission, 1)
     if not lacking(tool, graph, among):
         lines = worked(graph, tool.name, among)
-        yield from _chained(tool, lines if len(lines) > 1 else [_direct(tool)], learned, permission, most)
+        lines = lines if len(lines) > 1 else [_direct(tool, learned, permission)]
+        yield from _chained(tool, lines, learned, permission, most)
     for call in islice(_seen(tool, graph, learned), most):
         yield from _chained(tool, [call], learned, permission, 1)
 
@@ -67,12 +70,15 @@ def _chained(
     """The programs of the lines that call a tool; what they look for is filled in."""
     *before, last = lines
     call = last if "=" not in last.partition("(")[0] else last.partition(" = ")[2]
-    call = _with_items(_with_body(_whole(call), tool), tool, learned)
+    call = _with_items(_with_body(_whole(call), tool, learned), tool, learned)
     program = "\n".join([*before, f"print({call})"])
-    if '"…"' not in program:
+    if permission.makes(tool):
+        program = program.replace('"…"', repr(own_name(learned.requests)))
         yield program, ""
-    elif permission.makes(tool):
-        yield program.replace('"…"', _new_name(learned)), ""
+        if (plain := renamed(program, learned.requests, "_")) != program:
+            yield plain, ""
+    elif '"…"' not in program:
+        yield program, ""
     else:
         for word in islice([*islice(learned.names, most), *_FIRST_WORDS], most):
             yield program.replace('"…"', json.dumps(word, ensure_ascii=False)), word
@@ -105,7 +111,7 @@ def lacking(tool: Tool, graph: ProtocolGraph, among: Collection[str]) -> list[st
         for one in tool.arguments
         if one.required
         and graph.want(tool.name, one.argument) is not None
-        and _given(one) is None
+        and given(one) is None
         and not graph.producers(tool.name, one.argument, among)
     ]
 
@@ -124,48 +130,58 @@ def _on_own(tool: Tool, owner: tuple[str, str], learned: Learned) -> str | None:
     found = identity(bodies[0], argument, noun_of_path(learned.protocol.tool(maker).path)) if bodies else None
     if not made or found is None:
         return None
-    *before, last = OWN_NAME.sub(own_name(learned.requests), made).split("\n")
+    *before, last = renamed(made, learned.requests).split("\n")
     call = f"{tool.name}({argument}=made{steps(found[0])})"
     for one in tool.arguments:
         if one.required and one.argument != argument:
-            call = f"{call[:-1]}, {one.argument}={_value(one)})"
-    call = _with_body(call, tool).replace('"…"', '"changed"')
+            call = f"{call[:-1]}, {one.argument}={value_of(one, learned.protocol, learned.requests)})"
+    call = _with_body(call, tool, learned).replace('"…"', '"changed"')
     return "\n".join([*before, f"made = {last.removeprefix('print(').removesuffix(')')}", f"print({call})"])
 
 
-def _new_name(learned: Learned) -> str:
-    """What an object of our own is called, in quotes; no two are called the same."""
-    return f'"{own_name(learned.requests)}"'
+def _direct(tool: Tool, learned: Learned, permission: Permission) -> str:
+    """The call of a tool with what its document gives for its required arguments; what it makes is called our way."""
+    number = learned.requests if permission.makes(tool) else None
+    wanted = [one for one in tool.arguments if one.required]
+    wanted = wanted or [one for one in tool.arguments if one.argument.lower() in SEARCHES][:1]
+    values = [f"{one.argument}={value_of(one, learned.protocol, number)}" for one in wanted]
+    return f"{tool.name}({', '.join(values)})"
 
 
-def _direct(tool: Tool) -> str:
-    """The call of a tool with what its document gives for its required arguments."""
-    given = [f"{one.argument}={_value(one)}" for one in tool.arguments if one.required]
-    if not given:
-        given = [f"{one.argument}={_value(one)}" for one in tool.arguments if one.argument.lower() in SEARCHES][:1]
-    return f"{tool.name}({', '.join(given)})"
+def _names(tool: Tool, graph: ProtocolGraph, learned: Learned) -> dict[str, Want]:
+    """By argument, what a path calls by another word than an identifier, where an answer had such a thing."""
+    found = {one.argument: want for one in tool.arguments if (want := named(tool, one, graph)) is not None}
+    seen = {want for record in learned.records for want, _ in record} if found else set()
+    return {argument: want for argument, want in found.items() if want in seen}
 
 
 def _seen(tool: Tool, graph: ProtocolGraph, learned: Learned) -> Iterator[str]:
     """Calls of a tool with identifiers that were seen together, each with others."""
+    names = _names(tool, graph, learned)
     flow = [
         (one, want)
         for one in tool.arguments
-        if one.required and _given(one) is None and (want := graph.want(tool.name, one.argument)) is not None
+        if one.required
+        and (one.argument in names or given(one) is None)
+        and (want := names.get(one.argument) or graph.want(tool.name, one.argument)) is not None
     ]
     items = [one.argument for one, _ in flow if _item(one, learned) is not None]
     wanted = [want for one, want in flow if one.argument not in items]
     if not flow:
         return
     calls: dict[str, None] = {}
-    for values in learned.identifiers(wanted):
+    for values in learned.identifiers(wanted, tool.path):
         texts = {one.argument: repr(values[want]) for one, want in flow if want in values}
-        given = [f"{one.argument}={texts.get(one.argument, _value(one))}" for one in tool.arguments if one.required]
-        calls[f"{tool.name}({', '.join(given)})"] = None
+        told = {
+            one.argument: texts.get(one.argument) or value_of(one, learned.protocol)
+            for one in tool.arguments
+            if one.required
+        }
+        calls[f"{tool.name}({', '.join(f'{name}={text}' for name, text in told.items())})"] = None
     yield from calls
 
 
-def _with_body(call: str, tool: Tool) -> str:
+def _with_body(call: str, tool: Tool, learned: Learned) -> str:
     """A call that gives a member of a body that may not be empty, though none of its members is required."""
     members = [
         one
@@ -174,24 +190,20 @@ def _with_body(call: str, tool: Tool) -> str:
     ]
     if tool.body is None or not tool.body.required or any(f"{one.argument}=" in call for one in members) or not members:
         return call
-    given = f"{members[0].argument}={_value(members[0])}"
-    return f"{call[:-1]}{'' if call.endswith('()') else ', '}{given})"
+    first = f"{members[0].argument}={value_of(members[0], learned.protocol)}"
+    return f"{call[:-1]}{'' if call.endswith('()') else ', '}{first})"
 
 
 def _with_items(call: str, tool: Tool, learned: Learned) -> str:
-    """A call whose lists of objects hold one of what was seen."""
+    """A call whose lists of objects hold one of what was seen, and whose objects have what they need."""
     for one in tool.arguments:
-        if f'{one.argument}=["…"]' in call and (item := _item(one, learned)) is not None:
-            call = call.replace(f'{one.argument}=["…"]', f"{one.argument}={[item]!r}")
+        if f'{one.argument}=["…"]' in call:
+            item = _item(one, learned)
+            told = item_of(one, learned.protocol) if item is None else repr(item)
+            call = call.replace(f'{one.argument}=["…"]', f"{one.argument}=[{told}]")
+        elif f"{one.argument}={{}}" in call:
+            call = call.replace(f"{one.argument}={{}}", f"{one.argument}={value_of(one, learned.protocol)}")
     return call
-
-
-def _value(parameter: Parameter) -> str:
-    given = _given(parameter)
-    if given is not None:
-        return repr(given)
-    kinds = {"array": '["…"]', "integer": "1", "number": "1", "boolean": "True", "object": "{}"}
-    return kinds.get(type_of(parameter.schema), '"…"')
 
 
 def _item(parameter: Parameter, learned: Learned) -> dict[str, object] | None:
@@ -203,19 +215,6 @@ def _item(parameter: Parameter, learned: Learned) -> dict[str, object] | None:
     wants = {str(key): Want(noun_of(parameter.argument), attribute_of(str(key)) or "") for key in properties}
     found = next(learned.identifiers([want for want in wants.values() if want.attribute]), {})
     return {key: found[want] for key, want in wants.items() if want in found} or None
-
-
-def _given(parameter: Parameter) -> object:
-    """A value that the document itself gives: of an enumeration, a default, an example."""
-    schema = parameter.schema
-    items = schema.get("items")
-    if isinstance(items, Mapping) and isinstance(values := items.get("enum"), list):
-        return values[:_MOST]  # what is asked for in all ways tells most
-    for key in ("enum", "examples"):
-        values = schema.get(key)
-        if isinstance(values, list) and values:
-            return values[0]
-    return next((schema[key] for key in ("default", "example", "const") if schema.get(key) is not None), None)
 
 
 def _whole(call: str) -> str:

@@ -32,6 +32,8 @@ _LINKS = frozenset({"href", "url", "link", "self"})
 _SELVES = frozenset({"user", "account", "profile", "member", "customer"})
 """What `/me` is, in the words of an API."""
 _VERBS = frozenset({"fetch", "filter", "find", "get", "list", "lookup", "query"})
+_KIN = frozenset({"following", "next", "original", "parent", "preceding", "previous", "root"})
+"""Words of keys that refer to another thing of the same kind."""
 _LEAST = 1.0
 """Score under which a field is not taken for a source."""
 
@@ -288,7 +290,8 @@ class ProtocolGraph:
     def _is_a(self, tool: Tool, field: Field, noun: str) -> float:
         """How sure it is (0 to about 6) that the object which holds a field is what the noun says."""
         names = properties_of(field.owner, self.protocol)
-        if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in names):
+        named = [name for name in names if _KIN.isdisjoint(words(name))]
+        if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in named):
             return 0.0  # it refers to such a thing by another key, so it is none itself
         score = 0.0
         told = _discriminator(names)
@@ -377,6 +380,8 @@ class ProtocolGraph:
         if own:
             if own != want.noun or attribute != want.attribute:
                 return 0.0
+            if not _KIN.isdisjoint(words(name)):
+                return _LEAST  # most have none
             return 5.0 if field.container and noun_of(field.container[-1]) == want.noun else 4.0
         if attribute != want.attribute:
             return 0.0
@@ -463,7 +468,7 @@ def _want(tool: Tool, parameter: Parameter, things: Collection[str]) -> Want | N
             literals = _literals(tool.path)
             noun = noun or (noun_of(literals[-1]) if literals else "")
         return Want(noun, parts[-1]) if noun else None
-    if in_path and before and parts[-1] == before:
+    if in_path and before and parts == [before]:
         return Want(before, "id")
     if not in_path and parts[-1] in things and re.search(r"\bids?\b", _text(parameter), re.IGNORECASE):
         return Want(parts[-1], "id")
@@ -527,9 +532,10 @@ def _literals(path: str) -> list[str]:
 
 
 def _before(path: str, name: str) -> str:
-    """The noun of the literal segment that stands before a path parameter."""
-    head = path.partition(f"{{{name}}}")[0]
-    literals = _literals(head)
+    """The noun of the literal segment that stands before a path parameter; of `/films/slug/{slug}` it is film."""
+    literals = _literals(path.partition(f"{{{name}}}")[0])
+    if len(literals) > 1 and literals[-1] == name and noun_of(literals[-2]) != words(literals[-2])[-1]:
+        literals.pop()  # many things, and by what one of them is found
     return noun_of(literals[-1]) if literals else ""
 
 

@@ -1,67 +1,39 @@
-"""A service that we did not write, to be probed: Kinto, a store of JSON records, with a document of 40 operations.
+"""A service that we did not write, to be probed: the server of Prefect, which keeps track of workflows in SQLite.
 
-`LocalAPI` answers as a test tells it to. A real service has what no test of ours would think of: lists that hold
-several kinds of things, an operation that only ever fails, one that empties everything, and a document that does not
-say all that is sent. It keeps everything in memory, listens on the loopback address alone, and asks nobody else.
+`LocalAPI` answers as a test tells it to. A real service has what no test of ours would think of: 187 operations, lists
+that one asks for with POST, operations that make what may be there already, names in place of identifiers, errors for
+what its document allows, and a document that does not say all that is sent. It listens on the loopback address alone,
+and asks nobody else.
 
 Usage:
-    with service() as kinto:
-        sandbox = Sandbox(load(kinto.document), base_url=kinto.base_url, credentials=[kinto.credential])
+    with service() as prefect:
+        sandbox = Sandbox(load(prefect.document), base_url=prefect.base_url)
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import requests
 
-from protocols.auth import Credential
+__all__ = ["Service", "Unavailable", "service"]
 
-__all__ = ["SECRET", "Service", "Unavailable", "service"]
-
-_USER = ("librarian", "tell-nobody")
-SECRET = ":".join(_USER)
-"""What `--auth basicauth:env:VARIABLE` reads from the variable: the user who owns all that is stored."""
-
-_SETTINGS = """\
-[server:main]
-use = egg:waitress#main
-listen = 127.0.0.1:{port}
-[app:main]
-use = egg:kinto
-kinto.includes = kinto.plugins.default_bucket kinto.plugins.history
-kinto.storage_backend = kinto.core.storage.memory
-kinto.cache_backend = kinto.core.cache.memory
-kinto.permission_backend = kinto.core.permission.memory
-kinto.userid_hmac_secret = the same for every run
-kinto.experimental_permissions_endpoint = true
-multiauth.policies = basicauth
-"""
-_BOOKS = "/buckets/library/collections/books"
-_STORED: Mapping[str, Mapping[str, object]] = {
-    "/buckets/library": {"title": "The town's library", "floors": 3},
-    "/buckets/kitchen": {"title": "The kitchen"},
-    "/buckets/library/groups/readers": {"members": ["basicauth:ada", "basicauth:ben"]},
-    "/buckets/library/groups/keepers": {"members": []},
-    _BOOKS: {"title": "Books", "cache_expires": 60},
-    "/buckets/library/collections/films": {"title": "Films"},
-    "/buckets/kitchen/collections/recipes": {},
-    f"{_BOOKS}/records/emma": {"title": "Emma", "year": 1815, "author": {"name": "Jane Austen"}, "tags": ["novel"]},
-    f"{_BOOKS}/records/walden": {"title": "Walden", "year": 1854, "author": None, "tags": []},
-    f"{_BOOKS}/records/beowulf": {"title": "Beowulf", "tags": ["poem", "old"]},
-    "/buckets/library/collections/films/records/metropolis": {"title": "Metropolis", "minutes": 153.5},
-    "/buckets/kitchen/collections/recipes/records/soup": {"title": "Soup", "vegetarian": True},
-}
-"""What is stored, by path: buckets hold groups and collections, and these hold records of any shape."""
+_KINDS = (
+    *("artifacts", "automations", "block_documents", "block_schemas", "block_types", "concurrency_limits"),
+    *("deployments", "events", "flow_runs", "flows", "logs", "saved_searches", "task_runs", "v2/concurrency_limits"),
+    *("variables", "work_pools", "work_queues"),
+)
+"""What is stored, by the path under which one asks for it."""
 
 
 class Unavailable(Exception):  # noqa: N818 - no error: a test that meets it is left out
@@ -72,64 +44,106 @@ class Unavailable(Exception):  # noqa: N818 - no error: a test that meets it is 
 class Service:
     """A running service."""
 
-    base_url: str
+    url: str
+
+    @property
+    def base_url(self) -> str:
+        return f"{self.url}/api"
 
     @property
     def document(self) -> str:
-        """The URL of its own document, in Swagger 2.0."""
-        return f"{self.base_url}/__api__"
+        """The URL of its own document, in OpenAPI 3.1."""
+        return f"{self.url}/openapi.json"
 
-    @property
-    def credential(self) -> Credential:
-        return Credential("basic", SECRET, scheme="basicauth")
+    def make(self, path: str, body: object) -> str:
+        """Have something made; its identifier, where it has one."""
+        answer = requests.post(f"{self.base_url}/{path}/", json=body, timeout=20)
+        answer.raise_for_status()
+        return str((answer.json() or {}).get("id", ""))
 
     def stored(self) -> dict[str, object]:
-        """What lies in it now, by path, to see that a probe left all as it was."""
-        with requests.Session() as asking:
-            asking.auth = _USER
-            return {path: asking.get(self.base_url + path, timeout=10).json() for path in ("/buckets", *_STORED)}
+        """What is in it now, by kind, to see that a probe left all as it was."""
+        found = {}
+        for kind in _KINDS:
+            answer = requests.post(f"{self.base_url}/{kind}/filter", json={}, timeout=20)
+            answer.raise_for_status()
+            held = answer.json()
+            found[kind] = sorted(held, key=lambda one: str(one["id"])) if isinstance(held, list) else held
+        return found
 
 
 @contextmanager
-def service(seconds: float = 30.0) -> Iterator[Service]:
+def service(seconds: float = 120.0) -> Iterator[Service]:
     """Start it in a process of its own, filled with a few things; at the end nothing of it is left.
 
     Raises:
         Unavailable: It is not installed.
         TimeoutError: It did not answer within `seconds`.
     """
-    for module in ("kinto", "pkg_resources"):  # Pyramid, below Kinto, needs the latter: setuptools before 82 has it
-        if importlib.util.find_spec(module) is None:
-            raise Unavailable(f"there is no module {module} (pip install -c constraints.txt '.[service]')")
+    if importlib.util.find_spec("prefect") is None:
+        raise Unavailable("there is no module prefect (pip install -c constraints.txt '.[service]')")
     with tempfile.TemporaryDirectory() as folder, Path(folder, "log").open("w+b") as log:
-        port = _free_port()
-        settings = Path(folder, "kinto.ini")
-        settings.write_text(_SETTINGS.format(port=port), "utf-8")
-        command = [sys.executable, "-m", "pyramid.scripts.pserve", str(settings)]  # what `kinto start` runs
-        # No environment: Kinto would take settings from it, such as where a store lies that somebody needs.
-        process = subprocess.Popen(command, cwd=folder, env={}, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        running = Service(f"http://127.0.0.1:{_free_port()}")
+        port = running.url.rpartition(":")[2]
+        command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", port]
+        # No environment but this: Prefect would take settings from it, such as where a store lies that somebody needs.
+        settings = {
+            "PATH": os.defpath,
+            "HOME": folder,
+            "PREFECT_HOME": folder,
+            "PREFECT_API_DATABASE_CONNECTION_URL": f"sqlite+aiosqlite:///{folder}/prefect.db",
+            "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+            "PREFECT_UI_ENABLED": "false",
+            "DO_NOT_TRACK": "1",
+        }
+        process = subprocess.Popen(
+            [*command, "--no-services"], cwd=folder, env=settings, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
         try:
-            running = Service(f"http://127.0.0.1:{port}/v1")
             if not _answers(running, process, time.monotonic() + seconds):
                 log.seek(0)
-                raise TimeoutError(f"Kinto does not answer: {log.read()[-2000:].decode('utf-8', 'replace')}")
-            for path, data in _STORED.items():
-                requests.put(running.base_url + path, json={"data": data}, auth=_USER, timeout=10).raise_for_status()
+                raise TimeoutError(f"Prefect does not answer: {log.read()[-2000:].decode('utf-8', 'replace')}")
+            _fill(running)
             yield running
         finally:
             process.terminate()
             try:
-                process.wait(5)
+                process.wait(10)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
 
 
+def _fill(running: Service) -> None:
+    report = running.make("flows", {"name": "nightly-report", "tags": ["reports"]})
+    running.make("flows", {"name": "clean-up"})
+    done = {"type": "COMPLETED", "name": "Completed"}
+    runs = [
+        running.make("flow_runs", {"flow_id": report, "name": name, "state": done, "tags": ["reports"]})
+        for name in ("amber-otter", "blue-heron")
+    ]
+    task = {"task_key": "load", "dynamic_key": "0", "name": "load-0", "state": done}
+    running.make("task_runs", {"flow_run_id": runs[0], **task})
+    running.make("variables", {"name": "region", "value": "north"})
+    running.make("variables", {"name": "retries", "value": 3, "tags": ["ops"]})
+    running.make("work_pools", {"name": "laptops", "type": "process"})
+    running.make("work_queues", {"name": "later"})  # with the first one Prefect makes a pool for all such, and keeps it
+    running.make("deployments", {"name": "weekly", "flow_id": report, "work_pool_name": "laptops"})
+    running.make("artifacts", {"key": "summary", "type": "markdown", "data": "# Done", "flow_run_id": runs[0]})
+    running.make("concurrency_limits", {"tag": "database", "concurrency_limit": 2})
+    running.make("v2/concurrency_limits", {"name": "api", "limit": 4})
+    failed = {"type": "event", "posture": "Reactive", "expect": ["prefect.flow-run.Failed"], "threshold": 1}
+    act = {"trigger": {**failed, "within": 0}, "actions": [{"type": "do-nothing"}]}
+    running.make("automations", {"name": "tell-me", **act})
+    said = {"name": "prefect", "level": 20, "message": "it began", "timestamp": "2026-01-01T00:00:00Z"}
+    running.make("logs", [{**said, "flow_run_id": runs[0]}])
+
+
 def _answers(running: Service, process: subprocess.Popen[bytes], until: float) -> bool:
     while process.poll() is None and time.monotonic() < until:
         with suppress(requests.ConnectionError):
-            return requests.get(f"{running.base_url}/__heartbeat__", timeout=10).ok
-        time.sleep(0.05)
+            return requests.get(f"{running.base_url}/health", timeout=10).ok
+        time.sleep(0.2)
     return False
 
 

@@ -23,7 +23,7 @@ from protocols.errors import UsageError
 from protocols.model import Protocol
 from protocols.samples import sample
 from protocols.store import ContractStore
-from sandbox import Limits, Sandbox
+from sandbox import CallRecord, Limits, Sandbox
 from tests.local_api import PREFIX, Answer, LocalAPI, Received
 from tests.scripted import ScriptedModel
 
@@ -238,6 +238,39 @@ def test_what_is_not_sure_to_be_of_its_own_is_left_alone(
     assert {one.method for one in service.requests} == {"GET", "POST"}
     assert len(report.left_behind) == 1
     assert why in report.left_behind[0]
+
+
+def test_to_make_what_there_is_may_give_that(service: Notes) -> None:
+    """If it is ours it stays ours, and nothing is in doubt."""
+    permission = Permission(service.protocol, "own")
+    for status in (201, 200):
+        body = {"note_id": 7, "title": "it"}
+        permission.saw(CallRecord(0, "POST_notes", "POST", "/notes", {}, 1, status, 1.0, 1, "function", body))
+
+    assert [one.value for one in permission.made] == [7]
+    assert permission.lost == []
+
+
+def test_things_from_the_same_place_are_tried_first() -> None:
+    """A task run and a flow run are both runs."""
+    number = {"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}
+    paths = {
+        f"/{kind}_runs{rest}": {"get": {"parameters": [number] if rest else []}}
+        for kind in ("flow", "task")
+        for rest in ("", "/{id}")
+    }
+    with LocalAPI() as service:
+        service.answer("GET", "/flow_runs", [{"id": 1}])
+        service.answer("GET", "/task_runs", [{"id": 2}])
+        service.answer("GET", "/flow_runs/1", {"id": 1, "flow": "a"})
+        service.answer("GET", "/task_runs/2", {"id": 2, "task": "b"})
+        protocol = load({**NOTES, "paths": paths, "servers": [{"url": service.url}]})
+        with Sandbox(protocol, track=False) as sandbox:
+            prober = Prober(protocol, None, sandbox)
+            prober.probe()
+
+    assert set(outcomes(prober).values()) == {"documented"}
+    assert f"{PREFIX}/task_runs/1" not in [one.path for one in service.requests]
 
 
 def test_what_names_something_else_besides_is_not_called(service: Notes) -> None:
