@@ -195,6 +195,13 @@ def test_each_mode_corrects_a_bad_action(weather: LocalAPI, mode: str) -> None:
     assert solution.usage.model_calls == len(BAD[mode])
 
 
+def test_a_leader_who_names_no_function_of_the_list_is_told_the_nearest(weather: LocalAPI) -> None:
+    model = Scripted("Function: GET_citys\nTask: find Oslo", *TWO_CALLS["conagents"])
+
+    assert ask(weather, "conagents", model).status == "answered"
+    assert "there is no function GET_citys; did you mean GET_cities?" in model.asked[1][-1].content
+
+
 ENDLESS = {
     "react": act("GET_alerts()"),
     "codeact": code("print(len(GET_alerts()))"),

@@ -10,11 +10,11 @@ import ast
 import difflib
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-__all__ = ["FINISH", "GIVE_UP", "Action", "BadActionError", "read_action", "read_answer"]
+__all__ = ["FINISH", "GIVE_UP", "Action", "BadActionError", "read_action", "read_answer", "unknown"]
 
 FINISH = "finish"
 GIVE_UP = "give_up"
@@ -150,7 +150,7 @@ def _listed(text: str, start: int, known: Mapping[str, str]) -> Action | None:
             meant = before[-1] if before else next(iter(known.values()))
             return Action(meant, {str(key): value for key, value in data.items()}, end=end)
         if name is not None:
-            raise BadActionError(_unknown(name, known))
+            raise BadActionError(unknown(name, known.values()))
     return None
 
 
@@ -191,10 +191,12 @@ def _bare(text: str, start: int, known: Mapping[str, str], marked: bool) -> Acti
     other = re.search(r"([A-Za-z_]\w*)\s*\(", text[start:])
     wrong = other[1] if other else words[0][0] if marked and words else None
     if wrong is not None:
-        raise BadActionError(_unknown(wrong, known))
+        raise BadActionError(unknown(wrong, known.values()))
     return None
 
 
-def _unknown(name: str, known: Mapping[str, str]) -> str:
+def unknown(name: str, tools: Iterable[str]) -> str:
+    """What to say of a function that there is not."""
+    known = {tool.lower(): tool for tool in tools}
     near = difflib.get_close_matches(name.lower(), known, n=1)
     return f"there is no function {name}" + (f"; did you mean {known[near[0]]}?" if near else "")

@@ -12,7 +12,7 @@ import re
 
 from atc import prompts
 from atc.models import Message
-from atc.modes.actions import read_answer
+from atc.modes.actions import read_answer, unknown
 from atc.modes.roles import carry_out
 from atc.modes.rules import RESULT, Budget
 from atc.modes.work import Work
@@ -40,7 +40,8 @@ def conagents(work: Work) -> str:
         if function is None and (answer := read_answer(said)):
             return answer
         if function is None or function[1] not in work.tools:
-            text = prompts.render("conagents_ask").strip()
+            why = "that gives no task" if function is None else unknown(function[1], work.tools)
+            text = prompts.render("conagents_ask", why=why).strip()
             messages += [Message("assistant", said or "…"), Message("user", text)]
             continue
         tool, wanted = function[1], task[1].strip() if task else work.query
