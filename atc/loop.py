@@ -30,7 +30,8 @@ from atc.events import (
 from atc.faults import Attribution, Fault, Stage
 from atc.gate import Gate, fault_of
 from atc.models import Completion, Message, Usage
-from atc.models.base import Request, answer
+from atc.models.base import Beginnings, Request, answer
+from atc.models.grammar import beginning
 from atc.models.replay import request_hash
 from atc.modes import LOOP, baseline
 from atc.modes.work import Work
@@ -350,8 +351,9 @@ class Loop:
         """
         asked = self.dialogue.messages if messages is None else messages
         prefilled = [*asked, Message("assistant", PREFILL + begin)]
-        held = self.dialogue.tools if "names" in self.agent.parts else ()
-        completion = self.complete(prefilled, stop=("\n```",), max_tokens=_PROGRAM_TOKENS, drawn=drawn, names=held)
+        tools = self.dialogue.tools if "names" in self.agent.parts else ()
+        held = {name: beginning(self.agent.protocol.tool(name)) for name in tools}
+        completion = self.complete(prefilled, stop=("\n```",), max_tokens=_PROGRAM_TOKENS, drawn=drawn, functions=held)
         whole = completion.text if fenced(completion.text) is not None else begin + completion.text
         return extract(whole), completion.usage
 
@@ -362,27 +364,32 @@ class Loop:
         stop: Sequence[str] = (),
         max_tokens: int,
         drawn: bool = False,
-        names: Sequence[str] = (),
+        functions: Beginnings | None = None,
     ) -> Completion:
         """Ask the model, unless the journal has its answer; either way it counts."""
         self.asked += 1
         asked = request_hash(messages, stop, max_tokens)
         completion = answered(self.journal, self.asked - 1, asked) if self.journal is not None else None
         if completion is None:
-            completion = self.said(messages, stop, max_tokens, drawn, names)
+            completion = self.said(messages, stop, max_tokens, drawn, functions)
             if self.journal is not None:
                 self.journal.answer(self.asked - 1, asked, asdict(completion))
         self.usage += completion.usage
         return completion
 
     def said(
-        self, messages: Sequence[Message], stop: Sequence[str], max_tokens: int, drawn: bool, names: Sequence[str]
+        self,
+        messages: Sequence[Message],
+        stop: Sequence[str],
+        max_tokens: int,
+        drawn: bool,
+        functions: Beginnings | None,
     ) -> Completion:
         """What the model answers: at the first try what it thinks best, later something drawn, lest it be the same."""
         model = self.agent.model
         likeliest = self.tried == 1 and not drawn
         seed = self.agent.seed + self.tried - 1 + (self.asked if drawn else 0)
-        return answer(model, Request(messages, stop, max_tokens, None if likeliest else seed, tuple(names) or None))
+        return answer(model, Request(messages, stop, max_tokens, None if likeliest else seed, functions or None))
 
     def is_known(self, program: str) -> bool:
         """Whether the program was tried before, comments and layout aside."""

@@ -7,9 +7,9 @@ and the completion holds only what it added. Programs are asked for in this way,
 from __future__ import annotations
 
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 __all__ = ["TEMPERATURE", "Asked", "Completion", "Message", "Model", "Request", "Usage", "answer", "cut", "sample"]
 
@@ -87,25 +87,30 @@ def cut(text: str, stop: Sequence[str]) -> tuple[str, bool]:
     return (text[: min(ends)], True) if ends else (text, False)
 
 
+Beginnings: TypeAlias = Mapping[str, tuple[str, ...]]
+"""By function, the arguments of which one comes first in a call of it; `)` stands for none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What a model is asked.
 
-    `seed` is None for the likeliest answer; with one, an answer is drawn at TEMPERATURE. `names` are the only functions
-    that a program may call; they bind a model that can be held to them, and None holds it to nothing.
+    `seed` is None for the likeliest answer; with one, an answer is drawn at TEMPERATURE. `functions` are the only ones
+    that a program may call, and how a call of each begins; they bind a model that can be held to them, and None holds
+    it to nothing.
     """
 
     messages: Sequence[Message]
     stop: Sequence[str] = ()
     max_tokens: int = 1024
     seed: int | None = None
-    names: Sequence[str] | None = None
+    functions: Beginnings | None = None
 
 
 class Asked:
     """A model that answers any `Request`; its `complete` is one.
 
-    `can_hold`: the answers keep to a request's `names`.
+    `can_hold`: the answers keep to a request's `functions`.
     """
 
     can_hold = False
@@ -120,7 +125,7 @@ class Asked:
 
 
 def answer(model: Model, request: Request) -> Completion:
-    """Ask any model. One that is not `Asked` draws where it has a method `sample`, and knows of no names."""
+    """Ask any model. One that is not `Asked` draws where it has a method `sample`, and is held to nothing."""
     if isinstance(model, Asked):
         return model.answer(request)
     draw = getattr(model, "sample", None)

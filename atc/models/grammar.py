@@ -1,33 +1,50 @@
 """A grammar (GBNF, as llama.cpp reads it) by which a program can call no function that there is not.
 
-A small model makes up names like `GET_search_album`. Here every word that begins like the name of a tool must be the
-name of one; all other text is free.
+A small model makes up names like `GET_search_album`, and arguments. Here every word that begins like the name of a tool
+must be the name of one, and a call begins with an argument that the tool has: a required one, if there are any. All
+other text is free.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
-__all__ = ["program_grammar"]
+from atc.models.base import Beginnings
+from protocols.model import Tool
+
+__all__ = ["beginning", "program_grammar"]
 
 METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 _WORD = "A-Za-z0-9_"
+_STARRED = '"*" out'
 
 
-def program_grammar(names: Collection[str]) -> str:
-    """The grammar of texts in which words that begin with METHOD_ are among `names`."""
+def beginning(tool: Tool) -> tuple[str, ...]:
+    """The arguments of which one comes first in a call of a tool; `)` stands for none."""
+    required = tuple(one.argument for one in tool.arguments if one.required)
+    return required or (*(one.argument for one in tool.arguments), ")")
+
+
+def program_grammar(functions: Beginnings) -> str:
+    """The grammar of texts in which words that begin with METHOD_ are among `functions`, and called as these are."""
     rules = [
         "root ::= out",
-        "other ::= [^" + _WORD + "]",
-        'end ::= other out | ""',
-        f"word ::= [{_WORD}] word | end",
+        f"other ::= [^{_WORD}]",
+        f"apart ::= [^{_WORD}(]",
+        f'word ::= [{_WORD}] word | other out | ""',
+        r'gap ::= "" | " " | "\n" indent',
+        'indent ::= "" | " " indent',
     ]
-    starts: dict[str, list[str]] = {}
-    for method in METHODS:
-        for length in range(1, len(method) + 1):
-            starts.setdefault(method[:length], [])
-    rules += [f"{_rule(prefix)} ::= {' | '.join(_after(prefix, starts, names))}" for prefix in sorted(starts)]
-    rules.insert(1, f"out ::= {' | '.join(_after('', starts, names))}")
+    starts = {method[:length] for method in METHODS for length in range(1, len(method) + 1)}
+    ways = {first: f"call-{number}" for number, first in enumerate(sorted(set(functions.values())))}
+    for first, way in ways.items():
+        named = [f'"{one}" gap "=" out' for one in first if one != ")"]
+        none = ['")" out'] * (")" in first)
+        rules.append(f'{way} ::= "(" gap {way}-first | apart out | ""')
+        rules.append(f"{way}-first ::= {' | '.join([*named, *none, _STARRED])}")
+    called = {name: ways[first] for name, first in functions.items()}
+    rules.insert(1, f"out ::= {' | '.join(_after('', starts, called))}")
+    rules += [f"{_rule(prefix)} ::= {' | '.join(_after(prefix, starts, called))}" for prefix in sorted(starts)]
     return "\n".join(rules) + "\n"
 
 
@@ -35,8 +52,8 @@ def _rule(prefix: str) -> str:
     return f"seen-{prefix.lower()}"
 
 
-def _after(prefix: str, starts: Collection[str], names: Collection[str]) -> Iterator[str]:
-    """What may follow a prefix of a method's name that begins a word."""
+def _after(prefix: str, starts: Collection[str], called: Mapping[str, str]) -> Iterator[str]:
+    """What may follow a prefix of a method's name that begins a word; `called` has the rule of each function's call."""
     longer = [start for start in starts if start.startswith(prefix) and len(start) > len(prefix)]
     following = sorted({start[len(prefix)] for start in longer})
     taken = list(following)
@@ -45,10 +62,9 @@ def _after(prefix: str, starts: Collection[str], names: Collection[str]) -> Iter
             yield f'"{letter}" {_rule(prefix + letter)}'
     if prefix in METHODS:
         taken.append("_")
-        rests = sorted(name[len(prefix) :] for name in names if name.startswith(f"{prefix}_"))
-        if rests:
-            listed = " | ".join(f'"{rest}"' for rest in rests)
-            yield f"({listed}) end"
+        for name in sorted(called):
+            if name.startswith(f"{prefix}_"):
+                yield f'"{name[len(prefix) :]}" {called[name]}'
     free = _without(taken)
     yield f"[{free}] word"
     yield "other out"

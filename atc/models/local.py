@@ -105,7 +105,7 @@ class LocalEngine(Asked):
                     "temperature": temperature,
                     "seed": seed,
                     "cache_prompt": True,
-                    "grammar": program_grammar(request.names) if request.names else "",
+                    "grammar": program_grammar(request.functions) if request.functions else "",
                     # A small model may fall into writing the same few tokens for ever (an endless number, say).
                     "dry_multiplier": 0.8,
                     "dry_allowed_length": 24,

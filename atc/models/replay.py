@@ -17,20 +17,20 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from atc.files import append_line
-from atc.models.base import Asked, Completion, Message, Model, Request, Usage, answer
+from atc.models.base import Asked, Beginnings, Completion, Message, Model, Request, Usage, answer
 from protocols.errors import ModelError, UsageError
 
 __all__ = ["Recorder", "ReplayModel", "Reusing", "request_hash"]
 
 
 def request_hash(
-    messages: Sequence[Message], stop: Sequence[str], max_tokens: int, names: Sequence[str] | None = None
+    messages: Sequence[Message], stop: Sequence[str], max_tokens: int, functions: Beginnings | None = None
 ) -> str:
-    """sha256, in hex, over the canonical JSON of a request; `names` are the functions that it is held to."""
+    """sha256, in hex, over the canonical JSON of a request; `functions` are those that it is held to."""
     said = [asdict(message) for message in messages]
     request: dict[str, object] = {"messages": said, "stop": list(stop), "max_tokens": max_tokens}
-    if names is not None:
-        request["names"] = sorted(names)
+    if functions is not None:
+        request["functions"] = functions
     text = json.dumps(request, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -53,14 +53,14 @@ class ReplayModel(Asked):
     def answer(self, request: Request) -> Completion:
         """As `Asked.answer`; usage has the recorded tokens and the seconds that the replay took.
 
-        The answer may be that of a model which could not be held to names.
+        The answer may be that of a model which could not be held to anything.
         """
         return self._played(self._key(request))
 
     def _key(self, request: Request) -> str:
         """The hash under which a request is recorded, if it is."""
-        held = request_hash(request.messages, request.stop, request.max_tokens, request.names)
-        if request.names is None or held in self._answers:
+        held = request_hash(request.messages, request.stop, request.max_tokens, request.functions)
+        if request.functions is None or held in self._answers:
             return held
         return request_hash(request.messages, request.stop, request.max_tokens)
 
@@ -147,9 +147,9 @@ class Recorder(Asked):
     def answer(self, request: Request) -> Completion:
         """As `Asked.answer`. Raises: UsageError: The answer could not be written to the file."""
         completion = answer(self._model, request)
-        names = request.names if self.can_hold else None
+        functions = request.functions if self.can_hold else None
         entry = {
-            "hash": request_hash(request.messages, request.stop, request.max_tokens, names),
+            "hash": request_hash(request.messages, request.stop, request.max_tokens, functions),
             "model": self.name,
             "messages": [asdict(message) for message in request.messages],
             "stop": list(request.stop),
