@@ -212,6 +212,19 @@ print(least)"""
     assert mended(count, checked(count, "cinema")) == f"count = 0\n{count}"
 
 
+def test_what_was_looked_up_and_never_used_was_meant() -> None:
+    """A person's credits have jobs, and no names; the film's have both."""
+    looked = "credits = GET_people_personId_credits(personId=1)\nfilm_credits = GET_films_filmId_credits(filmId=2)\n"
+    wrong = looked + 'print([one for one in credits if one["job"] == "Director"][0]["name"])'
+
+    better = mended(wrong, checked(wrong, "cinema"))
+    assert better is not None
+    assert better.endswith('print([one for one in film_credits["crew"] if one["job"] == "Director"][0]["name"])')
+
+    used = wrong + '\nprint(film_credits["filmId"])'
+    assert "go through film_credits" not in str(checked(used, "cinema")[0].message)
+
+
 def test_a_text_is_compared_as_the_number_in_it() -> None:
     """As of "45 g" or of a day its year; what joins texts takes a number as one."""
     films = 'film = GET_films(query="Dune")["films"][0]\n'

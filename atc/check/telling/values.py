@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from atc.check.checker import Report
 from atc.check.diagnostic import Diagnostic, Edit
@@ -169,15 +171,12 @@ def _looped(subject: Subject, report: Report, loop: ast.For | ast.comprehension)
     body = subject.contract.body(tool)
     shape = body.at(path) if body is not None else None
     lists = {key: one.shape.item for key, one in shape.keys.items() if one.shape.kind == "list"} if shape else {}
-    asked = {
-        node.slice.value
-        for node in ast.walk(subject.tree)
-        if isinstance(node, ast.Subscript)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == loop.target.id
-        and isinstance(node.slice, ast.Constant)
-    }
+    asked = set(_asked(subject, loop, loop.target.id))
     fitting = [key for key, item in lists.items() if item is not None and asked <= set(item.keys)]
+    other = _unused(subject, asked) if not fitting else None
+    if other is not None:
+        edit = Edit.of(subject.lines, loop.iter, other)
+        return subject.at(report, "wrong-type", f"{said}; go through {other}", tool, other, edit)
     message = f"{said}; the lists of {tool}(…){steps(path)} are {listed(list(lists))}" if lists else said
     edit = None
     if len(fitting) == 1 and loop.iter.lineno == loop.iter.end_lineno:
@@ -185,6 +184,33 @@ def _looped(subject: Subject, report: Report, loop: ast.For | ast.comprehension)
         edit = Edit(loop.iter.lineno, end, end, f'["{fitting[0]}"]')
         message = f'{said}; go through ["{fitting[0]}"] of {tool}(…){steps(path)}'
     return subject.at(report, "wrong-type", message, tool, f'["{fitting[0]}"]' if edit else None, edit)
+
+
+def _asked(subject: Subject, loop: ast.For | ast.comprehension, name: str) -> Iterator[object]:
+    """The keys that are asked of what a loop goes through, those of what it picks out of that included."""
+    for node in ast.walk(subject.tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            held = node.value
+            if isinstance(held, ast.Subscript) and isinstance(held.value, ast.ListComp):  # [… for …][0]["key"]
+                picked = held.value
+                if loop in picked.generators and isinstance(picked.elt, ast.Name) and picked.elt.id == name:
+                    yield node.slice.value
+            elif isinstance(held, ast.Name) and held.id == name:
+                yield node.slice.value
+
+
+def _unused(subject: Subject, asked: AbstractSet[object]) -> str | None:
+    """The only list in what the program set and never used whose items have these keys: it was meant."""
+    read = {one.id for one in ast.walk(subject.tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+    found = []
+    for name in sorted({one.id for one in ast.walk(subject.tree) if isinstance(one, ast.Name)} - read):
+        held = _returned(subject, ast.Name(name))
+        body = subject.contract.body(held[0]) if held is not None else None
+        shape = body.at(held[1]) if body is not None and held is not None else None
+        for key, one in shape.keys.items() if shape is not None else ():
+            if one.shape.kind == "list" and one.shape.item is not None and asked <= set(one.shape.item.keys):
+                found.append(f'{name}["{key}"]')
+    return found[0] if len(found) == 1 and asked else None
 
 
 def _returned(subject: Subject, node: ast.expr, depth: int = 0) -> tuple[str, tuple[Step, ...]] | None:
