@@ -237,9 +237,17 @@ class _Writer:
         owned = is_among(want.noun, self.asked.owned)
 
         def worth(source: Source) -> float:
-            return source.score + self._spoken(source, want.noun, tool) + owned * self._of(source)
+            of = owned * self._of(source) + _ABOUT * self._is_meant(source, want.noun)
+            return source.score + self._spoken(source, want.noun, tool) + of
 
         return tuple(sorted(sources, key=worth, reverse=True))
+
+    def _is_meant(self, source: Source, noun: str) -> bool:
+        """Whether a list is all that is spoken of, the top rated, where nothing is named that could be looked for."""
+        tool = self.graph.protocol.tool(source.tool)
+        told = {stem(word) for word in words(tool.path) if word.isalpha()} - {stem(noun)}
+        free = any(p.required for p in tool.arguments) or 0 not in source.path or "search" in told
+        return not free and not self.asked.names and bool(told) and told <= set(self.asked.stems)
 
     def _of(self, source: Source) -> float:
         """What a source gains where a thing is somebody's: from that one it is reached, and not by its own name."""

@@ -297,6 +297,41 @@ def test_what_is_to_be_made_is_not_searched_for() -> None:
     assert any("POST_customers_customerId_parcels" in line for line in new)
 
 
+def test_a_list_that_is_all_that_is_spoken_of_is_not_searched_for() -> None:
+    """Where nothing is named that could be looked for."""
+    text: dict[str, object] = {"type": "string"}
+    shows = {
+        "type": "object",
+        "properties": {"results": {"type": "array", "items": {"$ref": "#/components/schemas/Show"}}},
+    }
+    answer = {"200": {"description": "shows", "content": {"application/json": {"schema": shows}}}}
+    query = [{"name": "query", "in": "query", "required": True, "schema": text}]
+    number = [{"name": "show_id", "in": "path", "required": True, "schema": {"type": "integer"}}]
+    found = ProtocolGraph(
+        load(
+            {
+                "openapi": "3.1.0",
+                "info": {"title": "t", "version": "1"},
+                "paths": {
+                    "/search/shows": {"get": {"parameters": query, "responses": answer}},
+                    "/shows/top_rated": {"get": {"responses": answer}},
+                    "/shows/{show_id}/keywords": {"get": {"parameters": number}},
+                },
+                "components": {
+                    "schemas": {"Show": {"type": "object", "properties": {"id": {"type": "integer"}, "title": text}}}
+                },
+            }
+        )
+    )
+    names = [tool.name for tool in found.protocol.tools]
+
+    def first(asked: str) -> str:
+        return worked(found, "GET_shows_show_id_keywords", names, asked)[0]
+
+    assert first("Give me a keyword of the top-1 rated show") == 'show = GET_shows_top_rated()["results"][0]'
+    assert first("Give me a keyword of Dusk") == 'show = GET_search_shows(query="Dusk")["results"][0]'
+
+
 @pytest.mark.parametrize("tool", ["GET_me", "GET_films_top_rated"])
 def test_what_needs_nothing_is_shown_only_where_it_is_the_likeliest(tool: str) -> None:
     """That it can be called does not say that it should be."""
