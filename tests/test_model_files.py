@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import shutil
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -250,3 +251,23 @@ def test_an_unknown_model_lists_the_known_ones() -> None:
     """A name that is not in the catalogue is a usage error with the names that are."""
     with pytest.raises(UsageError, match=r"'gpt-5'; there is local:qwen2\.5-coder-1\.5b"):
         files.pull("local:gpt-5")
+
+
+def test_folders_may_go_while_they_are_looked_through(tmp_path: Path) -> None:
+    """As those of pip do."""
+    folder, over = tmp_path / "pip", threading.Event()
+
+    def come_and_go() -> None:
+        while not over.is_set():
+            for number in range(20):
+                (folder / str(number) / "part").mkdir(parents=True, exist_ok=True)
+            for number in range(20):
+                shutil.rmtree(folder / str(number), ignore_errors=True)
+
+    coming = threading.Thread(target=come_and_go)
+    coming.start()
+    try:
+        assert {files._bytes_in(folder) for _ in range(2000)} == {0}
+    finally:
+        over.set()
+        coming.join()

@@ -287,9 +287,10 @@ def _wait(pip: subprocess.Popen[str], deadline: float, tick: Callable[[], None])
 def _bytes_in(folder: Path) -> int:
     """Size of the files in a folder that another process is writing."""
     count = 0
-    for file in folder.rglob("*"):
-        with suppress(FileNotFoundError):  # pip moves and removes its files meanwhile
-            count += file.stat().st_size
+    for place, _, names in os.walk(folder):  # pip moves and removes its files and folders meanwhile
+        for name in names:
+            with suppress(FileNotFoundError):
+                count += Path(place, name).stat().st_size
     return count
 
 
