@@ -134,7 +134,7 @@ class Agent:
         store = store / SIMULATED if store is not None and simulate else store
         self.store = ContractStore(store) if store is not None else None
         self.solved = Demonstrations(store, protocol) if store is not None else None
-        self.embedder = embedder
+        self._embedder = embedder
         self.strict_sandbox = strict_sandbox
         self.on_event: EventSink = on_event or (lambda event: None)
         policy: WritesPolicy = writes or ("allow" if simulate else "ask")
@@ -251,7 +251,7 @@ class Agent:
     @cached_property
     def candidates(self) -> Candidates:
         """What chooses the tools to show for a question."""
-        return Candidates(self.graph, self.embedder)
+        return Candidates(self.graph, self._embedder)
 
     @cached_property
     def vocabulary(self) -> Mapping[str, frozenset[str]]:
@@ -295,7 +295,7 @@ class Agent:
     def opening(self, query: str, tools: Sequence[str] | None = None) -> Opening:
         """What the model would be asked with first; it is not asked. `tools`: those to offer, by default the best."""
         most = len(self.protocol.tools) if self.tools == "all" else self.tools
-        return opening(query, self.candidates, self.vocabulary, tools, most, self.parts, self.solved, self.embedder)
+        return opening(query, self.candidates, self.vocabulary, tools, most, self.parts, self.solved)
 
     def new_journal(self) -> Journal | None:
         """The journal of a solve that is given none; a subclass may do without one."""

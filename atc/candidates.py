@@ -61,7 +61,7 @@ class Candidates:
         from rank_bm25 import BM25Plus
 
         self.graph = graph
-        self._embedder = embedder
+        self.embedder = embedder
         self._told = [
             f"{' '.join(words(tool.name))}. {tool.summary}. {tool.description}" for tool in graph.protocol.tools
         ]
@@ -99,7 +99,7 @@ class Candidates:
         scores = list(self._index.get_scores(asked))
         dated = Question(query).dated
         removes = not _REMOVES.isdisjoint(asked)
-        meant = self._embedder.likeness(query, self._told) if self._embedder else [0.0] * len(tools)
+        meant = self.embedder.likeness(query, self._told) if self.embedder else [0.0] * len(tools)
         for place, tool in enumerate(tools):
             scores[place] -= _UNWANTED * (tool.method == "DELETE" and not removes)
             scores[place] += _SPEAKS_OF * (not self.graph.returned(tool.name).keys().isdisjoint(speaks_of))

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from atc import prompts
 from atc.candidates import Candidates
 from atc.demonstrations import Demonstration, Demonstrations
-from atc.embedding import Embedder
 from atc.models import Message
 from atc.parts import PARTS, Part
 from protocols.graph import ProtocolGraph
@@ -94,7 +93,6 @@ def opening(
     most: int = 20,
     parts: Collection[Part] = PARTS,
     solved: Demonstrations | None = None,
-    embedder: Embedder | None = None,
 ) -> Opening:
     """Choose the tools for a question, and write them down.
 
@@ -104,7 +102,6 @@ def opening(
         tools: The tools to offer; without them the `most` best ones, and the producers of their identifiers.
         parts: What the prompt has (see atc.parts).
         solved: Questions that were answered before.
-        embedder: Says which of those mean what this one means.
     """
     graph = candidates.graph
     speaks_of = mentioned(query, vocabulary)
@@ -128,11 +125,9 @@ def opening(
             hints="hints" in parts,
             budget=PROMPT_TOKENS,
         )
-    before = (
-        tuple(solved.like(query, offered, embedder=embedder))
-        if solved is not None and "demonstrations" in parts
-        else ()
-    )
+    before: tuple[Demonstration, ...] = ()
+    if solved is not None and "demonstrations" in parts:
+        before = tuple(solved.like(query, offered, embedder=candidates.embedder))
     if "examples" not in parts:
         return Opening(query, offered, ranked, details, speaks_of, functions, solved=before)
     shown = _exemplary(candidates, query, speaks_of, scores, ranked)

@@ -54,12 +54,17 @@ def programs(
             yield program, ""
         return
     if _names(tool, graph, learned):  # what was seen to be called so is surer than any other name
-        for call in islice(_seen(tool, graph, learned), most):
-            yield from _chained(tool, [call], learned, permission, 1)
+        yield from _with_seen(tool, graph, learned, permission, most)
     if not lacking(tool, graph, among):
         lines = worked(graph, tool.name, among)
         lines = lines if len(lines) > 1 else [_direct(tool, learned, permission)]
         yield from _chained(tool, lines, learned, permission, most)
+    yield from _with_seen(tool, graph, learned, permission, most)  # more may have been seen since
+
+
+def _with_seen(
+    tool: Tool, graph: ProtocolGraph, learned: Learned, permission: Permission, most: int
+) -> Iterator[tuple[str, str]]:
     for call in islice(_seen(tool, graph, learned), most):
         yield from _chained(tool, [call], learned, permission, 1)
 

@@ -246,8 +246,9 @@ class _Writer:
         """Whether a list is all that is spoken of, the top rated, where nothing is named that could be looked for."""
         tool = self.graph.protocol.tool(source.tool)
         told = {stem(word) for word in words(tool.path) if word.isalpha()} - {stem(noun)}
-        free = any(p.required for p in tool.arguments) or 0 not in source.path or "search" in told
-        return not free and not self.asked.names and bool(told) and told <= set(self.asked.stems)
+        if self.asked.names or 0 not in source.path or "search" in told or any(p.required for p in tool.arguments):
+            return False
+        return bool(told) and told <= set(self.asked.stems)
 
     def _of(self, source: Source) -> float:
         """What a source gains where a thing is somebody's: from that one it is reached, and not by its own name."""

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 __all__ = ["Begun", "Broker", "Exceeded", "Plan"]
 
 MAX_ATTEMPTS = 4
+"""Requests that one call of a tool may send, counting the first."""
 _BUSY = (429, 503)
 """What a service answers that may be asked again later."""
-"""Requests that one call of a tool may send, counting the first."""
 
 BACKOFF = 0.5
 """Seconds before the second attempt when the service names no time; doubled each time."""
