@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Literal, Self
 from atc.candidates import Candidates
 from atc.demonstrations import Demonstrations
 from atc.effort import effort_of
-from atc.embedding import Embedder
 from atc.events import EventSink
 from atc.loop import Loop
 from atc.models import Model, open_model
@@ -71,7 +70,6 @@ class Agent:
         effort: "low", "medium" or "high": how much is tried (see atc.effort).
         without: Parts to do without, to see what they are worth (see atc.parts).
         learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
-        embedder: Chooses tools and programs that answered by what is meant, too, not by words alone (extra `dense`).
         strict_sandbox: Refuse to run programs where a layer of the sandbox cannot be had; else that is a warning.
         on_event: Called with every event as it happens.
         writes: What becomes of calls that may change something: "allow" sends them, "deny" ends the solve, "simulate"
@@ -100,7 +98,6 @@ class Agent:
         effort: str = "medium",
         without: Sequence[str] = (),
         store: Path | None = None,
-        embedder: Embedder | None = None,
         strict_sandbox: bool = False,
         on_event: EventSink | None = None,
         writes: WritesPolicy | None = None,
@@ -134,7 +131,6 @@ class Agent:
         store = store / SIMULATED if store is not None and simulate else store
         self.store = ContractStore(store) if store is not None else None
         self.solved = Demonstrations(store, protocol) if store is not None else None
-        self._embedder = embedder
         self.strict_sandbox = strict_sandbox
         self.on_event: EventSink = on_event or (lambda event: None)
         policy: WritesPolicy = writes or ("allow" if simulate else "ask")
@@ -173,7 +169,6 @@ class Agent:
         effort: str = "medium",
         without: Sequence[str] = (),
         store: Path | None = None,
-        embedder: Embedder | None = None,
         strict_sandbox: bool = False,
         on_event: EventSink | None = None,
         writes: WritesPolicy | None = None,
@@ -200,7 +195,6 @@ class Agent:
             effort=effort,
             without=without,
             store=store,
-            embedder=embedder,
             strict_sandbox=strict_sandbox,
             on_event=on_event,
             writes=writes,
@@ -251,7 +245,7 @@ class Agent:
     @cached_property
     def candidates(self) -> Candidates:
         """What chooses the tools to show for a question."""
-        return Candidates(self.graph, self._embedder)
+        return Candidates(self.graph, meaning="meaning" in self.parts)
 
     @cached_property
     def vocabulary(self) -> Mapping[str, frozenset[str]]:

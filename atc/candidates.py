@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 
-from atc.embedding import Embedder
+from atc.embedding import likeness
 from protocols.graph import ProtocolGraph
 from protocols.model import Tool
 from protocols.names import tool_name
@@ -34,8 +34,8 @@ _UNWANTED = 4.0
 _SPEAKS_OF = 2.0
 """What a field that the question speaks of is worth, beside the scores of words (about 1 to 4 each)."""
 
-_MEANT = 6.0
-"""What a tool is worth at most whose description means what the question means, where an embedder tells."""
+_MEANT = 8.0
+"""What a tool is worth at most whose description means what the question means."""
 
 _FIELD = 0.7
 """What a word of the question is worth at most that a field of the response has, and the tool's description has not."""
@@ -54,14 +54,14 @@ def _text_words(tool: Tool) -> set[str]:
 class Candidates:
     """The tools of a protocol, searchable by question; built once, asked often.
 
-    With an embedder, tools that mean what the question means come earlier, too (hybrid retrieval).
+    Words count, and with `meaning` what is meant, too (hybrid retrieval).
     """
 
-    def __init__(self, graph: ProtocolGraph, embedder: Embedder | None = None) -> None:
+    def __init__(self, graph: ProtocolGraph, *, meaning: bool = True) -> None:
         from rank_bm25 import BM25Plus
 
         self.graph = graph
-        self.embedder = embedder
+        self.meaning = meaning
         self._told = [
             f"{' '.join(words(tool.name))}. {tool.summary}. {tool.description}" for tool in graph.protocol.tools
         ]
@@ -99,7 +99,7 @@ class Candidates:
         scores = list(self._index.get_scores(asked))
         dated = Question(query).dated
         removes = not _REMOVES.isdisjoint(asked)
-        meant = self.embedder.likeness(query, self._told) if self.embedder else [0.0] * len(tools)
+        meant = likeness(query, self._told) if self.meaning else [0.0] * len(tools)
         for place, tool in enumerate(tools):
             scores[place] -= _UNWANTED * (tool.method == "DELETE" and not removes)
             scores[place] += _SPEAKS_OF * (not self.graph.returned(tool.name).keys().isdisjoint(speaks_of))

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from atc.embedding import Embedder
+from atc.embedding import likeness
 from atc.files import read_lines, write_text
 from protocols.errors import UsageError
 from protocols.model import Protocol
@@ -59,19 +59,19 @@ class Demonstrations:
         write_text(self.file, "".join(f"{json.dumps(asdict(one), ensure_ascii=False)}\n" for one in [*kept, solved]))
 
     def like(
-        self, query: str, tools: Collection[str], most: int = 2, embedder: Embedder | None = None
+        self, query: str, tools: Collection[str], most: int = 2, *, meaning: bool = True
     ) -> Sequence[Demonstration]:
         """The ones most like a question, the best first, that call nothing but these tools.
 
-        Alike are questions by the words that they share, with an embedder as much by what they mean; names aside: what
+        Alike are questions by the words that they share, with `meaning` as much by what they mean; names aside: what
         is asked is what counts, not of whom.
         """
         goal = _goal(query)
         possible = [solved for solved in self.all() if solved.tools and set(solved.tools) <= set(tools)]
         goals = [_goal(solved.query) for solved in possible]
         scores = [_shared(goal, other) for other in goals]
-        if embedder is not None:
-            meant = embedder.likeness(goal, goals)
+        if meaning:
+            meant = likeness(goal, goals)
             scores = [(words + meaning) / 2 for words, meaning in zip(scores, meant, strict=True)]
         best = sorted(zip(scores, possible, strict=True), key=lambda one: -one[0])
         return [solved for score, solved in best if score >= _LIKE][:most]

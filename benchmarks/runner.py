@@ -34,10 +34,9 @@ class Settings:
 
     `api` is "simulated" or the base URL; `now` is in ISO 8601; `candidates` is "listed" (in the task file), "all",
     how many are drawn, or "best N" where the agent chooses them. The budgets are those of one task, 0 for none.
-    `without` names parts of the help for the model that are left out (see atc.parts). `dense`: whether what is meant
-    counts where the agent chooses, besides words. `learn`: whether tasks go by what earlier ones of the run found out
-    of responses. `writes`: whether calls that may change something are sent. `repeat` is added to `seed` for the model,
-    and for nothing else: the worlds and the candidates stay what they were.
+    `without` names parts of the help for the model that are left out (see atc.parts). `learn`: whether tasks go by what
+    earlier ones of the run found out of responses. `writes`: whether calls that may change something are sent. `repeat`
+    is added to `seed` for the model, and for nothing else: the worlds and the candidates stay what they were.
     """
 
     benchmark: str
@@ -54,7 +53,6 @@ class Settings:
     max_seconds: float = 0.0
     without: Sequence[str] = ()
     effort: str = "medium"
-    dense: bool = False
     learn: bool = False
     writes: Literal["allow", "deny", "simulate"] = "allow"
     repeat: int = 0

@@ -2,36 +2,43 @@
 
 `python -m benchmarks.selection_bench NAME` takes the questions of a benchmark and the whole API, not the candidates
 that a task file lists, and chooses the k best tools for each (atc.candidates), alone and with the tools that yield what
-these need; `--dense` chooses by meaning, too. No language model is asked. Recall is that of the gold tools, in percent,
-as a mean over the tasks.
+these need. No language model is asked. Recall is that of the gold tools, in percent, as a mean over the tasks; of how
+many tasks all gold tools are called in the worked examples of the prompt stands beside.
+
+`questions` in the place of NAME is none of the benchmarks: 166 questions of our own over the same APIs
+(data/questions.yaml). By these the weights are chosen, so that the benchmarks' own questions say something.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import click
+import yaml
 from rich.console import Console
 from rich.table import Table
 
 from atc import Agent
-from atc.cli.options import dense_option
-from atc.embedding import Embedder
 from atc.files import to_json
 from benchmarks.cli import NAMES
-from benchmarks.datasets import open_dataset
-from benchmarks.metrics import mean
+from benchmarks.datasets import SHIPPED, open_dataset
+from benchmarks.metrics import Gold, mean
 from benchmarks.restbench import Task
+from protocols.model import Protocol
 
-__all__ = ["main", "measure"]
+__all__ = ["main", "measure", "questions"]
 
 SIZES = (3, 5, 10, 20)
+_QUESTIONS = "questions"
+_CALL = re.compile(r"\b(\w+)\(")
 
 
 def measure(agents: dict[str, Agent], tasks: Sequence[Task], most: int | None) -> dict[str, float]:
     """The figures for the `most` best tools of each task's API, None for all: `recall` without and `closed` with the
-    producers of identifiers (percent), `tools` shown and `tokens` of the prompt, estimated (means)."""
-    recall, closed, shown, tokens = [], [], [], []
+    producers of identifiers, tasks with all gold tools in `examples` (percent), `tools` shown and `tokens` of the
+    prompt, estimated (means)."""
+    recall, closed, worked, shown, tokens = [], [], [], [], []
     for task in tasks:
         agent, gold = agents[task.domain], set(task.gold.calls)
         count = most or len(agent.protocol.tools)
@@ -40,29 +47,43 @@ def measure(agents: dict[str, Agent], tasks: Sequence[Task], most: int | None) -
         opened = agent.opening(task.query)
         recall.append(len(gold & set(plain)) / len(gold))
         closed.append(len(gold & set(opened.tools)) / len(gold))
+        worked.append(gold <= set(_CALL.findall("\n".join(opened.examples))))
         shown.append(len(opened.tools))
         tokens.append(opened.tokens("2024-06-01"))
-    figures = {"recall": 100 * mean(recall), "closed": 100 * mean(closed), "tools": mean(shown), "tokens": mean(tokens)}
+    figures = {"recall": 100 * mean(recall), "closed": 100 * mean(closed), "examples": 100 * mean(worked)}
+    figures |= {"tools": mean(shown), "tokens": mean(tokens)}
     return {name: round(value, 1) for name, value in figures.items()}
 
 
+def questions() -> tuple[dict[str, Protocol], list[Task]]:
+    """Our own questions, and the APIs that they are about. Raises: UsageError: One of the APIs is not there."""
+    protocols: dict[str, Protocol] = {}
+    for name in ("restbench-tmdb", "restbench-spotify", "toolflow"):
+        protocols |= open_dataset(name, None, ()).protocols
+    tasks = []
+    for domain, asked in yaml.safe_load((SHIPPED / "questions.yaml").read_text("utf-8")).items():
+        for place, (query, tools) in enumerate(asked.items()):
+            tasks.append(Task(place, f"{domain}-{place}", query, Gold(dict.fromkeys(tools.split(), 1)), (), domain))
+    return protocols, tasks
+
+
 @click.command()
-@click.argument("name", type=click.Choice(list(NAMES)), metavar="NAME")
-@dense_option
+@click.argument("name", type=click.Choice([*NAMES, _QUESTIONS]), metavar="NAME")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
-def main(name: str, dense: bool, as_json: bool) -> None:
-    """Measure the choice of tools on the questions of the benchmark NAME."""
-    dataset = open_dataset(name, None, ())
-    embedder = Embedder() if dense else None
-    agents = {
-        domain: Agent(protocol, "openai:nobody", embedder=embedder) for domain, protocol in dataset.protocols.items()
-    }
-    rows = {str(most or "all"): measure(agents, dataset.tasks, most) for most in (*SIZES, None)}
+def main(name: str, as_json: bool) -> None:
+    """Measure the choice of tools on the questions of the benchmark NAME, or on our own `questions`."""
+    if name == _QUESTIONS:
+        protocols, tasks = questions()
+    else:
+        dataset = open_dataset(name, None, ())
+        protocols, tasks = dict(dataset.protocols), list(dataset.tasks)
+    agents = {domain: Agent(protocol, "openai:nobody") for domain, protocol in protocols.items()}
+    rows = {str(most or "all"): measure(agents, tasks, most) for most in (*SIZES, None)}
     if as_json:
-        click.echo(to_json({"benchmark": name, "tasks": len(dataset.tasks), "dense": dense, "chosen": rows}), nl=False)
+        click.echo(to_json({"benchmark": name, "tasks": len(tasks), "chosen": rows}), nl=False)
         return
-    table = Table(title=f"{name}, {len(dataset.tasks)} tasks{', dense' * dense}")
-    for column in ("chosen", "recall", "with producers", "tools shown", "prompt tokens", "saved"):
+    table = Table(title=f"{name}, {len(tasks)} tasks")
+    for column in ("chosen", "recall", "with producers", "in examples", "tools shown", "prompt tokens", "saved"):
         table.add_column(column, justify="right")
     everything = rows["all"]["tokens"]
     for most, row in rows.items():
@@ -70,6 +91,7 @@ def main(name: str, dense: bool, as_json: bool) -> None:
             most,
             f"{row['recall']:.1f} %",
             f"{row['closed']:.1f} %",
+            f"{row['examples']:.1f} %",
             f"{row['tools']:.1f}",
             f"{row['tokens']:,.0f}",
             f"{100 - 100 * row['tokens'] / everything:.0f} %",

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from atc import Agent, Solution
 from atc.demonstrations import Demonstration, Demonstrations
-from atc.embedding import Embedder
 from atc.files import to_json
 from atc.models import Model, open_model
 from atc.models.budget import Budgeted
@@ -113,10 +112,6 @@ class Work:
         seed = self.settings.seed + self.settings.repeat
         return open_model(self.settings.model, record=self._record, reuse=self._reuse, seed=seed)
 
-    @cached_property
-    def _embedder(self) -> Embedder | None:
-        return Embedder() if self.settings.dense else None
-
     def stop(self) -> None:
         """Let the solves that are under way in other threads end: nobody waits for them."""
         self._stopped = True
@@ -172,7 +167,6 @@ class Work:
                     seed=settings.seed + settings.repeat,
                     now=datetime.fromisoformat(settings.now),
                     effort=settings.effort,
-                    embedder=self._embedder,
                     tools=settings.chosen or "all",
                     without=[*settings.without, *(["demonstrations"] if shown is None else [])],
                     store=self._store,

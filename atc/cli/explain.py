@@ -10,7 +10,7 @@ from typing import Literal
 
 import click
 
-from atc.cli.options import dense_option, tool_count
+from atc.cli.options import tool_count
 from protocols.errors import UsageError
 
 __all__ = ["explain"]
@@ -30,11 +30,10 @@ __all__ = ["explain"]
     metavar="DIR",
     help="Show the questions like QUERY that `atc solve --store DIR` answered.",
 )
-@dense_option
 @click.option("--model", metavar="NAME", help="Count tokens as this local: or hf: model does; else they are estimated.")
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
 def explain(
-    query: str, api: str, tools: int | Literal["all"], store: Path | None, dense: bool, model: str | None, as_json: bool
+    query: str, api: str, tools: int | Literal["all"], store: Path | None, model: str | None, as_json: bool
 ) -> None:
     """Show what the model would be asked with QUERY: the chosen tools, where identifiers come from, and the prompt.
 
@@ -45,12 +44,11 @@ def explain(
     from rich.table import Table
 
     from atc.agent import Agent
-    from atc.embedding import Embedder
     from atc.files import to_json
 
     if not query.strip():
         raise UsageError("the question is empty")
-    with Agent.from_openapi(api, tools=tools, store=store, embedder=Embedder() if dense else None) as agent:
+    with Agent.from_openapi(api, tools=tools, store=store) as agent:
         opened = agent.opening(query.strip())
         total = len(agent.protocol.tools)
     today = datetime.now(UTC).date().isoformat()

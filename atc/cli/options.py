@@ -21,7 +21,6 @@ __all__ = [
     "bench_api_options",
     "check_api_options",
     "clock_options",
-    "dense_option",
     "model_options",
     "moment",
     "optional_api_options",
@@ -177,12 +176,6 @@ def writes_option(default: str) -> Callable[[Function], Function]:
         f"simulated API answers them, reads go to the real one)  [default: {default}]",
     )
 
-
-dense_option = click.option(
-    "--dense",
-    is_flag=True,
-    help="Choose tools, and questions answered before, by what is meant, too, not by words alone (extra `dense`).",
-)
 
 strict_option = click.option(
     "--strict-sandbox", "strict", is_flag=True, help="Refuse to run programs where a layer of the sandbox is missing."

@@ -20,7 +20,6 @@ from atc.cli.model import offer_pull
 from atc.cli.options import (
     allow_option,
     check_api_options,
-    dense_option,
     model_options,
     out_file,
     resumable_api_options,
@@ -54,7 +53,6 @@ _BESIDE_RESUME = {"resume", "writes", "refresh", "store", "record", "out", "as_j
     show_default=True,
     help="How many tools the model is shown.",
 )
-@dense_option
 @click.option(
     "--store",
     type=click.Path(file_okay=False, path_type=Path),
@@ -95,7 +93,6 @@ def solve(
     mode: str,
     max_reflections: int | None,
     effort: str,
-    dense: bool,
     tools: int | Literal["all"],
     store: Path | None,
     record: Path | None,
@@ -114,7 +111,6 @@ def solve(
     is needed: FILE has the question and all options.
     """
     from atc.agent import Agent
-    from atc.embedding import Embedder
     from atc.models import default_model, open_model
     from atc.resume import finished
     from atc.tui import open_view
@@ -153,14 +149,12 @@ def solve(
                 "mode": mode,
                 "max_reflections": max_reflections,
                 "effort": effort,
-                "dense": dense,
                 "tools": tools,
                 "strict_sandbox": strict,
             }
             kept.note("asked", {**asked, "writes": writes})
         asked.pop("writes", None)
         query, name = str(asked.pop("query")), str(asked.pop("model"))
-        meant = asked.pop("dense", False)
         asked["now"] = datetime.fromisoformat(asked["now"]) if asked["now"] else None
         policy = writes or ("allow" if asked["simulate"] else "ask")
         solution: Solution | None = None
@@ -182,7 +176,6 @@ def solve(
                     writes=policy,
                     confirm=confirm if can_ask() else None,
                     store=store,
-                    embedder=Embedder() if meant else None,
                     **asked,
                 ) as agent,
             ):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from click.testing import CliRunner
 
-from benchmarks.selection_bench import main
+from benchmarks.selection_bench import main, questions
+from protocols.errors import UsageError
 
 
 def test_recall_grows_with_what_is_chosen_and_producers_add_to_it() -> None:
@@ -17,4 +19,15 @@ def test_recall_grows_with_what_is_chosen_and_producers_add_to_it() -> None:
     assert chosen["3"]["recall"] <= chosen["5"]["recall"] <= chosen["10"]["recall"]
     assert chosen["3"]["recall"] < chosen["3"]["closed"]
     assert chosen["5"]["tokens"] < chosen["all"]["tokens"]
-    assert CliRunner().invoke(main, ["tiny"]).stdout.count("%") == 15
+    assert CliRunner().invoke(main, ["tiny"]).stdout.count("%") == 20
+
+
+def test_our_own_questions_need_tools_that_there_are() -> None:
+    try:
+        protocols, tasks = questions()
+    except UsageError as error:
+        pytest.skip(f"the documents of the benchmarks are not here: {error}")
+    names = {domain: {tool.name for tool in protocol.tools} for domain, protocol in protocols.items()}
+
+    assert len(tasks) == 166
+    assert [task.id for task in tasks if not task.gold.calls or not set(task.gold.calls) <= names[task.domain]] == []
