@@ -59,7 +59,12 @@ def examples(
         if lines and (len(lines) > 1 or name in sure):  # that a tool can be called does not say that it should be
             removes = name if graph.protocol.tool(name).method == "DELETE" else ""  # all else fails after it
             groups.setdefault((lines[0], removes), {}).update(dict.fromkeys(lines))
-    kept = [group for group in groups.values() if not any(_is_in(group, other) for other in groups.values())]
+    told = list(groups.values())
+    kept = [
+        group
+        for place, group in enumerate(told)
+        if not any(_is_in(group, other) for other in told) and not any(_is_found(group, one) for one in told[:place])
+    ]
     question = Question(query)
     return tuple(
         "\n".join(
@@ -73,6 +78,14 @@ def _is_in(group: Collection[str], other: Collection[str]) -> bool:
     """Whether all that one example calls is called by another, longer one."""
     calls = [line.partition(" = ")[2] or line for line in group]
     return len(group) < len(other) and all(any(call in line for line in other) for call in calls)
+
+
+def _is_found(group: Collection[str], other: Collection[str]) -> bool:
+    """Whether one call gets, unasked, things of a kind that a likelier, longer example finds elsewhere."""
+    [line, *more] = group
+    kind = singular(line.partition(" = ")[0])
+    found = {one[1] for one in map(FINDS.fullmatch, other) if one}
+    return "()" in line and not more and len(other) > 1 and kind in found
 
 
 def _once(lines: list[str]) -> list[str]:

@@ -437,3 +437,29 @@ def test_a_variable_that_a_list_is_made_of_keeps_its_name() -> None:
         'POST_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"], song_ids=[song["song_id"] for song in songs])',
         'songs = GET_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"])',
     ]
+
+
+def test_what_comes_unasked_is_not_shown_beside_what_finds_the_same() -> None:
+    """Unless it is likelier."""
+    text = {"type": "string"}
+    dishes = {"type": "array", "items": {"type": "object", "properties": {"dish_id": text}}}
+    number = [{"name": "dish_id", "in": "path", "required": True, "schema": text}]
+    found = ProtocolGraph(
+        load(
+            document(
+                "Dishes",
+                {
+                    "/dishes": ([{"name": "q", "in": "query", "required": True, "schema": text}], dishes),
+                    "/random-dishes": ([], dishes),
+                    "/dishes/{dish_id}/price": (number, {"type": "object", "properties": {"price": text}}),
+                },
+            )
+        )
+    )
+    names = [tool.name for tool in found.protocol.tools]
+    price, some = "GET_dishes_dish_id_price", "GET_random_dishes"
+
+    def told(*tools: str) -> int:
+        return len(examples(found, tools, names, 'What does the dish "Dusk" cost?', tools))
+
+    assert (told(price, some), told(some, price)) == (1, 2)
