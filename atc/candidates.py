@@ -85,13 +85,14 @@ class Candidates:
         return tuple(self.scores(query, speaks_of))
 
     def scores(self, query: str, speaks_of: Collection[str] = ()) -> dict[str, float]:
-        """By tool, how many telling words its path and description share with a query; the best first.
+        """By tool, how much its path and description share with a query, in telling words and in meaning; the best
+        first.
 
         Args:
             query: The question.
             speaks_of: Fields that the question speaks of (see `protocols.vocabulary`): tools that return one come
                 earlier.
-        Equal ones keep the order of the document. The words are weighed by BM25.
+        Equal ones keep the order of the document. The words are weighed by BM25, the meaning by `atc.embedding`.
         """
         tools = self.graph.protocol.tools
         asked = [stem(word) for word in words(query) if word not in _SAYS_NOTHING]

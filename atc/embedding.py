@@ -5,27 +5,28 @@ It takes half a second to load and microseconds a text: no model is run. Nothing
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 __all__ = ["likeness"]
 
-_vectors: dict[str, Any] = {}
-_lock = threading.Lock()
-
 
 def likeness(text: str, others: Sequence[str]) -> list[float]:
     """The cosine between a text and each of the others: 1 for the same, about 0 for what has nothing in common.
 
-    May be called from several threads; the vector of each text is worked out once.
+    May be called from several threads; the vectors of the others are kept.
     """
-    with _lock:
-        if unknown := [one for one in dict.fromkeys([text, *others]) if one not in _vectors]:
-            _vectors.update(zip(unknown, _table().embed(unknown, norm=True), strict=True))
-        return [float(_vectors[text] @ _vectors[one]) for one in others]
+    if not others:
+        return []
+    [vector] = _table().embed([text], norm=True)
+    return [float(likeness) for likeness in _embedded(tuple(others)) @ vector]
+
+
+@lru_cache(maxsize=64)
+def _embedded(texts: tuple[str, ...]) -> Any:
+    return _table().embed(list(texts), norm=True)
 
 
 @cache
