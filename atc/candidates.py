@@ -95,11 +95,12 @@ class Candidates:
         Equal ones keep the order of the document. The words are weighed by BM25, the meaning by `atc.embedding`.
         """
         tools = self.graph.protocol.tools
-        asked = [stem(word) for word in words(query) if word not in _SAYS_NOTHING]
+        said = words(query)
+        asked = [stem(word) for word in said if word not in _SAYS_NOTHING]
         short = {cut for word in asked for cut in cut_short(word, self._rare)}
         scores = list(self._index.get_scores(asked))
         dated = Question(query).dated
-        removes = not _REMOVES.isdisjoint(asked)
+        removes = not _REMOVES.isdisjoint(said)
         meant = likeness(query, self._told) if self.meaning else [0.0] * len(tools)
         for place, tool in enumerate(tools):
             scores[place] -= _UNWANTED * (tool.method == "DELETE" and not removes)

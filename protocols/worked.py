@@ -147,9 +147,9 @@ def _for_each(lines: list[str], question: Question, protocol: Protocol) -> list[
         return lines
     thing, call, inside = found.groups()
     several = question.kinds(thing)
-    said = json.dumps(several[0], ensure_ascii=False) if several else '"…"'
+    said = _quoted(several[0]) if several else '"…"'
     if len(names := several if len(several) > 1 else question.joined) > 1 and said in call:
-        told = ", ".join(json.dumps(name, ensure_ascii=False) for name in names)
+        told = ", ".join(_quoted(name) for name in names)
         finder = call.replace(said, "name")
         inner = [f"    {line}" for line in lines[1:]]
         return [f"for name in [{told}]:", f"    {thing} = {finder}{inside}[0]", *inner]
@@ -227,7 +227,7 @@ class _Writer:
 
     def is_unlikely(self, tool: Tool, call: str) -> bool:
         """Whether a call by itself leads nowhere: it looks for somebody's things by his name, or for nothing at all."""
-        by_name = any(json.dumps(one.text, ensure_ascii=False) in call for one in self.asked.names)
+        by_name = any(_quoted(one.text) in call for one in self.asked.names)
         owned = any(is_among(kind, self.asked.owned) for kind in _kinds(tool)[-1:])
         return (by_name and owned) or (call.endswith("()") and len(tool.arguments) > _FEW)
 
@@ -260,9 +260,16 @@ class _Writer:
 
         def worth(source: Source) -> float:
             of = owned * self._of(source) + _ABOUT * self._is_meant(source, want.noun)
-            return source.score + self._spoken(source, want.noun, tool) + of
+            return source.score + self._spoken(source, want.noun, tool) + of + self._there(source, want.noun, tool)
 
         return tuple(sorted(sources, key=worth, reverse=True))
+
+    def _there(self, source: Source, noun: str, taker: Tool) -> float:
+        """What a source gains that lists what is to be removed from where it is, unless the question may name it."""
+        listed = taker.method == "DELETE" and self.graph.protocol.tool(source.tool).path == taker.path
+        others = {stem(one) for one in self.graph.nouns} - {stem(noun)}
+        named = any(others.isdisjoint(map(stem, one.beside)) for one in self.asked.names)
+        return 2 * _ABOUT if listed and not named else 0.0
 
     def _is_meant(self, source: Source, noun: str) -> bool:
         """Whether a list is all that is spoken of, the top rated, where nothing is named that could be looked for."""
@@ -299,14 +306,15 @@ class _Writer:
         mine += 0.0 if said.isdisjoint(self.asked.stems) else _ABOUT
         others = self.graph.nouns.intersection(_kinds(tool)).difference(_kinds(taker), {noun})
         if any(p.argument.lower() in SEARCHES for p in tool.arguments):
-            mine += 2 * _ABOUT if self.asked.kinds(noun) else _ABOUT * self._is_named(noun)
+            named = self._named(noun) is not None and not self.asked.is_mine(noun)
+            mine += 2 * _ABOUT if self.asked.kinds(noun) else _ABOUT * named
         about = 0.0 if {stem(kind) for kind in others}.isdisjoint(self.asked.stems) else _ABOUT
         return len(told.intersection(self.asked.stems) - _EMPTY - {stem(noun)}) + mine + about
 
-    def _is_named(self, noun: str) -> bool:
-        """Whether the question names a thing of a kind that is nobody's: `the parcel Blue`."""
+    def _named(self, noun: str) -> str | None:
+        """What the question calls a thing, beside the word for its kind: `parcel Blue`, but not `Ana's best parcel`."""
         beside = any(stem(noun) in map(stem, one.beside) for one in self.asked.names)
-        return beside and not is_among(noun, self.asked.owned) and not self.asked.is_mine(noun)
+        return self.asked.name_of(noun) if beside and not is_among(noun, self.asked.owned) else None
 
     def _made(self, source: Source, noun: str) -> bool:
         """Whether a source makes a thing that a question wants to be made."""
@@ -348,7 +356,7 @@ class _Writer:
             name = new or next(iter(self.asked.kinds(about)), None) or self.asked.name_of(about)
         elif last in (("date",), ("day",)):
             name = self.asked.day
-        return json.dumps(name, ensure_ascii=False) if name is not None else text
+        return _quoted(name) if name is not None else text
 
     def _found(self, source: Source, noun: str, parameter: Parameter, depth: int) -> str | None:
         """The text of a value that a source yields, after the lines that call it."""
@@ -375,15 +383,24 @@ class _Writer:
         return f"[{name}{steps(rest)}]" if several and ends else f"{name}{steps(rest)}"
 
     def _is_one(self, call: str, noun: str) -> bool:
-        """Whether what a call looks for is the one thing that the question names, and speaks of in the singular."""
-        named = any(json.dumps(one.text, ensure_ascii=False) in call for one in self.asked.names)
-        return named and noun not in {singular(word) for word in words(self.asked.text) if singular(word) != word}
+        """Whether what a call looks for is the one thing that the question names, or the first, and speaks of in the
+        singular."""
+        if noun in {singular(word) for word in words(self.asked.text) if singular(word) != word}:
+            return False
+        first = [thing for thing, number in self.asked.numbered.items() if number == 1]
+        called_so = stem(noun) in first or (bool(first) and stem(noun) not in self.asked.stems)
+        return called_so or any(_quoted(one.text) in call for one in self.asked.names)
 
     def _best(self, call: str, source: Source, noun: str) -> str | None:
-        """The one of a list that the question means, as the latest or the heaviest, where its items tell by what."""
+        """The one of a list that the question means, as the latest, or by its name, where its items tell by what."""
         items = source.path[:-1]
         if items[-1:] != (0,):
             return None
+        name = self._named(noun)
+        field = next((one.name for one in self._fields(source.tool, items) if one.name in ("name", "title")), None)
+        if name is not None and field is not None and _quoted(name) not in call:
+            one = _identifier(noun)
+            return f'next({one} for {one} in {call}{steps(items[:-1])} if {one}["{field}"] == {_quoted(name)})'
         listed = noun_of(str(items[-2])) if len(items) > 1 else _kinds(self.graph.protocol.tool(source.tool))[-1]
         order, by = self.asked.ordered(noun) or self.asked.ordered(listed) or ("", frozenset())
         told = [one for one in self._fields(source.tool, items) if not by.isdisjoint(words(one.name))]
@@ -411,6 +428,10 @@ class _Writer:
             self.names[expression] = name if name not in taken else f"{name}{len(taken) + 1}"
             self.lines.append(f"{self.names[expression]} = {expression}")
         return self.names[expression]
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _identifier(noun: str) -> str:

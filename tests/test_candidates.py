@@ -6,10 +6,13 @@ import json
 from itertools import takewhile
 from pathlib import Path
 
+import pytest
+
 from atc.candidates import Candidates
 from atc.demonstrations import Demonstration, Demonstrations
 from atc.opening import opening
 from atc.parts import remaining
+from benchmarks.datasets import open_dataset
 from protocols import load
 from protocols.graph import ProtocolGraph
 from protocols.samples import sample
@@ -112,3 +115,11 @@ def test_what_is_meant_counts_beside_words(tmp_path: Path) -> None:
     assert solved.like("Show pictures of puppies", ("a",), meaning=False) == []
     assert [one.program for one in solved.like("Show pictures of puppies", ("a",))] == ["print(a())"]
     assert solved.like("How much is a ticket?", ("a",)) == []
+
+
+@pytest.mark.parametrize("word", ["Delete", "Remove"])
+def test_what_deletes_comes_early_only_where_something_is_to_go(word: str) -> None:
+    found = Candidates(ProtocolGraph(open_dataset("tiny", None, ()).protocols["museum"]))
+
+    assert found.rank(f"{word} the artwork Dusk from my favourites")[0] == "DELETE_me_favourites"
+    assert found.rank("Which artworks are among my favourites?")[0] != "DELETE_me_favourites"
