@@ -54,7 +54,10 @@ _ONE = re.compile(r"\b(?:an?|the|one)\s+((?:[\w-]+\s+){1,3}?)([a-z]+)\b", re.IGN
 _CALLED = re.compile(
     r"\b(?:call|called|name|named|rename|title|titled)(?:\s+(?:it|them|to))?\s+[\"'\u2018\u201c]?$", re.I
 )
-_END = re.compile(r"[.?!;](?:\s+|$)|,\s+(?:and|also|then|which|what|how)\s+|\s+(?:and also|and then|and tell|also)\s+")
+_END = re.compile(
+    r"[.?!;](?:\s+|$)|,\s+(?:and|also|then|which|what|how)\s+|\s+(?:and also|and then|and tell|also)\s+"
+    r"|\s+and\s+(?=(?:how|what|when|where|which|who)\b)"
+)
 _ANY = frozenset(
     [
         "any",

@@ -17,6 +17,10 @@ from protocols.vocabulary import asks
             ["Find a museum in Oslo", "Also, tell me when it opens", "which days are free"],
         ),
         ("Oslo", ["Oslo"]),
+        (
+            "Say which dish has the least salt and which one is quickest to cook",
+            ["Say which dish has the least salt", "which one is quickest to cook"],
+        ),
     ],
 )
 def test_a_long_question_has_parts(text: str, parts: list[str]) -> None:
