@@ -28,6 +28,8 @@ _EXAMPLES = 3
 _LIKELY, _SURE = 0.5, 0.75
 """Of the best tool's score, what one needs to be worth an example (a small model copies what it is shown), and what one
 needs for which there is nothing to be shown but its call."""
+_AS_LIKELY = 0.75
+"""Of the best writing tool's score, what another one needs: what a small model copies of it is done."""
 _EACH, _NEAR = 2, 0.85
 """Tools for each part of a long question, and of the best one's score what the second one needs."""
 _SMALL = 1500
@@ -160,6 +162,7 @@ def _exemplary(
     protocol = candidates.graph.protocol
     reads = [name for name in ranked if not protocol.tool(name).writes]
     writes = [] if asks(query) else [name for name in ranked if protocol.tool(name).writes]
+    writes = [name for name in writes if scores[name] >= _AS_LIKELY * scores[writes[0]]]
     likely = [one for one in (*reads[:_EXAMPLES], *writes[:_EXAMPLES]) if scores[one] >= _LIKELY * scores[ranked[0]]]
     parts = Question(query).parts
     for part in parts if len(parts) > 1 else ():

@@ -52,7 +52,9 @@ _WORDS_OF_BY = "|".join(sorted(_BY, key=len, reverse=True)).replace(" ", r"[\s-]
 _FIRST = re.compile(rf"\b({_WORDS_OF_BY})\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
 _ONE = re.compile(r"\b(?:an?|the|one)\s+((?:[\w-]+\s+){1,3}?)([a-z]+)\b", re.IGNORECASE)
 _CALLED = re.compile(
-    r"\b(?:call|called|name|named|rename|title|titled)(?:\s+(?:it|them|to))?\s+[\"'\u2018\u201c]?$", re.I
+    r"\b(?:call|called|name|named|rename|title|titled)(?:\s+(?:it|them|to))?\s+[\"'\u2018\u201c]?$"
+    r"|\b(?:rename|change)\b[^.?!]*\bto\s+[\"'\u2018\u201c]?$",
+    re.I,
 )
 _END = re.compile(
     r"[.?!;](?:\s+|$)|,\s+(?:and|also|then|which|what|how)\s+|\s+(?:and also|and then|and tell|also)\s+"
@@ -177,12 +179,14 @@ class Question:
         return re.search(rf"(?:^|[.?!]\s+){re.escape(name)}\s+(?:{_NEXT})\b", self.text) is not None
 
     def name_of(self, noun: str) -> str | None:
-        """What it calls a thing of a kind: by the name beside that word, or by the only one that there is.
+        """What it calls a thing of a kind: by the name beside that word, or by the only one that there is, besides that
+        of a new thing.
 
         None where that may go on: `Made by Hand` is one name, and `Dusk by Ana Bell` is two.
         """
-        beside = [one for one in self.names if _stem(noun) in map(stem, one.beside)]
-        found = {self._whole(one.text) for one in beside or self.names}
+        names = [one for one in self.names if one.text != self.called] or self.names
+        beside = [one for one in names if _stem(noun) in map(stem, one.beside)]
+        found = {self._whole(one.text) for one in beside or names}
         return found.pop() if len(found) == 1 else None
 
     def _whole(self, name: str) -> str | None:

@@ -314,7 +314,8 @@ class _Writer:
     def _named(self, noun: str) -> str | None:
         """What the question calls a thing, beside the word for its kind: `parcel Blue`, but not `Ana's best parcel`."""
         beside = any(stem(noun) in map(stem, one.beside) for one in self.asked.names)
-        return self.asked.name_of(noun) if beside and not is_among(noun, self.asked.owned) else None
+        name = self.asked.name_of(noun) if beside and not is_among(noun, self.asked.owned) else None
+        return name if name != self.asked.called else None
 
     def _made(self, source: Source, noun: str) -> bool:
         """Whether a source makes a thing that a question wants to be made."""

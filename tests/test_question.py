@@ -88,6 +88,19 @@ def test_names_side_by_side_and_the_latest_of_a_kind() -> None:
     assert orders == ["max", "min", ""]
 
 
+@pytest.mark.parametrize(
+    ("text", "called", "artist"),
+    [
+        ('Rename my first list to "Dusk"', "Dusk", "Dusk"),
+        ('Change the name of the list Old Days to "New Days"', "New Days", "Old Days"),
+        ('Put the songs of Ana Bell into a new list named "Love Ana"', "Love Ana", "Ana Bell"),
+    ],
+)
+def test_what_a_thing_is_to_be_called_is_nobodys_name(text: str, called: str, artist: str) -> None:
+    """Unless there is no other."""
+    assert (Question(text).called, Question(text).name_of("artist")) == (called, artist)
+
+
 def test_what_is_a_name_and_what_is_an_order() -> None:
     """`Take the first` names nobody, and a name with a small word inside is not cut there."""
     assert [one.text for one in Question("Take the first film of Ana Bell.").names] == ["Ana Bell"]
