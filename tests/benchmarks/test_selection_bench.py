@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from benchmarks.selection_bench import main, questions
-from protocols.errors import UsageError
 
 
 def test_recall_grows_with_what_is_chosen_and_producers_add_to_it() -> None:
@@ -22,11 +22,9 @@ def test_recall_grows_with_what_is_chosen_and_producers_add_to_it() -> None:
     assert CliRunner().invoke(main, ["tiny"]).stdout.count("%") == 20
 
 
-def test_our_own_questions_need_tools_that_there_are() -> None:
-    try:
-        protocols, tasks = questions()
-    except UsageError as error:
-        pytest.skip(f"the documents of the benchmarks are not here: {error}")
+def test_our_own_questions_need_tools_that_there_are(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATC_DATA", str(data))
+    protocols, tasks = questions()
     names = {domain: {tool.name for tool in protocol.tools} for domain, protocol in protocols.items()}
 
     assert len(tasks) == 166
