@@ -5,6 +5,7 @@ It takes half a second to load and microseconds a text: no model is run. Nothing
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -31,7 +32,11 @@ def _embedded(texts: tuple[str, ...]) -> Any:
 
 @cache
 def _table() -> Any:
-    import wordllama
-
+    quiet = logging.NullHandler()
+    logging.root.addHandler(quiet)  # without any, the package would have the whole process log to stderr
+    try:
+        import wordllama
+    finally:
+        logging.root.removeHandler(quiet)
     # It would look for its tokenizer on the net, though the package carries it.
     return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)

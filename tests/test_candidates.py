@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
+import subprocess
+import sys
 from itertools import takewhile
 from pathlib import Path
 
@@ -115,6 +118,17 @@ def test_what_is_meant_counts_beside_words(tmp_path: Path) -> None:
     assert solved.like("Show pictures of puppies", ("a",), meaning=False) == []
     assert [one.program for one in solved.like("Show pictures of puppies", ("a",))] == ["print(a())"]
     assert solved.like("How much is a ticket?", ("a",)) == []
+
+
+def test_choosing_by_meaning_leaves_the_log_alone() -> None:
+    """In a process of its own, that has not loaded the table of words yet."""
+    told = (
+        "import logging; from atc.embedding import likeness; likeness('a', ['b']); "
+        "print(logging.root.handlers, logging.root.level)"
+    )
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+
+    assert (done.stdout.split(), done.stderr) == (["[]", str(logging.WARNING)], "")
 
 
 @pytest.mark.parametrize("word", ["Delete", "Remove"])
