@@ -115,7 +115,7 @@ def _apart(lines: list[str]) -> list[str]:
 
 
 def _is_read(variable: str, lines: Iterable[str]) -> bool:
-    return any(f"{variable}[" in line or f" in {variable}]" in line for line in lines)
+    return any(re.search(rf"\b{variable}\[| in {variable}\]", line) for line in lines)
 
 
 def _is_set(call: str, lines: Iterable[str]) -> bool:
@@ -398,10 +398,10 @@ class _Writer:
         if items[-1:] != (0,):
             return None
         name = self._named(noun)
-        field = next((one.name for one in self._fields(source.tool, items) if one.name in ("name", "title")), None)
-        if name is not None and field is not None and _quoted(name) not in call:
+        title = next((one.name for one in self._fields(source.tool, items) if one.name in ("name", "title")), None)
+        if name is not None and title is not None and _quoted(name) not in call:
             one = _identifier(noun)
-            return f'next({one} for {one} in {call}{steps(items[:-1])} if {one}["{field}"] == {_quoted(name)})'
+            return f'next({one} for {one} in {call}{steps(items[:-1])} if {one}["{title}"] == {_quoted(name)})'
         listed = noun_of(str(items[-2])) if len(items) > 1 else _kinds(self.graph.protocol.tool(source.tool))[-1]
         order, by = self.asked.ordered(noun) or self.asked.ordered(listed) or ("", frozenset())
         told = [one for one in self._fields(source.tool, items) if not by.isdisjoint(words(one.name))]
