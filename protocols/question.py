@@ -178,6 +178,10 @@ class Question:
         """Whether what looks like a name is how a sentence begins that tells what to do: `Take the first`."""
         return re.search(rf"(?:^|[.?!]\s+){re.escape(name)}\s+(?:{_NEXT})\b", self.text) is not None
 
+    def beside(self, noun: str) -> tuple[Name, ...]:
+        """The names that stand beside the word for a kind of thing."""
+        return tuple(one for one in self.names if _stem(noun) in map(stem, one.beside))
+
     def name_of(self, noun: str) -> str | None:
         """What it calls a thing of a kind: by the name beside that word, or by the only one that there is, besides that
         of a new thing.
@@ -185,8 +189,8 @@ class Question:
         None where that may go on: `Made by Hand` is one name, and `Dusk by Ana Bell` is two.
         """
         names = [one for one in self.names if one.text != self.called] or self.names
-        beside = [one for one in names if _stem(noun) in map(stem, one.beside)]
-        found = {self._whole(one.text) for one in beside or names}
+        meant = [one for one in names if one in self.beside(noun)] or names
+        found = {self._whole(one.text) for one in meant}
         return found.pop() if len(found) == 1 else None
 
     def _whole(self, name: str) -> str | None:

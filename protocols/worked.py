@@ -313,8 +313,9 @@ class _Writer:
 
     def _named(self, noun: str) -> str | None:
         """What the question calls a thing, beside the word for its kind: `parcel Blue`, but not `Ana's best parcel`."""
-        beside = any(stem(noun) in map(stem, one.beside) for one in self.asked.names)
-        name = self.asked.name_of(noun) if beside and not is_among(noun, self.asked.owned) else None
+        if not self.asked.beside(noun) or is_among(noun, self.asked.owned):
+            return None
+        name = self.asked.name_of(noun)
         return name if name != self.asked.called else None
 
     def _made(self, source: Source, noun: str) -> bool:
