@@ -6,7 +6,10 @@ A tool that wins on words alone is of no use without the tools that yield its id
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
 
 from atc.embedding import likeness
 from protocols.graph import ProtocolGraph
@@ -37,6 +40,10 @@ _SPEAKS_OF = 2.0
 _MEANT = 8.0
 """What a tool is worth at most whose description means what the question means."""
 
+_AKIN, _SHORTEST = 0.25, 3
+"""How alike two words are that are akin at all, as `record` and `album`; it counts from 0 there to 1 for the same word.
+And the letters that a word has at least by whose meaning anything is found."""
+
 _FIELD = 0.7
 """What a word of the question is worth at most that a field of the response has, and the tool's description has not."""
 
@@ -54,7 +61,8 @@ def _text_words(tool: Tool) -> set[str]:
 class Candidates:
     """The tools of a protocol, searchable by question; built once, asked often.
 
-    Words count, and with `meaning` what is meant, too (hybrid retrieval).
+    Words count, and with `meaning` what is meant, too (hybrid retrieval): by the whole question, and word by word, each
+    of which counts, too, where a tool has one that is akin to it.
     """
 
     def __init__(self, graph: ProtocolGraph, *, meaning: bool = True) -> None:
@@ -79,6 +87,10 @@ class Candidates:
             if parameter.required and not {"date", "day"}.isdisjoint(words(parameter.argument))
         }
         self._index = BM25Plus([[stem(word) for word in words(_text(tool))] for tool in graph.protocol.tools])
+        known = {word for tool in graph.protocol.tools for word in words(_text(tool))}
+        known |= {word for tool in graph.protocol.tools for key in graph.returned(tool.name) for word in words(key)}
+        self._known = tuple(sorted(word for word in known - _SAYS_NOTHING if len(word) >= _SHORTEST))
+        self._worth: dict[str, Any] = {}
 
     def rank(self, query: str, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
         """The names of all tools, the best for a query first; see `scores`."""
@@ -96,9 +108,9 @@ class Candidates:
         """
         tools = self.graph.protocol.tools
         said = words(query)
-        asked = [stem(word) for word in said if word not in _SAYS_NOTHING]
-        short = {cut for word in asked for cut in cut_short(word, self._rare)}
-        scores = list(self._index.get_scores(asked))
+        asked = {stem(word) for word in said if word not in _SAYS_NOTHING}
+        short = {cut for word in asked for cut in cut_short(word, self._rare)} - asked
+        scores = self._by_words([word for word in said if word not in _SAYS_NOTHING])
         dated = Question(query).dated
         removes = not _REMOVES.isdisjoint(said)
         meant = likeness(query, self._told) if self.meaning else [0.0] * len(tools)
@@ -107,9 +119,33 @@ class Candidates:
             scores[place] += _SPEAKS_OF * (not self.graph.returned(tool.name).keys().isdisjoint(speaks_of))
             scores[place] += _MEANT * meant[place]
             scores[place] += _SPEAKS_OF * (dated and tool.name in self._of_a_day)
-            scores[place] += sum(self._rare.get(word, 0.0) for word in self._fields[tool.name] & {*asked, *short})
+            scores[place] += sum(self._rare.get(word, 0.0) for word in self._fields[tool.name] & short)
         order = sorted(range(len(tools)), key=lambda place: (-scores[place], place))
         return {tools[place].name: float(scores[place]) for place in order}
+
+    def _by_words(self, said: Sequence[str]) -> list[float]:
+        """By tool in the order of the document, what these words are worth; one counts as what is akin to it where that
+        is worth more."""
+        total = self._worth_of("") * 0
+        for word in said:
+            best = self._worth_of(stem(word))
+            akin = likeness(word, self._known) if self.meaning and len(word) >= _SHORTEST else []
+            for known, alike in zip(self._known, akin, strict=False):
+                if alike > _AKIN:
+                    best = np.maximum(best, (alike - _AKIN) / (1 - _AKIN) * self._worth_of(stem(known)))
+            total = total + best
+        return [float(score) for score in total]
+
+    def _worth_of(self, word: str) -> Any:
+        """By tool, what it is worth that the question has the stem of a word: less, where only a response has it."""
+        if word not in self._worth:
+            said = self._index.get_scores([word])
+            said -= said.min()  # BM25+ gives every tool something for every word
+            fields = [
+                self._rare[word] if word in self._fields[tool.name] else 0.0 for tool in self.graph.protocol.tools
+            ]
+            self._worth[word] = said + fields
+        return self._worth[word]
 
     def choose(self, query: str, most: int, speaks_of: Collection[str] = (), *, closed: bool = True) -> tuple[str, ...]:
         """The names of the `most` best tools for a query, then (`closed`) the producers of their required identifiers.

@@ -23,14 +23,14 @@ from protocols.worked import examples
 __all__ = ["PROMPT_TOKENS", "Opening", "opening"]
 
 PROMPT_TOKENS = 6000
-_EXAMPLES = 3
+_READS, _WRITES = 4, 3
 """Tools that read, and tools that write where something is to be done, of which an example is shown."""
-_LIKELY, _SURE = 0.5, 0.75
+_LIKELY, _SURE = 0.3, 0.5
 """Of the best tool's score, what one needs to be worth an example (a small model copies what it is shown), and what one
 needs for which there is nothing to be shown but its call."""
-_AS_LIKELY = 0.75
+_AS_LIKELY = 0.5
 """Of the best writing tool's score, what another one needs: what a small model copies of it is done."""
-_EACH, _NEAR = 2, 0.85
+_EACH, _NEAR = 3, 0.7
 """Tools for each part of a long question, and of the best one's score what the second one needs."""
 _SMALL = 1500
 """Tokens up to which an API is written down as a whole, once for all questions."""
@@ -163,7 +163,7 @@ def _exemplary(
     reads = [name for name in ranked if not protocol.tool(name).writes]
     writes = [] if asks(query) else [name for name in ranked if protocol.tool(name).writes]
     writes = [name for name in writes if scores[name] >= _AS_LIKELY * scores[writes[0]]]
-    likely = [one for one in (*reads[:_EXAMPLES], *writes[:_EXAMPLES]) if scores[one] >= _LIKELY * scores[ranked[0]]]
+    likely = [one for one in (*reads[:_READS], *writes[:_WRITES]) if scores[one] >= _LIKELY * scores[ranked[0]]]
     parts = Question(query).parts
     for part in parts if len(parts) > 1 else ():
         said = {name: score for name, score in candidates.scores(part, speaks_of).items() if name in reads}

@@ -6,6 +6,7 @@ examples and enumerations connects the two, and a small model sees the connectio
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import cast
@@ -24,6 +25,25 @@ _ASKS = frozenset(
 """How a query begins that wants to be told something."""
 _WONDERS = frozenset(words("curious find hear know learn see tell wonder wondering"))
 """What somebody says of himself who wants to be told something."""
+_TELLS = frozenset(
+    words(
+        "advise check compare count describe explain figure find give help know list look name print recommend say see"
+        " show suggest sum tell"
+    )
+)
+"""What one asks of somebody who is to say something, and to change nothing."""
+_SENTENCE = re.compile(r"[^.?!]+[.?!]*")
+_POLITE = re.compile(
+    r"(?:(?:can|could|will|would) you(?: be so kind and| please| kindly| just)*|please) ([a-z]+)\b", re.IGNORECASE
+)
+_ALSO = re.compile(
+    r"\b(?:and|then|so),? (?:also |then |please )*([a-z]+)"
+    r" (?:all|an?|each|every|him|her|his|it|its|my|one|that|the|them|these|this|those)\b",
+    re.IGNORECASE,
+)
+_AFTER_ALL = re.compile(r", (?:can|could|will|would) you\s*\?$", re.IGNORECASE)
+_SAYS = frozenset(words("he i it my our she that the there these they this those we"))
+"""How a sentence begins that only says how things are."""
 _ADVERB = 4
 _ENDINGS = ("ing", "ion", "ed", "or", "er", "e")
 
@@ -64,9 +84,23 @@ def vocabulary(protocol: Protocol) -> dict[str, frozenset[str]]:
 
 def asks(query: str) -> bool:
     """Whether a query wants to be told something, rather than to have something done."""
-    said = words(query)
+    sentences = [found.strip() for found in _SENTENCE.findall(query) if words(found)]
+    kinds = [_wants(sentence) for sentence in sentences]
+    return "told" in kinds and "done" not in kinds
+
+
+def _wants(sentence: str) -> str | None:
+    """Whether a sentence wants something "told" or "done"; None where it says how things are."""
+    said = words(sentence)
+    for way in (_POLITE.match(sentence), None if sentence.endswith("?") else _ALSO.search(sentence)):
+        if way is not None and way[1].lower() not in _TELLS | _ASKS:
+            return "done"
+    if _AFTER_ALL.search(sentence):
+        return "told" if said[0] in _TELLS else "done"
     wonders = said[:1] == ("i",) and not _WONDERS.isdisjoint(said)
-    return query.rstrip().endswith("?") or wonders or not _ASKS.isdisjoint(said[:1])
+    if sentence.endswith("?") or wonders or not (_ASKS | _TELLS).isdisjoint(said[:1]):
+        return "told"
+    return None if said[0] in _SAYS and _POLITE.search(sentence) is None else "done"
 
 
 def mentioned(query: str, known: Mapping[str, frozenset[str]]) -> dict[str, str]:

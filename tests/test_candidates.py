@@ -137,3 +137,15 @@ def test_what_deletes_comes_early_only_where_something_is_to_go(word: str) -> No
 
     assert found.rank(f"{word} the artwork Dusk from my favourites")[0] == "DELETE_me_favourites"
     assert found.rank("Which artworks are among my favourites?")[0] != "DELETE_me_favourites"
+
+
+def test_a_word_counts_for_one_that_is_akin_to_it() -> None:
+    """As a whole the question is as near to guests as to prices."""
+    described = {"a": "Guests of a restaurant", "b": "Prices in a restaurant", "c": "Photos of a restaurant"}
+    tools = [
+        {"name": name, "description": text, "url": f"https://api.test/{name}", "method": "GET"}
+        for name, text in described.items()
+    ]
+    found = Candidates(ProtocolGraph(load({"servers": [{"url": "https://api.test"}], "endpoints": tools})))
+
+    assert found.choose("Do they have fish, and is it cheap?", 1) == ("b",)

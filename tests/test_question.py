@@ -121,6 +121,17 @@ def test_what_is_a_name_and_what_is_an_order() -> None:
         ("Show me the films.", True),
         ("I want it off my list.", False),
         ("Put it on my list.", False),
+        ("Who directed it and wrote the book?", True),
+        ("Tell me the newest film and put all its actors on my list", False),
+        ("Could you stop the music for a moment?", False),
+        ("Could you please tell me who made it?", True),
+        ("Take it off my list, will you?", False),
+        ("Which film is on now? Put it on my list.", False),
+        ("What is playing, and on which device? If it is too loud, turn it down.", False),
+        ("Find the newest film and add it to my list", False),
+        ("Find the newest film and tell me the year it was made in", True),
+        ("I liked that film. Which ones are like it?", True),
+        ("I like this one, please put it on my list.", False),
     ],
 )
 def test_who_wants_to_be_told_and_who_wants_it_done(query: str, asked: bool) -> None:
