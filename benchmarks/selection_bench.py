@@ -5,8 +5,9 @@ that a task file lists, and chooses the k best tools for each (atc.candidates), 
 these need. No language model is asked. Recall is that of the gold tools, in percent, as a mean over the tasks; of how
 many tasks all gold tools are called in the worked examples of the prompt stands beside.
 
-`questions` in the place of NAME is none of the benchmarks: 166 questions of our own over the same APIs
-(data/questions.yaml). By these the weights are chosen, so that the benchmarks' own questions say something.
+`questions` in the place of NAME is none of the benchmarks: 256 questions of our own over the same APIs
+(data/questions.yaml). By these the weights are chosen, so that the benchmarks' own questions say something; `unseen`
+are 90 more by which nothing is chosen (data/unseen.yaml).
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from benchmarks.metrics import Gold, mean
 from benchmarks.restbench import Task
 from protocols.model import Protocol
 
-__all__ = ["main", "measure", "questions"]
+__all__ = ["main", "measure", "own"]
 
 SIZES = (3, 5, 10, 20)
-_QUESTIONS = "questions"
+_OWN = ("questions", "unseen")
 _CALL = re.compile(r"\b(\w+)\(")
 
 
@@ -55,25 +56,28 @@ def measure(agents: dict[str, Agent], tasks: Sequence[Task], most: int | None) -
     return {name: round(value, 1) for name, value in figures.items()}
 
 
-def questions() -> tuple[dict[str, Protocol], list[Task]]:
-    """Our own questions, and the APIs that they are about. Raises: UsageError: One of the APIs is not there."""
+def own(name: str) -> tuple[dict[str, Protocol], list[Task]]:
+    """Our own `questions` or the `unseen` ones, and the APIs that they are about.
+
+    Raises: UsageError: One of the APIs is not there.
+    """
     protocols: dict[str, Protocol] = {}
-    for name in ("restbench-tmdb", "restbench-spotify", "toolflow"):
-        protocols |= open_dataset(name, None, ()).protocols
+    for dataset in ("restbench-tmdb", "restbench-spotify", "toolflow"):
+        protocols |= open_dataset(dataset, None, ()).protocols
     tasks = []
-    for domain, asked in yaml.safe_load((SHIPPED / "questions.yaml").read_text("utf-8")).items():
+    for domain, asked in yaml.safe_load((SHIPPED / f"{name}.yaml").read_text("utf-8")).items():
         for place, (query, tools) in enumerate(asked.items()):
             tasks.append(Task(place, f"{domain}-{place}", query, Gold(dict.fromkeys(tools.split(), 1)), (), domain))
     return protocols, tasks
 
 
 @click.command()
-@click.argument("name", type=click.Choice([*NAMES, _QUESTIONS]), metavar="NAME")
+@click.argument("name", type=click.Choice([*NAMES, *_OWN]), metavar="NAME")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
 def main(name: str, as_json: bool) -> None:
-    """Measure the choice of tools on the questions of the benchmark NAME, or on our own `questions`."""
-    if name == _QUESTIONS:
-        protocols, tasks = questions()
+    """Measure the choice of tools on the questions of the benchmark NAME, or on our own: `questions` or `unseen`."""
+    if name in _OWN:
+        protocols, tasks = own(name)
     else:
         dataset = open_dataset(name, None, ())
         protocols, tasks = dict(dataset.protocols), list(dataset.tasks)

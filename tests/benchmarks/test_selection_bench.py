@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.selection_bench import main, questions
+from benchmarks.selection_bench import main, own
 
 
 def test_recall_grows_with_what_is_chosen_and_producers_add_to_it() -> None:
@@ -22,10 +22,13 @@ def test_recall_grows_with_what_is_chosen_and_producers_add_to_it() -> None:
     assert CliRunner().invoke(main, ["tiny"]).stdout.count("%") == 20
 
 
-def test_our_own_questions_need_tools_that_there_are(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "count"), [("questions", 256), ("unseen", 90)])
+def test_our_own_questions_need_tools_that_there_are(
+    name: str, count: int, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ATC_DATA", str(data))
-    protocols, tasks = questions()
+    protocols, tasks = own(name)
     names = {domain: {tool.name for tool in protocol.tools} for domain, protocol in protocols.items()}
 
-    assert len(tasks) == 166
+    assert len(tasks) == count
     assert [task.id for task in tasks if not task.gold.calls or not set(task.gold.calls) <= names[task.domain]] == []
