@@ -28,9 +28,9 @@ _READS, _WRITES = 4, 3
 _LIKELY, _SURE = 0.3, 0.5
 """Of the best tool's score, what one needs to be worth an example (a small model copies what it is shown), and what one
 needs for which there is nothing to be shown but its call."""
-_AS_LIKELY = 0.5
+_AS_LIKELY = 0.65
 """Of the best writing tool's score, what another one needs: what a small model copies of it is done."""
-_EACH, _NEAR = 3, 0.7
+_EACH, _NEAR = 3, 0.85
 """Tools for each part of a long question, and of the best one's score what the second one needs."""
 _SMALL = 1500
 """Tokens up to which an API is written down as a whole, once for all questions."""
