@@ -32,13 +32,15 @@ _TELLS = frozenset(
     )
 )
 """What one asks of somebody who is to say something, and to change nothing."""
-_SENTENCE = re.compile(r"[^.?!]+[.?!]*")
+_QUOTED = re.compile(r"\"[^\"]*\"|\u201c[^\u201d]*\u201d")
+_END = re.compile(r"(?<=[.?!])(?<![A-Z]\.)(?<![A-Z][a-z]\.)(?<!Mrs\.)\s+(?=[A-Z])")
+"""Between two sentences, and not after `St.` or an initial."""
 _POLITE = re.compile(
     r"(?:(?:can|could|will|would) you(?: be so kind and| please| kindly| just)*|please) ([a-z]+)\b", re.IGNORECASE
 )
 _ALSO = re.compile(
     r"\b(?:and|then|so),? (?:also |then |please )*([a-z]+)"
-    r" (?:all|an?|each|every|him|her|his|it|its|my|one|that|the|them|these|this|those)\b",
+    r" (?:all|an?|each|every|him|her|his|it|its|my|one|the|them|these|this|those)\b",
     re.IGNORECASE,
 )
 _AFTER_ALL = re.compile(r", (?:can|could|will|would) you\s*\?$", re.IGNORECASE)
@@ -84,23 +86,31 @@ def vocabulary(protocol: Protocol) -> dict[str, frozenset[str]]:
 
 def asks(query: str) -> bool:
     """Whether a query wants to be told something, rather than to have something done."""
-    sentences = [found.strip() for found in _SENTENCE.findall(query) if words(found)]
-    kinds = [_wants(sentence) for sentence in sentences]
+    sentences = [found.strip() for found in _END.split(_QUOTED.sub('""', query))]
+    kinds = [_wants(sentence) for sentence in sentences if words(sentence)]
     return "told" in kinds and "done" not in kinds
 
 
 def _wants(sentence: str) -> str | None:
     """Whether a sentence wants something "told" or "done"; None where it says how things are."""
-    said = words(sentence)
-    for way in (_POLITE.match(sentence), None if sentence.endswith("?") else _ALSO.search(sentence)):
-        if way is not None and way[1].lower() not in _TELLS | _ASKS:
-            return "done"
+    said = [word for word in words(sentence) if word not in ("please", "then")]
+    first = said[0] if said else ""
+    asked = _POLITE.match(sentence)
+    if asked is not None:
+        first = asked[1].lower()
+        return "told" if first in _TELLS | _ASKS and not _goes_on(sentence) else "done"
     if _AFTER_ALL.search(sentence):
-        return "told" if said[0] in _TELLS else "done"
-    wonders = said[:1] == ("i",) and not _WONDERS.isdisjoint(said)
-    if sentence.endswith("?") or wonders or not (_ASKS | _TELLS).isdisjoint(said[:1]):
+        return "told" if first in _TELLS else "done"
+    if sentence.endswith("?"):
         return "told"
-    return None if said[0] in _SAYS and _POLITE.search(sentence) is None else "done"
+    if first in _TELLS | _ASKS or (first == "i" and not _WONDERS.isdisjoint(said)):
+        return "done" if _goes_on(sentence) else "told"
+    return None if first in _SAYS and _POLITE.search(sentence) is None else "done"
+
+
+def _goes_on(sentence: str) -> bool:
+    """Whether more is wanted, in the same sentence, than to be told something: `… and put it on my list`."""
+    return any(also[1].lower() not in _TELLS | _ASKS for also in _ALSO.finditer(sentence))
 
 
 def mentioned(query: str, known: Mapping[str, frozenset[str]]) -> dict[str, str]:
