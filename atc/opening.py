@@ -23,7 +23,7 @@ from protocols.worked import examples
 __all__ = ["PROMPT_TOKENS", "Opening", "opening"]
 
 PROMPT_TOKENS = 6000
-_READS, _WRITES = 4, 3
+_EXAMPLES = 3
 """Tools that read, and tools that write where something is to be done, of which an example is shown."""
 _LIKELY, _SURE = 0.3, 0.5
 """Of the best tool's score, what one needs to be worth an example (a small model copies what it is shown), and what one
@@ -163,7 +163,7 @@ def _exemplary(
     reads = [name for name in ranked if not protocol.tool(name).writes]
     writes = [] if asks(query) else [name for name in ranked if protocol.tool(name).writes]
     writes = [name for name in writes if scores[name] >= _AS_LIKELY * scores[writes[0]]]
-    likely = [one for one in (*reads[:_READS], *writes[:_WRITES]) if scores[one] >= _LIKELY * scores[ranked[0]]]
+    likely = [one for one in (*reads[:_EXAMPLES], *writes[:_EXAMPLES]) if scores[one] >= _LIKELY * scores[ranked[0]]]
     parts = Question(query).parts
     for part in parts if len(parts) > 1 else ():
         said = {name: score for name, score in candidates.scores(part, speaks_of).items() if name in reads}
