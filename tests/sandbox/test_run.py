@@ -606,7 +606,7 @@ print(peak() - before, run.outcome, run.limit, len(run.calls))
     ],
 )  # fmt: skip
 def test_the_host_hardly_grows_whatever_a_program_does(api: LocalAPI, program: str, end: str) -> None:
-    """Large and deep replies, large requests, endless headers and names, much output: 64 MiB at the most."""
+    """Large and deep replies, large requests, endless headers and names, much output: 80 MiB at the most."""
     api.answer("GET", "/cities/headers", {}, headers={f"X{number}": "a" * 65_000 for number in range(90)})
     api.answer("GET", "/cities/line", raw=b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1" * 100_000_000)
     packed = zlib.compress(zlib.compress(b"x" * 400_000_000))
@@ -621,7 +621,7 @@ def test_the_host_hardly_grows_whatever_a_program_does(api: LocalAPI, program: s
     assert told.returncode == 0, told.stderr
     grown, outcome = told.stdout.split(" ", 1)
     assert outcome.startswith(end)
-    assert int(grown) <= 64
+    assert int(grown) <= 80
 
 
 def test_a_program_may_catch_a_memory_error() -> None:
