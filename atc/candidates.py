@@ -108,9 +108,10 @@ class Candidates:
         """
         tools = self.graph.protocol.tools
         said = words(query)
-        asked = {stem(word) for word in said if word not in _SAYS_NOTHING}
+        telling = [word for word in said if word not in _SAYS_NOTHING]
+        asked = {stem(word) for word in telling}
         short = {cut for word in asked for cut in cut_short(word, self._rare)} - asked
-        scores = self._by_words([word for word in said if word not in _SAYS_NOTHING])
+        scores = self._by_words(telling)
         dated = Question(query).dated
         removes = not _REMOVES.isdisjoint(said)
         meant = likeness(query, self._told) if self.meaning else [0.0] * len(tools)
@@ -126,14 +127,14 @@ class Candidates:
     def _by_words(self, said: Sequence[str]) -> list[float]:
         """By tool in the order of the document, what these words are worth; one counts as what is akin to it where that
         is worth more."""
-        total = self._worth_of("") * 0
+        total = np.zeros(len(self.graph.protocol.tools))
         for word in said:
             best = self._worth_of(stem(word))
             akin = likeness(word, self._known) if self.meaning and len(word) >= _SHORTEST else []
             for known, alike in zip(self._known, akin, strict=False):
                 if alike > _AKIN:
                     best = np.maximum(best, (alike - _AKIN) / (1 - _AKIN) * self._worth_of(stem(known)))
-            total = total + best
+            total += best
         return [float(score) for score in total]
 
     def _worth_of(self, word: str) -> Any:
@@ -141,10 +142,8 @@ class Candidates:
         if word not in self._worth:
             said = self._index.get_scores([word])
             said -= said.min()  # BM25+ gives every tool something for every word
-            fields = [
-                self._rare[word] if word in self._fields[tool.name] else 0.0 for tool in self.graph.protocol.tools
-            ]
-            self._worth[word] = said + fields
+            returned = np.array([word in self._fields[tool.name] for tool in self.graph.protocol.tools])
+            self._worth[word] = said + self._rare.get(word, 0.0) * returned
         return self._worth[word]
 
     def choose(self, query: str, most: int, speaks_of: Collection[str] = (), *, closed: bool = True) -> tuple[str, ...]:

@@ -17,7 +17,8 @@ from atc.parts import PARTS, Part
 from protocols.graph import ProtocolGraph
 from protocols.question import Question
 from protocols.render import PLAIN_NAMES, estimate, render
-from protocols.vocabulary import asks, mentioned
+from protocols.vocabulary import mentioned
+from protocols.wishes import asks
 from protocols.worked import examples
 
 __all__ = ["PROMPT_TOKENS", "Opening", "opening"]

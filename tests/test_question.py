@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protocols.question import Question
-from protocols.vocabulary import asks
+from protocols.wishes import asks
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import TypeGuard
 from atc.provenance import lookup
 from atc.verify.findings import Finding, Inspected, changed, failed, folded
 from atc.verify.printed import is_negative
-from protocols.vocabulary import asks
+from protocols.wishes import asks
 from sandbox.identity import SAFE
 from sandbox.records import CallRecord, Run
 
