@@ -246,7 +246,9 @@ def main(name: str, task_file: Path | None, apis: tuple[str, ...], file: Path, m
         counting = open_model(model)
         count: Callable[[str], int] | None = getattr(counting, "count_tokens", None)
         if count is None:
-            raise click.UsageError(f"--model: {counting.name} cannot count tokens; name a local: or hf: model")
+            raise click.UsageError(
+                f"--model: {counting.name} cannot count tokens; name a local:, openvino: or hf: model"
+            )
         with closing(counting):
             known = record(open_dataset(name, task_file, apis), file, count)
     except ATCError as error:

@@ -30,7 +30,9 @@ __all__ = ["explain"]
     metavar="DIR",
     help="Show the questions like QUERY that `atc solve --store DIR` answered.",
 )
-@click.option("--model", metavar="NAME", help="Count tokens as this local: or hf: model does; else they are estimated.")
+@click.option(
+    "--model", metavar="NAME", help="Count tokens as this local:, openvino: or hf: model does; else they are estimated."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
 def explain(
     query: str, api: str, tools: int | Literal["all"], store: Path | None, model: str | None, as_json: bool
@@ -93,5 +95,5 @@ def _counted(name: str, texts: list[str]) -> int:
     with closing(open_model(name)) as model:
         count = getattr(model, "count_tokens", None)
         if count is None:
-            raise UsageError(f"--model: {name} cannot count tokens; name a local: or hf: model")
+            raise UsageError(f"--model: {name} cannot count tokens; name a local:, openvino: or hf: model")
         return sum(count(text) for text in texts)

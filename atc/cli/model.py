@@ -56,12 +56,13 @@ def pull_with_progress(name: str) -> str:
 
 def offer_pull(name: str) -> None:
     """Where somebody sits at the terminal, offer to fetch a local model that is not on disk. Raises: ModelError."""
-    if not name.startswith("local:") or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    scheme, _, short = name.partition(":")
+    if scheme not in {"local", "openvino"} or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
     from atc.models import files
 
-    known = files.find(name)
+    known = files.find(short)
     if known in files.installed():
         return
     if click.confirm(f"{name} is not on disk ({known.size / 1e9:.1f} GB). Fetch it now?", default=True, err=True):
-        pull_with_progress(name)
+        pull_with_progress(short)

@@ -185,7 +185,8 @@ model_options = _all(
     click.option(
         "--model",
         metavar="NAME",
-        help="local:NAME, openai:NAME, hf:NAME or replay:FILE  [default: $ATC_MODEL, else local:qwen2.5-coder-1.5b]",
+        help="local:NAME, openvino:NAME, openai:NAME, hf:NAME or replay:FILE  "
+        "[default: $ATC_MODEL, else local:qwen2.5-coder-1.5b]",
     ),
     click.option(
         "--mode",

@@ -1,6 +1,7 @@
 """Language models behind one interface; `open_model` finds the one that a name means.
 
 local:NAME    a model file on this machine, run by an engine inside our process (extra `local`)
+openvino:NAME the same file, run by OpenVINO: reads faster on newer processors (extra `openvino`)
 openai:NAME   OpenAI, or any endpoint that speaks its chat completions format (OPENAI_BASE_URL, OPENAI_API_KEY)
 hf:NAME       a folder or hub name that transformers can load (extra `hf`)
 replay:FILE   answers recorded earlier
@@ -35,7 +36,7 @@ def open_model(
     """The model that a name means. What is heavy is loaded when it is first asked.
 
     Args:
-        name: `local:NAME`, `openai:NAME`, `hf:NAME` or `replay:FILE`; None means `default_model()`.
+        name: `local:NAME`, `openvino:NAME`, `openai:NAME`, `hf:NAME` or `replay:FILE`; None means `default_model()`.
         record: A file to which every answer is appended, for `replay:FILE`.
         reuse: A file whose recorded answers are taken where it has them, and to which the others are appended.
         seed: For the models that take one.
@@ -61,6 +62,11 @@ def _open(name: str, seed: int, keep: bool) -> Model:
             from atc.models.local import LocalEngine
 
             return LocalEngine(name, files.path(rest), seed=seed, keep=files.prefixes() if keep else None)
+        if scheme == "openvino":
+            from atc.models import files
+            from atc.models.openvino_model import OpenVINOModel
+
+            return OpenVINOModel(name, files.path(rest), files.converted())
         if scheme == "openai":
             from atc.models.openai_compatible import OpenAIModel
 
@@ -75,5 +81,5 @@ def _open(name: str, seed: int, keep: bool) -> Model:
             return ReplayModel(Path(rest))
     from atc.models.files import CATALOGUE
 
-    known = ", ".join(f"local:{model.name}" for model in CATALOGUE)
+    known = ", ".join(f"{scheme}:{model.name}" for model in CATALOGUE for scheme in ("local", "openvino"))
     raise UsageError(f"{name!r} names no model; give {known}, openai:NAME, hf:NAME or replay:FILE")

@@ -95,6 +95,11 @@ def prefixes() -> Path:
     return home() / "prefixes"
 
 
+def converted() -> Path:
+    """Where what model files are converted to is kept, for engines that cannot run them as they are."""
+    return home() / "converted"
+
+
 def find(name: str) -> LocalModel:
     """The catalogue's entry for a name, with or without `local:`. Raises: UsageError: there is none."""
     short = name.removeprefix("local:")

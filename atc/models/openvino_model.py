@@ -1,0 +1,186 @@
+"""`openvino:NAME`: the file of `local:NAME`, run by OpenVINO GenAI in our own process.
+
+It uses the arithmetic for small numbers that newer processors have (AVX-512 VNNI, AMX), which the wheel of llama.cpp
+does not: there it reads several times as fast, and writes about as fast. What it reads it rounds a little otherwise, so
+its answers are not always those of `local:NAME`. The file is converted when it is first used, and kept converted.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut
+from atc.models.grammar import program_grammar
+from protocols.errors import ModelError, PromptRefused
+
+__all__ = ["OpenVINOModel"]
+
+CONTEXT = 8192
+"""Tokens that prompt and answer may have together."""
+
+REMEMBERED = 1
+"""GB for what was read; a prompt that begins like an earlier one is read from where it differs."""
+
+_PATIENCE = 120.0
+"""Seconds that the end of the process waits for an answer to stop: it can only between two tokens that it writes."""
+
+
+class OpenVINOModel(Asked):
+    """A GGUF file that OpenVINO runs. It is loaded when it is first asked, and answers one conversation at a time.
+
+    How many tokens of a prompt were read before is not known here: `Usage.cached_tokens` is 0.
+
+    Args:
+        file: The GGUF file.
+        kept: The folder for what it is converted to, some 1.3 GB for a model of 1.5 billion weights.
+    Raises: ModelError: the extra `openvino` is not installed.
+    """
+
+    can_hold = True
+
+    def __init__(self, name: str, file: Path, kept: Path) -> None:
+        if importlib.util.find_spec("openvino_genai") is None:
+            raise ModelError(f"{name} needs the extra `openvino`: pip install 'atc-toolchain[openvino]'")
+        self.name = name
+        self._file = file
+        self._kept = kept / f"{file.stem}-{importlib.metadata.version('openvino-genai')}"
+        self._lock = threading.RLock()
+        self._loaded: Any = None
+        self._given_up = threading.Event()
+
+    def answer(self, request: Request) -> Completion:
+        """As `Asked.answer`. Raises: ModelError: also when prompt and answer do not fit into CONTEXT."""
+        started = time.monotonic()
+        with self._lock:
+            self._given_up = threading.Event()
+            pipeline = self._load()
+            tokenizer = pipeline.get_tokenizer()
+            prompt = tokenizer.encode(_render(tokenizer, request.messages), add_special_tokens=False)
+            length = int(prompt.input_ids.shape[1])
+            if length + request.max_tokens > CONTEXT:
+                raise PromptRefused(
+                    f"the conversation has {length} tokens, and {request.max_tokens} are kept for the answer; "
+                    f"{self.name} can hold {CONTEXT} together"
+                )
+            reply = self._write(pipeline, prompt, _settings(request))
+            written = reply.tokens[0]
+            text, _ = cut(tokenizer.decode(written), request.stop)
+        usage = Usage(length, len(written), 0, 1, time.monotonic() - started)
+        return Completion(text, usage, "length" if reply.finish_reasons[0].name == "LENGTH" else "stop")
+
+    def count_tokens(self, text: str) -> int:
+        """How many tokens a text has, without chat template. Raises: ModelError."""
+        with self._lock:
+            return int(self._load().get_tokenizer().encode(text, add_special_tokens=False).input_ids.shape[1])
+
+    def close(self) -> None:
+        """Give the memory back; who is still waiting for an answer gets a ModelError."""
+        self._given_up.set()
+        with self._lock:
+            self._loaded = None
+
+    def _load(self) -> Any:
+        if self._loaded is None:
+            import openvino_genai
+
+            scheduler = openvino_genai.SchedulerConfig()
+            scheduler.enable_prefix_caching = True
+            scheduler.cache_size = REMEMBERED
+            try:
+                if not self._kept.is_dir():
+                    self._convert(openvino_genai)
+                self._loaded = openvino_genai.LLMPipeline(str(self._kept), "CPU", scheduler_config=scheduler)
+            except (RuntimeError, OSError) as error:
+                raise ModelError(
+                    f"OpenVINO could not load {self._file}, or {self._kept} that was made of it: {_first(error)}"
+                ) from error
+        return self._loaded
+
+    def _convert(self, openvino_genai: Any) -> None:
+        """Write what the file becomes, in a folder that is there whole or not at all."""
+        part = self._kept.with_name(f"{self._kept.name}.{os.getpid()}.part")
+        part.mkdir(parents=True)
+        try:
+            beside = part / self._file.name  # it is written beside the file that it is made of
+            beside.symlink_to(self._file.absolute())
+            openvino_genai.LLMPipeline(str(beside), "CPU", enable_save_ov_model=True)
+            beside.unlink()
+            if not self._kept.is_dir():
+                part.rename(self._kept)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+    def _write(self, pipeline: Any, prompt: Any, settings: Any) -> Any:
+        """What it answers, as tokens. It is made in a thread of its own, so that Ctrl-C is heard meanwhile."""
+        from openvino_genai import StreamingStatus
+
+        given_up, replies, failures = self._given_up, [], []
+
+        def told(_: str) -> Any:
+            return StreamingStatus.CANCEL if given_up.is_set() else StreamingStatus.RUNNING
+
+        def work() -> None:
+            try:
+                replies.append(pipeline.generate(prompt, settings, told))
+            except RuntimeError as error:
+                failures.append(error)
+
+        def end() -> None:
+            given_up.set()
+            thread.join(_PATIENCE)
+
+        thread = threading.Thread(target=work, daemon=True)
+        atexit.register(end)
+        try:
+            thread.start()
+            thread.join()
+        except BaseException:
+            end()
+            raise
+        finally:
+            atexit.unregister(end)
+        if given_up.is_set():
+            raise ModelError("the local engine was stopped while it answered")
+        if failures:
+            raise ModelError(f"{self.name} could not answer: {_first(failures[0])}") from failures[0]
+        return replies[0]
+
+
+def _settings(request: Request) -> Any:
+    import openvino_genai
+
+    settings = openvino_genai.GenerationConfig()
+    settings.apply_chat_template = False
+    settings.max_new_tokens = request.max_tokens
+    settings.stop_strings = set(request.stop)
+    settings.do_sample = request.seed is not None
+    if request.seed is not None:  # as llama.cpp draws
+        settings.temperature, settings.top_k, settings.top_p, settings.min_p = TEMPERATURE, 40, 0.95, 0.05
+        settings.rng_seed = request.seed
+    if request.functions:
+        settings.structured_output_config = openvino_genai.StructuredOutputConfig(
+            grammar=program_grammar(request.functions)
+        )
+    return settings
+
+
+def _render(tokenizer: Any, messages: Sequence[Message]) -> str:
+    """The conversation as the model was trained to read it, left open at its end."""
+    prefilled = messages[-1].role == "assistant"
+    turns = [asdict(message) for message in (messages[:-1] if prefilled else messages)]
+    rendered: str = tokenizer.apply_chat_template(turns, add_generation_prompt=True)
+    return rendered + messages[-1].content if prefilled else rendered
+
+
+def _first(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
