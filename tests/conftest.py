@@ -43,6 +43,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             left_out.setdefault(f"no benchmark data at {DATA} (set ATC_DATA)", []).append(item)
         elif item.get_closest_marker("model") and not installed():
             left_out.setdefault("the local model is not on disk (make model)", []).append(item)
+        elif item.get_closest_marker("openvino") and importlib.util.find_spec("openvino_genai") is None:
+            left_out.setdefault("there is no OpenVINO (pip install '.[openvino]')", []).append(item)
         elif item.get_closest_marker("ray") and importlib.util.find_spec("ray") is None:
             left_out.setdefault("there is no Ray (pip install '.[ray]')", []).append(item)
         elif item.get_closest_marker("browser") and not DRIVER:

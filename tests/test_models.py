@@ -399,6 +399,15 @@ def test_what_is_recorded_is_not_asked_again(endpoint: Endpoint, tmp_path: Path)
     assert len(file.read_text().splitlines()) == 4
 
 
+def test_what_another_model_said_is_no_answer_of_this_one(endpoint: Endpoint, tmp_path: Path) -> None:
+    """A record may hold answers of several models; each run takes those of its own."""
+    file = tmp_path / "answers.jsonl"
+    for name in ("openai:small", "openai:large", "openai:large"):
+        open_model(name, reuse=file).complete(QUESTION)
+    assert len(endpoint.requests) == 2
+    assert [json.loads(line)["model"] for line in file.read_text().splitlines()] == ["openai:small", "openai:large"]
+
+
 def test_the_hash_of_a_request_never_changes() -> None:
     """Records stay good: this hash is written in files that people keep."""
     hashed = request_hash([Message("user", "h\u00e9")], ["```"], 5)

@@ -38,15 +38,18 @@ def request_hash(
 class ReplayModel(Asked):
     """Answers from a file that a recorder wrote; any other request is a ModelError.
 
+    Args:
+        file: What a recorder wrote.
+        of: Only the answers of the model with this name; without it, all.
     Raises: ModelError: there is no such file. UsageError: a line in it is no recorded answer.
     """
 
     can_hold = True
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, of: str | None = None) -> None:
         self.name = f"replay:{file}"
         self._file = file
-        self._answers = _read(file)
+        self._answers = _read(file, of)
         self._asked: dict[str, int] = defaultdict(int)
         self._lock = threading.Lock()
 
@@ -88,7 +91,7 @@ class ReplayModel(Asked):
 
 
 class Reusing(Asked):
-    """A model that is asked only what a record does not answer; what it says then is added to the record.
+    """A model that is asked only what it did not answer in a record yet; what it says then is added to the record.
 
     An answer drawn at random is played once, and the next one is drawn anew; the likeliest one is always the same.
     Usage has the tokens that the answer cost when it was recorded.
@@ -99,7 +102,7 @@ class Reusing(Asked):
     def __init__(self, model: Model, file: Path) -> None:
         self.name = model.name
         self._model = Recorder(model, file)
-        self._recorded = ReplayModel(file)
+        self._recorded = ReplayModel(file, model.name)
         self.can_hold = self._model.can_hold
 
     def answer(self, request: Request) -> Completion:
@@ -113,7 +116,7 @@ class Reusing(Asked):
         self._model.close()
 
 
-def _read(file: Path) -> dict[str, list[Completion]]:
+def _read(file: Path, of: str | None) -> dict[str, list[Completion]]:
     try:
         lines = file.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -125,7 +128,8 @@ def _read(file: Path) -> dict[str, list[Completion]]:
         try:
             entry = json.loads(line)
             completion = Completion(entry["text"], Usage(**entry["usage"], model_calls=1), entry["finish"])
-            answers[entry["hash"]].append(completion)
+            if of is None or entry["model"] == of:
+                answers[entry["hash"]].append(completion)
         except (ValueError, KeyError, TypeError) as error:
             raise UsageError(f"{file}, line {number}: not a recorded answer") from error
     return dict(answers)

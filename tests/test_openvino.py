@@ -1,0 +1,157 @@
+"""The local model's file, run by OpenVINO."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from atc.models import Message, Model, open_model
+from atc.models.base import Asked, Request, sample
+from atc.models.files import converted
+from atc.models.openvino_model import OpenVINOModel
+from protocols.errors import ModelError, PromptRefused
+
+pytestmark = [pytest.mark.model, pytest.mark.openvino]
+
+NAME = "openvino:qwen2.5-coder-1.5b"
+PREFILLED = [
+    Message("user", "Write a Python function add(a, b)."),
+    Message("assistant", "```python\n"),
+]
+ENDLESS = [Message("user", "Count from one to a thousand.")]
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[Model]:
+    """The small local model."""
+    opened = open_model(NAME)
+    yield opened
+    opened.close()
+
+
+def test_it_goes_on_from_an_opened_code_block(model: Model) -> None:
+    """The answer is the program alone, and what was read and written is counted."""
+    said = model.complete(PREFILLED, stop=["```"], max_tokens=60)
+
+    scope: dict[str, Any] = {}
+    exec(said.text, scope)
+    assert scope["add"](2, 3) == 5
+    assert said.finish == "stop"
+    assert "```" not in said.text
+    assert 30 < said.usage.prompt_tokens < 60
+    assert 8 < said.usage.completion_tokens < 60
+
+
+def test_it_calls_no_function_that_there_is_not(model: Model) -> None:
+    """It is held to the functions of a request, though it is told of others."""
+    assert isinstance(model, Asked)
+    asked = [
+        Message("user", "Write Python that prints GET_album()."),
+        Message("assistant", "```python\nprint(GET_album"),
+    ]
+    free = model.answer(Request(asked, ("\n",), 20))
+    held = model.answer(
+        Request([asked[0], Message("assistant", "```python\nprint(")], ("\n",), 20, None, {"GET_art": ()})
+    )
+
+    assert free.text.startswith("(")
+    assert "GET_album" not in held.text
+
+
+def test_a_drawn_answer_is_the_same_for_the_same_seed(model: Model) -> None:
+    """Other seeds draw others."""
+    question = [Message("user", "Name an animal and a colour.")]
+    drawn = [sample(model, question, max_tokens=24, seed=seed).text for seed in (1, 1, 2, 3)]
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn)) > 1
+
+
+def test_an_answer_that_is_cut_off_says_so(model: Model) -> None:
+    """Exactly as many tokens are written as were allowed."""
+    said = model.complete(ENDLESS, max_tokens=5)
+    assert (said.finish, said.usage.completion_tokens) == ("length", 5)
+
+
+def test_what_does_not_fit_is_refused_with_its_size(model: Model) -> None:
+    """Before anything is read."""
+    with pytest.raises(PromptRefused, match=r"has 90\d\d tokens, and 100 are kept for the answer; .* 8192 together"):
+        model.complete([Message("user", "word " * 9000)], max_tokens=100)
+
+
+def test_it_can_be_interrupted(model: Model) -> None:
+    """Ctrl-C while the model writes ends the process by itself, and nothing is printed but by the program."""
+    program = (
+        "from atc.models import Message, open_model\n"
+        f"model = open_model({NAME!r})\n"
+        "model.count_tokens('')\n"
+        "print('asking', flush=True)\n"
+        "try:\n    model.complete([Message('user', 'Count from one to a thousand.')], max_tokens=4000)\n"
+        "except KeyboardInterrupt:\n    print('interrupted')\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"asking\n"
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        said, complaints = process.communicate(timeout=60)
+    assert (said, complaints, process.returncode) == (b"interrupted\n", b"", 0)
+
+
+def test_a_process_ends_though_a_thread_still_asks(model: Model) -> None:
+    """The answer that nobody waits for any more does not hold the process back."""
+    program = (
+        "import threading, time\n"
+        "from atc.models import Message, open_model\n"
+        f"model = open_model({NAME!r})\n"
+        "model.count_tokens('')\n"
+        "question = [Message('user', 'Count from one to a thousand.')]\n"
+        "threading.Thread(target=model.complete, args=[question], kwargs={'max_tokens': 4000}, daemon=True).start()\n"
+        "time.sleep(3)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=90)
+    assert done.returncode == 0, done.stderr
+
+
+def test_closing_ends_an_answer_and_asking_opens_again(model: Model) -> None:
+    """Whoever waits gets a ModelError; the next question loads it anew."""
+    caught: list[ModelError] = []
+
+    def ask() -> None:
+        try:
+            model.complete(ENDLESS, max_tokens=4000)
+        except ModelError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    time.sleep(3)
+    model.close()
+    thread.join(timeout=60)
+
+    assert str(caught[0]) == "the local engine was stopped while it answered"
+    assert model.complete(PREFILLED, max_tokens=3).usage.completion_tokens == 3
+
+
+def test_a_file_that_is_no_model_leaves_nothing_behind(tmp_path: Path) -> None:
+    """The error names the file; no half of a conversion is taken for a whole one later."""
+    file = tmp_path / "broken.gguf"
+    file.write_bytes(b"GGUF" + bytes(100))
+    with pytest.raises(ModelError, match=r"could not load .*broken\.gguf"):
+        OpenVINOModel("openvino:broken", file, tmp_path / "kept").count_tokens("x")
+    assert list((tmp_path / "kept").iterdir()) == []
+
+
+def test_it_is_converted_once(model: Model) -> None:
+    """What is kept is whole, and no part of another try lies beside it."""
+    model.complete(PREFILLED, max_tokens=1)
+    (kept,) = converted().iterdir()
+    assert (kept / "openvino_model.bin").stat().st_size > 1e9
+    assert not list(kept.glob("*.gguf"))
