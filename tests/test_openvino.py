@@ -23,7 +23,8 @@ pytestmark = [pytest.mark.model, pytest.mark.openvino]
 
 NAME = "openvino:qwen2.5-coder-1.5b"
 PREFILLED = [
-    Message("user", "Write a Python function add(a, b)."),
+    Message("system", "You write Python without comments."),
+    Message("user", "Write a function add(a, b)."),
     Message("assistant", "```python\n"),
 ]
 ENDLESS = [Message("user", "Count from one to a thousand.")]
@@ -46,7 +47,7 @@ def test_it_goes_on_from_an_opened_code_block(model: Model) -> None:
     assert scope["add"](2, 3) == 5
     assert said.finish == "stop"
     assert "```" not in said.text
-    assert 30 < said.usage.prompt_tokens < 60
+    assert 20 < said.usage.prompt_tokens < 60
     assert 8 < said.usage.completion_tokens < 60
 
 
@@ -81,9 +82,19 @@ def test_an_answer_that_is_cut_off_says_so(model: Model) -> None:
 
 
 def test_what_does_not_fit_is_refused_with_its_size(model: Model) -> None:
-    """Before anything is read."""
-    with pytest.raises(PromptRefused, match=r"has 90\d\d tokens, and 100 are kept for the answer; .* 8192 together"):
+    """Before anything is read; its tokenizer counts no further than the context goes."""
+    with pytest.raises(
+        PromptRefused, match=r"has 8192 tokens or more, and 100 are kept for the answer; .* 8192 together"
+    ):
         model.complete([Message("user", "word " * 9000)], max_tokens=100)
+
+
+def test_it_counts_tokens(model: Model) -> None:
+    """However long the text."""
+    assert isinstance(model, OpenVINOModel)
+    assert model.count_tokens("") == 0
+    assert model.count_tokens("def add(a, b):") == 6
+    assert model.count_tokens("word " * 9000) == pytest.approx(9001, abs=6)
 
 
 def test_it_can_be_interrupted(model: Model) -> None:

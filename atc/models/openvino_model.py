@@ -26,10 +26,16 @@ from protocols.errors import ModelError, PromptRefused
 __all__ = ["OpenVINOModel"]
 
 CONTEXT = 8192
-"""Tokens that prompt and answer may have together."""
+"""Tokens that prompt and answer may have together, and the most that its tokenizer tells of a text."""
 
 REMEMBERED = 1
 """GB for what was read; a prompt that begins like an earlier one is read from where it differs."""
+
+DRAFTED = 10
+"""Tokens read in one go where the text went on so before, at words like the last ones: programs repeat their prompt."""
+
+_ALIKE = 3
+"""Tokens that have to be the same for that."""
 
 _PATIENCE = 120.0
 """Seconds that the end of the process waits for an answer to stop: it can only between two tokens that it writes."""
@@ -66,10 +72,11 @@ class OpenVINOModel(Asked):
             pipeline = self._load()
             tokenizer = pipeline.get_tokenizer()
             prompt = tokenizer.encode(_render(tokenizer, request.messages), add_special_tokens=False)
-            length = int(prompt.input_ids.shape[1])
+            length = _length(prompt)
             if length + request.max_tokens > CONTEXT:
+                read = f"{length} tokens" if length < CONTEXT else f"{CONTEXT} tokens or more"
                 raise PromptRefused(
-                    f"the conversation has {length} tokens, and {request.max_tokens} are kept for the answer; "
+                    f"the conversation has {read}, and {request.max_tokens} are kept for the answer; "
                     f"{self.name} can hold {CONTEXT} together"
                 )
             reply = self._write(pipeline, prompt, _settings(request))
@@ -79,9 +86,11 @@ class OpenVINOModel(Asked):
         return Completion(text, usage, "length" if reply.finish_reasons[0].name == "LENGTH" else "stop")
 
     def count_tokens(self, text: str) -> int:
-        """How many tokens a text has, without chat template. Raises: ModelError."""
+        """How many tokens a text has, without chat template, give or take one each 8192 letters. Raises: ModelError."""
+        pieces = [text[start : start + CONTEXT] for start in range(0, len(text), CONTEXT)]
         with self._lock:
-            return int(self._load().get_tokenizer().encode(text, add_special_tokens=False).input_ids.shape[1])
+            tokenizer = self._load().get_tokenizer()
+            return sum(_length(tokenizer.encode(piece, add_special_tokens=False)) for piece in pieces)
 
     def close(self) -> None:
         """Give the memory back; who is still waiting for an answer gets a ModelError."""
@@ -99,8 +108,10 @@ class OpenVINOModel(Asked):
             try:
                 if not self._kept.is_dir():
                     self._convert(openvino_genai)
-                self._loaded = openvino_genai.LLMPipeline(str(self._kept), "CPU", scheduler_config=scheduler)
-            except (RuntimeError, OSError) as error:
+                self._loaded = openvino_genai.LLMPipeline(
+                    str(self._kept), "CPU", scheduler_config=scheduler, prompt_lookup=True
+                )
+            except (RuntimeError, IndexError, OSError) as error:  # an IndexError of C++ for what is no model
                 raise ModelError(
                     f"OpenVINO could not load {self._file}, or {self._kept} that was made of it: {_first(error)}"
                 ) from error
@@ -161,6 +172,7 @@ def _settings(request: Request) -> Any:
 
     settings = openvino_genai.GenerationConfig()
     settings.apply_chat_template = False
+    settings.num_assistant_tokens, settings.max_ngram_size = DRAFTED, _ALIKE
     settings.max_new_tokens = request.max_tokens
     settings.stop_strings = set(request.stop)
     settings.do_sample = request.seed is not None
@@ -180,6 +192,10 @@ def _render(tokenizer: Any, messages: Sequence[Message]) -> str:
     turns = [asdict(message) for message in (messages[:-1] if prefilled else messages)]
     rendered: str = tokenizer.apply_chat_template(turns, add_generation_prompt=True)
     return rendered + messages[-1].content if prefilled else rendered
+
+
+def _length(tokens: Any) -> int:
+    return int(tokens.input_ids.shape[1])
 
 
 def _first(error: Exception) -> str:
