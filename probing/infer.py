@@ -32,6 +32,8 @@ _MANY = 20
 """Keys from which on an object of objects that are alike is a map, whatever the keys look like."""
 _DATA = re.compile(r"[A-Z]{2}|[a-z]{2}(-[A-Z]{2})?|\d[\d./:-]*|\d{4}-\d\d(-\d\d)?|[0-9a-f-]{8,}")
 """What keys look like that are data: country and language codes, numbers, days, hashes."""
+_NO_NAME = re.compile(r"\d[\d./:-]*|(?=\D*\d)[0-9a-f-]{8,}")
+"""What keys look like that are never names of fields, however few they are: numbers, days, hashes."""
 _FORMATS: dict[str, re.Pattern[str]] = {
     "date-time": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", re.IGNORECASE),
     "date": re.compile(r"\d{4}-\d\d-\d\d"),
@@ -112,9 +114,9 @@ def _is(value: object, kind: object) -> bool:
 
 
 def _is_map(objects: Sequence[Mapping[str, object]]) -> bool:
-    """Whether the keys of objects are data: there are many, they all look like it, and the values are alike."""
+    """Whether the keys of objects are data: they all look like it, there are many if not sure, and values are alike."""
     keys = {key for one in objects for key in one}
-    if len(keys) < _KEYS:
+    if len(keys) < _KEYS and not all(_NO_NAME.fullmatch(key) for key in keys):
         return False
     if not all(_DATA.fullmatch(key) for key in keys):
         return len(keys) >= _MANY and _alike([value for one in objects for value in one.values()])

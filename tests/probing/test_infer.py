@@ -60,6 +60,19 @@ def test_an_object_whose_keys_are_data_is_a_map() -> None:
     assert "properties" in infer([dict.fromkeys("abcdefgh", 1)])
 
 
+@pytest.mark.parametrize("key", ["42", "2024-05-01", "0b1f6f0e-5d0c-4e43-9c3e-1d2a3b4c5d6e", "a3f09c1b"])
+def test_a_key_that_is_no_name_makes_a_map_however_few_there_are(key: str) -> None:
+    """Another reply will have another number, day or hash there."""
+    schema = infer([{"films": {key: {"title": "Dune"}}}])
+    assert at(schema, "films")["additionalProperties"]["properties"]["title"] == {"type": "string"}
+
+
+@pytest.mark.parametrize("key", ["id", "de", "feedback", "deadbeef", "line2", "3h"])
+def test_a_key_that_may_be_a_name_makes_no_map_alone(key: str) -> None:
+    """Words that happen to be written with the letters of hashes, and names with a number in them, are names."""
+    assert at(infer([{"film": {key: "x"}}]), "film", key)["type"] == "string"
+
+
 def test_a_number_that_may_be_missing_need_not_be_whole_either() -> None:
     """Null beside whole numbers says no more of them than whole numbers alone."""
     schema = infer([{"score": 1}, {"score": None}, {"score": 2}])
