@@ -9,7 +9,7 @@ wherever the arithmetic is the same. `openvino` is another engine with the same 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,12 @@ from rich.progress import track
 from rich.table import Table
 
 from atc.agent import Agent
-from atc.models import DEFAULT_MODEL, files
+from atc.models import DEFAULT_MODEL, Message, files
+from atc.models.base import Request
 from atc.models.local import CONTEXT, Engine
+from atc.models.openvino_model import OpenVINOModel, render, settings
 from protocols import load
-from protocols.errors import ATCError, UsageError
+from protocols.errors import ATCError
 from protocols.samples import sample
 
 __all__ = ["SETTINGS", "Speed", "main", "measure"]
@@ -80,13 +82,13 @@ class Speed:
     texts: tuple[str, ...]
 
 
-def measure(file: Path, change: Callable[[Any, Any], None], prompts: list[list[dict[str, str]]]) -> Speed:
+def measure(file: Path, change: Callable[[Any, Any], None], prompts: Sequence[Sequence[Message]]) -> Speed:
     """Start an engine with a setting, and have it answer each prompt twice. Raises: ModelError."""
     engine = Engine(file, CONTEXT, change)
     try:
         texts, seconds, timings = [], [], []
         for prompt in prompts:
-            text = engine.post("/apply-template", {"messages": prompt})["prompt"]
+            text = engine.post("/apply-template", {"messages": [asdict(one) for one in prompt]})["prompt"]
             tokens = engine.tokenize(text, special=True)
             for _ in range(2):
                 started = time.perf_counter()
@@ -106,28 +108,20 @@ def measure(file: Path, change: Callable[[Any, Any], None], prompts: list[list[d
     )
 
 
-def openvino(file: Path, prompts: list[list[dict[str, str]]]) -> Speed:
-    """The same with OpenVINO GenAI, which keeps what it has read, too. Raises: UsageError: It is not installed.
+def openvino(file: Path, prompts: Sequence[Sequence[Message]]) -> Speed:
+    """The same with OpenVINO GenAI, which keeps what it has read, too. Raises: ModelError: It is not installed.
 
     It does not tell how much of a prompt it had read before, so reading is measured by the first prompt alone.
     """
-    try:
-        import openvino_genai
-    except ImportError:
-        raise UsageError("openvino needs its extra: pip install -e '.[openvino]'") from None
-    scheduler = openvino_genai.SchedulerConfig()
-    scheduler.enable_prefix_caching = True
-    scheduler.cache_size = 1  # GB
-    pipeline = openvino_genai.LLMPipeline(str(file), "CPU", scheduler_config=scheduler)
-    config = openvino_genai.GenerationConfig()
-    config.max_new_tokens, config.do_sample, config.apply_chat_template = _WRITTEN, False, False
-    pipeline.generate(["Hello"], config)  # what is made ready at the first question
+    engine = OpenVINOModel(_OTHER, file, files.converted())
+    pipeline, asked = engine.load(), settings(Request((), max_tokens=_WRITTEN))
+    pipeline.generate(["Hello"], asked)  # what is made ready at the first question
     texts, seconds, timings = [], [], []
     for prompt in prompts:
-        text = pipeline.get_tokenizer().apply_chat_template(prompt, add_generation_prompt=True)
+        text = render(pipeline.get_tokenizer(), prompt)
         for _ in range(2):
             started = time.perf_counter()
-            reply = pipeline.generate([text], config)
+            reply = pipeline.generate([text], asked)
             seconds.append(time.perf_counter() - started)
             timings.append(reply.perf_metrics)
         texts.append(reply.texts[0])
@@ -147,7 +141,7 @@ def openvino(file: Path, prompts: list[list[dict[str, str]]]) -> Speed:
 def main(model: str, only: tuple[str, ...]) -> None:
     """Measure how fast the local engine is with each of its settings."""
     with Agent(load(sample("cinema")), model, simulate=True) as agent:
-        prompts = [[asdict(one) for one in agent.opening(query).messages("2024-06-01")] for query in QUESTIONS]
+        prompts = [agent.opening(query).messages("2024-06-01") for query in QUESTIONS]
     found: dict[str, Speed] = {}
     names = [name for name in (*SETTINGS, _OTHER) if name in only or (not only and name in SETTINGS)]
     try:

@@ -23,7 +23,7 @@ from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Us
 from atc.models.grammar import program_grammar
 from protocols.errors import ModelError, PromptRefused
 
-__all__ = ["OpenVINOModel"]
+__all__ = ["OpenVINOModel", "render", "settings"]
 
 CONTEXT = 8192
 """Tokens that prompt and answer may have together, and the most that its tokenizer tells of a text."""
@@ -69,9 +69,9 @@ class OpenVINOModel(Asked):
         started = time.monotonic()
         with self._lock:
             self._given_up = threading.Event()
-            pipeline = self._load()
+            pipeline = self.load()
             tokenizer = pipeline.get_tokenizer()
-            prompt = tokenizer.encode(_render(tokenizer, request.messages), add_special_tokens=False)
+            prompt = tokenizer.encode(render(tokenizer, request.messages), add_special_tokens=False)
             length = _length(prompt)
             if length + request.max_tokens > CONTEXT:
                 read = f"{length} tokens" if length < CONTEXT else f"{CONTEXT} tokens or more"
@@ -79,7 +79,7 @@ class OpenVINOModel(Asked):
                     f"the conversation has {read}, and {request.max_tokens} are kept for the answer; "
                     f"{self.name} can hold {CONTEXT} together"
                 )
-            reply = self._write(pipeline, prompt, _settings(request))
+            reply = self._write(pipeline, prompt, settings(request))
             written = reply.tokens[0]
             text, _ = cut(tokenizer.decode(written), request.stop)
         usage = Usage(length, len(written), 0, 1, time.monotonic() - started)
@@ -89,7 +89,7 @@ class OpenVINOModel(Asked):
         """How many tokens a text has, without chat template, give or take one each 8192 letters. Raises: ModelError."""
         pieces = [text[start : start + CONTEXT] for start in range(0, len(text), CONTEXT)]
         with self._lock:
-            tokenizer = self._load().get_tokenizer()
+            tokenizer = self.load().get_tokenizer()
             return sum(_length(tokenizer.encode(piece, add_special_tokens=False)) for piece in pieces)
 
     def close(self) -> None:
@@ -98,7 +98,8 @@ class OpenVINOModel(Asked):
         with self._lock:
             self._loaded = None
 
-    def _load(self) -> Any:
+    def load(self) -> Any:
+        """OpenVINO's pipeline, loaded at the first call. Raises: ModelError."""
         if self._loaded is None:
             import openvino_genai
 
@@ -131,7 +132,7 @@ class OpenVINOModel(Asked):
         finally:
             shutil.rmtree(part, ignore_errors=True)
 
-    def _write(self, pipeline: Any, prompt: Any, settings: Any) -> Any:
+    def _write(self, pipeline: Any, prompt: Any, asked: Any) -> Any:
         """What it answers, as tokens. It is made in a thread of its own, so that Ctrl-C is heard meanwhile."""
         from openvino_genai import StreamingStatus
 
@@ -142,7 +143,7 @@ class OpenVINOModel(Asked):
 
         def work() -> None:
             try:
-                replies.append(pipeline.generate(prompt, settings, told))
+                replies.append(pipeline.generate(prompt, asked, told))
             except RuntimeError as error:
                 failures.append(error)
 
@@ -167,26 +168,27 @@ class OpenVINOModel(Asked):
         return replies[0]
 
 
-def _settings(request: Request) -> Any:
+def settings(request: Request) -> Any:
+    """A request's limits and wishes, as OpenVINO's GenerationConfig."""
     import openvino_genai
 
-    settings = openvino_genai.GenerationConfig()
-    settings.apply_chat_template = False
-    settings.num_assistant_tokens, settings.max_ngram_size = DRAFTED, _ALIKE
-    settings.max_new_tokens = request.max_tokens
-    settings.stop_strings = set(request.stop)
-    settings.do_sample = request.seed is not None
+    asked = openvino_genai.GenerationConfig()
+    asked.apply_chat_template = False
+    asked.num_assistant_tokens, asked.max_ngram_size = DRAFTED, _ALIKE
+    asked.max_new_tokens = request.max_tokens
+    asked.stop_strings = set(request.stop)
+    asked.do_sample = request.seed is not None
     if request.seed is not None:  # as llama.cpp draws
-        settings.temperature, settings.top_k, settings.top_p, settings.min_p = TEMPERATURE, 40, 0.95, 0.05
-        settings.rng_seed = request.seed
+        asked.temperature, asked.top_k, asked.top_p, asked.min_p = TEMPERATURE, 40, 0.95, 0.05
+        asked.rng_seed = request.seed
     if request.functions:
-        settings.structured_output_config = openvino_genai.StructuredOutputConfig(
+        asked.structured_output_config = openvino_genai.StructuredOutputConfig(
             grammar=program_grammar(request.functions)
         )
-    return settings
+    return asked
 
 
-def _render(tokenizer: Any, messages: Sequence[Message]) -> str:
+def render(tokenizer: Any, messages: Sequence[Message]) -> str:
     """The conversation as the model was trained to read it, left open at its end."""
     prefilled = messages[-1].role == "assistant"
     turns = [asdict(message) for message in (messages[:-1] if prefilled else messages)]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from atc.models import DEFAULT_MODEL, files
-from benchmarks.engine_bench import SETTINGS, measure
+from atc.models import DEFAULT_MODEL, Message, files
+from benchmarks.engine_bench import SETTINGS, Speed, measure, openvino
+
+PROMPT = [Message("user", "Write the numbers from one to nine, and then the same again.")]
 
 
 @pytest.mark.model
@@ -13,12 +15,18 @@ from benchmarks.engine_bench import SETTINGS, measure
 @pytest.mark.parametrize("name", ["default", "drafts, n-grams"])
 def test_a_setting_is_measured(name: str) -> None:
     """How fast is not asserted: beside other work the second answer may well take longer than the first."""
-    speed = measure(
-        files.path(DEFAULT_MODEL.removeprefix("local:")),
-        SETTINGS[name],
-        [[{"role": "user", "content": "Write the numbers from one to nine, and then the same again."}]],
-    )
+    _is_measured(measure(files.path(DEFAULT_MODEL.removeprefix("local:")), SETTINGS[name], [PROMPT]))
 
+
+@pytest.mark.model
+@pytest.mark.openvino
+@pytest.mark.timeout(300)
+def test_the_other_engine_is_measured_alike() -> None:
+    """With the same file."""
+    _is_measured(openvino(files.path(DEFAULT_MODEL.removeprefix("local:")), [PROMPT]))
+
+
+def _is_measured(speed: Speed) -> None:
     assert speed.texts[0].strip()
     assert speed.read > 0
     assert speed.written > 0
