@@ -9,7 +9,7 @@ import re
 
 from protocols.words import words
 
-__all__ = ["asks"]
+__all__ = ["asks", "demands"]
 
 _ASKS = frozenset(
     words("are did do does give has have how is list name show tell was were what when where which who whose why")
@@ -44,14 +44,33 @@ _SAYS = frozenset(words("he i it my our she that the there these they this those
 
 def asks(query: str) -> bool:
     """Whether a query wants to be told something, rather than to have something done."""
-    sentences = [found.strip() for found in _END.split(_QUOTED.sub('""', query))]
-    kinds = [_wants(sentence) for sentence in sentences if words(sentence)]
+    kinds = [_wants(sentence) for sentence in _sentences(query)]
     return "told" in kinds and "done" not in kinds
+
+
+def demands(query: str) -> list[str]:
+    """The verbs of what a query wants to have done, in lower case: `play` and `add` of "Play it, and add it to …"."""
+    found = []
+    for sentence in _sentences(query):
+        if _wants(sentence) == "done":
+            asked = _POLITE.search(sentence)
+            found += [asked[1].lower() if asked else _said(sentence)[0]]
+            found += [also[1].lower() for also in _ALSO.finditer(sentence)]
+    return [verb for verb in dict.fromkeys(found) if verb not in _TELLS | _ASKS | _SAYS]
+
+
+def _sentences(query: str) -> list[str]:
+    sentences = [found.strip() for found in _END.split(_QUOTED.sub('""', query))]
+    return [sentence for sentence in sentences if words(sentence)]
+
+
+def _said(sentence: str) -> list[str]:
+    return [word for word in words(sentence) if word not in ("please", "then")]
 
 
 def _wants(sentence: str) -> str | None:
     """Whether a sentence wants something "told" or "done"; None where it says how things are."""
-    said = [word for word in words(sentence) if word not in ("please", "then")]
+    said = _said(sentence)
     first = said[0] if said else ""
     asked = _POLITE.match(sentence)
     if asked is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protocols.question import Question
-from protocols.wishes import asks
+from protocols.wishes import asks, demands
 
 
 @pytest.mark.parametrize(
@@ -141,3 +141,19 @@ def test_what_is_a_name_and_what_is_an_order() -> None:
 )
 def test_who_wants_to_be_told_and_who_wants_it_done(query: str, asked: bool) -> None:
     assert asks(query) is asked
+
+
+@pytest.mark.parametrize(
+    ("query", "verbs"),
+    [
+        ("Play the newest song", ["play"]),
+        ("Please stop it, and then start the next one.", ["stop", "start"]),
+        ("Could you turn it down? It is late.", ["turn"]),
+        ("Find the newest film and add it to my list", ["add"]),
+        ("Which film is on now? Put it on my list.", ["put"]),
+        ("What is on now, and who made it?", []),
+        ('Who sings "Play it again"?', []),
+    ],
+)
+def test_what_is_to_be_done_is_told_by_its_verbs(query: str, verbs: list[str]) -> None:
+    assert demands(query) == verbs
