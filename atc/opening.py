@@ -15,12 +15,10 @@ from atc.demonstrations import Demonstration, Demonstrations
 from atc.models import Message
 from atc.parts import PARTS, Part
 from protocols.graph import ProtocolGraph
-from protocols.model import Tool
 from protocols.question import Question
 from protocols.render import PLAIN_NAMES, estimate, render
 from protocols.vocabulary import mentioned
-from protocols.wishes import asks, demands
-from protocols.words import words
+from protocols.wishes import asks, demands, is_called
 from protocols.worked import examples
 
 __all__ = ["PROMPT_TOKENS", "Opening", "opening"]
@@ -166,7 +164,7 @@ def _exemplary(
     reads = [name for name in ranked if not protocol.tool(name).writes]
     writes = [] if asks(query) else [name for name in ranked if protocol.tool(name).writes]
     writes = [name for name in writes if scores[name] >= _AS_LIKELY * scores[writes[0]]]
-    named = [[name for name in writes if verb == _ending(protocol.tool(name))] for verb in demands(query)]
+    named = [[name for name in writes if is_called(protocol.tool(name), verb)] for verb in demands(query)]
     if named and all(named):  # each thing to be done is an operation called so, and a small model copies others, too
         writes = [name for name in writes if any(name in one for one in named)]
     likely = [one for one in (*reads[:_EXAMPLES], *writes[:_EXAMPLES]) if scores[one] >= _LIKELY * scores[ranked[0]]]
@@ -175,9 +173,3 @@ def _exemplary(
         said = {name: score for name, score in candidates.scores(part, speaks_of).items() if name in reads}
         likely += [name for name in list(said)[:_EACH] if said[name] >= _NEAR * max(said.values())]
     return [name for name in ranked if name in likely]
-
-
-def _ending(tool: Tool) -> str:
-    """The word that a path ends with: `play` of `/player/play`; of several there is none."""
-    said = words(tool.path.rstrip("/").rpartition("/")[2])
-    return said[0] if len(said) == 1 else ""

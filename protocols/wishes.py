@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 
+from protocols.model import Tool
 from protocols.words import words
 
-__all__ = ["asks", "demands"]
+__all__ = ["asks", "demands", "is_called"]
 
 _ASKS = frozenset(
     words("are did do does give has have how is list name show tell was were what when where which who whose why")
@@ -57,6 +58,11 @@ def demands(query: str) -> list[str]:
             found += [asked[1].lower() if asked else _said(sentence)[0]]
             found += [also[1].lower() for also in _ALSO.finditer(sentence)]
     return [verb for verb in dict.fromkeys(found) if verb not in _TELLS | _ASKS | _SAYS]
+
+
+def is_called(tool: Tool, verb: str) -> bool:
+    """Whether an operation's path ends with the very word that it is asked for by: `play`, of `/player/play`."""
+    return words(tool.path.rstrip("/").rpartition("/")[2]) == (verb,)
 
 
 def _sentences(query: str) -> list[str]:

@@ -21,6 +21,7 @@ _RULES = (
     support.no_reply,
     support.errors,
     support.caught,
+    support.nothing_done,
     support.no_evidence,
     entities.unused_name,
     entities.misspelt,

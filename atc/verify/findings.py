@@ -30,6 +30,7 @@ __all__ = ["Finding", "Inspected", "Kind", "changed", "failed", "folded", "leave
 Kind = Literal[
     "NoCall",
     "NoEvidence",
+    "NothingDone",
     "ErrorPrinted",
     "ErrorSwallowed",
     "NothingFound",

@@ -10,7 +10,8 @@ from typing import TypeGuard
 from atc.provenance import lookup
 from atc.verify.findings import Finding, Inspected, changed, failed, folded
 from atc.verify.printed import is_negative
-from protocols.wishes import asks
+from protocols.wishes import asks, demands, is_called
+from protocols.words import words
 from sandbox.identity import SAFE
 from sandbox.records import CallRecord, Run
 
@@ -20,9 +21,21 @@ _PYTHON = re.compile(
 )
 """What errors of Python say."""
 
+_FEW = 3
+"""Operations that are named where any of them may be meant."""
+
 _LARGE = re.compile(r"(?<![\w.])\d{4,}(?![\w.]*\w)")
 
-__all__ = ["caught", "changed", "done_silently", "errors", "no_evidence", "no_reply", "rests_on_nothing"]
+__all__ = [
+    "caught",
+    "changed",
+    "done_silently",
+    "errors",
+    "no_evidence",
+    "no_reply",
+    "nothing_done",
+    "rests_on_nothing",
+]
 
 
 def rests_on_nothing(run: Run) -> bool:
@@ -49,6 +62,19 @@ def no_reply(seen: Inspected) -> Finding | None:
         return Finding("NoCall", told)
     call = seen.run.calls[-1]
     return Finding("NoEvidence", f"{told}: {_short(call)}", call.line, call.index)
+
+
+def nothing_done(seen: Inspected) -> Finding | None:
+    """The question asks for what an operation is called after, or begins its summary with, and nothing was written."""
+    if seen.graph is None or any(call.method not in SAFE for call in seen.run.calls):
+        return None
+    tools = [tool for tool in seen.graph.protocol.tools if tool.writes]
+    for verb in demands(seen.query):
+        named = [tool.name for tool in tools if is_called(tool, verb) or words(tool.summary)[:1] == (verb,)]
+        if named:
+            meant = f"; call {' or '.join(named)}" if len(named) <= _FEW else ""
+            return Finding("NothingDone", f"the question asks to {verb}, and the program only reads{meant}")
+    return None
 
 
 def no_evidence(seen: Inspected) -> Finding | None:

@@ -234,6 +234,21 @@ def test_a_constant_is_no_evidence_where_a_branch_prints_it() -> None:
     assert kinds(program, replace(finished, stdout="3"), "How many films are there?") == []
 
 
+def test_who_asks_for_something_to_be_done_is_not_served_by_reading() -> None:
+    """The finding names what would do it; a question, and a verb that no operation is called after, are no wish."""
+    read = run("Dune", call(response={"films": [{"title": "Dune"}]}), printed=(exact("films", 0, "title"),))
+    (found,) = inspect("", read, "Put the best film on my watchlist", GRAPH)
+
+    assert (found.kind, found.message) == (
+        "NothingDone",
+        "the question asks to put, and the program only reads; call PUT_me_watchlist",
+    )
+    assert kinds("", read, "Which film is the best? Put it on my watchlist.") == ["NothingDone"]
+    assert kinds("", read, "Rank the films, please") == []
+    assert kinds("", read, "Which films did people put on their watchlist?") == []
+    assert kinds("", run("Dune", call(), call("PUT_me_watchlist", {}, 204)), "Put Dune on my watchlist") == []
+
+
 @pytest.mark.parametrize("text", ["done", "None", "Dune was added"])
 def test_what_was_done_needs_no_data(text: str) -> None:
     """After a write that the service took, any words will do; after one that it refused, they will not."""
