@@ -124,7 +124,10 @@ def test_what_is_meant_counts_beside_words(tmp_path: Path) -> None:
     ("query", "called"),
     [
         ("Pause the song that is in my songs", {"PUT_player_pause"}),
-        ("Pause the song, and add it to my songs", {"PUT_player_pause", "PUT_me_songs"}),
+        (
+            "Pause the song that is in my songs, and set the song",
+            {"PUT_player_pause", "PUT_player_song", "PUT_me_songs"},
+        ),
     ],
 )
 def test_an_operation_called_as_what_is_asked_for_is_the_one_meant(query: str, called: set[str]) -> None:
