@@ -18,7 +18,7 @@ from protocols.graph import ProtocolGraph
 from protocols.question import Question
 from protocols.render import PLAIN_NAMES, estimate, render
 from protocols.vocabulary import mentioned
-from protocols.wishes import asks, is_called, only_demand
+from protocols.wishes import asks
 from protocols.worked import examples
 
 __all__ = ["PROMPT_TOKENS", "Opening", "opening"]
@@ -164,9 +164,6 @@ def _exemplary(
     reads = [name for name in ranked if not protocol.tool(name).writes]
     writes = [] if asks(query) else [name for name in ranked if protocol.tool(name).writes]
     writes = [name for name in writes if scores[name] >= _AS_LIKELY * scores[writes[0]]]
-    verb = only_demand(query)
-    if verb and (named := [name for name in writes if is_called(protocol.tool(name), verb)]):
-        writes = named  # a small model copies the others, too
     likely = [one for one in (*reads[:_EXAMPLES], *writes[:_EXAMPLES]) if scores[one] >= _LIKELY * scores[ranked[0]]]
     parts = Question(query).parts
     for part in parts if len(parts) > 1 else ():

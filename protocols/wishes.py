@@ -10,7 +10,7 @@ import re
 from protocols.model import Tool
 from protocols.words import words
 
-__all__ = ["asks", "demands", "is_called", "only_demand"]
+__all__ = ["asks", "demands", "is_called"]
 
 _ASKS = frozenset(
     words("are did do does give has have how is list name show tell was were what when where which who whose why")
@@ -38,8 +38,6 @@ _ALSO = re.compile(
     re.IGNORECASE,
 )
 """A second verb that has an object."""
-_MORE = re.compile(r"[,;]|\b(?:and|then|before|after)\b", re.IGNORECASE)
-"""What may stand between two things to be done."""
 _AFTER_ALL = re.compile(r", (?:can|could|will|would) you\s*\?$", re.IGNORECASE)
 _SAYS = frozenset(words("he i it my our she that the there these they this those we"))
 """How a sentence begins that only says how things are."""
@@ -60,12 +58,6 @@ def demands(query: str) -> list[str]:
             found += [asked[1].lower() if asked else _said(sentence)[0]]
             found += [also[1].lower() for also in _ALSO.finditer(sentence)]
     return [verb for verb in dict.fromkeys(found) if verb not in _TELLS | _ASKS | _SAYS]
-
-
-def only_demand(query: str) -> str | None:
-    """The verb of the one thing that a query wants to have done; None where there may be more, or nothing."""
-    found = demands(query)
-    return found[0] if len(found) == 1 and not _MORE.search(_QUOTED.sub("", query)) else None
 
 
 def is_called(tool: Tool, verb: str) -> bool:

@@ -120,36 +120,6 @@ def test_what_is_meant_counts_beside_words(tmp_path: Path) -> None:
     assert solved.like("How much is a ticket?", ("a",)) == []
 
 
-@pytest.mark.parametrize(
-    ("query", "called"),
-    [
-        ("Pause the song that is in my songs", {"PUT_player_pause"}),
-        (
-            "Pause the song that is in my songs, and set the song",
-            {"PUT_player_pause", "PUT_player_song", "PUT_me_songs"},
-        ),
-    ],
-)
-def test_an_operation_called_as_what_is_asked_for_is_the_one_meant(query: str, called: set[str]) -> None:
-    """Another one that writes is shown only where something else, too, is to be done."""
-    paths = {"player/pause": "Pause the song", "player/song": "Set the song", "me/songs": "Add songs to my songs"}
-    protocol = load(
-        {
-            "openapi": "3.1.0",
-            "info": {"title": "Player", "version": "1"},
-            "servers": [{"url": "https://player.test"}],
-            "paths": {
-                f"/{path}": {"put": {"summary": text, "responses": {"204": {"description": "Done"}}}}
-                for path, text in paths.items()
-            },
-        }
-    )
-    shown = opening(query, Candidates(ProtocolGraph(protocol)), {}).examples
-    assert {
-        name for name in (tool.name for tool in protocol.tools) if any(f"{name}(" in one for one in shown)
-    } == called
-
-
 def test_choosing_by_meaning_leaves_the_log_alone() -> None:
     """In a process of its own, that has not loaded the table of words yet."""
     told = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protocols.question import Question
-from protocols.wishes import asks, demands, only_demand
+from protocols.wishes import asks, demands
 
 
 @pytest.mark.parametrize(
@@ -157,19 +157,3 @@ def test_who_wants_to_be_told_and_who_wants_it_done(query: str, asked: bool) -> 
 )
 def test_what_is_to_be_done_is_told_by_its_verbs(query: str, verbs: list[str]) -> None:
     assert demands(query) == verbs
-
-
-@pytest.mark.parametrize(
-    ("query", "verb"),
-    [
-        ("Play the newest song", "play"),
-        ("Could you play me something quiet?", "play"),
-        ('Play "Now and Then"', "play"),
-        ("Pause it, turn down the lights and play it again", None),
-        ("Play it before you dim the lights", None),
-        ("Play it. Dim the lights.", None),
-        ("What is on now?", None),
-    ],
-)
-def test_one_thing_to_be_done_is_told_from_several(query: str, verb: str | None) -> None:
-    assert only_demand(query) == verb
