@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 
 from atc.models import Message, Model, open_model
 from atc.models.base import Asked, Request, sample
-from atc.models.files import converted
+from atc.models.files import path
 from atc.models.openvino_model import OpenVINOModel
 from protocols.errors import ModelError, PromptRefused
 
@@ -160,9 +161,25 @@ def test_a_file_that_is_no_model_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list((tmp_path / "kept").iterdir()) == []
 
 
-def test_it_is_converted_once(model: Model) -> None:
-    """What is kept is whole, and no part of another try lies beside it."""
-    model.complete(PREFILLED, max_tokens=1)
-    (kept,) = converted().iterdir()
+@pytest.mark.timeout(600)
+def test_it_is_converted_once(tmp_path: Path) -> None:
+    """What is kept is whole; what another version or a try that was killed had left is no longer there."""
+    file = path("qwen2.5-coder-1.5b")
+    left = [
+        tmp_path / f"{file.stem}-2020.1",
+        tmp_path / f"{file.stem}-2020.1.7.part",
+        tmp_path / f"{file.stem}-1.8.part",
+    ]
+    for folder in left:
+        folder.mkdir()
+    os.utime(left[1], (0, 0))
+
+    assert OpenVINOModel(NAME, file, tmp_path).count_tokens("def add(a, b):") == 6
+
+    kept, under_way = sorted(tmp_path.iterdir(), key=lambda one: one.name.endswith(".part"))
+    assert under_way == left[2]
     assert (kept / "openvino_model.bin").stat().st_size > 1e9
     assert not list(kept.glob("*.gguf"))
+    made = kept.stat().st_mtime_ns
+    assert OpenVINOModel(NAME, file, tmp_path).count_tokens("") == 0
+    assert kept.stat().st_mtime_ns == made

@@ -37,6 +37,9 @@ DRAFTED = 10
 _ALIKE = 3
 """Tokens that have to be the same for that."""
 
+_LONG_AGO = 3600.0
+"""Seconds after which a conversion is no longer under way; it takes about one minute."""
+
 _PATIENCE = 120.0
 """Seconds that the end of the process waits for an answer to stop: it can only between two tokens that it writes."""
 
@@ -128,9 +131,16 @@ class OpenVINOModel(Asked):
             openvino_genai.LLMPipeline(str(beside), "CPU", enable_save_ov_model=True)
             beside.unlink()
             if not self._kept.is_dir():
+                self._clear()
                 part.rename(self._kept)
         finally:
             shutil.rmtree(part, ignore_errors=True)
+
+    def _clear(self) -> None:
+        """Remove what another version of OpenVINO had made of the file, and what a try that was killed left."""
+        for old in self._kept.parent.glob(f"{self._file.stem}-*"):
+            if not old.name.endswith(".part") or old.stat().st_mtime < time.time() - _LONG_AGO:
+                shutil.rmtree(old, ignore_errors=True)
 
     def _write(self, pipeline: Any, prompt: Any, asked: Any) -> Any:
         """What it answers, as tokens. It is made in a thread of its own, so that Ctrl-C is heard meanwhile."""
