@@ -47,9 +47,7 @@ def test_the_default_model_is_the_small_local_one(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("name", ["gpt-4.1", "llama:7b", "openai:", "local"])
 def test_a_name_without_a_known_scheme_lists_what_there_is(name: str) -> None:
     """Exit 2, and the message has every form that works."""
-    with pytest.raises(
-        UsageError, match=r"local:qwen2\.5-coder-1\.5b, openvino:.*, openai:NAME, hf:NAME or replay:FILE"
-    ):
+    with pytest.raises(UsageError, match=r"local:qwen2.+, openvino:qwen2.+, openai:NAME, hf:NAME or replay:FILE"):
         open_model(name)
 
 
