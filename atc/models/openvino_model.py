@@ -154,7 +154,7 @@ class OpenVINOModel(Asked):
         def work() -> None:
             try:
                 replies.append(pipeline.generate(prompt, asked, told))
-            except RuntimeError as error:
+            except Exception as error:  # told in the thread that waits
                 failures.append(error)
 
         def end() -> None:
@@ -166,10 +166,9 @@ class OpenVINOModel(Asked):
         try:
             thread.start()
             thread.join()
-        except BaseException:
-            end()
-            raise
         finally:
+            if thread.is_alive():  # Ctrl-C
+                end()
             atexit.unregister(end)
         if given_up.is_set():
             raise ModelError("the local engine was stopped while it answered")
