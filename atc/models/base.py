@@ -11,7 +11,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["TEMPERATURE", "Asked", "Completion", "Message", "Model", "Request", "Usage", "answer", "cut", "sample"]
+from protocols.errors import PromptRefused
+
+__all__ = [
+    "TEMPERATURE",
+    "Asked",
+    "Completion",
+    "Message",
+    "Model",
+    "Request",
+    "Usage",
+    "answer",
+    "cut",
+    "refuse_what_is_too_long",
+    "sample",
+]
 
 TEMPERATURE = 0.7
 """At which answers are drawn, where not the likeliest one is wanted."""
@@ -85,6 +99,15 @@ def cut(text: str, stop: Sequence[str]) -> tuple[str, bool]:
     """The text up to the first stop sequence in it, and whether there was one."""
     ends = [end for end in (text.find(sequence) for sequence in stop) if end >= 0]
     return (text[: min(ends)], True) if ends else (text, False)
+
+
+def refuse_what_is_too_long(name: str, length: int, max_tokens: int, context: int) -> None:
+    """Raises: PromptRefused: a conversation of `length` tokens and its answer do not fit into the model's context."""
+    if length + max_tokens > context:
+        raise PromptRefused(
+            f"the conversation has {length} tokens, and {max_tokens} are kept for the answer; "
+            f"{name} can hold {context} together"
+        )
 
 
 Beginnings: TypeAlias = Mapping[str, tuple[str, ...]]

@@ -31,9 +31,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from atc.models.base import TEMPERATURE, Asked, Completion, Request, Usage
+from atc.models.base import TEMPERATURE, Asked, Completion, Request, Usage, refuse_what_is_too_long
 from atc.models.grammar import program_grammar
-from protocols.errors import ModelError, PromptRefused
+from protocols.errors import ModelError
 
 __all__ = ["CONTEXT", "Engine", "LocalEngine"]
 
@@ -90,11 +90,7 @@ class LocalEngine(Asked):
             said = [asdict(message) for message in request.messages]
             prompt = engine.post("/apply-template", {"messages": said})["prompt"]
             tokens = engine.tokenize(prompt, special=True)
-            if len(tokens) + request.max_tokens > self.context:
-                raise PromptRefused(
-                    f"the conversation has {len(tokens)} tokens, and {request.max_tokens} are kept for the answer; "
-                    f"{self.name} can hold {self.context} together"
-                )
+            refuse_what_is_too_long(self.name, len(tokens), request.max_tokens, self.context)
             read = self._begin(engine, said, tokens)
             reply = engine.post(
                 "/completion",

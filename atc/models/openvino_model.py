@@ -19,9 +19,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut
+from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut, refuse_what_is_too_long
 from atc.models.grammar import program_grammar
-from protocols.errors import ModelError, PromptRefused
+from protocols.errors import ModelError
 
 __all__ = ["OpenVINOModel", "render", "settings"]
 
@@ -74,14 +74,12 @@ class OpenVINOModel(Asked):
             self._given_up = threading.Event()
             pipeline = self.load()
             tokenizer = pipeline.get_tokenizer()
-            prompt = tokenizer.encode(render(tokenizer, request.messages), add_special_tokens=False)
+            text = render(tokenizer, request.messages)
+            prompt = tokenizer.encode(text, add_special_tokens=False)
             length = _length(prompt)
-            if length + request.max_tokens > CONTEXT:
-                read = f"{length} tokens" if length < CONTEXT else f"{CONTEXT} tokens or more"
-                raise PromptRefused(
-                    f"the conversation has {read}, and {request.max_tokens} are kept for the answer; "
-                    f"{self.name} can hold {CONTEXT} together"
-                )
+            if length == CONTEXT:  # it may be longer
+                length = self.count_tokens(text)
+            refuse_what_is_too_long(self.name, length, request.max_tokens, CONTEXT)
             reply = self._write(pipeline, prompt, settings(request))
             written = reply.tokens[0]
             text, _ = cut(tokenizer.decode(written), request.stop)

@@ -13,8 +13,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut
-from protocols.errors import ModelError, PromptRefused
+from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut, refuse_what_is_too_long
+from protocols.errors import ModelError
 
 __all__ = ["TransformersModel"]
 
@@ -50,11 +50,8 @@ class TransformersModel(Asked):
             inputs = {name: read[name].to(model.device) for name in ("input_ids", "attention_mask")}
             length = inputs["input_ids"].shape[1]
             context = getattr(model.config, "max_position_embeddings", None)
-            if context is not None and length + request.max_tokens > context:
-                raise PromptRefused(
-                    f"the conversation has {length} tokens, and {request.max_tokens} are kept for the answer; "
-                    f"{self.name} can hold {context} together"
-                )
+            if context is not None:
+                refuse_what_is_too_long(self.name, length, request.max_tokens, context)
             written = self._write(inputs, request.stop, request.max_tokens, request.seed)[length:]
         text, stopped = cut(tokenizer.decode(written, skip_special_tokens=True), request.stop)
         ended = stopped or len(written) < request.max_tokens or int(written[-1]) in _ends(model)
