@@ -89,15 +89,16 @@ class Gate:
         return None
 
     def _mended(self, program: str, found: Sequence[Diagnostic]) -> str | None:
-        if found[0].rule == "syntax":
-            return respelled(program)
         return mended(program, found) or self.completed(program, found)
 
     def completed(self, program: str, found: Sequence[Diagnostic]) -> str | None:
-        """The program after the lines of a worked example that set the names which it takes as set.
+        """The program without the slips that kept it from being Python, or after the lines of a worked example that
+        set the names which it takes as set.
 
         None where they say nothing of the first one, or leave to the question what they look for.
         """
+        if found[0].rule == "syntax":
+            return respelled(program)
         sets = [self.recalled(one) for one in found]
         if not sets[0] or any("…" in line for lines in sets for line in lines):
             return None

@@ -216,7 +216,7 @@ def test_a_variable_that_is_called_like_a_function_is_no_function() -> None:
 
 
 def test_what_a_program_takes_as_run_is_put_before_it_whatever_else_is_wrong() -> None:
-    """So the model is told of what is really wrong, and not of that."""
+    """So the model is told of what is really wrong, and not of that; quotes that are no Python are put right first."""
     chain = 'film = GET_films(query="Dune")["films"][0]\ncredits = GET_films_filmId_credits(filmId=film["filmId"])\n'
     wrong = 'print(credits["actors"][0]["salary"])'
     model = ScriptedModel(wrong, f'{chain}print(credits["cast"][0]["name"])')
@@ -228,6 +228,15 @@ def test_what_a_program_takes_as_run_is_put_before_it_whatever_else_is_wrong() -
     assert "is not defined" not in model.asked[1][-2].content
     assert 'has no "actors"' in model.asked[1][-2].content
     assert (solution.status, solution.usage.model_calls) == ("answered", 2)
+
+    quoted = chain + 'print(f"It is {credits["actors"][0]["name"]}")'
+    model = ScriptedModel(quoted, f'{chain}print(credits["cast"][0]["name"])')
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        solution = agent.solve("Who acted in Dune?")
+
+    assert solution.attempts[1].program == chain + "print(f\"It is {credits['actors'][0]['name']}\")"
+    assert 'has no "actors"' in model.asked[1][-2].content
+    assert (solution.status, solution.reflections) == ("answered", 1)
 
 
 def test_an_identifier_of_another_kind_is_named_as_such() -> None:

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 __all__ = ["begins_with", "misfit", "unbegun"]
 
-_NUMBER = r'float(re.search(r"[0-9]+\.?[0-9]*", {})[0])'
+_NUMBER = 'float(re.search("[0-9]+[.]?[0-9]*", {})[0])'
 _TEXT = "str({})"
 _LESS = (ast.Lt, ast.LtE)
 _MORE = (ast.Gt, ast.GtE)
@@ -100,11 +100,8 @@ def misfit(
 
 
 def _operands(tree: ast.AST, begin: tuple[int, int], end: tuple[int, int]) -> tuple[ast.expr, ast.expr] | None:
-    """The two operands of what stands at a place; None in a formatted text: quotes would be in the way there."""
-    formatted = {part for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)}
+    """The two operands of what stands at a place."""
     for node in ast.walk(tree):
-        if node in formatted:
-            continue
         if isinstance(node, ast.BinOp) and _span(node, node) == (begin, end):
             return node.left, node.right
         if isinstance(node, ast.Compare):

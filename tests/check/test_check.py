@@ -229,7 +229,7 @@ def test_a_text_is_compared_as_the_number_in_it() -> None:
     """As of "45 g" or of a day its year; what joins texts takes a number as one."""
     films = 'film = GET_films(query="Dune")["films"][0]\n'
     wrong = 'print("é", 1990 <= film["releaseDate"] <= 2000, "Rated " + film["rating"])'
-    number = r'float(re.search(r"[0-9]+\.?[0-9]*", film["releaseDate"])[0])'
+    number = 'float(re.search("[0-9]+[.]?[0-9]*", film["releaseDate"])[0])'
 
     better = mended(films + wrong, checked(films + wrong, "cinema"))
     assert better == f'{films}print("é", 1990 <= {number} <= 2000, "Rated " + str(film["rating"]))'
@@ -240,6 +240,10 @@ def test_a_text_is_compared_as_the_number_in_it() -> None:
     while found := checked(years, "cinema"):
         years = str(mended(years, found))
     assert years == f"import re\n{films}print({number} - {number})"
+    spoken = f"{films}print(f\"é {{film['releaseDate'] - 1990:.0f}} years\")"
+    assert mended(spoken, checked(spoken, "cinema")) == spoken.replace(
+        "film['releaseDate']", "float(re.search('[0-9]+[.]?[0-9]*', film['releaseDate'])[0])"
+    )
     unclear = films + 'print(film["title"] + 1)'
     assert [one.edit for one in checked(unclear, "cinema")] == [None]
     cinema = protocols()["cinema"]
