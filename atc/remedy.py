@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from atc.check import Diagnostic, begun, mended
+from atc.check import Diagnostic, begun, mended, respelled
 from atc.check.diagnostic import Edit
 from atc.evidence import Finding, Span, argument_of, findings
 from atc.faults import Attribution, Fault
@@ -102,7 +102,7 @@ def remedy(
             told, text = _elsewhere(key, fact, graph, shown, known)
             lines.extend([told] if told else [])
             if text and fact.span:
-                begin = begin or _begin(program, fact.span, text)
+                begin = begin or _begin(program, fact.span, _at_hand(program, fault.line or 0, text))
     return Remedy(tuple(lines), begin)
 
 
@@ -114,28 +114,75 @@ def remedy_of(
     known: Mapping[str, frozenset[str]],
 ) -> Remedy:
     """What a revision should know of a program that was not run; `shown` and `known` as for `remedy`."""
-    facts = _told_once(found)
-    begin, whole = begun(program, found), ""
-    first = found[0]
+    facts, edited, sure = _told_once(found), [], True
+    for one in found:
+        if one.edit is None and one.key is not None and one.tool is not None:
+            told, text = _instead(one, program, graph, shown, known)
+            facts.extend([told] if told and told not in facts else [])
+            sure = sure and "[0]" not in text and not text.startswith("[")  # one value, and not the first of several
+            node = _wrong(program, one)
+            one = replace(one, edit=Edit.of(program.split("\n"), node, text) if text and node is not None else None)
+        edited.append(one)
+    whole = mended(program, [one for one in edited if one.edit is not None]) if edited[0].edit is not None else None
+    return Remedy(tuple(facts), begun(program, edited), whole or "" if sure else "")
+
+
+def _instead(
+    one: Diagnostic, program: str, graph: ProtocolGraph, shown: Sequence[str], known: Mapping[str, frozenset[str]]
+) -> tuple[str, str]:
+    """What to write in place of a key that an object has not; see `_elsewhere`."""
+    node = _wrong(program, one)
+    if node is None:
+        return "", ""
+    held = (Held(ast.unparse(node.value), one.tool or "", one.path),)
+    given = _given(program, one.line, one.tool or "")
+    told, text = _elsewhere(
+        one.key or "", Finding("", one.tool, one.path, one.key, held=held, arguments=given), graph, shown, known
+    )
+    short = _at_hand(program, one.line, text)
+    return told.replace(text, short) if text else told, short
+
+
+def _wrong(program: str, one: Diagnostic) -> ast.Subscript | None:
+    """The expression that looks for a key that is not there."""
+    for node in ast.walk(parsed(program) or ast.Module([], [])):
+        if isinstance(node, ast.Subscript) and (node.slice.lineno, node.slice.col_offset) == (one.line, one.column):
+            return node
+    return None
+
+
+def _at_hand(program: str, line: int, text: str) -> str:
+    """An expression for a line of a program, with the variable that holds what it calls for, if one does by then."""
     tree = parsed(program)
-    if first.key is not None and first.edit is None and first.tool is not None and tree is not None:
-        for node in ast.walk(tree):
-            if not (
-                isinstance(node, ast.Subscript)
-                and (node.slice.lineno, node.slice.col_offset) == (first.line, first.column)
-            ):
-                continue
-            held = (Held(ast.unparse(node.value), first.tool, first.path),)
-            fact = Finding("", first.tool, first.path, first.key, held=held, arguments=_given(tree, first.tool))
-            told, text = _elsewhere(first.key, fact, graph, shown, known)
-            facts.extend([told] if told else [])
-            edit = Edit.of(program.split("\n"), node, text) if text else None
-            if edit is not None:
-                begin = begun(program, [replace(first, edit=edit)])
-                if "[0]" not in text and not text.startswith("["):  # one value, and not the first of several
-                    whole = mended(program, [replace(first, edit=edit)]) or ""
-            break
-    return Remedy(tuple(facts), begin, whole)
+    expression = parsed(text)
+    if tree is None or expression is None:
+        return text
+    calls = {ast.unparse(node): node for node in ast.walk(expression) if isinstance(node, ast.Call)}
+    for one in _before(tree.body, line):
+        if not (isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)):
+            continue
+        call = calls.get(ast.unparse(one.value))
+        used = {node.id for node in ast.walk(one) if isinstance(node, ast.Name)}
+        set_again = any(
+            isinstance(node, ast.Name)
+            and isinstance(node.ctx, ast.Store)
+            and node.id in used
+            and one.lineno < node.lineno < line
+            for node in ast.walk(tree)
+        )
+        if call is not None and not set_again:
+            return text.replace(ast.get_source_segment(text, call) or "", one.targets[0].id)
+    return text
+
+
+def _before(body: Sequence[ast.stmt | ast.excepthandler], line: int) -> Iterator[ast.AST]:
+    """The statements that are sure to have run when a line does, the last ones first."""
+    for one in reversed(body):
+        if one.lineno <= line <= (one.end_lineno or 0):
+            for name in ("body", "orelse", "handlers", "finalbody"):
+                yield from _before(getattr(one, name, ()), line)
+        elif one.lineno < line:
+            yield one
 
 
 def _told_once(found: Sequence[Diagnostic]) -> list[str]:
@@ -155,19 +202,26 @@ def _told_once(found: Sequence[Diagnostic]) -> list[str]:
     return facts[1:]
 
 
-def _given(tree: ast.Module, tool: str) -> dict[str, str]:
-    """The arguments of the last call of a tool, as they are written; those of one in a loop may not hold outside."""
+def _given(program: str, line: int, tool: str) -> dict[str, str]:
+    """The arguments of the last call of a tool up to a line, as they are written; those of one in a loop may not hold
+    outside."""
     calls = [
         node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == tool
+        for node in ast.walk(parsed(program) or ast.Module([], []))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == tool
+        and node.lineno <= line
     ]
-    return {word.arg: ast.unparse(word.value) for word in calls[-1].keywords if word.arg} if calls else {}
+    last = max(calls, key=lambda call: (call.lineno, call.col_offset), default=None)
+    return {word.arg: ast.unparse(word.value) for word in last.keywords if word.arg} if last is not None else {}
 
 
 def _begin(program: str, span: Span, text: str) -> str:
     """The program up to the end of the line on which an expression stands, with another in its place."""
-    return program[: span.start] + text + program[span.end :].partition("\n")[0] + "\n"
+    whole = program[: span.start] + text + program[span.end :]
+    lines = program[: span.start].count("\n") + text.count("\n") + 1
+    return "\n".join((respelled(whole) or whole).split("\n")[:lines]) + "\n"
 
 
 def outline(value: object, most: int = 400) -> str:

@@ -17,7 +17,7 @@ _NAMES = 6
 
 
 def mended(program: str, found: Sequence[Diagnostic]) -> str | None:
-    """The program with the edits of all diagnostics; None where one of them has none."""
+    """The program with the edits of all diagnostics, quotes as it needs them; None where one of them has none."""
     edits = [one.edit for one in found if one.edit is not None]
     if len(edits) < len(found):
         return None
@@ -25,7 +25,8 @@ def mended(program: str, found: Sequence[Diagnostic]) -> str | None:
     for edit in sorted(dict.fromkeys(edits), key=lambda edit: (edit.line, edit.start), reverse=True):
         row = lines[edit.line - 1]
         lines[edit.line - 1] = row[: edit.start] + edit.text + row[edit.end :]
-    return "\n".join(lines)
+    better = "\n".join(lines)
+    return respelled(better) or better
 
 
 def begun(program: str, found: Sequence[Diagnostic]) -> str:

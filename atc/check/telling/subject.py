@@ -130,17 +130,9 @@ class Subject:
         return CLASS.sub(said, text).replace("`", "")
 
     def rewritten(self, node: ast.expr, form: str) -> Edit | None:
-        """An expression in another form; None where it goes over several lines.
-
-        Inside a formatted text the form has the quotes that the text has not.
-        """
-        program = "\n".join(self.lines)
-        for text in ast.walk(self.tree):
-            if isinstance(text, ast.JoinedStr) and any(part is node for part in ast.walk(text)):
-                if (ast.get_source_segment(program, text) or "").lstrip("fFrR").startswith('"'):
-                    form = form.replace('"', "'")
-                break
-        return Edit.of(self.lines, node, form.format(ast.get_source_segment(program, node) or ""))
+        """An expression in another form; None where it goes over several lines."""
+        written = ast.get_source_segment("\n".join(self.lines), node) or ""
+        return Edit.of(self.lines, node, form.format(written))
 
     def in_bytes(self, line: int, column: int) -> tuple[int, int]:
         """A place with its column as the syntax tree counts it."""
