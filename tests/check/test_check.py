@@ -331,6 +331,8 @@ def test_a_key_of_the_whole_is_not_sought_in_a_part() -> None:
     assert better is not None
     assert better.endswith("print(GET_films(query='Dune')[\"totalPages\"])")
     assert checked(better, "cinema") == []
+    (each,) = checked('print([film["totalPages"] for film in GET_films(query="Dune")["films"]])', "cinema")
+    assert (each.suggestion, each.edit) == ('["totalPages"]', None)
 
 
 def test_the_list_that_is_meant_is_gone_through() -> None:

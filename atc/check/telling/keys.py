@@ -98,7 +98,10 @@ def _above(subject: Subject, place: Place, key: str) -> tuple[Step, ...] | None:
 
 
 def _from_above(subject: Subject, report: Report, tool: str, path: tuple[Step, ...]) -> Edit | None:
-    """Take a value from the whole response, which the only call of a tool that reads gives once more."""
+    """Take a value from the whole response, which the only call of a tool that reads gives once more.
+
+    Not where that would be for each of several: the call is not made again and again.
+    """
     calls = [
         node
         for node in ast.walk(subject.tree)
@@ -112,7 +115,18 @@ def _from_above(subject: Subject, report: Report, tool: str, path: tuple[Step, .
     ]
     if len(calls) != 1 or not wrong or subject.contract.protocol.tool(tool).writes:
         return None
+    if any(wrong[0] in inside and calls[0] not in inside for inside in map(_repeated, ast.walk(subject.tree))):
+        return None
     return Edit.of(subject.lines, wrong[0], f"{ast.unparse(calls[0])}{steps(path)}")
+
+
+def _repeated(node: ast.AST) -> set[ast.AST]:
+    """What is done again and again in a loop: not what it goes through."""
+    if isinstance(node, ast.For | ast.While):
+        return {part for one in node.body for part in ast.walk(one)}
+    if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        return set(ast.walk(node)) - set(ast.walk(node.generators[0].iter))
+    return set()
 
 
 def _beside(subject: Subject, place: Place, key: str) -> tuple[str, str, tuple[Step, ...]] | None:
