@@ -1,14 +1,15 @@
 """Decide whether a run is an answer, and whether that answer deserves a second look.
 
 A program that ends well may still have answered nothing, or something else: it printed an error, it swallowed one, it
-looked at another thing than the question names, at the first page of a list, or for a word that it misspelt. The
-paper's loop takes all of these for success (its section A.4 names it as a limitation). Here the run's own records are
-inspected; no model is asked. A finding is no proof: who gives the same answer twice has to be believed.
+looked at another thing than the question names, at the first page of a list, or for a word that it misspelt, or it gave
+one field for another. The paper's loop takes all of these for success (its section A.4 names it as a limitation). Here
+the run's own records are inspected; no model is asked. A finding is no proof: who gives the same answer twice has to be
+believed.
 """
 
 from __future__ import annotations
 
-from atc.verify import entities, negatives, pages, printed, support
+from atc.verify import entities, labels, negatives, pages, printed, support
 from atc.verify.findings import Finding, Inspected, Kind, changed
 from atc.verify.printed import judge
 from atc.verify.support import done_silently, rests_on_nothing
@@ -35,6 +36,8 @@ _RULES = (
     printed.nothing_found,
     printed.nothing_new,
     printed.wrong_kind,
+    labels.mislabelled,
+    labels.unanswered,
 )
 """The most telling first: what is wrong with the calls explains what is wrong with the words."""
 

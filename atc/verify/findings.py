@@ -36,6 +36,8 @@ Kind = Literal[
     "NothingFound",
     "NothingNew",
     "WrongKind",
+    "Mislabelled",
+    "Unanswered",
     "OtherEntity",
     "FirstPage",
     "EmptyForNegative",

@@ -249,6 +249,63 @@ def test_who_asks_for_something_to_be_done_is_not_served_by_reading() -> None:
     assert kinds("", run("Dune", call(), call("PUT_me_watchlist", {}, 204)), "Put Dune on my watchlist") == []
 
 
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        ('print("Its rating is", film["runtimeMinutes"])', True),
+        ("print(f\"In all. Rating: {film['runtimeMinutes']} points\")", True),
+        ('print("Its rating is", film["rating"])', False),
+        ('print("Minutes of the film with the best rating:", film["runtimeMinutes"])', False),
+        ('print("The rating of the film is", ratings["value"])', False),
+        ('print("The film of the best rating is", film["title"])', False),
+        ('print("Its rating and length:", film["rating"], film["runtimeMinutes"])', False),
+        ('print("Its score:", film["runtimeMinutes"])', False),
+        ('print("Its rating:", len(film["title"]))', False),
+        ('rating = film["stars"]\nprint("Its rating:", film["runtimeMinutes"])', True),
+        ('rated = {"rating": film}\nprint("Its rating:", rated["runtimeMinutes"])', False),
+    ],
+)
+def test_what_is_announced_is_printed(line: str, wrong: bool) -> None:
+    """A field of a reply that the words before a value name is doubted where the value is another one."""
+    reply = {"title": "Dune", "rating": 8.1, "runtimeMinutes": 155}
+    program = f"film = GET_films_filmId(filmId=1)\n{line}"
+    found = inspect(program, run("Dune: 155", call("GET_films_filmId", reply)), "What about Dune?", GRAPH)
+
+    assert [one.kind for one in found] == ["Mislabelled"] * wrong
+    if wrong:
+        assert (
+            'says rating and prints ["runtimeMinutes"]; print the field "rating", which GET_films' in found[0].message
+        )
+
+
+@pytest.mark.parametrize(
+    ("lines", "missing"),
+    [
+        ('print("Rated", film["rating"])', "How long does it take?"),
+        (
+            'longest = max([film["runtimeMinutes"]])\nprint(f"It takes {longest} minutes, not long")',
+            "Who likes its rating?",
+        ),
+        ('print("Rated", film["rating"], "and it takes", film["runtimeMinutes"])', ""),
+        ('print(f"Rated {film[\'rating\']}")\nprint(len(film["title"]), "takes long")', ""),
+        ("told = f\"Rated {film['rating']}, takes {film['runtimeMinutes']}\"\nprint(told)", ""),
+        ("print(film)", ""),
+        ('print(", ".join([film["title"]]))', ""),
+    ],
+)
+def test_each_of_several_questions_has_an_answer(lines: str, missing: str) -> None:
+    """Fewer values than question marks leave one of them open; what may be several values is taken for enough."""
+    reply = {"title": "Dune", "rating": 8.1, "runtimeMinutes": 155}
+    text = str(reply) if lines == "print(film)" else "Rated 8.1 and 155"
+    program = f"film = GET_films_filmId(filmId=1)\n{lines}"
+    asked = "It is about a film. Who likes its rating? How long does it take?"
+    found = inspect(program, run(text, call("GET_films_filmId", reply)), asked, GRAPH)
+
+    assert [one.kind for one in found] == ["Unanswered"] * bool(missing)
+    if missing:
+        assert found[0].message == f"the question asks 2 things, and the program prints 1 value; also answer: {missing}"
+
+
 @pytest.mark.parametrize("text", ["done", "None", "Dune was added"])
 def test_what_was_done_needs_no_data(text: str) -> None:
     """After a write that the service took, any words will do; after one that it refused, they will not."""

@@ -1,0 +1,155 @@
+"""Whether what is printed is what was asked for, and what the words before it announce."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Iterator
+
+from atc.verify.findings import Finding, Inspected
+from protocols.routes import steps
+from protocols.vocabulary import stem
+from protocols.words import is_identifier, words
+
+__all__ = ["mislabelled", "unanswered"]
+
+_ANNOUNCES = re.compile(r"(?:[:=]|\b(?:is|are|was|were))\s*$")
+"""How words end that say what follows."""
+_PLAIN = words("content date description key label name number overview summary text title type value")
+"""Last words of keys that say nothing of what is meant: a director is given by a name."""
+_QUESTION = re.compile(r"[^.?!\s][^.?!]*\?")
+_FEW = 3
+"""Tools that are named as those which return what was announced."""
+_MOST = 6
+"""Questions of which it is told which one has no answer."""
+_ONE = (ast.Subscript, ast.Name, ast.Compare, ast.UnaryOp)
+"""What is one value when it is printed."""
+_COUNTS = frozenset({"abs", "all", "any", "float", "int", "len", "max", "min", "next", "round", "sum"})
+"""Functions that return one value."""
+_SEVERAL = re.compile(r"[\[{][\[{'\"]")
+"""What a list or an object looks like where it is printed."""
+
+
+def mislabelled(seen: Inspected) -> Finding | None:
+    """The words before a value name a field that the replies have, and it is another one.
+
+    `print("Pressure:", day["wind"]["speed"])`. Only where nothing on the way to the value is called like a word of
+    those before it, and where the value's own key says what it is.
+    """
+    if seen.graph is None:
+        return None
+    known = {stem(key.lower()): key for _, path, _ in seen.values if isinstance(key := path[-1] if path else None, str)}
+    for label, value in _announced(seen.tree):
+        keys = _keys(value)
+        said = [stem(word) for word in words(label)]
+        way = {stem(word) for key in (*keys, *_held_in(value, seen.tree)) for word in words(key)}
+        meant = next((known[word] for word in said if word in known), None)
+        if meant is None or not way.isdisjoint(said) or words(keys[-1])[-1] in _PLAIN or is_identifier(keys[-1]):
+            continue
+        tools = [tool.name for tool in seen.graph.protocol.tools if meant in seen.graph.returned(tool.name)][:_FEW]
+        told = f'line {value.lineno} says {meant} and prints {steps(tuple(keys))}; print the field "{meant}"'
+        found = f", which {' and '.join(tools)} return{'s' if len(tools) == 1 else ''}" if tools else ""
+        return Finding("Mislabelled", told + found, value.lineno)
+    return None
+
+
+def unanswered(seen: Inspected) -> Finding | None:
+    """The question asks more things than the program prints: each of them has its question mark."""
+    asked = _QUESTION.findall(seen.query)
+    if len(asked) < 2 or seen.changed or any(map(_SEVERAL.search, seen.lines)):
+        return None
+    told = _printed(seen.tree)
+    if told is None or not 0 < len(told) < len(asked):
+        return None
+    known = [{stem(word) for word in words(text)} for text in told]
+    wanted = [{stem(word) for word in words(text)} for text in asked]
+    ways = itertools.permutations(range(len(asked)), len(told)) if len(asked) <= _MOST else [range(len(told))]
+    best = max(ways, key=lambda way: sum(len(wanted[at] & words) for at, words in zip(way, known, strict=True)))
+    missing = " ".join(text for at, text in enumerate(asked) if at not in best)
+    count = f"{len(told)} value{'s' if len(told) > 1 else ''}"
+    return Finding(
+        "Unanswered", f"the question asks {len(asked)} things, and the program prints {count}; also answer: {missing}"
+    )
+
+
+def _printed(tree: ast.AST) -> list[str] | None:
+    """Of each value that a program prints the text around it; None where one print may give several."""
+    joined = {
+        name.id
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.Assign, ast.AugAssign)) and not _is_one(node.value)
+        for name in ast.walk(node)
+        if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+    }
+    found = []
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"):
+            continue
+        text = " ".join(
+            [str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)]
+            + [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
+        )
+        for argument in node.args:
+            for part in argument.values if isinstance(argument, ast.JoinedStr) else [argument]:
+                value = part.value if isinstance(part, ast.FormattedValue) else part
+                if not (_is_one(value) or isinstance(value, ast.Constant)):
+                    return None
+                if isinstance(value, ast.Name) and value.id in joined:
+                    return None
+                found += [text] * (not isinstance(value, ast.Constant))
+    return found
+
+
+def _is_one(value: ast.expr) -> bool:
+    """Whether an expression surely is one value, as far as its own form tells."""
+    called = value.func if isinstance(value, ast.Call) else None
+    return isinstance(value, _ONE) or (isinstance(called, ast.Name) and called.id in _COUNTS)
+
+
+def _announced(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """What a program prints after words that say what it is: the words, and the value, which is taken out of another
+    and not reckoned."""
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"):
+            continue
+        parts: list[ast.expr] = []
+        for argument in node.args:
+            parts += argument.values if isinstance(argument, ast.JoinedStr) else [argument]
+        for before, part in itertools.pairwise(parts):
+            value = part.value if isinstance(part, ast.FormattedValue) else part
+            if not (isinstance(before, ast.Constant) and isinstance(before.value, str) and _keys(value)):
+                continue
+            label = re.split(r"[\n.;,]", before.value.rstrip())[-1]
+            if _ANNOUNCES.search(label):
+                yield label, value
+
+
+def _keys(value: ast.expr) -> list[str]:
+    """The keys by which a value is taken out of a variable; none where it is come by in another way."""
+    keys: list[str] = []
+    while isinstance(value, ast.Subscript):
+        if isinstance(value.slice, ast.Constant) and isinstance(value.slice.value, str):
+            keys.insert(0, value.slice.value)
+        value = value.value
+    return keys if isinstance(value, ast.Name) else []
+
+
+def _held_in(value: ast.expr, tree: ast.AST) -> set[str]:
+    """The names on the way to a value: of its variable, and all that this one is set to."""
+    found: set[str] = set()
+    left = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+    while left:
+        name = left.pop()
+        found.add(name)
+        for node in ast.walk(tree):
+            target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+            source = getattr(node, "iter", None) or getattr(node, "value", None)
+            if not (isinstance(target, ast.Name) and target.id == name and isinstance(source, ast.expr)):
+                continue
+            for part in ast.walk(source):
+                if isinstance(part, ast.Name) and part.id not in found:
+                    left.add(part.id)
+                elif isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    found.add(part.value)
+    return found
