@@ -344,9 +344,10 @@ def test_cost_counts_cached_tokens_apart(tmp_path: Path) -> None:
 def test_the_local_model_costs_nothing_and_an_unknown_one_is_said(tmp_path: Path) -> None:
     """No price is made up."""
     local = as_json(write_run(tmp_path / "a", [task("q1")]))
+    other = as_json(write_run(tmp_path / "c", [task("q1")], model="openvino:qwen2.5-coder-1.5b"))
     unknown = as_json(write_run(tmp_path / "b", [task("q1")], model="openai:nobody-knows"))
 
-    assert local["runs"][0]["figures"]["cost"] == 0
+    assert local["runs"][0]["figures"]["cost"] == other["runs"][0]["figures"]["cost"] == 0
     assert unknown["runs"][0]["figures"]["cost"] is None
     assert unknown["notes"] == ["openai:nobody-knows has no price in the table: name one with --prices."]
 
