@@ -73,8 +73,9 @@ class Dialogue:
         """Tell the error text alone."""
         self._add(prompts.render("reflect_naive", error=said(fault), query=self._opened.query))
 
-    def doubted(self, program: str, fault: Fault, tool: str | None) -> None:
+    def doubted(self, program: str, fault: Fault, tool: str | None, begin: str) -> None:
         """Tell why an answer is to be looked at again; `tool` is whose response speaks against it."""
+        self.begin = begin
         if "focus" in self._parts:
             self._revise(program, f"It ran, but its answer is doubtful:\n{said(fault)}", tool)
             return

@@ -428,7 +428,7 @@ class Loop:
         agent = self.agent
         if finding is not None:
             about = run.calls[finding.call].tool if run is not None and finding.call is not None else None
-            self.dialogue.doubted(program, fault, about)
+            self.dialogue.doubted(program, fault, about, finding.begin if "remedy" in agent.parts else "")
             return
         if agent.mode == "naive":
             self.dialogue.naive(fault)

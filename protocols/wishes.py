@@ -10,7 +10,7 @@ import re
 from protocols.model import Tool
 from protocols.words import words
 
-__all__ = ["asks", "demands", "is_called"]
+__all__ = ["asks", "demands", "is_called", "sentences"]
 
 _ASKS = frozenset(
     words("are did do does give has have how is list name show tell was were what when where which who whose why")
@@ -45,14 +45,14 @@ _SAYS = frozenset(words("he i it my our she that the there these they this those
 
 def asks(query: str) -> bool:
     """Whether a query wants to be told something, rather than to have something done."""
-    kinds = [_wants(sentence) for sentence in _sentences(query)]
+    kinds = [_wants(sentence) for sentence in _unquoted(query)]
     return "told" in kinds and "done" not in kinds
 
 
 def demands(query: str) -> list[str]:
     """The verbs of what a query wants to have done, in lower case: `play` and `add` of "Play it, and add it to …"."""
     found = []
-    for sentence in _sentences(query):
+    for sentence in _unquoted(query):
         if _wants(sentence) == "done":
             asked = _POLITE.search(sentence)
             found += [asked[1].lower() if asked else _said(sentence)[0]]
@@ -65,9 +65,13 @@ def is_called(tool: Tool, verb: str) -> bool:
     return words(tool.path.rstrip("/").rpartition("/")[2]) == (verb,)
 
 
-def _sentences(query: str) -> list[str]:
-    sentences = [found.strip() for found in _END.split(_QUOTED.sub('""', query))]
-    return [sentence for sentence in sentences if words(sentence)]
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, without those that have no words."""
+    return [found.strip() for found in _END.split(text) if words(found)]
+
+
+def _unquoted(query: str) -> list[str]:
+    return sentences(_QUOTED.sub('""', query))
 
 
 def _said(sentence: str) -> list[str]:

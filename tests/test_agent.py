@@ -239,6 +239,20 @@ def test_what_a_program_takes_as_run_is_put_before_it_whatever_else_is_wrong() -
     assert (solution.status, solution.reflections) == ("answered", 1)
 
 
+def test_a_question_that_was_left_open_is_where_the_revision_goes_on() -> None:
+    """A small model that is only told of it writes the same program again."""
+    film = 'film = GET_films(query="Dusk")["films"][0]\n'
+    first = f'{film}print("It has", film["rating"])'
+    model = ScriptedModel(first, 'print("and was released on", film["releaseDate"])')
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        solution = agent.solve("How is Dusk rated? When was it released?")
+
+    assert [one.fault.type for one in solution.attempts if one.fault] == ["Unanswered"]
+    assert model.asked[1][-1].content == f"```python\n{first}\n\n# When was it released?\n"
+    assert (solution.status, solution.usage.model_calls) == ("answered", 2)
+    assert len((solution.answer or "").splitlines()) == 2
+
+
 def test_an_identifier_of_another_kind_is_named_as_such() -> None:
     """A person's id given to a film tool: the reflection says whose id it was and names a call that goes on from it."""
     protocol = load(sample("cinema"))

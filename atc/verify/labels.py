@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from atc.verify.findings import Finding, Inspected
 from protocols.routes import steps
 from protocols.vocabulary import stem
+from protocols.wishes import sentences
 from protocols.words import is_identifier, words
 
 __all__ = ["mislabelled", "unanswered"]
@@ -18,9 +19,10 @@ _ANNOUNCES = re.compile(r"(?:[:=]|\b(?:is|are|was|were))\s*$")
 """How words end that say what follows."""
 _PLAIN = words("content date description key label name number overview summary text title type value")
 """Last words of keys that say nothing of what is meant: a director is given by a name."""
-_QUESTION = re.compile(r"[^.?!\s][^.?!]*\?")
 _FEW = 3
 """Tools that are named as those which return what was announced."""
+_LONG = 4
+"""Letters from which on a word says what is spoken of."""
 _MOST = 6
 """Questions of which it is told which one has no answer."""
 _ONE = (ast.Subscript, ast.Name, ast.Compare, ast.UnaryOp)
@@ -40,7 +42,7 @@ def mislabelled(seen: Inspected) -> Finding | None:
     if seen.graph is None:
         return None
     known = {stem(key.lower()): key for _, path, _ in seen.values if isinstance(key := path[-1] if path else None, str)}
-    for label, value in _announced(seen.tree):
+    for line, label, value in _announced(seen.tree):
         keys = _keys(value)
         said = [stem(word) for word in words(label)]
         way = {stem(word) for key in (*keys, *_held_in(value, seen.tree)) for word in words(key)}
@@ -48,29 +50,35 @@ def mislabelled(seen: Inspected) -> Finding | None:
         if meant is None or not way.isdisjoint(said) or words(keys[-1])[-1] in _PLAIN or is_identifier(keys[-1]):
             continue
         tools = [tool.name for tool in seen.graph.protocol.tools if meant in seen.graph.returned(tool.name)][:_FEW]
-        told = f'line {value.lineno} says {meant} and prints {steps(tuple(keys))}; print the field "{meant}"'
+        told = f'line {line} says {meant} and prints {steps(tuple(keys))}; print the field "{meant}"'
         found = f", which {' and '.join(tools)} return{'s' if len(tools) == 1 else ''}" if tools else ""
-        return Finding("Mislabelled", told + found, value.lineno)
+        *kept, wrong = seen.program.split("\n")[:line]
+        indent = wrong[: len(wrong) - len(wrong.lstrip())]
+        comment = f'{indent}# "{meant}" is a field of {" and ".join(tools) or "another object"}\n'
+        return Finding("Mislabelled", told + found, line, begin="\n".join([*kept, comment]))
     return None
 
 
 def unanswered(seen: Inspected) -> Finding | None:
     """The question asks more things than the program prints: each of them has its question mark."""
-    asked = _QUESTION.findall(seen.query)
+    asked = [sentence for sentence in sentences(seen.query) if sentence.endswith("?")]
     if len(asked) < 2 or seen.changed or any(map(_SEVERAL.search, seen.lines)):
         return None
     told = _printed(seen.tree)
     if told is None or not 0 < len(told) < len(asked):
         return None
-    known = [{stem(word) for word in words(text)} for text in told]
-    wanted = [{stem(word) for word in words(text)} for text in asked]
+    known, wanted = ([_telling(text) for text in texts] for texts in (told, asked))
     ways = itertools.permutations(range(len(asked)), len(told)) if len(asked) <= _MOST else [range(len(told))]
     best = max(ways, key=lambda way: sum(len(wanted[at] & words) for at, words in zip(way, known, strict=True)))
     missing = " ".join(text for at, text in enumerate(asked) if at not in best)
     count = f"{len(told)} value{'s' if len(told) > 1 else ''}"
-    return Finding(
-        "Unanswered", f"the question asks {len(asked)} things, and the program prints {count}; also answer: {missing}"
-    )
+    said = f"the question asks {len(asked)} things, and the program prints {count}; also answer: {missing}"
+    return Finding("Unanswered", said, begin=f"{seen.program.rstrip()}\n\n# {missing}\n")
+
+
+def _telling(text: str) -> set[str]:
+    """The stems of the longer words of a text."""
+    return {stem(word) for word in words(text) if len(word) >= _LONG}
 
 
 def _printed(tree: ast.AST) -> list[str] | None:
@@ -107,9 +115,9 @@ def _is_one(value: ast.expr) -> bool:
     return isinstance(value, _ONE) or (isinstance(called, ast.Name) and called.id in _COUNTS)
 
 
-def _announced(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """What a program prints after words that say what it is: the words, and the value, which is taken out of another
-    and not reckoned."""
+def _announced(tree: ast.AST) -> Iterator[tuple[int, str, ast.expr]]:
+    """What a program prints after words that say what it is: the line, the words, and the value, which is taken out of
+    another and not reckoned."""
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"):
             continue
@@ -122,7 +130,7 @@ def _announced(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
                 continue
             label = re.split(r"[\n.;,]", before.value.rstrip())[-1]
             if _ANNOUNCES.search(label):
-                yield label, value
+                yield node.lineno, label, value
 
 
 def _keys(value: ast.expr) -> list[str]:

@@ -35,6 +35,8 @@ _BESIDE = 24
 _MOST_RECORDS = 90
 _COUNT_WORDS = frozenset("number of total count num no amount".split())
 _ANY = Shape(("value",))
+_MEASURED = re.compile(r"\d+(?:\.\d+)?( ?[A-Za-z%]{1,4})")
+"""A number with its unit."""
 _UNTOLD = EntitySpec()
 
 
@@ -581,7 +583,7 @@ class World:
         if name == kind.title:
             return self._new_name(entity, kind, dice)
         if (told := self.told(entity, name)) is not None:
-            return self._drawn(told, dice)
+            return self._drawn(told, dice, self._info(entity, name).examples)
         known = self._derived(entity, kind, name, shape)
         if known is not None:
             return known
@@ -611,12 +613,17 @@ class World:
         fields = self.blueprint.world.entities.get(entity.kind, _UNTOLD).fields
         return fields.get(re.sub(r"\[\d+\]", "", name)) if fields else None
 
-    def _drawn(self, told: tuple[object, ...] | Range, dice: Dice) -> object:
+    def _drawn(self, told: tuple[object, ...] | Range, dice: Dice, examples: Sequence[object]) -> object:
+        """One of some values, or a number within a range, with its unit where the examples have one: "12 g"."""
         if not isinstance(told, Range):
             return dice.choose(told)
+        units = {found[1] for one in examples if isinstance(one, str) and (found := _MEASURED.fullmatch(one))}
+        unit = units.pop() if len(units) == 1 else ""
         if float(told.low).is_integer() and float(told.high).is_integer():
-            return dice.between(int(told.low), int(told.high))
-        return round(told.low + (told.high - told.low) * dice.part(), 2)
+            number: float = dice.between(int(told.low), int(told.high))
+        else:
+            number = round(told.low + (told.high - told.low) * dice.part(), 2)
+        return f"{number}{unit}" if unit else number
 
     def _new_name(self, entity: Entity, kind: Kind, dice: Dice) -> object:
         examples = [str(v) for v in kind.fields[kind.title].examples if v] if kind.title in kind.fields else []

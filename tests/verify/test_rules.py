@@ -273,9 +273,9 @@ def test_what_is_announced_is_printed(line: str, wrong: bool) -> None:
 
     assert [one.kind for one in found] == ["Mislabelled"] * wrong
     if wrong:
-        assert (
-            'says rating and prints ["runtimeMinutes"]; print the field "rating", which GET_films' in found[0].message
-        )
+        assert 'says rating and prints ["runtimeMinutes"]; print the field "rating", which' in found[0].message
+        assert found[0].begin.startswith("film = GET_films_filmId(filmId=1)\n")
+        assert '# "rating" is a field of GET_films and GET_films_top_rated' in found[0].begin.split("\n")[-2]
 
 
 @pytest.mark.parametrize(
