@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from atc.verify.findings import Finding, Inspected
-from protocols.routes import steps
+from protocols.model import Tool
 from protocols.vocabulary import stem
 from protocols.wishes import sentences
 from protocols.words import is_identifier, words
@@ -34,29 +34,51 @@ _SEVERAL = re.compile(r"[\[{][\[{'\"]")
 
 
 def mislabelled(seen: Inspected) -> Finding | None:
-    """The words before a value name a field that the replies have, and it is another one.
+    """The words before a value name a field that the replies have, or what a tool returns, and it is something else.
 
-    `print("Pressure:", day["wind"]["speed"])`. Only where nothing on the way to the value is called like a word of
-    those before it, and where the value's own key says what it is.
+    `print("Pressure:", day["wind"]["speed"])`. Only where nothing on the way to the value, from a call on, is named by
+    one of those words, and where the value's own key says what it is.
     """
     if seen.graph is None:
         return None
-    known = {stem(key.lower()): key for _, path, _ in seen.values if isinstance(key := path[-1] if path else None, str)}
+    keys_seen = [path[-1] for _, path, _ in seen.values if path and isinstance(path[-1], str)]
+    fields = {stem(key.lower()): key for key in keys_seen}
+    tools = {tool.name: tool for tool in seen.graph.protocol.tools if not tool.writes}
+    things = {stem(noun): noun for tool in tools.values() if (noun := _thing(tool))}
     for line, label, value in _announced(seen.tree):
-        keys = _keys(value)
+        keys, way = _keys(value), _held_in(value, seen.tree)
         said = [stem(word) for word in words(label)]
-        way = {stem(word) for key in (*keys, *_held_in(value, seen.tree)) for word in words(key)}
-        meant = next((known[word] for word in said if word in known), None)
-        if meant is None or not way.isdisjoint(said) or words(keys[-1])[-1] in _PLAIN or is_identifier(keys[-1]):
+        if not {stem(word) for name in way for word in words(name)}.isdisjoint(said):
             continue
-        tools = [tool.name for tool in seen.graph.protocol.tools if meant in seen.graph.returned(tool.name)][:_FEW]
-        told = f'line {line} says {meant} and prints {steps(tuple(keys))}; print the field "{meant}"'
-        found = f", which {' and '.join(tools)} return{'s' if len(tools) == 1 else ''}" if tools else ""
-        *kept, wrong = seen.program.split("\n")[:line]
-        indent = wrong[: len(wrong) - len(wrong.lstrip())]
-        comment = f'{indent}# "{meant}" is a field of {" and ".join(tools) or "another object"}\n'
-        return Finding("Mislabelled", told + found, line, begin="\n".join([*kept, comment]))
+        if keys:
+            meant = next((fields[word] for word in said if word in fields), None)
+            if words(keys[-1])[-1] in _PLAIN or is_identifier(keys[-1]):
+                continue
+            where = [name for name in tools if meant in seen.graph.returned(name)]
+        else:
+            meant = next((things[word] for word in said if word in things), None)
+            if tools.keys().isdisjoint(way):
+                continue
+            where = [name for name, tool in tools.items() if _thing(tool) == meant]
+        if meant is not None:
+            return _told(seen.program, line, meant, ast.unparse(value), " and ".join(where[:_FEW]))
     return None
+
+
+def _told(program: str, line: int, meant: str, value: str, tools: str) -> Finding:
+    """That a line says one thing and prints another."""
+    *kept, wrong = program.split("\n")[:line]
+    indent = wrong[: len(wrong) - len(wrong.lstrip())]
+    comment = f'{indent}# "{meant}" is in what {tools or "another call"} returned\n'
+    said = f'line {line} says {meant} and prints {value}; print the "{meant}"' + f" of {tools}" * bool(tools)
+    return Finding("Mislabelled", said, line, begin="\n".join([*kept, comment]))
+
+
+def _thing(tool: Tool) -> str:
+    """What a tool returns, by the last fixed part of its path; empty where that is a name of its own making."""
+    last = [part for part in tool.path.split("/") if part and not part.startswith("{")][-1:]
+    said = words(last[0].partition(".")[0]) if last else ()
+    return said[0] if len(said) == 1 else ""
 
 
 def unanswered(seen: Inspected) -> Finding | None:
@@ -126,11 +148,20 @@ def _announced(tree: ast.AST) -> Iterator[tuple[int, str, ast.expr]]:
             parts += argument.values if isinstance(argument, ast.JoinedStr) else [argument]
         for before, part in itertools.pairwise(parts):
             value = part.value if isinstance(part, ast.FormattedValue) else part
-            if not (isinstance(before, ast.Constant) and isinstance(before.value, str) and _keys(value)):
+            if not (isinstance(before, ast.Constant) and isinstance(before.value, str) and _is_taken(value)):
                 continue
             label = re.split(r"[\n.;,]", before.value.rstrip())[-1]
             if _ANNOUNCES.search(label):
                 yield node.lineno, label, value
+
+
+def _is_taken(value: ast.expr) -> bool:
+    """Whether a value is a variable, something in it, or the number of things there."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "len" and value.args:
+        value = value.args[0]
+    while isinstance(value, ast.Subscript):
+        value = value.value
+    return isinstance(value, ast.Name)
 
 
 def _keys(value: ast.expr) -> list[str]:
@@ -144,8 +175,8 @@ def _keys(value: ast.expr) -> list[str]:
 
 
 def _held_in(value: ast.expr, tree: ast.AST) -> set[str]:
-    """The names on the way to a value: of its variable, and all that this one is set to."""
-    found: set[str] = set()
+    """The names on the way to a value: its keys, its variable, and all that this one is set to."""
+    found = {node.value for node in ast.walk(value) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     left = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
     while left:
         name = left.pop()

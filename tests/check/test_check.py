@@ -467,3 +467,38 @@ def test_a_key_may_be_a_word_cut_short() -> None:
     found = check(again, contract, None, None, graph)
     known = remedy_of(found, again, graph, [tool.name for tool in graph.protocol.tools], {})
     assert "carbs = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"]" in known.whole
+
+
+def test_the_tool_that_takes_what_is_given_is_called() -> None:
+    """Where it is the only one of a like name, and nothing of it is missing; what it does not return is left out."""
+    place = {"in": "query", "name": "place", "required": True, "schema": {"type": "string"}}
+    day = {**place, "name": "date"}
+    days: dict[str, object] = {"type": "object", "properties": {"data": {"type": "array", "items": {"type": "object"}}}}
+    pages: dict[str, object] = {"type": "object", "properties": {"daily": days}}
+
+    def answers(schema: dict[str, object]) -> dict[str, object]:
+        return {"200": {"description": "Good", "content": {"application/json": {"schema": schema}}}}
+
+    spec = {
+        "openapi": "3.1.0",
+        "info": {"title": "Tides", "version": "1"},
+        "servers": [{"url": "https://tides.example"}],
+        "paths": {
+            "/daily_tides": {"get": {"parameters": [place], "responses": answers(pages)}},
+            "/past_tides": {"get": {"parameters": [place, day], "responses": answers(days)}},
+            "/winds": {"get": {"parameters": [place, day], "responses": answers(days)}},
+        },
+    }
+    contract = Contract(load(spec))
+    wrong = 'print(GET_daily_tides(place="Oslo", date="2024-05-01")["daily"]["data"])'
+    told = check(wrong, contract)
+
+    assert [one.message for one in told] == [
+        "GET_daily_tides() has no argument 'date'; it takes place; GET_past_tides and GET_winds take it; "
+        "write GET_past_tides"
+    ]
+    better = mended(wrong, told)
+    assert better is not None
+    assert mended(better, check(better, contract)) == 'print(GET_past_tides(place="Oslo", date="2024-05-01")["data"])'
+    (unclear,) = check('print(GET_daily_tides(place="Oslo", day="2024-05-01"))', contract)
+    assert unclear.edit is None

@@ -273,9 +273,27 @@ def test_what_is_announced_is_printed(line: str, wrong: bool) -> None:
 
     assert [one.kind for one in found] == ["Mislabelled"] * wrong
     if wrong:
-        assert 'says rating and prints ["runtimeMinutes"]; print the field "rating", which' in found[0].message
+        assert (
+            "says rating and prints film['runtimeMinutes']; print the \"rating\" of GET_films and" in found[0].message
+        )
         assert found[0].begin.startswith("film = GET_films_filmId(filmId=1)\n")
-        assert '# "rating" is a field of GET_films and GET_films_top_rated' in found[0].begin.split("\n")[-2]
+        assert '# "rating" is in what GET_films and GET_films_top_rated' in found[0].begin.split("\n")[-2]
+
+
+def test_what_another_tool_returns_is_not_announced() -> None:
+    """The reviews of a film are not the number of its credits; a list that the program fills may be anything."""
+    credits = "credits = GET_films_filmId_credits(filmId=1)['cast']\n"
+    done = run("Reviews: 2", call("GET_films_filmId_credits", {"cast": [{"name": "Ana"}, {"name": "Ben"}]}))
+
+    (found,) = inspect(f'{credits}print("Reviews:", len(credits))', done, "How many reviews has Dune?", GRAPH)
+    assert (found.kind, found.line) == ("Mislabelled", 2)
+    assert (
+        found.message == 'line 2 says reviews and prints len(credits); print the "reviews" of GET_films_filmId_reviews'
+    )
+    listed = f'told = []\n{credits}for one in credits:\n    told.append(one["name"])\nprint("Reviews:", len(told))'
+    assert kinds(listed, done, "How many reviews has Dune?") == []
+    right = credits.replace("credits =", "reviews =")
+    assert kinds(f'{right}print("Reviews:", len(reviews))', done, "How many reviews has Dune?") == []
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from atc.check.diagnostic import Diagnostic, Edit, Rule
 from atc.check.telling.subject import Subject, listed
 from protocols.calling import nearest_argument
 from protocols.model import Tool
+from protocols.words import words
 
 __all__ = ["told_argument"]
 
@@ -46,7 +47,29 @@ def told_argument(subject: Subject, report: Report, rule: Rule, quoted: list[str
     edit = None
     if near is not None and (sure or not others) and (sure or len(takes) == 1):
         edit = Edit(report.line, report.column, report.column + len(quoted[0]), near)
+    if edit is None and (instead := _other(subject, tool, given)) is not None:
+        meant += f"; write {instead}"
+        edit = _called(subject, report, name, instead)
     return subject.at(report, rule, f"{name}() has no argument {quoted[0]!r}{meant}", name, near, edit)
+
+
+def _other(subject: Subject, tool: Tool, given: set[str | None]) -> str | None:
+    """The only tool of a like name that takes all that a tool is given and needs nothing else; both only read."""
+    said = set(words(tool.name)[1:])
+    found = []
+    for name in subject.names:
+        other = subject.contract.protocol.tool(name)
+        takes: set[str | None] = {parameter.argument for parameter in other.arguments}
+        needs: set[str | None] = {parameter.argument for parameter in other.arguments if parameter.required}
+        if needs <= given <= takes and not (tool.writes or other.writes or said.isdisjoint(words(name)[1:])):
+            found.append(name)
+    return found[0] if len(found) == 1 else None
+
+
+def _called(subject: Subject, report: Report, name: str, instead: str) -> Edit | None:
+    """Call another function."""
+    calls = [call for call in subject.calls(report) if isinstance(call.func, ast.Name) and call.func.id == name]
+    return Edit.of(subject.lines, calls[-1].func, instead) if calls else None
 
 
 def _filled(subject: Subject, report: Report, name: str, missing: Sequence[str]) -> Edit | None:

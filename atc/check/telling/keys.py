@@ -84,8 +84,25 @@ def missing_key(subject: Subject, report: Report, place: Place, key: str) -> Dia
     elif not inside and not near and (above := _above(subject, place, key)) is not None:
         message += f'; "{key}" is in {place.tool}(…){steps(above)}'
         suggestion, edit = steps(above), _from_above(subject, report, place.tool, above)
+    edit = edit or _left_out(subject, report, place)
     told = subject.at(report, "unknown-key", message, place.tool, suggestion, edit)
     return replace(told, path=place.path, key=key)
+
+
+def _left_out(subject: Subject, report: Report, place: Place) -> Edit | None:
+    """Leave a key out where the object has the next one that is taken: `reply["data"]` for `reply["daily"]["data"]`."""
+    for node in ast.walk(subject.tree):
+        inner = node.value if isinstance(node, ast.Subscript) else None
+        if not (isinstance(node, ast.Subscript) and isinstance(inner, ast.Subscript)):
+            continue
+        if (inner.slice.lineno, inner.slice.col_offset) != (report.line, report.column):
+            continue
+        following = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        whole = Edit.of(subject.lines, inner, "")
+        held = Edit.of(subject.lines, inner.value, "")
+        if following in place.keys and whole is not None and held is not None:
+            return Edit(whole.line, held.end, whole.end, "")
+    return None
 
 
 def _above(subject: Subject, place: Place, key: str) -> tuple[Step, ...] | None:
