@@ -17,7 +17,7 @@ __all__ = ["mislabelled", "unanswered"]
 
 _ANNOUNCES = re.compile(r"(?:[:=]|\b(?:is|are|was|were))\s*$")
 """How words end that say what follows."""
-_PLAIN = words("content date description key label name number overview summary text title type value")
+_PLAIN = frozenset(words("content date description key label name number overview summary text title type value"))
 """Last words of keys that say nothing of what is meant: a director is given by a name."""
 _FEW = 3
 """Tools that are named as those which return what was announced."""
@@ -52,7 +52,7 @@ def mislabelled(seen: Inspected) -> Finding | None:
             continue
         if keys:
             meant = next((fields[word] for word in said if word in fields), None)
-            if words(keys[-1])[-1] in _PLAIN or is_identifier(keys[-1]):
+            if set(words(keys[-1])[-1:]) <= _PLAIN or is_identifier(keys[-1]):
                 continue
             where = [name for name in tools if meant in seen.graph.returned(name)]
         else:
@@ -92,7 +92,7 @@ def unanswered(seen: Inspected) -> Finding | None:
     known, wanted = ([_telling(text) for text in texts] for texts in (told, asked))
     ways = itertools.permutations(range(len(asked)), len(told)) if len(asked) <= _MOST else [range(len(told))]
     best = max(ways, key=lambda way: sum(len(wanted[at] & words) for at, words in zip(way, known, strict=True)))
-    missing = " ".join(text for at, text in enumerate(asked) if at not in best)
+    missing = " ".join(word for at, text in enumerate(asked) if at not in best for word in text.split())
     count = f"{len(told)} value{'s' if len(told) > 1 else ''}"
     said = f"the question asks {len(asked)} things, and the program prints {count}; also answer: {missing}"
     return Finding("Unanswered", said, begin=f"{seen.program.rstrip()}\n\n# {missing}\n")
@@ -113,9 +113,7 @@ def _printed(tree: ast.AST) -> list[str] | None:
         if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
     }
     found = []
-    for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"):
-            continue
+    for node in _prints(tree):
         text = " ".join(
             [str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)]
             + [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
@@ -131,6 +129,12 @@ def _printed(tree: ast.AST) -> list[str] | None:
     return found
 
 
+def _prints(tree: ast.AST) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+            yield node
+
+
 def _is_one(value: ast.expr) -> bool:
     """Whether an expression surely is one value, as far as its own form tells."""
     called = value.func if isinstance(value, ast.Call) else None
@@ -140,9 +144,7 @@ def _is_one(value: ast.expr) -> bool:
 def _announced(tree: ast.AST) -> Iterator[tuple[int, str, ast.expr]]:
     """What a program prints after words that say what it is: the line, the words, and the value, which is taken out of
     another and not reckoned."""
-    for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"):
-            continue
+    for node in _prints(tree):
         parts: list[ast.expr] = []
         for argument in node.args:
             parts += argument.values if isinstance(argument, ast.JoinedStr) else [argument]

@@ -261,6 +261,7 @@ def test_who_asks_for_something_to_be_done_is_not_served_by_reading() -> None:
         ('print("Its rating and length:", film["rating"], film["runtimeMinutes"])', False),
         ('print("Its score:", film["runtimeMinutes"])', False),
         ('print("Its rating:", len(film["title"]))', False),
+        ('print("Its rating:", film["#"])', False),
         ('rating = film["stars"]\nprint("Its rating:", film["runtimeMinutes"])', True),
         ('rated = {"rating": film}\nprint("Its rating:", rated["runtimeMinutes"])', False),
     ],
@@ -316,7 +317,7 @@ def test_each_of_several_questions_has_an_answer(lines: str, missing: str) -> No
     reply = {"title": "Dune", "rating": 8.1, "runtimeMinutes": 155}
     text = str(reply) if lines == "print(film)" else "Rated 8.1 and 155"
     program = f"film = GET_films_filmId(filmId=1)\n{lines}"
-    asked = "It is about a film. Who likes its rating? How long does it take?"
+    asked = "It is about a film. Who likes its\n rating? How long does it take?"
     found = inspect(program, run(text, call("GET_films_filmId", reply)), asked, GRAPH)
 
     assert [one.kind for one in found] == ["Unanswered"] * bool(missing)
