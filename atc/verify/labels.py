@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from atc.verify.findings import Finding, Inspected
+from protocols.graph import ProtocolGraph
 from protocols.model import Tool
 from protocols.vocabulary import stem
 from protocols.wishes import sentences
@@ -61,24 +62,53 @@ def mislabelled(seen: Inspected) -> Finding | None:
                 continue
             where = [name for name, tool in tools.items() if _thing(tool) == meant]
         if meant is not None:
-            return _told(seen.program, line, meant, ast.unparse(value), " and ".join(where[:_FEW]))
+            best = [name for name in where if not _beginnings(name).isdisjoint(_beginnings(label))]
+            meaning = [tools[name] for name in best or where]
+            return _told(seen, line, meant, ast.unparse(value), meaning[:_FEW])
     return None
 
 
-def _told(program: str, line: int, meant: str, value: str, tools: str) -> Finding:
-    """That a line says one thing and prints another."""
-    *kept, wrong = program.split("\n")[:line]
+def _beginnings(text: str) -> set[str]:
+    """How the longer words of a text begin: `hours` and `hourly` alike."""
+    return {word[:_LONG] for word in words(text) if len(word) >= _LONG}
+
+
+def _told(seen: Inspected, line: int, meant: str, value: str, tools: Sequence[Tool]) -> Finding:
+    """That a line says one thing and prints another.
+
+    The revision begins before it, with the call of the tool that has what is meant, where it is clear how to call it.
+    """
+    names = " and ".join(tool.name for tool in tools)
+    *kept, wrong = seen.program.split("\n")[:line]
     indent = wrong[: len(wrong) - len(wrong.lstrip())]
-    comment = f'{indent}# "{meant}" is in what {tools or "another call"} returned\n'
-    said = f'line {line} says {meant} and prints {value}; print the "{meant}"' + f" of {tools}" * bool(tools)
-    return Finding("Mislabelled", said, line, begin="\n".join([*kept, comment]))
+    kept.append(f'{indent}# "{meant}" is in what {names or "another call"} returns')
+    if seen.graph is not None and len(tools) == 1 and (call := _called_alike(seen.tree, seen.graph, tools[0], line)):
+        kept.append(f"{indent}{call}")
+    said = f'line {line} says {meant} and prints {value}; print the "{meant}"' + f" of {names}" * bool(names)
+    return Finding("Mislabelled", said, line, begin="\n".join([*kept, ""]))
+
+
+def _called_alike(tree: ast.AST, graph: ProtocolGraph, tool: Tool, line: int) -> str:
+    """The call of a tool with the identifiers that an earlier call was given for the same arguments, set to a variable;
+    empty where none was given all."""
+    name = tool.name.partition("_")[2].lower()
+    taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    needs = {parameter.argument for parameter in tool.arguments if parameter.required}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.lineno < line and name not in taken:
+            given = {
+                word.arg: ast.unparse(word.value) for word in node.keywords if graph.want(tool.name, word.arg or "")
+            }
+            if given and given.keys() >= needs:
+                return f"{name} = {tool.name}({', '.join(f'{argument}={text}' for argument, text in given.items())})"
+    return ""
 
 
 def _thing(tool: Tool) -> str:
-    """What a tool returns, by the last fixed part of its path; empty where that is a name of its own making."""
+    """What a tool returns, by the one word that its path ends with or its name has; empty where these are several."""
     last = [part for part in tool.path.split("/") if part and not part.startswith("{")][-1:]
-    said = words(last[0].partition(".")[0]) if last else ()
-    return said[0] if len(said) == 1 else ""
+    named = tool.name.partition("_")[2].lower().partition("_by_")[0]
+    return next((said[0] for said in (words(last[0]) if last else (), words(named)) if len(said) == 1), "")
 
 
 def unanswered(seen: Inspected) -> Finding | None:

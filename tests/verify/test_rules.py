@@ -288,6 +288,11 @@ def test_what_another_tool_returns_is_not_announced() -> None:
 
     (found,) = inspect(f'{credits}print("Reviews:", len(credits))', done, "How many reviews has Dune?", GRAPH)
     assert (found.kind, found.line) == ("Mislabelled", 2)
+    assert found.begin.split("\n")[1:] == [
+        '# "reviews" is in what GET_films_filmId_reviews returns',
+        "films_filmid_reviews = GET_films_filmId_reviews(filmId=1)",
+        "",
+    ]
     assert (
         found.message == 'line 2 says reviews and prints len(credits); print the "reviews" of GET_films_filmId_reviews'
     )
