@@ -345,6 +345,8 @@ def test_the_list_that_is_meant_is_gone_through() -> None:
     assert mended(one, check(one, contract)) == one.replace("in credits if", 'in credits["crew"] if')
     (told,) = check(any_of, contract)
     assert (told.edit, told.tool) == (None, "GET_films_filmId_credits")
+    least = f'{start}print(min(credits, key=lambda who: who["job"])["name"])'
+    assert mended(least, check(least, contract)[:1]) == least.replace("(credits,", '(credits["crew"],')
     assert told.message.endswith("the lists of GET_films_filmId_credits(…) are cast, crew")
 
 

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from typing import TypeGuard
 
 from atc.check.checker import Report
 from atc.check.diagnostic import Diagnostic, Edit
@@ -230,10 +231,10 @@ def _returned(subject: Subject, node: ast.expr, depth: int = 0) -> tuple[str, tu
 
 
 def _loop(subject: Subject, report: Report) -> ast.For | ast.comprehension | None:
-    """The loop whose variable the checker points at."""
+    """The loop whose variable the checker points at; `max(x, key=lambda one: …)` goes through x, too."""
     node = subject.expression(report)
     names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} if node is not None else set()
-    around = [
+    around: list[tuple[ast.expr | ast.stmt, ast.For | ast.comprehension]] = [
         (one, loop)
         for one in ast.walk(subject.tree)
         if isinstance(one, ast.For | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp)
@@ -241,8 +242,24 @@ def _loop(subject: Subject, report: Report) -> ast.For | ast.comprehension | Non
         for loop in ([one] if isinstance(one, ast.For) else one.generators)
         if isinstance(loop.target, ast.Name) and loop.target.id in names
     ]
+    for call in filter(_is_sorting, ast.walk(subject.tree)):
+        key = next((word.value for word in call.keywords if word.arg == "key"), None)
+        if (
+            isinstance(key, ast.Lambda)
+            and key.args.args
+            and key.args.args[0].arg in names
+            and key.lineno == report.line
+        ):
+            target = ast.Name(key.args.args[0].arg)
+            around.append((key, ast.comprehension(target, call.args[0], [], 0)))
     around.sort(key=lambda found: (found[0].end_lineno or 0) - found[0].lineno)
     return around[0][1] if around else None
+
+
+def _is_sorting(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether a call looks for one of several, or puts them in order."""
+    called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+    return isinstance(node, ast.Call) and called in ("max", "min", "sorted") and len(node.args) == 1
 
 
 def _plain(literal: re.Match[str]) -> str:
