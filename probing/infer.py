@@ -25,6 +25,11 @@ _MEASURES = frozenset(
     | {"size", "temperature", "value", "weight", "width"}
 )
 """Last words of the names of numbers that need not be whole, whatever was seen of them."""
+_COUNTS = frozenset(
+    {"code", "count", "day", "index", "limit", "month", "number", "offset", "order", "page", "pages", "position"}
+    | {"results", "status", "total", "type", "votes", "year"}
+)
+"""Words in the names of numbers that are whole, however few were seen."""
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 _KEYS = 6
 """Keys from which on an object may be a map."""
@@ -94,7 +99,7 @@ def _refined(schema: dict[str, Any], values: Sequence[object], name: str = "") -
     told = schema.get("type")
     kinds: list[str] = told if isinstance(told, list) else [str(told)]
     if "integer" in kinds and not is_identifier(name):
-        few = len({value for value in values if isinstance(value, int)}) < ENOUGH
+        few = len({value for value in values if isinstance(value, int)}) < ENOUGH and _COUNTS.isdisjoint(words(name))
         if few or _MEASURES.intersection(words(name)[-1:]):
             wider = sorted({"number" if kind == "integer" else kind for kind in kinds})
             schema["type"] = wider if isinstance(told, list) else "number"

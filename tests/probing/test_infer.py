@@ -73,6 +73,18 @@ def test_a_key_that_may_be_a_name_makes_no_map_alone(key: str) -> None:
     assert at(infer([{"film": {key: "x"}}]), "film", key)["type"] == "string"
 
 
+def test_what_counts_is_whole_however_few_were_seen() -> None:
+    """A page or a total; but the total of a price is a measure like any other."""
+    told = infer([{"page": 1, "total_results": 1, "total_price": 12, "likes": 3}])
+
+    assert {key: at(told, key)["type"] for key in ("page", "total_results", "total_price", "likes")} == {
+        "page": "integer",
+        "total_results": "integer",
+        "total_price": "number",
+        "likes": "number",
+    }
+
+
 def test_a_number_that_may_be_missing_need_not_be_whole_either() -> None:
     """Null beside whole numbers says no more of them than whole numbers alone."""
     schema = infer([{"score": 1}, {"score": None}, {"score": 2}])
