@@ -30,6 +30,8 @@ _COUNTS = frozenset(
     | {"results", "status", "total", "type", "votes", "year"}
 )
 """Words in the names of numbers that are whole, however few were seen."""
+_OFTEN = 12
+"""Times that a number was seen from which on it is a code, and whole, although it was one of few."""
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 _KEYS = 6
 """Keys from which on an object may be a map."""
@@ -99,7 +101,8 @@ def _refined(schema: dict[str, Any], values: Sequence[object], name: str = "") -
     told = schema.get("type")
     kinds: list[str] = told if isinstance(told, list) else [str(told)]
     if "integer" in kinds and not is_identifier(name):
-        few = len({value for value in values if isinstance(value, int)}) < ENOUGH and _COUNTS.isdisjoint(words(name))
+        seen = [value for value in values if isinstance(value, int)]
+        few = len(set(seen)) < ENOUGH and len(seen) < _OFTEN and _COUNTS.isdisjoint(words(name))
         if few or _MEASURES.intersection(words(name)[-1:]):
             wider = sorted({"number" if kind == "integer" else kind for kind in kinds})
             schema["type"] = wider if isinstance(told, list) else "number"

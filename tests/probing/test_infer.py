@@ -83,6 +83,8 @@ def test_what_counts_is_whole_however_few_were_seen() -> None:
         "total_price": "number",
         "likes": "number",
     }
+    assert at(infer([{"gender": 1}, {"gender": 2}] * 6), "gender")["type"] == "integer"
+    assert at(infer([{"gender": 1}, {"gender": 2}] * 5), "gender")["type"] == "number"
 
 
 def test_a_number_that_may_be_missing_need_not_be_whole_either() -> None:
