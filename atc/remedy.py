@@ -120,8 +120,9 @@ def remedy_of(
             told, text = _instead(one, program, graph, shown, known)
             facts.extend([told] if told and told not in facts else [])
             sure = sure and "[0]" not in text and not text.startswith("[")  # one value, and not the first of several
-            node = _wrong(program, one)
-            one = replace(one, edit=Edit.of(program.split("\n"), node, text) if text and node is not None else None)
+            edits = [Edit.of(program.split("\n"), node, text) for node in _alike(program, one)] if text else []
+            edited += [replace(one, edit=edit) for edit in edits or [None]]
+            continue
         edited.append(one)
     whole = mended(program, [one for one in edited if one.edit is not None]) if edited[0].edit is not None else None
     return Remedy(tuple(facts), begun(program, edited), whole or "" if sure else "")
@@ -149,6 +150,14 @@ def _wrong(program: str, one: Diagnostic) -> ast.Subscript | None:
         if isinstance(node, ast.Subscript) and (node.slice.lineno, node.slice.col_offset) == (one.line, one.column):
             return node
     return None
+
+
+def _alike(program: str, one: Diagnostic) -> list[ast.Subscript]:
+    """The expression that looks for a key that is not there, and the same again on its line."""
+    wrong = _wrong(program, one)
+    said = ast.unparse(wrong) if wrong is not None else None
+    nodes = [node for node in ast.walk(parsed(program) or ast.Module([], [])) if isinstance(node, ast.Subscript)]
+    return [node for node in nodes if node.lineno == one.line and ast.unparse(node) == said]
 
 
 def _at_hand(program: str, line: int, text: str) -> str:

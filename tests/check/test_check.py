@@ -452,14 +452,15 @@ def test_a_key_may_be_a_word_cut_short() -> None:
     assert mended(here, check(here, contract, None, None, graph)) == known.whole
 
     nutrition = "nutrition = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])"
-    shown = "print(f\"{GET_dishes_dish_id(dish_id=dish['dish_id'])['carbs']} and {carbs}\")"
+    wrong = "GET_dishes_dish_id(dish_id=dish['dish_id'])['carbs']"
+    shown = f'print(f"{{{wrong}}}, {{{wrong}}} and {{carbs}}")'
     held = f"{first}\n{nutrition}\ncarbs = GET_dishes_dish_id(dish_id=dish['dish_id'])['carbs']\n{shown}\n"
     later = "other = GET_dishes()[1]\nprint(GET_dishes_dish_id(dish_id=other['dish_id'])['title'])"
     found = check(held + later, contract, None, None, graph)
     known = remedy_of(found, held + later, graph, [tool.name for tool in graph.protocol.tools], {})
     lines = known.whole.split("\n")
     assert lines[2] == 'carbs = nutrition["carbs"]'
-    assert lines[3] == "print(f\"{nutrition['carbs']} and {carbs}\")"
+    assert lines[3] == "print(f\"{nutrition['carbs']}, {nutrition['carbs']} and {carbs}\")"
     assert known.begin == "\n".join(lines[:4]) + "\n"
     assert (
         known.facts.count('Write nutrition["carbs"] in place of GET_dishes_dish_id(dish_id=dish[\'dish_id\'])["carbs"]')
