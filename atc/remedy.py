@@ -189,7 +189,9 @@ def _before(body: Sequence[ast.stmt | ast.excepthandler], line: int) -> Iterator
     for one in reversed(body):
         if one.lineno <= line <= (one.end_lineno or 0):
             for name in ("body", "orelse", "handlers", "finalbody"):
-                yield from _before(getattr(one, name, ()), line)
+                part = getattr(one, name, None)
+                if part and part[0].lineno <= line <= part[-1].end_lineno:
+                    yield from _before(part, line)
         elif one.lineno < line:
             yield one
 

@@ -466,6 +466,10 @@ def test_a_key_may_be_a_word_cut_short() -> None:
         known.facts.count('Write nutrition["carbs"] in place of GET_dishes_dish_id(dish_id=dish[\'dish_id\'])["carbs"]')
         == 1
     )
+    either = held.replace(nutrition, f"if GET_dishes():\n    {nutrition}\nelse:\n    carbs = {wrong}")
+    found = check(either, contract, None, None, graph)
+    known = remedy_of(found, either, graph, [tool.name for tool in graph.protocol.tools], {})
+    assert "    carbs = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"]\n" in known.whole
     again = (held + later).replace("\ncarbs =", "\ndish = GET_dishes()[2]\ncarbs =")
     found = check(again, contract, None, None, graph)
     known = remedy_of(found, again, graph, [tool.name for tool in graph.protocol.tools], {})
