@@ -78,7 +78,7 @@ class Answered:
 
 
 def send_reply(to: socket.socket, described: dict[str, object], body: bytes | LargeBody) -> None:
-    """Send the child what a call was answered. Raises: OSError."""
+    """Send the child what a call was answered. Raises: OSError: It is gone, or does not read in the socket's time."""
     size = body.size if isinstance(body, LargeBody) else len(body)
     to.sendall(channel.prefix(channel.REPLY, described, size))
     for part in parts(body):
@@ -127,11 +127,13 @@ def _converse(ours: socket.socket, start: bytes, answered: Answered, limits: Lim
     frames = channel.Frames(max(limits.request, limits.output))
     poll = select.poll()
     poll.register(ours, select.POLLIN)
+    ours.settimeout(LONGEST)
     ours.sendall(start)
     while (left := deadline - time.monotonic()) > 0:
         while due in held or (held and not poll.poll(PATIENCE * 1000)):  # as they came, while all are asked for
             due = min(held)
             number, reply = held.pop(due)
+            ours.settimeout(max(deadline - time.monotonic(), PATIENCE))  # a child may have stopped reading
             with contextlib.suppress(OSError):  # the child may be gone; what it said before that is still to be read
                 send_reply(ours, {**reply.described, "id": number}, reply.body)
             due += 1

@@ -106,11 +106,21 @@ class Door:
             with self._receiving:
                 if number in self._replies:
                     return self._replies.pop(number)
-                _, reply, body = channel.receive(self._descriptor)
-                self._replies[reply["id"]] = reply, body
+                try:
+                    _, reply, body = channel.receive(self._descriptor)
+                    self._replies[reply["id"]] = reply, body
+                except MemoryError:  # in the middle of a frame: nobody could read the next one
+                    self.leave({"limit": "memory", **_place(sys._getframe())})
 
     def leave(self, head: dict[str, Any]) -> NoReturn:
         """Report the end of the program, after what it printed and did not flush, and end this process."""
+        try:
+            self._report(head)
+        except BaseException:  # no memory is left to say anything
+            os._exit(1)
+        os._exit(0)
+
+    def _report(self, head: dict[str, Any]) -> None:
         head["memory"] = self._peak_memory()
         head["cpu"] = round(time.process_time() - self._begun, 4)
         frames = []
@@ -123,7 +133,6 @@ class Door:
         if self._sending.acquire(timeout=1):  # a signal may have come in the middle of a frame; then say nothing
             for frame in frames:
                 channel.send(self._descriptor, frame)
-        os._exit(0)
 
     def _peak_memory(self) -> float:
         """In MiB; what the kernel tells a parent counts the parent's own memory from before the start."""

@@ -19,12 +19,13 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from protocols import Protocol
 from protocols.auth import Credential
-from sandbox import CallRecord, Limits, Run, Sandbox, channel, launcher
+from sandbox import CallRecord, Limits, Run, Sandbox, channel, launcher, retrace
 from sandbox.bodies import LargeBody
 from sandbox.ending import ending
 from tests.local_api import DOCUMENTED, Answer, LocalAPI, Received
@@ -622,6 +623,27 @@ def test_the_host_hardly_grows_whatever_a_program_does(api: LocalAPI, program: s
     grown, outcome = told.stdout.split(" ", 1)
     assert outcome.startswith(end)
     assert int(grown) <= 80
+
+
+def test_a_second_run_that_no_longer_reads_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program may have run out of memory in its threads: what was sent to it is not waited for without end."""
+    ended = run(None, "")
+    monkeypatch.setattr(retrace, "LONGEST", 0.3)
+    ours, child = socket.socketpair()
+    monkeypatch.setattr(launcher, "take", lambda: launcher.Worker(0, ours, cast("Any", None)))
+    monkeypatch.setattr(launcher, "retire", lambda worker: None)
+    asked = {"tool": "GET_cities", "args": [], "kwargs": {}, "id": 1, "line": 1, "task": []}
+    answered = retrace.Answered()
+    answered.add(answered.key(channel.CALL, asked, b""), {"index": 0}, b"x" * 10_000_000)
+    channel.send(child.fileno(), channel.encode(channel.CALL, asked))
+    started = time.monotonic()
+
+    found = retrace.retrace("GET_cities()", ended, answered, Limits(), {})
+
+    assert found is None
+    assert time.monotonic() - started < 5
+    ours.close()
+    child.close()
 
 
 def test_a_program_may_catch_a_memory_error() -> None:
