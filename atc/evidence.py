@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
-from atc.programs import parsed
+from atc.programs import calls_of, parsed
 from protocols.routes import Held
 from protocols.shapes import Step
 from sandbox.records import CallRecord
@@ -102,8 +102,7 @@ def argument_of(
         return None
     given = [
         word.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == call.tool
+        for node, _ in calls_of(tree, {call.tool or ""})
         if call.line is not None and node.lineno <= call.line <= (node.end_lineno or node.lineno)
         for word in node.keywords
         if word.arg == argument

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Container, Iterator
 
-__all__ = ["called", "extract", "fenced", "parsed", "same"]
+__all__ = ["called", "calls_of", "extract", "fenced", "parsed", "same", "subscripts_at"]
 
 _FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _STATEMENT = re.compile(r"^\s*(\w+\s*=|print\(|for |import |from |def )", re.MULTILINE)
@@ -27,6 +27,20 @@ def called(program: str, names: Collection[str]) -> tuple[str, ...]:
     named = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in names] if tree else []
     named.sort(key=lambda node: (node.lineno, node.col_offset))
     return tuple(dict.fromkeys(node.id for node in named))
+
+
+def calls_of(tree: ast.AST, names: Container[str]) -> Iterator[tuple[ast.Call, str]]:
+    """Where a program calls one of these functions by its name, each with that name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+            yield node, node.func.id
+
+
+def subscripts_at(tree: ast.AST, line: int, column: int) -> Iterator[ast.Subscript]:
+    """The expressions that take out of another what stands in their brackets at a line (from 1) and a column."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and (node.slice.lineno, node.slice.col_offset) == (line, column):
+            yield node
 
 
 def same(one: str, other: str) -> bool:

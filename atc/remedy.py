@@ -16,7 +16,7 @@ from atc.check import Diagnostic, begun, mended, respelled
 from atc.check.diagnostic import Edit
 from atc.evidence import Finding, Span, argument_of, findings
 from atc.faults import Attribution, Fault
-from atc.programs import parsed
+from atc.programs import parsed, subscripts_at
 from protocols.graph import ProtocolGraph, Source
 from protocols.routes import Held, route_to_argument, route_to_field, route_to_resource, search_expression, steps
 from protocols.shapes import Step
@@ -146,10 +146,7 @@ def _instead(
 
 def _wrong(program: str, one: Diagnostic) -> ast.Subscript | None:
     """The expression that looks for a key that is not there."""
-    for node in ast.walk(parsed(program) or ast.Module([], [])):
-        if isinstance(node, ast.Subscript) and (node.slice.lineno, node.slice.col_offset) == (one.line, one.column):
-            return node
-    return None
+    return next(subscripts_at(parsed(program) or ast.Module([], []), one.line, one.column), None)
 
 
 def _alike(program: str, one: Diagnostic) -> list[ast.Subscript]:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator
 
+from atc.programs import calls_of
 from protocols.calling import check_argument
 from protocols.errors import ToolError
 from protocols.graph import ProtocolGraph
@@ -37,7 +38,7 @@ _OPAQUE = frozenset({"guid", "id", "identifier", "ref", "uri", "uuid"})
 
 def wrong_constants(tree: ast.Module, protocol: Protocol, tools: Collection[str]) -> Iterator[Found]:
     """Constant arguments of calls that the tool would refuse before anything is sent."""
-    for call, tool in _calls(tree, tools):
+    for call, tool in calls_of(tree, tools):
         for keyword in call.keywords:
             if keyword.arg is None:
                 continue
@@ -68,7 +69,7 @@ def placeholders(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[ast
         if isinstance(line, ast.Assign)
         if all(isinstance(target, ast.Name) and target.id not in read for target in line.targets)
     ]
-    for call, tool in _calls(tree, tools):
+    for call, tool in calls_of(tree, tools):
         for keyword in call.keywords:
             if "…" in (_text(keyword.value) or ()):
                 yield keyword, tool, next((line for line in spare if call in ast.walk(line)), None)
@@ -92,7 +93,7 @@ def made_up(
     if graph is None:
         return
     values = _assigned(tree)
-    for call, tool in _calls(tree, tools):
+    for call, tool in calls_of(tree, tools):
         for keyword in call.keywords:
             argument = keyword.arg or ""
             node = keyword.value
@@ -127,20 +128,12 @@ def _is_name(text: str, query: str) -> bool:
 def _source(tree: ast.Module, name: ast.Name, graph: ProtocolGraph) -> ast.expr:
     """Where a variable gets its constant, if it is used for identifiers alone; else the place where it is used."""
     used = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name.id}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in graph.protocol:
-            tool = node.func.id
-            used -= {id(word.value) for word in node.keywords if word.arg and graph.want(tool, word.arg) is not None}
+    for call, tool in calls_of(tree, graph.protocol):
+        used -= {id(word.value) for word in call.keywords if word.arg and graph.want(tool, word.arg) is not None}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name.id:
             return node.value if used == {id(node.targets[0])} else name
     return name
-
-
-def _calls(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[ast.Call, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in tools:
-            yield node, node.func.id
 
 
 def _assigned(tree: ast.Module) -> dict[str, list[str]]:

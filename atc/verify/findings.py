@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from atc.faults import Fault
-from atc.programs import parsed
+from atc.programs import calls_of, parsed
 from atc.provenance import arguments, lookup
 from protocols.graph import ProtocolGraph
 from protocols.model import Tool
@@ -110,12 +110,10 @@ class Inspected:
     @cached_property
     def spoken(self) -> frozenset[str]:
         """Those of the texts that are only said: what print is given, and what is put together with values."""
-        said: set[ast.AST] = set()
+        said: set[ast.AST] = {argument for node, _ in calls_of(self.tree, {"print"}) for argument in node.args}
         for node in ast.walk(self.tree):
             if isinstance(node, (ast.JoinedStr, ast.BinOp)):
                 said.update(ast.iter_child_nodes(node))
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
-                said.update(node.args)
         nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
         only = {str(node.value) for node in nodes if node in said}
         return frozenset(only - {str(node.value) for node in nodes if node not in said})

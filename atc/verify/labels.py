@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
+from atc.programs import calls_of
 from atc.verify.findings import Finding, Inspected
 from protocols.graph import ProtocolGraph
 from protocols.model import Tool
@@ -143,7 +144,7 @@ def _printed(tree: ast.AST) -> list[str] | None:
         if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
     }
     found = []
-    for node in _prints(tree):
+    for node, _ in calls_of(tree, {"print"}):
         text = " ".join(
             [str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)]
             + [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
@@ -159,12 +160,6 @@ def _printed(tree: ast.AST) -> list[str] | None:
     return found
 
 
-def _prints(tree: ast.AST) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
-            yield node
-
-
 def _is_one(value: ast.expr) -> bool:
     """Whether an expression surely is one value, as far as its own form tells."""
     called = value.func if isinstance(value, ast.Call) else None
@@ -174,7 +169,7 @@ def _is_one(value: ast.expr) -> bool:
 def _announced(tree: ast.AST) -> Iterator[tuple[int, str, ast.expr]]:
     """What a program prints after words that say what it is: the line, the words, and the value, which is taken out of
     another and not reckoned."""
-    for node in _prints(tree):
+    for node, _ in calls_of(tree, {"print"}):
         parts: list[ast.expr] = []
         for argument in node.args:
             parts += argument.values if isinstance(argument, ast.JoinedStr) else [argument]

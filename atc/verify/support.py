@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import re
-from typing import TypeGuard
 
+from atc.programs import calls_of
 from atc.provenance import lookup
 from atc.verify.findings import Finding, Inspected, changed, failed, folded
 from atc.verify.printed import is_negative
@@ -145,7 +145,7 @@ def caught(seen: Inspected) -> Finding | None:
         return None
     for attempt in ast.walk(seen.tree):
         for handler in attempt.handlers if isinstance(attempt, ast.Try) else ():
-            said = [node for node in ast.walk(handler) if _is_print(node)]
+            said = [node for node, _ in calls_of(handler, {"print"})]
             if not said or not any(_was_said(node, handler.name, seen) for node in said):
                 continue
             return Finding(
@@ -154,10 +154,6 @@ def caught(seen: Inspected) -> Finding | None:
                 said[0].lineno,
             )
     return None
-
-
-def _is_print(node: ast.AST) -> TypeGuard[ast.Call]:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
 
 
 def _was_said(node: ast.Call, error: str | None, seen: Inspected) -> bool:

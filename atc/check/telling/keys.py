@@ -10,6 +10,7 @@ from atc.check.checker import Report
 from atc.check.diagnostic import Diagnostic, Edit
 from atc.check.stubs import Place
 from atc.check.telling.subject import CLASS, Subject, listed
+from atc.programs import calls_of, subscripts_at
 from protocols.routes import steps
 from protocols.shapes import Step
 from protocols.words import cut_short, noun_of
@@ -44,10 +45,11 @@ def _may_have(subject: Subject, report: Report, key: str) -> bool:
     classes = set(CLASS.findall(report.text))
     if any((one, key) in subject.stored for one in classes):
         return True
+    taken = next(subscripts_at(subject.tree, report.line, report.column), None)
+    if taken is not None:
+        return isinstance(taken.value, ast.Name) and taken.value.id in subject.updated
     place = (report.line, report.column)
     for node in ast.walk(subject.tree):
-        if isinstance(node, ast.Subscript) and (node.slice.lineno, node.slice.col_offset) == place:
-            return isinstance(node.value, ast.Name) and node.value.id in subject.updated
         if isinstance(node, ast.Call) and node.args and (node.args[0].lineno, node.args[0].col_offset) == place:
             return any(key in subject.stubs.places[one].keys for one in classes & subject.stubs.places.keys())
     return False
@@ -91,11 +93,9 @@ def missing_key(subject: Subject, report: Report, place: Place, key: str) -> Dia
 
 def _left_out(subject: Subject, report: Report, place: Place) -> Edit | None:
     """Leave a key out where the object has the next one that is taken: `reply["data"]` for `reply["daily"]["data"]`."""
+    inner = next(subscripts_at(subject.tree, report.line, report.column), None)
     for node in ast.walk(subject.tree):
-        inner = node.value if isinstance(node, ast.Subscript) else None
-        if not (isinstance(node, ast.Subscript) and isinstance(inner, ast.Subscript)):
-            continue
-        if (inner.slice.lineno, inner.slice.col_offset) != (report.line, report.column):
+        if inner is None or not isinstance(node, ast.Subscript) or node.value is not inner:
             continue
         following = node.slice.value if isinstance(node.slice, ast.Constant) else None
         whole = Edit.of(subject.lines, inner, "")
@@ -119,22 +119,13 @@ def _from_above(subject: Subject, report: Report, tool: str, path: tuple[Step, .
 
     Not where that would be for each of several: the call is not made again and again.
     """
-    calls = [
-        node
-        for node in ast.walk(subject.tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == tool
-    ]
-    wrong = [
-        node
-        for node in ast.walk(subject.tree)
-        if isinstance(node, ast.Subscript)
-        and (node.slice.lineno, node.slice.col_offset) == (report.line, report.column)
-    ]
-    if len(calls) != 1 or not wrong or subject.contract.protocol.tool(tool).writes:
+    calls = [call for call, _ in calls_of(subject.tree, {tool})]
+    wrong = next(subscripts_at(subject.tree, report.line, report.column), None)
+    if len(calls) != 1 or wrong is None or subject.contract.protocol.tool(tool).writes:
         return None
-    if any(wrong[0] in inside and calls[0] not in inside for inside in map(_repeated, ast.walk(subject.tree))):
+    if any(wrong in inside and calls[0] not in inside for inside in map(_repeated, ast.walk(subject.tree))):
         return None
-    return Edit.of(subject.lines, wrong[0], f"{ast.unparse(calls[0])}{steps(path)}")
+    return Edit.of(subject.lines, wrong, f"{ast.unparse(calls[0])}{steps(path)}")
 
 
 def _repeated(node: ast.AST) -> set[ast.AST]:
