@@ -32,6 +32,8 @@ _COUNTS = frozenset(
 """Words in the names of numbers that are whole, however few were seen."""
 _OFTEN = 12
 """Times that a number was seen from which on it is a code, and whole, although it was one of few."""
+_MOST_KINDS = 3
+"""Kinds of things in one place that are told apart; more values than that are no kinds."""
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 _KEYS = 6
 """Keys from which on an object may be a map."""
@@ -82,6 +84,8 @@ def _refined(schema: dict[str, Any], values: Sequence[object], name: str = "") -
     if "anyOf" in schema:
         schema["anyOf"] = [_refined(part, [v for v in values if _is(v, part.get("type"))]) for part in schema["anyOf"]]
         return schema
+    if len(kinds_of := _of_kinds(objects)) > 1 and len(objects) == len(values):
+        return {"anyOf": [_of_one_kind(told, group) for told, group in kinds_of.items()]}
     if objects and schema.get("properties"):
         properties: dict[str, Any] = schema["properties"]
         if _is_map(objects):
@@ -108,6 +112,33 @@ def _refined(schema: dict[str, Any], values: Sequence[object], name: str = "") -
             schema["type"] = wider if isinstance(told, list) else "number"
     if texts and schema.get("type") in ("string", ["null", "string"]) and (found := _format(texts)):
         schema["format"] = found
+    return schema
+
+
+def _of_kinds(objects: Sequence[Mapping[str, object]]) -> dict[tuple[str, str], list[Mapping[str, object]]]:
+    """Objects by the key that says of which kind each is, and what it says; empty where they are of one kind.
+
+    Each kind was seen often enough, and has a key of its own that is always there.
+    """
+    everywhere = set.intersection(*(set(one) for one in objects)) if objects else set()
+    for name in sorted(key for key in everywhere if words(key)[-1:] and words(key)[-1] in {"type", "kind", "object"}):
+        groups: dict[tuple[str, str], list[Mapping[str, object]]] = {}
+        for one in objects:
+            groups.setdefault((name, str(one[name])), []).append(one)
+        if not 1 < len(groups) <= _MOST_KINDS or not all(isinstance(one[name], str) for one in objects):
+            continue
+        always = {told: set.intersection(*(set(one) for one in group)) for told, group in groups.items()}
+        ever = {told: set().union(*group) for told, group in groups.items()}
+        own = (always[told].difference(*(ever[other] for other in groups if other != told)) for told in groups)
+        if all(len(group) >= ENOUGH for group in groups.values()) and all(own):
+            return dict(sorted(groups.items()))
+    return {}
+
+
+def _of_one_kind(told: tuple[str, str], objects: Sequence[Mapping[str, object]]) -> dict[str, Any]:
+    name, value = told
+    schema = _refined(dict(learned(objects)), objects)
+    schema["properties"][name] = {"type": "string", "enum": [value]}
     return schema
 
 

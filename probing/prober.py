@@ -20,7 +20,7 @@ from probing.findings import Finding, ProbeReport
 from probing.infer import ENOUGH
 from probing.learned import Learned
 from probing.permission import Permission
-from probing.programs import SEVERAL, lacking, others, programs, question
+from probing.programs import SEVERAL, choices, lacking, others, programs, question
 from protocols.errors import LimitReached, ModelError, UsageError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol, Tool
@@ -248,10 +248,14 @@ class Prober:
             finding.reason = "; ".join([*said, *filter(None, problems)]) or "no answer"
 
     def _enrich(self, name: str) -> None:
-        """Ask a tool that answered of several things, so that what only some have is known to be optional."""
+        """Ask a tool that answered in all ways, and of several things: then it is known what only some have."""
         tool = self.protocol.tool(name)
         program = self._programs.get(name) or self.found[name].program
-        if not program or tool.writes or len(self.learned.bodies.get(name, ())) >= SEVERAL:
+        if not program or tool.writes:
+            return
+        for other in choices(program, tool):
+            self.run(name, other)
+        if len(self.learned.bodies.get(name, ())) >= SEVERAL:
             return
         for other in others(program, tool, self._words.get((name, program), ""), list(self.learned.names)):
             self.run(name, other)

@@ -17,10 +17,12 @@ from protocols.routes import steps
 from protocols.words import SEARCHES, is_identifier, noun_of, words
 from protocols.worked import FINDS, worked
 
-__all__ = ["SEVERAL", "lacking", "others", "programs", "question"]
+__all__ = ["SEVERAL", "choices", "lacking", "others", "programs", "question"]
 
 _FIRST_WORDS = ("a", "the", "love", "new")
 """What is looked for as long as no name has been seen."""
+_CHOICES = 4
+"""Values of an enumeration of which each is asked for."""
 SEVERAL = 8
 """Things of which a tool is asked once it is known to answer: what only some of them have is optional."""
 
@@ -87,6 +89,18 @@ def _chained(
     else:
         for word in islice([*islice(learned.names, most), *_FIRST_WORDS], most):
             yield program.replace('"…"', json.dumps(word, ensure_ascii=False)), word
+
+
+def choices(program: str, tool: Tool) -> Iterator[str]:
+    """The same with each other value that a required argument may have: what is returned may depend on it."""
+    *before, last = program.split("\n")
+    for one in tool.arguments:
+        values = one.schema.get("enum")
+        listed = values[:_CHOICES] if one.required and isinstance(values, list) else []
+        for value in listed:
+            used = next((other for other in listed if f"{one.argument}={other!r}" in last), value)
+            if value != used:
+                yield "\n".join([*before, last.replace(f"{one.argument}={used!r}", f"{one.argument}={value!r}")])
 
 
 def others(program: str, tool: Tool, word: str, names: Sequence[str]) -> Iterator[str]:

@@ -148,6 +148,31 @@ def test_a_tool_keeps_what_others_call_it(version: dict[str, str]) -> None:
     assert [written[path]["get"]["tags"] for path in names] == [["listA"], ["twice"], ["twice"]]
 
 
+def test_every_choice_of_an_argument_is_asked_for() -> None:
+    """What is returned may depend on it: the most heard artists are others things than the most heard songs."""
+    kinds = ["artists", "songs"]
+    top = {
+        "parameters": [{"name": "kind", "in": "path", "required": True, "schema": {"type": "string", "enum": kinds}}],
+        "responses": {"200": {"description": "ok"}},
+    }
+    with LocalAPI() as local:
+        local.answer("GET", "/top/artists", [{"kind": "artist", "id": one, "genres": ["jazz"]} for one in "abc"])
+        local.answer("GET", "/top/songs", [{"kind": "song", "id": one, "seconds": 200} for one in "def"])
+        info = {"title": "t", "version": "1"}
+        truth = load(
+            {"openapi": "3.1.0", "info": info, "servers": [{"url": local.url}], "paths": {"/top/{kind}": {"get": top}}}
+        )
+        with Sandbox(truth) as sandbox:
+            prober = Prober(truth, None, sandbox)
+            prober.probe()
+    schema: Any = prober.found["GET_top_kind"].schema
+
+    assert [sorted(one["properties"]) for one in schema["items"]["anyOf"]] == [
+        ["genres", "id", "kind"],
+        ["id", "kind", "seconds"],
+    ]
+
+
 def test_writes_are_refused_unless_they_are_allowed() -> None:
     truth = api("parcels")
     probe = probed(truth, "deny")
