@@ -18,12 +18,14 @@ from urllib.parse import unquote, urlencode
 
 from protocols.calling import match
 from protocols.model import Protocol, Response, Schema, Tool
+from protocols.simulator.entity import Edge, Entity
+from protocols.simulator.fields import coming
 from protocols.simulator.kinds import Blueprint, Plan, label_of, stem_of
 from protocols.simulator.messages import Reply, Request, RequestError
 from protocols.simulator.reading import Reader
 from protocols.simulator.shape import Shape, build, fits
 from protocols.simulator.values import is_date
-from protocols.simulator.world import Edge, Entity, World, coming
+from protocols.simulator.world import World
 from protocols.simulator.worldfile import Binding
 from protocols.simulator.writing import Writer
 from protocols.words import singular, words
@@ -61,6 +63,8 @@ class Responder:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self._fields = world.fields
+        self._relations = world.relations
         self.blueprint: Blueprint = world.blueprint
         self.protocol: Protocol = world.blueprint.protocol
         self._plans = {plan.tool.name: plan for plan in self.blueprint.plans}
@@ -192,7 +196,7 @@ class Responder:
             elif part.is_array:
                 body[name] = [message] if part.item and "string" in part.item.types else []
             else:
-                body[name] = example[name] if name in example else self.world.value(thing, name, part)
+                body[name] = example[name] if name in example else self._fields.value(thing, name, part)
         if (
             not told
             and not shape.closed
@@ -219,7 +223,7 @@ class Responder:
         if not shape.properties:
             if shape.is_object:
                 return {}
-            return self.world.value(self._thing(frame), frame.plan.label or "value", shape)
+            return self._fields.value(self._thing(frame), frame.plan.label or "value", shape)
         if shape.kind:
             if subject is None or subject.kind != shape.kind:
                 if subject is not None and subject.ends:
@@ -295,7 +299,7 @@ class Responder:
                 if value is not None or part.nullable:
                     body[name] = value
                 elif name in shape.required | shape.expected:
-                    body[name] = "" if "string" in part.types else self.world.value(self._thing(frame), name, part)
+                    body[name] = "" if "string" in part.types else self._fields.value(self._thing(frame), name, part)
                 continue
             if state is not None and words(name)[-1:] == ("type",) and (kind := self._linked_kind(state, shape, part)):
                 body[name] = kind
@@ -357,7 +361,7 @@ class Responder:
         edges: list[Edge] = []
         for target in targets:
             if (owner.kind, label, target) in self.blueprint.relations or len(targets) == 1:
-                edges.extend(self.world.related(owner, label, target))
+                edges.extend(self._relations.related(owner, label, target))
                 if len(targets) > 1 and edges and not frame.choice:
                     break
         if top:
@@ -419,7 +423,7 @@ class Responder:
         for maker in makers:
             for pair in self.blueprint.pairs:
                 if pair.work == kind and pair.maker == maker.kind:
-                    edges = self.world.children(maker, kind) if pair.family else self.world.works(maker, pair)
+                    edges = self._relations.children(maker, kind) if pair.family else self._relations.works(maker, pair)
                     found += [edge.target for edge in edges]
         return found
 
@@ -475,7 +479,7 @@ class Responder:
         if not kind.date or (frame.subject is not None and not plan_words & {"latest", "recent", "newest"}):
             return edges
         if plan_words & {"upcoming", "scheduled", "soon"}:
-            ahead = [e for e in edges if str(self.world.value(e.target, kind.date)) > today]
+            ahead = [e for e in edges if str(self._fields.value(e.target, kind.date)) > today]
             return self._by_field(ahead or edges, kind.date, False)
         if plan_words & {
             "latest",
@@ -490,7 +494,7 @@ class Responder:
             "playing",
             "releases",
         }:
-            past = [e for e in edges if str(self.world.value(e.target, kind.date)) <= today]
+            past = [e for e in edges if str(self._fields.value(e.target, kind.date)) <= today]
             return self._by_field(past or edges, kind.date, True)
         return edges
 
@@ -503,7 +507,7 @@ class Responder:
     def _by_field(self, edges: list[Edge], name: str | None, descending: bool) -> list[Edge]:
         if name is None:
             return edges
-        keyed = [(self.world.value(edge.target, name), edge) for edge in edges]
+        keyed = [(self._fields.value(edge.target, name), edge) for edge in edges]
         numbers = all(isinstance(value, (int, float)) for value, _ in keyed)
         keyed.sort(key=lambda pair: cast("float", pair[0]) if numbers else str(pair[0]), reverse=descending)
         return [edge for _, edge in keyed]
@@ -534,7 +538,7 @@ class Responder:
         """Whether an entity is among those that a parameter asks for by the world file."""
         if not binding.field or binding.field not in self.blueprint.kinds[entity.kind].all_fields:
             return True
-        have = self.world.value(entity, binding.field)
+        have = self._fields.value(entity, binding.field)
         if binding.how == "range":
             own, limit = _leading_number(have), _leading_number(wanted)
             if is_date(have) or own is None or limit is None:
@@ -569,7 +573,7 @@ class Responder:
             and kind.date
             and (len(core) == 1 or set(core[:-1]) & set(words(kind.date)) or core[0] in {"primary", "release"})
         ):
-            return str(self.world.value(entity, kind.date))[:4] == str(value)
+            return str(self._fields.value(entity, kind.date))[:4] == str(value)
         field_name = next((f for f in kind.fields if list(words(f)) == core), None)
         field_name = field_name or next(
             (f for f in kind.fields if core[0] == "primary" and list(words(f)) == core[1:]), None
@@ -578,7 +582,7 @@ class Responder:
             return True
         if name == field_name and field_name not in kind.summary and not (least or most):
             return True
-        have = self.world.value(entity, field_name)
+        have = self._fields.value(entity, field_name)
         if isinstance(have, bool):
             return have == value
         if least or most:
@@ -594,9 +598,9 @@ class Responder:
 
     def _holds(self, entity: Entity, label: str, target: str, value: str) -> bool:
         """Whether a relation holds entities by identifier or name: all of `1,2`, any of `1|2`."""
-        edges = self.world.related(entity, label, target)
-        have = {str(self.world.identity(e.target)) for e in edges} | {
-            self.world.title(e.target).casefold() for e in edges
+        edges = self._relations.related(entity, label, target)
+        have = {str(self._fields.identity(e.target)) for e in edges} | {
+            self._fields.title(e.target).casefold() for e in edges
         }
         wanted = [text.strip() for text in re.split(r"[,|]", value) if text.strip()]
         hits = [text in have or text.casefold() in have for text in wanted]
@@ -623,7 +627,7 @@ class Responder:
                 parameter.name
             ):
                 wanted = str(frame.values[parameter.name])
-                ids = [str(self.world.identity(edge.target)) for edge in edges]
+                ids = [str(self._fields.identity(edge.target)) for edge in edges]
                 offset = ids.index(wanted) + 1 if wanted in ids else 0
         pages = limit is not None or offset is not None or page is not None
         detail = frame.plan.detail
@@ -682,7 +686,7 @@ class Responder:
             and "string" in part.types
         ):
             last = frame.edges[-1].target if frame.edges and frame.offset + frame.limit < frame.total else None
-            return True, str(self.world.identity(last)) if last else None
+            return True, str(self._fields.identity(last)) if last else None
         if joined in {"has_more", "has_next", "has_next_page", "more"} and "boolean" in part.types:
             return True, frame.page < pages
         if joined in {"next", "next_page", "next_url", "previous", "prev", "previous_page", "prev_page"}:
@@ -712,7 +716,7 @@ class Responder:
         return noun in held | {"found", "match", "matches", "entries", "record"} and bool(frame.edges)
 
     def _cursors(self, part: Shape, frame: _Frame) -> object:
-        ids = [str(self.world.identity(edge.target)) for edge in frame.edges] or [""]
+        ids = [str(self._fields.identity(edge.target)) for edge in frame.edges] or [""]
         return {
             name: ids[-1] if "after" in words(name) or "next" in words(name) else ids[0] for name in part.properties
         }
@@ -722,7 +726,7 @@ class Responder:
         for edge in frame.edges:
             kind = self.blueprint.kinds[edge.target.kind]
             if kind.date:
-                days.append(str(self.world.value(edge.target, kind.date)))
+                days.append(str(self._fields.value(edge.target, kind.date)))
         days = sorted(days) or [self.world.now.strftime("%Y-%m-%d")]
         return {name: days[-1] if name.startswith("max") else days[0] for name in part.properties}
 
@@ -756,7 +760,7 @@ class Responder:
                     body[name] = self._plain(edge.own, name, part, frame)
             return body
         if not shape.kind and not shape.properties:
-            return self.world.title(edge.target) if "string" in shape.types else self.world.identity(edge.target)
+            return self._fields.title(edge.target) if "string" in shape.types else self._fields.identity(edge.target)
         return self._entity(shape, edge.target, edge.own, frame)
 
     def _context(self, part: Shape, edge: Edge, frame: _Frame) -> object:
@@ -764,7 +768,7 @@ class Responder:
         around = edge.target
         for pair in self.blueprint.pairs:
             if pair.family and pair.work == edge.target.kind:
-                around = self.world.parent(edge.target, pair) or around
+                around = self._relations.parent(edge.target, pair) or around
         return {name: self._property(around, None, name, inner, frame) for name, inner in part.properties.items()}
 
     def _surroundings(self, part: Shape, state: Entity, name: str, shape: Shape, frame: _Frame) -> object:
@@ -778,7 +782,9 @@ class Responder:
                 if option.kind and (found := self._writer.state_link(state, label_of(key), option.kind, frame.subject))
             ]
             families = [(f, p) for f in linked for p in self.blueprint.pairs if p.family and p.work == f.kind]
-            around = next((e for f, p in families if (e := self.world.parent(f, p))), linked[0] if linked else state)
+            around = next(
+                (e for f, p in families if (e := self._relations.parent(f, p))), linked[0] if linked else state
+            )
         return {key: self._property(around, None, key, inner, frame) for key, inner in part.properties.items()}
 
     def _variant(self, shape: Shape, entity: Entity) -> Shape:
@@ -834,7 +840,11 @@ class Responder:
             edges: list[Edge] = []
             for target in _targets(part.item):
                 if (entity.kind, label, target) in self.blueprint.relations or entity.kind not in self.blueprint.kinds:
-                    edges = self.world.related(entity, label, target) if kind else self.world.about(entity, target)
+                    edges = (
+                        self._relations.related(entity, label, target)
+                        if kind
+                        else self._relations.about(entity, target)
+                    )
                     if edges and len(_targets(part.item)) > 1 and self.world.dice(entity, label).below(4):
                         break
             edges = self._capped(edges, part)
@@ -842,10 +852,10 @@ class Responder:
         if part.kind or any(option.kind for option in part.options):
             return self._linked(part, entity, name, frame)
         if part.properties and _lists(part):
-            inner = _Frame(frame.plan, entity, {}, self.world.link(entity) + "/" + name if kind else frame.url)
+            inner = _Frame(frame.plan, entity, {}, self._fields.link(entity) + "/" + name if kind else frame.url)
             return self._container(part, entity, label_of(name), inner)
         holder = entity if own is None or name in fields or name in entity.values else own
-        if holder is not entity and (count := self.world.count(entity, name)) is not None and fits(count, part):
+        if holder is not entity and (count := self._fields.count(entity, name)) is not None and fits(count, part):
             return count
         return self._plain(holder, name, part, frame)
 
@@ -864,9 +874,9 @@ class Responder:
             elif entity.kind == "~state":
                 found = self._writer.state_link(entity, label, option.kind, frame.subject)
             elif entity.kind.startswith("~") and frame.subject is not None and option.kind not in entity.ends:
-                found = self._around(frame.subject, option.kind) or self.world.one(entity, label, option.kind)
+                found = self._around(frame.subject, option.kind) or self._relations.one(entity, label, option.kind)
             else:
-                found = self.world.one(entity, label, option.kind)
+                found = self._relations.one(entity, label, option.kind)
             if found is not None:
                 return self._entity(option, found, None, frame)
             if part.nullable:
@@ -881,7 +891,7 @@ class Responder:
             return subject
         for relation in self.blueprint.relations.values():
             if relation.owner == subject.kind and relation.target == kind and not relation.many:
-                return self.world.one(subject, relation.label, kind)
+                return self._relations.one(subject, relation.label, kind)
         return None
 
     # -- plain values ----------------------------------------------------------------------------------------------
@@ -902,7 +912,7 @@ class Responder:
             if stem_of(last) and part.item is not None:
                 kind = self.blueprint.kind_named("_".join(stem_of(last)))
                 if kind is not None:
-                    ids = [self.world.identity(edge.target) for edge in self.world.about(entity, kind.name)]
+                    ids = [self._fields.identity(edge.target) for edge in self._relations.about(entity, kind.name)]
                     return [value if fits(value, part.item) else str(value) for value in ids]
             return self._plain_list(part, entity, name, frame)
         if part.properties:
@@ -916,7 +926,7 @@ class Responder:
             and fits(frame.values[last], part)
         ):
             return frame.values[last]
-        return self.world.value(entity, name, part)
+        return self._fields.value(entity, name, part)
 
     def _fitted(self, sent: object, part: Shape, entity: Entity, name: str, frame: _Frame) -> Any:
         """What a write sent as it may stand here, or `_UNFIT`.
@@ -961,7 +971,7 @@ class Responder:
         body: dict[str, object] = {}
         kind = self.blueprint.kinds.get(entity.kind)
         taken = donor or {}
-        simple = not (kind and kind.date) and not self.world.telling(entity.kind)
+        simple = not (kind and kind.date) and not self._fields.telling(entity.kind)
         several = len(shown) >= 4
         for key, inner in part.properties.items():
             given = taken.get(key)
@@ -974,7 +984,7 @@ class Responder:
                 body[key] = self._linked(inner, entity, key, frame)
             elif kind and kind.date and key == kind.date and is_date(given):
                 body[key] = self._near(entity, kind.date, str(given), path, inner)
-            elif self.world.told(entity, path) is not None and not inner.properties and not inner.is_array:
+            elif self._fields.told(entity, path) is not None and not inner.properties and not inner.is_array:
                 body[key] = self._plain(entity, path, inner, frame)
             elif path not in entity.values and donor and key in donor and self._worth(given, inner, shown):
                 body[key] = given
@@ -1000,11 +1010,11 @@ class Responder:
 
     def _near(self, entity: Entity, date_name: str, given: str, path: str, inner: Shape) -> object:
         """A date that belongs to an entity's main date: the same day or soon after, written as the example is."""
-        first = str(self.world.value(entity, date_name))
+        first = str(self._fields.value(entity, date_name))
         try:
             moment = datetime.strptime(first[:10], "%Y-%m-%d")
         except ValueError:
-            return self.world.value(entity, path, inner)
+            return self._fields.value(entity, path, inner)
         dice = self.world.dice(entity, path)
         moment += timedelta(days=dice.below(60) if dice.below(3) else 0)
         return moment.strftime("%Y-%m-%d") + given[10:]
@@ -1016,7 +1026,7 @@ class Responder:
             return []
         dice = self.world.dice(entity, name, "list")
         shown = [value for value in (given if given is not None else part.item.examples) if value is not None]
-        told = self.world.told(entity, name)
+        told = self._fields.told(entity, name)
         if isinstance(told, tuple):
             return list(dice.some([value for value in told if fits(value, part.item)], 1 + dice.below(3)))
         usual = sorted(length for length in part.lengths if length)
@@ -1055,7 +1065,7 @@ class Responder:
             return [self._plain_list(part.item, entity, f"{name}[{i}]", frame) for i in range(size)]
         if part.item.is_object or part.item.is_array:
             return [self._plain(entity, f"{name}[{i}]", part.item, frame) for i in range(size)]
-        made = [self.world.value(entity, f"{name}[{i}]", part.item) for i in range(max(size, part.min_items))]
+        made = [self._fields.value(entity, f"{name}[{i}]", part.item) for i in range(max(size, part.min_items))]
         return list(dict.fromkeys(made)) if part.min_items == 0 else made
 
     def _to_today(self, donors: list[dict[str, object]], entity: Entity, frame: _Frame) -> list[dict[str, object]]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from protocols.simulator.kinds import Blueprint
     from protocols.simulator.shape import Shape
 
-__all__ = ["NO_WORLD", "Binding", "Effect", "EntitySpec", "Range", "WorldFile", "read_world"]
+__all__ = ["NO_WORLD", "UNTOLD", "Binding", "Effect", "EntitySpec", "Range", "WorldFile", "read_world"]
 
 _Place = tuple[str, ...]
 
@@ -45,6 +45,10 @@ class EntitySpec:
     pinned: tuple[Mapping[str, object], ...] = ()
     fields: Mapping[str, tuple[object, ...] | Range] = field(default_factory=dict)
     listed: tuple[str, ...] = ()
+
+
+UNTOLD = EntitySpec()
+"""What a world file says of a kind that it does not name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
+from protocols.simulator.entity import Edge, Entity
 from protocols.simulator.kinds import Kind, Plan, label_of, stem_of
 from protocols.simulator.messages import RequestError
 from protocols.simulator.shape import Shape
-from protocols.simulator.world import Edge, Entity, World
+from protocols.simulator.world import World
 from protocols.simulator.worldfile import Effect
 from protocols.words import singular, words
 
@@ -38,6 +39,8 @@ class Writer:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self._fields = world.fields
+        self._relations = world.relations
         self.blueprint = world.blueprint
 
     def write(
@@ -74,7 +77,9 @@ class Writer:
         label = label_of(plan.tail[-2]) if len(plan.tail) > 1 else plan.label
         targets = [r.target for r in self.blueprint.relations.values() if r.owner == subject.kind and r.label == label]
         have = {
-            str(self.world.identity(e.target)) for target in targets for e in self.world.related(subject, label, target)
+            str(self._fields.identity(e.target))
+            for target in targets
+            for e in self._relations.related(subject, label, target)
         }
         wanted = [text for name, value in values.items() if _refers(name) for text in _listed(value)]
         return [re.split(r"[:/]", text)[-1] in have for text in wanted]
@@ -106,7 +111,7 @@ class Writer:
                     if pair.family and (pair.work, pair.maker) == (made.kind, owner.kind):
                         made.parent = owner
                 members = [] if made.parent is owner else [made]
-                self.world.recount(owner)
+                self._relations.recount(owner)
             else:
                 members = [self._member(kind, identity) for kind, identity in self._named_in(value, targets)]
             for kind in dict.fromkeys(member.kind for member in members) or (targets if effect.what == "set" else []):
@@ -116,15 +121,15 @@ class Writer:
         return made or subject
 
     def _change(self, what: str, owner: Entity, label: str, kind: str, members: list[Entity]) -> None:
-        have = self.world.related(owner, label, kind)
+        have = self._relations.related(owner, label, kind)
         if what == "remove":
             edges = [edge for edge in have if edge.target not in members]
         else:
             kept = [] if what == "set" else have
             present = {edge.target for edge in kept} if what == "add" else set()
             new = [member for member in members if member not in present]
-            edges = [*kept, *(self._dated(self.world.member(owner, label, member)) for member in new)]
-        self.world.rewrite(owner, label, kind, edges)
+            edges = [*kept, *(self._dated(self._relations.member(owner, label, member)) for member in new)]
+        self._relations.rewrite(owner, label, kind, edges)
 
     def _set_state(self, effect: Effect, value: object) -> None:
         state = self.world.thing("~state", "state", effect.owner)
@@ -134,7 +139,7 @@ class Writer:
             state.receive(effect.label, value)
             return
         for kind, identity in list(self._named_in(value, kinds))[:1]:
-            self.world.relink(state, label_of(effect.label), self._member(kind, identity))
+            self._relations.relink(state, label_of(effect.label), self._member(kind, identity))
 
     def _named_in(self, value: object, targets: list[str]) -> Iterator[tuple[str, str]]:
         """(kind, identifier) of all entities that a value names, under whatever name it was sent."""
@@ -161,7 +166,7 @@ class Writer:
             subject.deleted = True
             self.world.changed(subject.kind)
             if subject.parent is not None:
-                self.world.recount(subject.parent)
+                self._relations.recount(subject.parent)
             return subject
         self._assign(subject, sent)
         return subject
@@ -187,10 +192,12 @@ class Writer:
         family = next((p for p in self.blueprint.pairs if p.family and (p.work, p.maker) == (kind, owner.kind)), None)
         if family or self._within(known, owner):
             entity.parent = owner
-            self.world.recount(owner)
+            self._relations.recount(owner)
         else:
-            edges = self.world.related(owner, plan.label, kind)
-            self.world.rewrite(owner, plan.label, kind, [*edges, self.world.member(owner, plan.label, entity)])
+            edges = self._relations.related(owner, plan.label, kind)
+            self._relations.rewrite(
+                owner, plan.label, kind, [*edges, self._relations.member(owner, plan.label, entity)]
+            )
         return entity
 
     def _within(self, kind: Kind, owner: Entity) -> bool:
@@ -205,7 +212,7 @@ class Writer:
             kind = self._kind_of_reference(name)
             linked = self.world.find(kind.name, _last(value)) if kind and isinstance(value, (str, int)) else None
             if linked is not None and kind is not None:
-                self.world.relink(entity, "_".join(stem_of(name)), linked)
+                self._relations.relink(entity, "_".join(stem_of(name)), linked)
                 for pair in self.blueprint.pairs:
                     if pair.family and (pair.work, pair.maker) == (entity.kind, linked.kind):
                         entity.parent = linked
@@ -220,7 +227,9 @@ class Writer:
                     "",
                 )
                 if label:
-                    self.world.rewrite(entity, label, kind.name, [self.world.member(entity, label, e) for e in found])
+                    self._relations.rewrite(
+                        entity, label, kind.name, [self._relations.member(entity, label, e) for e in found]
+                    )
             entity.receive(name, value)
 
     def _kind_of_reference(self, name: str) -> Kind | None:
@@ -297,12 +306,12 @@ class Writer:
         )
         for kind in dict.fromkeys(entity.kind for entity in found):
             mine = [entity for entity in found if entity.kind == kind]
-            have = self.world.related(subject, plan.label, kind)
+            have = self._relations.related(subject, plan.label, kind)
             if plan.tool.method == "DELETE":
                 gone = {id(entity) for entity in mine}
                 edges = [edge for edge in have if id(edge.target) not in gone]
             else:
-                added = [self._dated(self.world.member(subject, plan.label, entity)) for entity in mine]
+                added = [self._dated(self._relations.member(subject, plan.label, entity)) for entity in mine]
                 kept = [] if replaces else have
                 if plan.tool.method == "PUT" and not replaces:
                     present = {id(edge.target) for edge in have}
@@ -310,7 +319,7 @@ class Writer:
                 position = sent.get("position")
                 at = position if isinstance(position, int) else len(kept)
                 edges = [*kept[:at], *added, *kept[at:]]
-            self.world.rewrite(subject, plan.label, kind, edges)
+            self._relations.rewrite(subject, plan.label, kind, edges)
 
     def _dated(self, edge: Edge) -> Edge:
         for name in ("added_at", "created_at", "saved_at", "followed_at", "addedAt", "createdAt"):
@@ -357,8 +366,8 @@ class Writer:
                 r for r in self.blueprint.relations.values() if r.owner == owner.kind and r.target == kind and r.many
             ]
             relations.sort(key=lambda r: singular(r.label) != kind)
-            options = self.world.natural(owner, relations[0].label, kind) if relations else []
-        chosen = self.world.meant(kind) or (options[0].target if options else self.world.one(state, label, kind))
+            options = self._relations.natural(owner, relations[0].label, kind) if relations else []
+        chosen = self.world.meant(kind) or (options[0].target if options else self._relations.one(state, label, kind))
         if chosen is not None:
             state.memo[("link", label)] = chosen
         return chosen
@@ -383,16 +392,19 @@ class Writer:
                 continue
             link = next((n for n, p in shown.shape.properties.items() if kind in {v.kind for v in p.variants()}), None)
             if link is not None and index == 0:
-                self.world.relink(state, label_of(link), entity)
+                self._relations.relink(state, label_of(link), entity)
             elif link is None and index == 0:
-                self.world.relink(state, "context", entity)
+                self._relations.relink(state, "context", entity)
                 self._open(state, shown.shape, entity)
             for relation in self.blueprint.relations.values() if index else ():
                 if relation.owner == subject.kind and relation.target == kind and "queue" in relation.label:
-                    edges = self.world.related(subject, relation.label, kind)
+                    edges = self._relations.related(subject, relation.label, kind)
                     kept = [] if index == 1 else edges
-                    self.world.rewrite(
-                        subject, relation.label, kind, [*kept, self.world.member(subject, relation.label, entity)]
+                    self._relations.rewrite(
+                        subject,
+                        relation.label,
+                        kind,
+                        [*kept, self._relations.member(subject, relation.label, entity)],
                     )
 
     def _open(self, state: Entity, shape: Shape, around: Entity) -> None:
@@ -402,8 +414,8 @@ class Writer:
                 for relation in self.blueprint.relations.values():
                     if (relation.owner, relation.target) != (around.kind, option.kind) or not relation.many:
                         continue
-                    if edges := self.world.related(around, relation.label, option.kind):
-                        self.world.relink(state, label_of(name), edges[0].target)
+                    if edges := self._relations.related(around, relation.label, option.kind):
+                        self._relations.relink(state, label_of(name), edges[0].target)
                         return
 
     def _set_field(
@@ -421,7 +433,7 @@ class Writer:
             elif part.kind and _refers(name) and set(stem_of(name)) & {part.kind, *words(field_name)}:
                 found = self.world.find(part.kind, _last(value))
                 if found is not None:
-                    self.world.relink(state, label_of(field_name), found)
+                    self._relations.relink(state, label_of(field_name), found)
 
     def _act(self, state: Entity, shape: Shape, action: tuple[str, ...], subject: Entity) -> None:
         verb = action[-1] if action else ""
@@ -432,14 +444,14 @@ class Writer:
         if verb in {"next", "skip"}:
             for relation in self.blueprint.relations.values():
                 if relation.owner == subject.kind and "queue" in relation.label and relation.many:
-                    edges = self.world.related(subject, relation.label, relation.target)
+                    edges = self._relations.related(subject, relation.label, relation.target)
                     link = next(
                         (n for n, p in shape.properties.items() if relation.target in {v.kind for v in p.variants()}),
                         None,
                     )
                     if edges and link is not None:
-                        self.world.relink(state, label_of(link), edges[0].target)
-                        self.world.rewrite(subject, relation.label, relation.target, edges[1:])
+                        self._relations.relink(state, label_of(link), edges[0].target)
+                        self._relations.rewrite(subject, relation.label, relation.target, edges[1:])
                         return
 
 
