@@ -23,7 +23,7 @@ import networkx as nx
 
 from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.shapes import Field, Step, fields, items_of, properties_of, type_of
-from protocols.words import ID_WORDS, SEARCHES, WRAPPERS, is_identifier, noun_of, singular, words
+from protocols.words import ID_WORDS, SEARCHES, SIZES, WRAPPERS, is_identifier, noun_of, singular, words
 
 __all__ = ["ProtocolGraph", "Source", "Want", "attribute_of", "chosen", "noun_of_identifier"]
 
@@ -34,6 +34,8 @@ _SELVES = frozenset({"user", "account", "profile", "member", "customer"})
 _VERBS = frozenset({"fetch", "filter", "find", "get", "list", "lookup", "query"})
 _KIN = frozenset({"following", "next", "original", "parent", "preceding", "previous", "root"})
 """Words of keys that refer to another thing of the same kind."""
+_FILTERS = 3
+"""Optional arguments from which on a tool returns anything as long as it is told none of them."""
 _LEAST = 1.0
 """Score under which a field is not taken for a source."""
 
@@ -428,7 +430,9 @@ class ProtocolGraph:
         elif not required:
             told = words(tool.path) + words(tool.name)
             searches = any(p.argument.lower() in SEARCHES for p in tool.arguments)
-            score += 0.5 + (1.0 if last == want.noun else 0.0) + (0.5 if searches else 0.0) - 3.0 * ("random" in told)
+            filters = [p for p in tool.arguments if SIZES.isdisjoint(words(p.argument))]
+            score += 0.5 + (1.0 if last == want.noun else 0.0) - 3.0 * ("random" in told)
+            score += 1.25 * searches - 3.5 * (not searches and len(filters) > _FILTERS)
         elif all(other is None for other in wants):
             score += 2.0 if last == want.noun or "search" in words(tool.path) else 0.0
         return score

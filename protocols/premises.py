@@ -25,11 +25,14 @@ _ENDS = re.compile(r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.!?:;\n][\"')]*\s+$")
 _POSSESSIVE = re.compile(r"'s?(?=\W|$)")
 _INNER = frozenset("of the de la le du del di da der den von van al el a an as".split())
 _ARTICLES = frozenset({"the", "a", "an"})
-_SPOKEN = frozenset(
-    "i i'm i'd i'll i've ok tv gps pc api id url faq usa uk us eu am pm "
-    "january february march april may june july august september october november december "
-    "monday tuesday wednesday thursday friday saturday sunday".split()
+_CALENDAR = frozenset(
+    "january february march april may june july august september october november december jan feb mar apr jun jul aug "
+    "sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday".split()
 )
+_SPOKEN = _CALENDAR | frozenset("i i'm i'd i'll i've ok tv gps pc api id url faq usa uk us eu am pm".split())
+_DAY = re.compile(r"\d+(?:st|nd|rd|th)?")
+_SHORTENED = re.compile(r"n't$|'(?:d|ll|re|ve)$", re.IGNORECASE)
+"""How words end that are two: `we're`, `don't`."""
 _SELF = frozenset({"i", "i'm", "i'd", "i'll", "i've"})
 _FAMILIAR = _SPOKEN | frozenset(
     "a about according add after all also among an and any are as assuming at based be before beginning between book "
@@ -136,7 +139,8 @@ def _capitalised(query: str) -> Iterator[tuple[int, int]]:
         word = tokens[position][0]
         if end > position + 1 or (word.casefold() not in _SPOKEN and len(word) > 1):
             start = position - 1 if _numbered(query, tokens, position) else position
-            yield _span(tokens, start, end)
+            if not _is_date(tokens[start:end]):
+                yield _span(tokens, start, end)
             # `Jay Chou's Mojito` is two names and `Fisherman's Wharf` is one: all three are taken for names.
             if _possessive(query, tokens, end) and end < len(tokens) and _proper(query, tokens, end):
                 yield _span(tokens, start, _run(query, tokens, end))
@@ -176,10 +180,15 @@ def _proper(query: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
     before = query[: token.start()]
     if not before.strip(" \"'(") or _ENDS.search(before):
         word = token[0].casefold()
-        if word in _ARTICLES:
+        if word in _ARTICLES or _SHORTENED.search(word):
             return position + 1 < len(tokens) and tokens[position + 1][0][0].isupper()
         return word not in _FAMILIAR
     return True
+
+
+def _is_date(tokens: Sequence[re.Match[str]]) -> bool:
+    """Whether a run of words is a day or a month and names nothing: `14 July 2021`."""
+    return all(token[0].casefold() in _CALENDAR or _DAY.fullmatch(token[0]) for token in tokens)
 
 
 def _numbered(query: str, tokens: Sequence[re.Match[str]], position: int) -> bool:

@@ -281,7 +281,7 @@ class _Writer:
 
     def _of(self, source: Source) -> float:
         """What a source gains where a thing is somebody's: from that one it is reached, and not by its own name."""
-        return _ABOUT - self._far(source.tool) if self.graph.needs(source.tool) else 0.0
+        return _ABOUT + _STEP - self._far(source.tool) if self.graph.needs(source.tool) else 0.0
 
     def _far(self, tool: str, depth: int = 0) -> float:
         """What a source loses for each call but one that has to go before it."""

@@ -403,6 +403,8 @@ def test_a_list_without_a_search_has_the_names_too() -> None:
         ("Play me some quiet songs. Make it loud.", []),
         ("Show Dr. Strange in the Multiverse of Madness", ["Dr. Strange", "Multiverse of Madness"]),
         ("Is it warm in Lisbon, Porto, and Faro?", ["Lisbon", "Porto", "Faro"]),
+        ("How warm was it in Porto on 14 July 2021, and on May 3rd, 2022?", ["Porto"]),
+        ("We're in Faro. Isn't it warm? Don't Blink is a film.", ["Faro", "Don't Blink"]),
     ],
 )
 def test_names_are_read_from_plain_english(query: str, names: list[str]) -> None:
