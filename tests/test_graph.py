@@ -92,6 +92,27 @@ def test_an_api_with_other_habits_is_understood(tool: str, argument: str, hint: 
     assert graph.hint(tool, argument) == f"{argument}: str — from {hint}"
 
 
+def test_a_search_by_words_comes_before_one_by_filters() -> None:
+    """Which dish comes first says nothing where none of the limits is told."""
+
+    def get(schema: Mapping[str, object], *names: str, where: str = "query") -> dict[str, object]:
+        told = [{"name": one, "in": where, "required": where == "path", "schema": {"type": "string"}} for one in names]
+        content = {"application/json": {"schema": schema}}
+        return {"get": {"parameters": told, "responses": {"200": {"description": "ok", "content": content}}}}
+
+    dishes = {"type": "array", "items": {"type": "object", "properties": {"dish_id": {"type": "string"}}}}
+    paths = {
+        "/dishes/by-salt": get(dishes, "minSalt", "maxSalt", "minFat", "maxFat"),
+        "/dishes/search": get({"type": "object", "properties": {"results": dishes}}, "query", "diet", "sort", "type"),
+        "/dishes/{dish_id}/taste": get({"type": "object"}, "dish_id", where="path"),
+    }
+    graph = ProtocolGraph(load({"openapi": "3.1.0", "info": {"title": "Kitchen", "version": "1"}, "paths": paths}))
+
+    found = graph.producers("GET_dishes_dish_id_taste", "dish_id")
+
+    assert [source.tool for source in found] == ["GET_dishes_search", "GET_dishes_by_salt"]
+
+
 @pytest.mark.parametrize(
     ("tool", "argument", "first"),
     [
