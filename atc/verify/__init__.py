@@ -37,6 +37,7 @@ _RULES = (
     printed.nothing_new,
     printed.wrong_kind,
     labels.mislabelled,
+    labels.said_twice,
     labels.unanswered,
 )
 """The most telling first: what is wrong with the calls explains what is wrong with the words."""

@@ -15,7 +15,7 @@ from protocols.vocabulary import stem
 from protocols.wishes import sentences
 from protocols.words import is_identifier, words
 
-__all__ = ["mislabelled", "unanswered"]
+__all__ = ["mislabelled", "said_twice", "unanswered"]
 
 _ANNOUNCES = re.compile(r"(?:[:=]|\b(?:is|are|was|were))\s*$")
 """How words end that say what follows."""
@@ -110,6 +110,36 @@ def _thing(tool: Tool) -> str:
     last = [part for part in tool.path.split("/") if part and not part.startswith("{")][-1:]
     named = tool.name.partition("_")[2].lower().partition("_by_")[0]
     return next((said[0] for said in (words(last[0]) if last else (), words(named)) if len(said) == 1), "")
+
+
+def said_twice(seen: Inspected) -> Finding | None:
+    """One value is printed for two things: `print("Now:", warm)`, and then `print("Usually:", warm)`."""
+    for node in ast.walk(seen.tree):
+        for block in ("body", "orelse", "finalbody"):
+            told: dict[str, tuple[int, str]] = {}
+            for statement in statements if isinstance(statements := getattr(node, block, None), list) else ():
+                stored = {one.id for one in ast.walk(statement) if isinstance(one, ast.Name) and _is_stored(one)}
+                told = {value: place for value, place in told.items() if stored.isdisjoint(re.findall(r"\w+", value))}
+                for line, label, value in _announced(statement) if isinstance(statement, ast.Expr) else ():
+                    before, other = told.setdefault(ast.unparse(value), (line, label))
+                    if words(other) != words(label):
+                        return _twice(seen, ast.unparse(value), (before, other), (line, label))
+    return None
+
+
+def _is_stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
+
+
+def _twice(seen: Inspected, value: str, first: tuple[int, str], second: tuple[int, str]) -> Finding:
+    """That two lines print one value for different things; the revision begins before the second."""
+    (before, other), (line, label) = first, second
+    other, label = (text.strip().rstrip(":=").strip() for text in (other, label))
+    *kept, wrong = seen.program.split("\n")[:line]
+    indent = wrong[: len(wrong) - len(wrong.lstrip())]
+    kept.append(f'{indent}# "{label}" is not {value}')
+    said = f'line {line} prints for "{label}" what line {before} prints for "{other}", {value}; print what that is'
+    return Finding("Mislabelled", said, line, begin="\n".join([*kept, ""]))
 
 
 def unanswered(seen: Inspected) -> Finding | None:

@@ -303,6 +303,30 @@ def test_what_another_tool_returns_is_not_announced() -> None:
 
 
 @pytest.mark.parametrize(
+    ("lines", "wrong"),
+    [
+        pytest.param(['print("Now:", film["rating"])', 'print("Once:", film["rating"])'], True, id="two things"),
+        pytest.param(['print(f"Now: {film}, once: {film}")'], True, id="on one line"),
+        pytest.param(['print("Now:", film["rating"])', 'print("Now:", film["rating"])'], False, id="one thing"),
+        pytest.param(['print("A:", film)', "film = GET_films()", 'print("B:", film)'], False, id="set"),
+        pytest.param(["if film:", '    print("Yes:", film)', "else:", '    print("No:", film)'], False, id="either"),
+        pytest.param(['print(film["title"], "is:", film["title"])'], False, id="spoken of"),
+    ],
+)  # fmt: skip
+def test_one_value_is_not_two_things(lines: list[str], wrong: bool) -> None:
+    program = "\n".join(["film = GET_films_filmId(filmId=1)", *lines])
+    reply = {"id": 1, "title": "Dune", "rating": 8.1}
+    found = inspect(program, run("Dune: 8.1", call("GET_films_filmId", reply)), "What about Dune?", GRAPH)
+
+    assert [one.kind for one in found] == ["Mislabelled"] * wrong
+    if len(lines) == 2 and wrong:
+        assert found[0].message == (
+            'line 3 prints for "Once" what line 2 prints for "Now", film[\'rating\']; print what that is'
+        )
+        assert found[0].begin.split("\n")[1:] == [lines[0], "# \"Once\" is not film['rating']", ""]
+
+
+@pytest.mark.parametrize(
     ("lines", "missing"),
     [
         ('print("Rated", film["rating"])', "How long does it take?"),
