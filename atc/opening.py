@@ -19,7 +19,7 @@ from protocols.question import Question
 from protocols.render import PLAIN_NAMES, estimate, render
 from protocols.vocabulary import mentioned
 from protocols.wishes import asks
-from protocols.worked import examples
+from protocols.worked import examples, is_current
 
 __all__ = ["PROMPT_TOKENS", "Opening", "opening"]
 
@@ -31,6 +31,8 @@ _LIKELY, _SURE = 0.3, 0.5
 needs for which there is nothing to be shown but its call."""
 _AS_LIKELY = 0.65
 """Of the best writing tool's score, what another one needs: what a small model copies of it is done."""
+_FILLS = 0.55
+"""Of the score of a tool that makes a thing, what one needs that puts something into it."""
 _EACH, _NEAR = 3, 0.85
 """Tools for each part of a long question, and of the best one's score what the second one needs."""
 _SMALL = 1500
@@ -161,12 +163,39 @@ def _exemplary(
 ) -> list[str]:
     """The tools to show examples of: the likeliest ones, and for each part of a long question the best that reads."""
     protocol = candidates.graph.protocol
+    question = Question(query)
     reads = [name for name in ranked if not protocol.tool(name).writes]
     writes = [] if asks(query) else [name for name in ranked if protocol.tool(name).writes]
-    writes = [name for name in writes if scores[name] >= _AS_LIKELY * scores[writes[0]]]
+    writes = _together(candidates.graph, writes, scores, question)
     likely = [one for one in (*reads[:_EXAMPLES], *writes[:_EXAMPLES]) if scores[one] >= _LIKELY * scores[ranked[0]]]
-    parts = Question(query).parts
+    likely += [name for name in reads if question.now and is_current(protocol.tool(name))][:1]
+    parts = question.parts
     for part in parts if len(parts) > 1 else ():
         said = {name: score for name, score in candidates.scores(part, speaks_of).items() if name in reads}
         likely += [name for name in list(said)[:_EACH] if said[name] >= _NEAR * max(said.values())]
     return [name for name in ranked if name in likely]
+
+
+def _together(
+    graph: ProtocolGraph, writes: Sequence[str], scores: Mapping[str, float], question: Question
+) -> list[str]:
+    """Of the tools that write, the best one first, those that are likely beside it.
+
+    What is only now made is filled and not changed.
+    """
+    if not writes:
+        return []
+    best = writes[0]
+    makes = question.makes and graph.protocol.tool(best).method == "POST"
+    takes = {
+        name
+        for name in writes
+        if any(one.tool == best for argument in graph.needs(name) for one in graph.producers(name, argument))
+    }
+    found = []
+    for name in writes:
+        fills = makes and name in takes and graph.protocol.tool(name).method == "POST"
+        changes = makes and name in takes and not fills
+        if not changes and scores[name] >= (_FILLS if fills else _AS_LIKELY) * scores[best]:
+            found.append(name)
+    return found

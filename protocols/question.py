@@ -24,6 +24,13 @@ _NUMBERED = re.compile(rf"\b({'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th)?)\s+([a-z]
 _COUNTED = re.compile(rf"\b({'|'.join(_COUNTS)}|\d+)\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\b(?:how many|number of)\s+(?:(?:different|other)\s+)?([a-z]+)(?:\s+([a-z]+))?", re.IGNORECASE)
 _MINE = re.compile(r"\b(?:my|our)\s+((?:[a-z]+\s+){0,2}[a-z]+)", re.IGNORECASE)
+_MAKES = frozenset({"build", "create", "creat", "make", "mak", "new", "start"})
+_NOW = re.compile(
+    r"\bcurrent(?:ly)?\b|\b(?:right|just|playing|on|showing|running) now\b|\bat (?:the|this) moment\b"
+    r"|(?<!start )(?<!stop )(?<!keep )(?<!begin )(?<!resume )(?<!continue )\bplaying\b|\b(?:listening to|hearing)\b",
+    re.IGNORECASE,
+)
+"""What is going on now: `the song that is playing`, `what I'm listening to`."""
 _OWNED = re.compile(
     r"\w['\u2019]s?((?:\s+[a-z]+){1,3})|\b([a-z]+(?:\s+[a-z]+)?)\s+by\s+(?:[A-Z\"\u201c]|the\b)"
     r"|\b([a-z]+)\s+(?:that|which|who|whom)\s+(?:[a-z]+\s+){0,2}[A-Z\"\u201c]"
@@ -265,6 +272,16 @@ class Question:
     def dated(self) -> bool:
         """Whether it speaks of a day, though it may not give the date: `on this day last year`."""
         return self.day is not None or _DATED.search(self.text) is not None
+
+    @property
+    def makes(self) -> bool:
+        """Whether its words say that something new is to be made."""
+        return not _MAKES.isdisjoint(self.stems)
+
+    @cached_property
+    def now(self) -> bool:
+        """Whether it speaks of what is going on at this moment."""
+        return _NOW.search(self.text) is not None
 
     @cached_property
     def day(self) -> str | None:

@@ -20,9 +20,8 @@ from protocols.shapes import Field, Step, fields, type_of
 from protocols.vocabulary import stem
 from protocols.words import SEARCHES, SIZES, is_identifier, noun_of, singular, words
 
-__all__ = ["FINDS", "examples", "worked"]
+__all__ = ["FINDS", "examples", "is_current", "worked"]
 
-_NEW = frozenset({"build", "create", "creat", "make", "mak", "new", "start"})
 _MINE = frozenset({"i", "mine", "my"})
 _EMPTY = frozenset({"all", "by", "find", "for", "from", "get", "in", "list", "me", "of", "on", "search", "the", "to"})
 """Words that a question and a path share by chance."""
@@ -36,6 +35,8 @@ FINDS = re.compile(r'(\w+) = (\w+\(.*?\))((?:\["[^"]+"\])*)\[0\]')
 _TELLING = frozenset(map(stem, ["barcode", "coordinates", "gps", "latitude", "longitude", "postcode", "zip"]))
 """Words of a description that say by what something is found, other than by its name."""
 _PREFIX = "prefix"
+_CURRENT = frozenset({"active", "current", "currently", "now"})
+"""Words of the path of a tool that reads what is going on at this moment."""
 _SETS = re.compile(r"(\w+) = ([A-Z]+_\w+)\(")
 _COORDINATES = frozenset({("lat",), ("latitude",), ("lon",), ("lng",), ("long",), ("longitude",)})
 """Last words of the names of arguments that take a latitude or a longitude."""
@@ -301,15 +302,25 @@ class _Writer:
         told = {stem(word) for word in words(f"{tool.path} {' '.join(chosen(tool, source.path).values())}")}
         said = _TELLING.intersection(stem(word) for word in words(f"{tool.summary} {tool.description}"))
         mine = 1.0 if "me" in words(tool.path) and not _MINE.isdisjoint(self.asked.stems) else 0.0
+        if mine and self.asked.names and self._is_anybodys(tool, noun):
+            mine -= _ABOUT
         if _PREFIX in told and any(name.prefix for name in self.asked.names):
             mine += _ABOUT
         mine += 0.0 if said.isdisjoint(self.asked.stems) else _ABOUT
+        mine += 2 * _ABOUT if self.asked.now and is_current(tool) else 0.0
         others = self.graph.nouns.intersection(_kinds(tool)).difference(_kinds(taker), {noun})
         if any(p.argument.lower() in SEARCHES for p in tool.arguments):
             named = self._named(noun) is not None and not self.asked.is_mine(noun)
             mine += 2 * _ABOUT if self.asked.kinds(noun) else _ABOUT * named
         about = 0.0 if {stem(kind) for kind in others}.isdisjoint(self.asked.stems) else _ABOUT
         return len(told.intersection(self.asked.stems) - _EMPTY - {stem(noun)}) + mine + about
+
+    def _is_anybodys(self, tool: Tool, noun: str) -> bool:
+        """Whether a list of one's own things is of another kind than what is spoken of as one's own: the songs in `add
+        the songs of Queen to my playlist`."""
+        told = {stem(word) for word in words(tool.path)} - {stem(noun)} - _EMPTY - {"me"}
+        mine = {kind for kind in self.graph.nouns if self.asked.is_mine(kind)}
+        return bool(mine) and noun not in mine and told.isdisjoint(self.asked.stems)
 
     def _named(self, noun: str) -> str | None:
         """What the question calls a thing, beside the word for its kind: `parcel Blue`, but not `Ana's best parcel`."""
@@ -321,7 +332,7 @@ class _Writer:
     def _made(self, source: Source, noun: str) -> bool:
         """Whether a source makes a thing that a question wants to be made."""
         tool = self.graph.protocol.tool(source.tool)
-        if tool.method != "POST" or len(source.path) != 1 or _NEW.isdisjoint(self.asked.stems):
+        if tool.method != "POST" or len(source.path) != 1 or not self.asked.makes:
             return False
         about = {stem(noun), *map(stem, _kinds(tool)[-1:])}
         return not about.isdisjoint(self.asked.stems)
@@ -382,7 +393,8 @@ class _Writer:
             return f"[{one}{steps(rest)} for {one} in {name}]"
         holder, rest = source.path[:-1], source.path[-1:]
         name = self._name(self._best(call, source, noun) or f"{call}{steps(holder)}", noun)
-        return f"[{name}{steps(rest)}]" if several and ends else f"{name}{steps(rest)}"
+        listed = type_of(parameter.schema) == "array" or (several and bool(ends))
+        return f"[{name}{steps(rest)}]" if listed else f"{name}{steps(rest)}"
 
     def _is_one(self, call: str, noun: str) -> bool:
         """Whether what a call looks for is the one thing that the question names, or the first, and speaks of in the
@@ -430,6 +442,11 @@ class _Writer:
             self.names[expression] = name if name not in taken else f"{name}{len(taken) + 1}"
             self.lines.append(f"{self.names[expression]} = {expression}")
         return self.names[expression]
+
+
+def is_current(tool: Tool) -> bool:
+    """Whether a tool reads what is going on now, as its path says: `/me/player/currently-playing`."""
+    return not tool.writes and not _CURRENT.isdisjoint(words(tool.path))
 
 
 def _quoted(text: str) -> str:

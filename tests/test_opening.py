@@ -1,0 +1,78 @@
+"""What a question is shown of an API: the worked examples of a small one with writes, chosen without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from atc import Agent
+from protocols import load
+
+TEXT = {"type": "string"}
+SONG = {"type": "object", "properties": {"song_id": TEXT, "title": TEXT}}
+SHELF = {"type": "object", "properties": {"shelf_id": TEXT, "name": TEXT}}
+IDS = {"type": "array", "items": TEXT}
+OF_SHELF = [{"name": "shelf_id", "in": "path", "required": True, "schema": TEXT}]
+WORDS = [{"name": "q", "in": "query", "required": True, "schema": TEXT}]
+
+
+def listed(schema: Mapping[str, object]) -> dict[str, object]:
+    return {"type": "array", "items": schema}
+
+
+def operation(
+    summary: str, schema: object = None, parameters: object = (), body: Mapping[str, object] | None = None
+) -> dict[str, object]:
+    """One that takes the properties of a body, all required, and answers with a schema or with nothing."""
+    content = {"content": {"application/json": {"schema": schema}}} if schema else {}
+    found = {"summary": summary, "parameters": list(parameters), "responses": {"200": {"description": "", **content}}}  # type: ignore[call-overload]
+    if body is not None:
+        sent = {"type": "object", "properties": dict(body), "required": list(body)}
+        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": sent}}}
+    return found
+
+
+PATHS = {
+    "/me/songs": {
+        "get": operation("The songs that I saved", listed(SONG)),
+        "post": operation("Save songs", body={"song_ids": IDS}),
+    },
+    "/player/current": {"get": operation("The song that is playing", SONG)},
+    "/search": {"get": operation("Search for songs", listed(SONG), WORDS)},
+    "/shelves": {
+        "get": operation("My shelves", listed(SHELF)),
+        "post": operation("Make a shelf", SHELF, body={"name": TEXT}),
+    },
+    "/shelves/{shelf_id}": {"put": operation("Rename a shelf", parameters=OF_SHELF, body={"name": TEXT})},
+    "/shelves/{shelf_id}/songs": {
+        "get": operation("The songs on a shelf", listed(SONG), OF_SHELF),
+        "post": operation("Put songs on a shelf", parameters=OF_SHELF, body={"song_ids": IDS}),
+    },
+}
+AGENT = Agent(load({"openapi": "3.0.3", "info": {"title": "Songs", "version": "1"}, "paths": PATHS}), "openai:none")
+
+
+@pytest.mark.parametrize(
+    "question", ["Save the song that is playing now", "Save the current song", "Save the song that I'm listening to"]
+)
+def test_what_goes_on_now_is_not_searched_for(question: str) -> None:
+    examples = AGENT.opening(question).examples
+
+    assert 'song = GET_player_current()\nPOST_me_songs(song_ids=[song["song_id"]])' in examples
+
+
+def test_what_is_only_now_made_is_filled_and_not_changed() -> None:
+    shown = "\n".join(AGENT.opening('Make a shelf called "Dusk" with the songs named after "Rain"').examples)
+
+    assert 'shelf = POST_shelves(name="Dusk")' in shown
+    assert 'POST_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"], song_ids=[song["song_id"] for' in shown
+    assert "PUT_shelves_shelf_id(" not in shown
+
+
+def test_what_is_put_among_ones_own_is_not_ones_own() -> None:
+    """`my shelf` does not say that the song is mine."""
+    shown = "\n".join(AGENT.opening('Put the song "Rain" on my shelf "Dusk"').examples)
+
+    assert 'song = GET_search(q="Rain")[0]' in shown
+    assert "GET_me_songs" not in shown
