@@ -6,6 +6,7 @@ Source: ATC paper (arXiv:2405.16533), Eq. 1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ from protocols.graph import ProtocolGraph
 from protocols.question import Question
 from protocols.render import PLAIN_NAMES, estimate, render
 from protocols.vocabulary import mentioned
-from protocols.wishes import asks
+from protocols.wishes import asks, demands, is_called
 from protocols.worked import examples, is_current
 
 __all__ = ["PROMPT_TOKENS", "Opening", "opening"]
@@ -33,6 +34,8 @@ _AS_LIKELY = 0.65
 """Of the best writing tool's score, what another one needs: what a small model copies of it is done."""
 _FILLS = 0.55
 """Of the score of a tool that makes a thing, what one needs that puts something into it."""
+_MORE = re.compile(r"[,;]|\b(?:and|then)\b", re.IGNORECASE)
+"""What more follows to be done, as far as commas and small words tell."""
 _EACH, _NEAR = 3, 0.85
 """Tools for each part of a long question, and of the best one's score what the second one needs."""
 _SMALL = 1500
@@ -181,21 +184,24 @@ def _together(
 ) -> list[str]:
     """Of the tools that write, the best one first, those that are likely beside it.
 
-    What is only now made is filled and not changed.
+    First those that are called as the question says (`play` of `/player/play`), and only those where they are all it
+    says. What is only now made is filled and not changed.
     """
     if not writes:
         return []
-    best = writes[0]
-    makes = question.makes and graph.protocol.tool(best).method == "POST"
+    protocol, best = graph.protocol, scores[writes[0]]
+    verbs = demands(question.text)
+    called = [name for name in writes if any(is_called(protocol.tool(name), verb) for verb in verbs)]
+    if called and _MORE.search(question.text) is None:
+        return called
+    likely = [name for name in writes if name not in called and scores[name] >= _AS_LIKELY * best]
+    maker = next((name for name in likely if question.makes and protocol.tool(name).method == "POST"), None)
     takes = {
         name
         for name in writes
-        if any(one.tool == best for argument in graph.needs(name) for one in graph.producers(name, argument))
+        if any(one.tool == maker for argument in graph.needs(name) for one in graph.producers(name, argument))
     }
-    found = []
-    for name in writes:
-        fills = makes and name in takes and graph.protocol.tool(name).method == "POST"
-        changes = makes and name in takes and not fills
-        if not changes and scores[name] >= (_FILLS if fills else _AS_LIKELY) * scores[best]:
-            found.append(name)
-    return found
+    fills = [name for name in writes if name in takes and protocol.tool(name).method == "POST"]
+    changes = takes.difference(fills)
+    beside = [name for name in fills if name not in likely and scores[name] >= _FILLS * best]
+    return [*called, *(name for name in [*likely, *beside] if name not in changes)]

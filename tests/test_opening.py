@@ -39,6 +39,7 @@ PATHS = {
         "post": operation("Save songs", body={"song_ids": IDS}),
     },
     "/player/current": {"get": operation("The song that is playing", SONG)},
+    "/player/play": {"put": operation("Start the player", body={"song_id": TEXT})},
     "/search": {"get": operation("Search for songs", listed(SONG), WORDS)},
     "/shelves": {
         "get": operation("My shelves", listed(SHELF)),
@@ -76,3 +77,12 @@ def test_what_is_put_among_ones_own_is_not_ones_own() -> None:
 
     assert 'song = GET_search(q="Rain")[0]' in shown
     assert "GET_me_songs" not in shown
+
+
+def test_what_an_operation_is_called_after_is_done_and_nothing_else() -> None:
+    def writes(question: str) -> set[str]:
+        shown = "\n".join(AGENT.opening(question).examples)
+        return {tool.name for tool in AGENT.protocol.tools if tool.writes and f"{tool.name}(" in shown}
+
+    assert writes('Play the first of the songs on my shelf "Dusk"') == {"PUT_player_play"}
+    assert "POST_shelves_shelf_id_songs" in writes('Play the song "Rain", and put it on my shelf "Dusk"')
