@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,7 @@ def data() -> Path:
     return DATA
 
 
+@pytest.hookimpl(tryfirst=True)  # before the processes are given their shares
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what needs benchmark data, the local model or a browser, where there is none; it is said at the end."""
     left_out: dict[str, list[pytest.Item]] = {}
@@ -53,6 +55,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=needing)
         items[:] = [item for item in items if item not in needing]
     config.stash[LEFT_OUT] = {why: len(needing) for why, needing in left_out.items()}
+    for item in items:
+        if item.get_closest_marker("model"):  # one process reads the model, and no two ask it at once
+            item.add_marker(pytest.mark.xdist_group("model"))
 
 
 @pytest.fixture(autouse=True)
@@ -154,8 +159,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"{skipped} skipped, and ATC_NO_SKIP forbids it", red=True)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what one of several processes left out; all leave out the same."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", {})
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A skipped test fails the run where `ATC_NO_SKIP` is set."""
+    """A skipped test fails the run where `ATC_NO_SKIP` is set; one of several processes tells what it left out."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash.get(LEFT_OUT, {})
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if isinstance(reporter, pytest.TerminalReporter) and _forbidden_skips(reporter):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

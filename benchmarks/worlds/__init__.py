@@ -10,7 +10,7 @@ from pathlib import Path
 
 from protocols.errors import UsageError
 from protocols.model import Protocol
-from protocols.simulator.kinds import survey
+from protocols.simulator.survey import survey
 from protocols.simulator.worldfile import read_world
 
 __all__ = ["find_worlds"]

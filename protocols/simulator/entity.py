@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from protocols.simulator.kinds import Pair
+from protocols.simulator.blueprint import Pair
 
 __all__ = ["Edge", "Entity"]
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from protocols.simulator import vocabulary
+from protocols.simulator.blueprint import FieldInfo, Kind, label_of, stem_of
 from protocols.simulator.dice import Dice
 from protocols.simulator.entity import Entity
-from protocols.simulator.kinds import FieldInfo, Kind, label_of, stem_of
 from protocols.simulator.shape import Shape, fits
 from protocols.simulator.values import is_date, make, mimic, plausible_number, slug
 from protocols.simulator.worldfile import UNTOLD, Range

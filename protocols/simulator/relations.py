@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 from protocols.premises import NOTHING, Name
+from protocols.simulator.blueprint import Pair, stem_of
 from protocols.simulator.entity import Edge, Entity
-from protocols.simulator.kinds import Pair, stem_of
 from protocols.words import words
 
 if TYPE_CHECKING:

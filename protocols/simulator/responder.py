@@ -18,9 +18,9 @@ from urllib.parse import unquote, urlencode
 
 from protocols.calling import match
 from protocols.model import Protocol, Response, Schema, Tool
+from protocols.simulator.blueprint import Blueprint, Plan, label_of, stem_of
 from protocols.simulator.entity import Edge, Entity
 from protocols.simulator.fields import coming
-from protocols.simulator.kinds import Blueprint, Plan, label_of, stem_of
 from protocols.simulator.messages import Reply, Request, RequestError
 from protocols.simulator.reading import Reader
 from protocols.simulator.shape import Shape, build, fits

@@ -16,12 +16,13 @@ from protocols.auth import Credential, for_scheme
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from protocols.premises import NOTHING, Premises, read_premises
+from protocols.simulator.blueprint import Blueprint
 from protocols.simulator.conditions import Conditions, Hurdles, RequestLog
 from protocols.simulator.dice import Dice
-from protocols.simulator.kinds import Blueprint, survey
 from protocols.simulator.messages import Request
 from protocols.simulator.serving import Server
 from protocols.simulator.session import Answer, Session
+from protocols.simulator.survey import survey
 from protocols.simulator.world import World
 from protocols.simulator.worldfile import NO_WORLD, WorldFile, read_world
 

@@ -16,10 +16,10 @@ from string import capwords
 
 from protocols.premises import NOTHING, Name, Premises
 from protocols.simulator import vocabulary
+from protocols.simulator.blueprint import Blueprint, Kind, Relation, stem_of
 from protocols.simulator.dice import Dice
 from protocols.simulator.entity import Entity
 from protocols.simulator.fields import Fields
-from protocols.simulator.kinds import Blueprint, Kind, Relation, stem_of
 from protocols.simulator.relations import Relations
 from protocols.simulator.worldfile import UNTOLD
 

@@ -20,7 +20,7 @@ from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
 
 if TYPE_CHECKING:
-    from protocols.simulator.kinds import Blueprint
+    from protocols.simulator.blueprint import Blueprint
     from protocols.simulator.shape import Shape
 
 __all__ = ["NO_WORLD", "UNTOLD", "Binding", "Effect", "EntitySpec", "Range", "WorldFile", "read_world"]

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
+from protocols.simulator.blueprint import Kind, Plan, label_of, stem_of
 from protocols.simulator.entity import Edge, Entity
-from protocols.simulator.kinds import Kind, Plan, label_of, stem_of
 from protocols.simulator.messages import RequestError
 from protocols.simulator.shape import Shape
 from protocols.simulator.world import World
