@@ -11,7 +11,7 @@ from typing import Literal
 
 from protocols.model import Protocol, Tool
 from protocols.simulator.shape import Shape
-from protocols.simulator.worldfile import WorldFile
+from protocols.simulator.worldfile import Binding, WorldFile
 from protocols.words import ID_WORDS, singular, words
 
 __all__ = [
@@ -208,6 +208,10 @@ class Blueprint:
     def kind_named(self, word: str) -> Kind | None:
         """The kind that a key, a path segment or a discriminator names, if any."""
         return named(word, self.kinds)
+
+    def binding(self, plan: Plan, parameter: str) -> Binding | None:
+        """What the world file says that a parameter means."""
+        return self.world.queries.get(plan.tool.name, {}).get(parameter)
 
     def pair_for(self, owner: str, label: str, target: str) -> tuple[Pair, bool] | None:
         """The pair that a relation is one end of, and whether the owner is the work."""

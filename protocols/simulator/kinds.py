@@ -425,10 +425,11 @@ class Kinds:
 
 
 def identity(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
+    """The field by which an object of these fields is known; empty where none is."""
     names = list(properties)
-    for identity in _IDENTITIES:
-        if identity in names:
-            return identity
+    for usual in _IDENTITIES:
+        if usual in names:
+            return usual
     own = {tuple(alias.split("_")) for alias in aliases}
     for name in names:
         stem = stem_of(name)
@@ -443,6 +444,7 @@ def identity(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
 
 
 def is_enumerated(parameter: Parameter | None) -> bool:
+    """Whether a parameter, or each of a list of them, is one of certain values."""
     schema = parameter.schema if parameter else {}
     if "enum" in schema:
         return True

@@ -85,8 +85,8 @@ class Links:
                         self._relate(plan, target, "" if inside else holder, holder if inside else "", label, counts)
                     continue
                 if holder:
-                    named = plan.label if own_path and (alone or not label) else label or plan.label
-                    relation = Relation(holder, named, target.kind, True, own_path=own_path)
+                    own = plan.label if own_path and (alone or not label) else label or plan.label
+                    relation = Relation(holder, own, target.kind, True, own_path=own_path)
                     self._add(relation)
                     counts[relation.key].extend(part.lengths)
                 elif plan not in self.kinds[target.kind].global_lists and not inside:

@@ -20,7 +20,7 @@ from protocols.simulator.dice import Dice
 from protocols.simulator.shape import Shape, fits, type_name
 from protocols.words import singular, words
 
-__all__ = ["is_date", "make", "mimic", "plausible_number", "slug"]
+__all__ = ["is_date", "leading_number", "make", "mimic", "number", "plausible_number", "slug"]
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:?\d{2})?")
@@ -367,3 +367,19 @@ def _named(name: str, parts: tuple[str, ...], last: str, form: str, dice: Dice, 
     if last == "phone":
         return "+1555" + "".join(dice.choose(string.digits) for _ in range(7))
     return vocabulary.title(dice).lower() if last not in {"type", "status", "state"} else "standard"
+
+
+def number(value: object) -> float | None:
+    """The number that a value is, also as a text."""
+    try:
+        return float(cast("str", value)) if value is not None else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def leading_number(value: object) -> float | None:
+    """The number that a value is or begins with: `12g` is 12."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    found = re.match(r"\s*(-?\d+(?:\.\d+)?)", str(value))
+    return float(found[1]) if found else None
