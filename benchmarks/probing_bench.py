@@ -35,7 +35,7 @@ WAYS: Mapping[str, Mapping[str, Any]] = {
     "all": {},
     "one sample": {"samples": 1},
     "no chain": {"chain": False},
-    "no model": {"model": None},
+    "no model": {},
 }
 _FIGURES = ("precision", "recall", "types", "marks", "valid", "caught")
 
@@ -58,8 +58,7 @@ def measure(
         sandbox = Sandbox(
             hidden, base_url=service.url, credentials=service.credentials, seed=seed, track=False, writes=permission
         )
-        asked = settings.pop("model", model)
-        prober = Prober(hidden, asked, sandbox, permission=permission, seed=seed, **settings)
+        prober = Prober(hidden, model, sandbox, permission=permission, seed=seed, **settings)
         report = prober.probe()
     seconds = time.monotonic() - started
     figures = compared(protocol, prober.learned, seed, fresh=bool(fresh), worlds=fresh)
@@ -91,28 +90,28 @@ def _column(figures: Mapping[str, Any]) -> Mapping[str, str]:
 @click.option("--ablate", is_flag=True, help="Also without several samples, without the chain, without a model.")
 def main(name: str, model: str | None, reuse: Path | None, seed: int, fresh: int, ablate: bool) -> None:
     """Probe the documents of the benchmark NAME blind, and print what was found out at what cost."""
-    columns: dict[str, Mapping[str, str]] = {}
-    left: dict[str, list[str]] = {}
     try:
         protocols = open_dataset(name, None, ()).protocols
         asked = None if model == "none" else open_model(model or default_model(), reuse=reuse, seed=seed)
         worlds = find_worlds(protocols)
-        for way, settings in WAYS.items() if ablate else [("all", {})]:
-            for domain, protocol in protocols.items():
-                figures = measure(protocol, asked, seed, worlds.get(domain), fresh if way == "all" else 0, **settings)
-                columns[f"{domain}, {way}"] = _column(figures)
-                left[f"{domain}, {way}"] = figures["left"]
+        for domain, protocol in protocols.items():
+            table, left = Table(domain), []
+            columns: list[Mapping[str, str]] = []
+            for way, settings in WAYS.items() if ablate else [("all", {})]:
+                one = None if way == "no model" else asked
+                figures = measure(protocol, one, seed, worlds.get(domain), fresh if way == "all" else 0, **settings)
+                table.add_column(way)
+                columns.append(_column(figures))
+                left += [f"{domain}, {way}, not documented: {', '.join(figures['left'])}"] if figures["left"] else []
+            for row in columns[0]:
+                table.add_row(row, *(column[row] for column in columns))
+            Console().print(table)
+            for line in left:
+                click.echo(line)
         if asked is not None:
             asked.close()
     except ATCError as error:
         raise click.ClickException(str(error)) from None
-    table = Table("", *columns)
-    for row in next(iter(columns.values())):
-        table.add_row(row, *(column[row] for column in columns.values()))
-    Console().print(table)
-    for place, tools in left.items():
-        if tools:
-            click.echo(f"{place}, not documented: {', '.join(tools)}")
 
 
 if __name__ == "__main__":
