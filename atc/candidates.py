@@ -12,12 +12,15 @@ from typing import Any
 import numpy as np
 
 from atc.embedding import likeness
+from protocols.everyday import in_words_of, sayings
 from protocols.graph import ProtocolGraph
 from protocols.model import Tool
 from protocols.names import tool_name
 from protocols.question import Question
 from protocols.vocabulary import stem
+from protocols.wishes import is_own
 from protocols.words import cut_short, words
+from protocols.worked import CURRENT, is_current
 
 __all__ = ["Candidates"]
 
@@ -36,6 +39,9 @@ _UNWANTED = 4.0
 
 _SPEAKS_OF = 2.0
 """What a field that the question speaks of is worth, beside the scores of words (about 1 to 4 each)."""
+
+_NOT_MINE = 2.0
+"""What a tool loses that reads what is the asker's own, where a question speaks of no `I` and `my`."""
 
 _MEANT = 8.0
 """What a tool is worth at most whose description means what the question means."""
@@ -80,6 +86,7 @@ class Candidates:
         times = Counter(word for told in self._fields.values() for word in told)
         most = len(graph.protocol.tools)
         self._rare = {word: _FIELD * (1 - (count / most) ** 0.5) for word, count in times.items()}
+        self._sayings = sayings(graph.protocol)
         self._of_a_day = {
             tool.name
             for tool in graph.protocol.tools
@@ -107,22 +114,30 @@ class Candidates:
         Equal ones keep the order of the document. The words are weighed by BM25, the meaning by `atc.embedding`.
         """
         tools = self.graph.protocol.tools
+        query = self.in_its_words(query)
         said = words(query)
         telling = [word for word in said if word not in _SAYS_NOTHING]
         asked = {stem(word) for word in telling}
         short = {cut for word in asked for cut in cut_short(word, self._rare)} - asked
         scores = self._by_words(telling)
-        dated = Question(query).dated
+        question = Question(query)
+        unsaid = question.now and asked.isdisjoint(map(stem, CURRENT))  # else the words count
         removes = not _REMOVES.isdisjoint(said)
         meant = likeness(query, self._told) if self.meaning else [0.0] * len(tools)
         for place, tool in enumerate(tools):
             scores[place] -= _UNWANTED * (tool.method == "DELETE" and not removes)
             scores[place] += _SPEAKS_OF * (not self.graph.returned(tool.name).keys().isdisjoint(speaks_of))
             scores[place] += _MEANT * meant[place]
-            scores[place] += _SPEAKS_OF * (dated and tool.name in self._of_a_day)
+            scores[place] += _SPEAKS_OF * (question.dated and tool.name in self._of_a_day)
+            scores[place] += _SPEAKS_OF * (unsaid and is_current(tool))
+            scores[place] -= _NOT_MINE * (is_own(tool) and not (tool.writes or question.personal or question.now))
             scores[place] += sum(self._rare.get(word, 0.0) for word in self._fields[tool.name] & short)
         order = sorted(range(len(tools)), key=lambda place: (-scores[place], place))
         return {tools[place].name: float(scores[place]) for place in order}
+
+    def in_its_words(self, query: str) -> str:
+        """A question in the API's own words (see `protocols.everyday`)."""
+        return in_words_of(self._sayings, query)
 
     def _by_words(self, said: Sequence[str]) -> list[float]:
         """By tool in the order of the document, what these words are worth; one counts as what is akin to it where that

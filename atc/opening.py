@@ -113,7 +113,8 @@ def opening(
         solved: Questions that were answered before.
     """
     graph = candidates.graph
-    speaks_of = mentioned(query, vocabulary)
+    spoken = candidates.in_its_words(query)
+    speaks_of = mentioned(spoken, vocabulary)
     closed = "closure" in parts
     offered = tuple(tools if tools is not None else candidates.choose(query, most, speaks_of, closed=closed))
     scores = candidates.scores(query, speaks_of)
@@ -129,7 +130,7 @@ def opening(
             graph,
             details=details,
             speaks_of=speaks_of,
-            query=query,
+            query=spoken,
             whole=False,
             hints="hints" in parts,
             budget=PROMPT_TOKENS,
@@ -139,9 +140,9 @@ def opening(
         before = tuple(solved.like(query, offered, meaning=candidates.meaning))
     if "examples" not in parts:
         return Opening(query, offered, ranked, details, speaks_of, functions, solved=before)
-    shown = _exemplary(candidates, query, speaks_of, scores, ranked)
+    shown = _exemplary(candidates, spoken, speaks_of, scores, ranked)
     sure = {name for name in shown if scores[name] >= _SURE * scores[ranked[0]]}
-    chains = examples(graph, shown, offered, query, sure)
+    chains = examples(graph, shown, offered, spoken, sure)
     return Opening(query, offered, ranked, details, speaks_of, functions, chains, before)
 
 

@@ -24,6 +24,7 @@ _NUMBERED = re.compile(rf"\b({'|'.join(_ORDINALS)}|\d+(?:st|nd|rd|th)?)\s+([a-z]
 _COUNTED = re.compile(rf"\b({'|'.join(_COUNTS)}|\d+)\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\b(?:how many|number of)\s+(?:(?:different|other)\s+)?([a-z]+)(?:\s+([a-z]+))?", re.IGNORECASE)
 _MINE = re.compile(r"\b(?:my|our)\s+((?:[a-z]+\s+){0,2}[a-z]+)", re.IGNORECASE)
+_PERSONAL = re.compile(r"\b(?:i|mine|my|our|ours|we)\b", re.IGNORECASE)
 _MAKES = frozenset({"build", "create", "creat", "make", "mak", "new", "start"})
 _NOW = re.compile(
     r"\bcurrent(?:ly)?\b|\b(?:right|just|playing|on|showing|running) now\b|\bat (?:the|this) moment\b"
@@ -272,6 +273,11 @@ class Question:
     def dated(self) -> bool:
         """Whether it speaks of a day, though it may not give the date: `on this day last year`."""
         return self.day is not None or _DATED.search(self.text) is not None
+
+    @property
+    def personal(self) -> bool:
+        """Whether somebody speaks of himself in it, other than by `tell me`."""
+        return _PERSONAL.search(self.text) is not None
 
     @property
     def makes(self) -> bool:

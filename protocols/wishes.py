@@ -10,7 +10,7 @@ import re
 from protocols.model import Tool
 from protocols.words import words
 
-__all__ = ["asks", "demands", "is_called", "sentences"]
+__all__ = ["asks", "demands", "is_called", "is_own", "sentences"]
 
 _ASKS = frozenset(
     words("are did do does give has have how is list name show tell was were what when where which who whose why")
@@ -38,6 +38,7 @@ _ALSO = re.compile(
     re.IGNORECASE,
 )
 """A second verb that has an object."""
+_SELVES = frozenset({"me", "my", "self"})
 _AFTER_ALL = re.compile(r", (?:can|could|will|would) you\s*\?$", re.IGNORECASE)
 _SAYS = frozenset(words("he i it my our she that the there these they this those we"))
 """How a sentence begins that only says how things are."""
@@ -63,6 +64,11 @@ def demands(query: str) -> list[str]:
 def is_called(tool: Tool, verb: str) -> bool:
     """Whether an operation's path ends with the very word that it is asked for by: `play`, of `/player/play`."""
     return words(tool.path.rstrip("/").rpartition("/")[2]) == (verb,)
+
+
+def is_own(tool: Tool) -> bool:
+    """Whether an operation is about what belongs to who asks, as its path says: `/me/playlists`."""
+    return not _SELVES.isdisjoint(words(tool.path))
 
 
 def sentences(text: str) -> list[str]:

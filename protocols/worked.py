@@ -20,7 +20,7 @@ from protocols.shapes import Field, Step, fields, type_of
 from protocols.vocabulary import stem
 from protocols.words import SEARCHES, SIZES, is_identifier, noun_of, singular, words
 
-__all__ = ["FINDS", "examples", "is_current", "worked"]
+__all__ = ["CURRENT", "FINDS", "examples", "is_current", "worked"]
 
 _MINE = frozenset({"i", "mine", "my"})
 _EMPTY = frozenset({"all", "by", "find", "for", "from", "get", "in", "list", "me", "of", "on", "search", "the", "to"})
@@ -35,7 +35,7 @@ FINDS = re.compile(r'(\w+) = (\w+\(.*?\))((?:\["[^"]+"\])*)\[0\]')
 _TELLING = frozenset(map(stem, ["barcode", "coordinates", "gps", "latitude", "longitude", "postcode", "zip"]))
 """Words of a description that say by what something is found, other than by its name."""
 _PREFIX = "prefix"
-_CURRENT = frozenset({"active", "current", "currently", "now"})
+CURRENT = frozenset({"active", "current", "currently", "now"})
 """Words of the path of a tool that reads what is going on at this moment."""
 _SETS = re.compile(r"(\w+) = ([A-Z]+_\w+)\(")
 _COORDINATES = frozenset({("lat",), ("latitude",), ("lon",), ("lng",), ("long",), ("longitude",)})
@@ -208,7 +208,8 @@ class _Writer:
         if tool.writes and all(p.location == "path" for p in flow):
             more = [p for p in tool.arguments if not p.required]
             written = sorted(filter(self._is_content, more), key=lambda p: p.argument not in ("name", "title"))
-            flow += [p for p in more if self._sources(tool, p)][:1] or written[:1]
+            found = sorted((p for p in more if self._sources(tool, p)), key=lambda p: not self._is_spoken_of(tool, p))
+            flow += found[:1] or written[:1]
         elif not flow:
             flow = self._telling(tool)
         if depth == 0 and not any(p.argument.lower() in SEARCHES or self._sources(tool, p) for p in flow):
@@ -220,6 +221,11 @@ class _Writer:
                 return None
             given.append(f"{parameter.argument}={value}")
         return f"{tool.name}({', '.join(given)})"
+
+    def _is_spoken_of(self, tool: Tool, parameter: Parameter) -> bool:
+        """Whether an argument takes things of a kind of which the question speaks."""
+        want = self.graph.want(tool.name, parameter.argument)
+        return want is not None and stem(want.noun) in self.asked.stems
 
     def _is_content(self, parameter: Parameter) -> bool:
         """Whether an argument is what is written, and not how."""
@@ -257,7 +263,7 @@ class _Writer:
         want = self.graph.want(tool.name, parameter.argument)
         if not self.asked.text or want is None or not sources:
             return tuple(sources)
-        owned = is_among(want.noun, self.asked.owned)
+        owned = is_among(want.noun, self.asked.owned) or self._is_elsewhere(want.noun)
 
         def worth(source: Source) -> float:
             of = owned * self._of(source) + _ABOUT * self._is_meant(source, want.noun)
@@ -304,6 +310,8 @@ class _Writer:
         mine = 1.0 if "me" in words(tool.path) and not _MINE.isdisjoint(self.asked.stems) else 0.0
         if mine and self.asked.names and self._is_anybodys(tool, noun):
             mine -= _ABOUT
+        if "me" in words(tool.path) and self._is_elsewhere(noun):
+            mine -= _ABOUT
         if _PREFIX in told and any(name.prefix for name in self.asked.names):
             mine += _ABOUT
         mine += 0.0 if said.isdisjoint(self.asked.stems) else _ABOUT
@@ -321,6 +329,15 @@ class _Writer:
         told = {stem(word) for word in words(tool.path)} - {stem(noun)} - _EMPTY - {"me"}
         mine = {kind for kind in self.graph.nouns if self.asked.is_mine(kind)}
         return bool(mine) and noun not in mine and told.isdisjoint(self.asked.stems)
+
+    def _is_elsewhere(self, noun: str) -> bool:
+        """Whether all that a question calls by name is of other kinds than a thing of which it speaks: the singers in
+        `follow the singers of the song Dusk`."""
+        names = [one for one in self.asked.names if one.text != self.asked.called]
+        if not names or self.asked.makes or self.asked.is_mine(noun) or stem(noun) not in self.asked.stems:
+            return False
+        others = {stem(one) for one in self.graph.nouns} - {stem(noun)}
+        return all(not others.isdisjoint(map(stem, one.beside)) for one in names)
 
     def _named(self, noun: str) -> str | None:
         """What the question calls a thing, beside the word for its kind: `parcel Blue`, but not `Ana's best parcel`."""
@@ -446,7 +463,7 @@ class _Writer:
 
 def is_current(tool: Tool) -> bool:
     """Whether a tool reads what is going on now, as its path says: `/me/player/currently-playing`."""
-    return not tool.writes and not _CURRENT.isdisjoint(words(tool.path))
+    return not tool.writes and not CURRENT.isdisjoint(words(tool.path))
 
 
 def _quoted(text: str) -> str:

@@ -86,3 +86,60 @@ def test_what_an_operation_is_called_after_is_done_and_nothing_else() -> None:
 
     assert writes('Play the first of the songs on my shelf "Dusk"') == {"PUT_player_play"}
     assert "POST_shelves_shelf_id_songs" in writes('Play the song "Rain", and put it on my shelf "Dusk"')
+
+
+WRITER = {"type": "object", "properties": {"id": TEXT, "name": TEXT}}
+NOVEL = {"type": "object", "properties": {"id": TEXT, "title": TEXT, "writers": listed(WRITER)}}
+LIBRARY = {
+    "/me/novels": {"get": operation("The novels on my shelf", listed(NOVEL))},
+    "/novels": {"get": operation("Search for novels", listed(NOVEL), WORDS)},
+    "/novels/{novel_id}": {
+        "get": operation("A novel and its writers", NOVEL, [{**OF_SHELF[0], "name": "novel_id"}]),
+    },
+    "/writers": {"get": operation("Search for writers", listed(WRITER), WORDS)},
+    "/writers/{writer_id}": {"get": operation("A writer", WRITER, [{**OF_SHELF[0], "name": "writer_id"}])},
+    "/me/following": {"put": operation("Follow writers", body={"writer_ids": IDS})},
+    "/reader/open": {
+        "put": {
+            **operation("Open something"),
+            "requestBody": {
+                "content": {
+                    "application/json": {
+                        "schema": {"type": "object", "properties": {"writer_id": TEXT, "novel_id": TEXT}}
+                    }
+                }
+            },
+        }
+    },
+}
+READER = Agent(load({"openapi": "3.0.3", "info": {"title": "Novels", "version": "1"}, "paths": LIBRARY}), "openai:none")
+
+
+def test_everyday_words_count_as_the_words_of_the_api() -> None:
+    """Who asks for an author means what this API calls a writer, unless it is in quotes."""
+    meant, said = (READER.opening(f"Who is the {word} Mary Lane?") for word in ("author", "writer"))
+
+    assert meant.examples == said.examples
+    assert meant.ranked == said.ranked
+    assert meant.query == "Who is the author Mary Lane?"
+    assert 'q="an author"' in "\n".join(READER.opening('Look for the novel "an author"').examples)
+
+
+def test_who_belongs_to_a_named_thing_is_reached_from_there() -> None:
+    shown = "\n".join(READER.opening("Follow all the authors of the novel Night Train").examples)
+
+    assert 'novel = GET_novels(q="Night Train")[0]' in shown
+    assert 'writers = GET_novels_novel_id(novel_id=novel["id"])["writers"]' in shown
+    assert "GET_me_novels" not in shown
+
+
+def test_the_argument_is_filled_that_takes_what_is_spoken_of() -> None:
+    assert 'PUT_reader_open(novel_id=novel["id"])' in "\n".join(READER.opening('Open the novel "Night Train"').examples)
+    assert "PUT_reader_open(writer_id=" in "\n".join(READER.opening("Open the writer Mary Lane").examples)
+
+
+def test_ones_own_things_come_early_only_where_one_speaks_of_oneself() -> None:
+    def place(question: str) -> int:
+        return READER.opening(question).ranked.index("GET_me_novels")
+
+    assert place("What are my novels?") < place("What are the novels?")
