@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 from urllib.parse import urljoin, urlsplit
 
+from protocols.accepted import with_accepted
 from protocols.documents import METHODS, Library, pointer
 from protocols.errors import ProtocolError
 from protocols.model import (
@@ -274,14 +275,14 @@ class Builder:
             schema = {**schema, "examples": list(examples)}
         if FIXED in raw:
             schema = {**schema, "const": raw[FIXED]}
-        description = raw.get("description") or schema.get("description") or ""
+        description = str(raw.get("description") or schema.get("description") or "").strip()
         return Parameter(
             name=name,
             argument=argument_name(name),
             location=cast(Location, location),
             required=location == "path" or raw.get("required") is True,
-            schema=schema,
-            description=str(description).strip(),
+            schema=with_accepted(schema, description),
+            description=description,
             style=style,
             explode=bool(raw["explode"]) if "explode" in raw else style == "form",
             slashes=location == "path" and True in (raw.get("allowReserved"), raw.get("x-multi-segment")),

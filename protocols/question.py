@@ -58,6 +58,7 @@ _BY: Mapping[str, tuple[str, frozenset[str]]] = {
 """What says which of several is meant: by the most or the least of what, in words of a field's name."""
 _WORDS_OF_BY = "|".join(sorted(_BY, key=len, reverse=True)).replace(" ", r"[\s-]+")
 _FIRST = re.compile(rf"\b({_WORDS_OF_BY})\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
+_PLACES = frozenset({"city", "country", "county", "island", "province", "state", "town", "village"})
 _ONE = re.compile(r"\b(?:an?|the|one)\s+((?:[\w-]+\s+){1,3}?)([a-z]+)\b", re.IGNORECASE)
 _CALLED = re.compile(
     r"\b(?:call|called|name|named|rename|title|titled)(?:\s+(?:it|them|to))?\s+[\"'\u2018\u201c]?$"
@@ -187,8 +188,23 @@ class Question:
         return re.search(rf"(?:^|[.?!]\s+){re.escape(name)}\s+(?:{_NEXT})\b", self.text) is not None
 
     def beside(self, noun: str) -> tuple[Name, ...]:
-        """The names that stand beside the word for a kind of thing."""
-        return tuple(one for one in self.names if _stem(noun) in map(stem, one.beside))
+        """The names that stand beside the word for a kind of thing, and name it: not the songs `of Queen`."""
+        return tuple(
+            one for one in self.names if _stem(noun) in map(stem, one.beside) and not self._is_of(noun, one.text)
+        )
+
+    def owners(self, noun: str) -> tuple[Name, ...]:
+        """The names of those whose things it speaks of, where they are of a kind that it does not name: the artist in
+        `songs of Queen`."""
+        if stem(noun) in self.stems:
+            return ()
+        said = r"\b[a-z]{3,} of [\"'\u2018\u201c]?"
+        return tuple(one for one in self.names if one.maker or re.search(f"{said}{re.escape(one.text)}", self.text))
+
+    def _is_of(self, noun: str, name: str) -> bool:
+        """Whether things of a kind are somebody's of this name; the city of Rome is Rome."""
+        said = re.search(rf"\b([a-z]+) of [\"'\u2018\u201c]?{re.escape(name)}", self.text)
+        return said is not None and noun not in _PLACES and _stem(said[1]) == _stem(noun)
 
     def name_of(self, noun: str) -> str | None:
         """What it calls a thing of a kind: by the name beside that word, or by the only one that there is, besides that
@@ -197,7 +213,7 @@ class Question:
         None where that may go on: `Made by Hand` is one name, and `Dusk by Ana Bell` is two.
         """
         names = [one for one in self.names if one.text != self.called] or self.names
-        meant = [one for one in names if one in self.beside(noun)] or names
+        meant = [one for one in names if one in self.beside(noun)] or list(self.owners(noun)) or names
         found = {self._whole(one.text) for one in meant}
         return found.pop() if len(found) == 1 else None
 

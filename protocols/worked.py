@@ -316,12 +316,21 @@ class _Writer:
             mine += _ABOUT
         mine += 0.0 if said.isdisjoint(self.asked.stems) else _ABOUT
         mine += 2 * _ABOUT if self.asked.now and is_current(tool) else 0.0
+        mine += _ABOUT * self._is_said(tool)
         others = self.graph.nouns.intersection(_kinds(tool)).difference(_kinds(taker), {noun})
         if any(p.argument.lower() in SEARCHES for p in tool.arguments):
             named = self._named(noun) is not None and not self.asked.is_mine(noun)
+            inside = {stem(word) for key in (tool.path, *source.path) for word in words(str(key))}
+            named = named or (len(self.asked.owners(noun)) == 1 and stem(noun) in inside)
             mine += 2 * _ABOUT if self.asked.kinds(noun) else _ABOUT * named
         about = 0.0 if {stem(kind) for kind in others}.isdisjoint(self.asked.stems) else _ABOUT
         return len(told.intersection(self.asked.stems) - _EMPTY - {stem(noun)}) + mine + about
+
+    def _is_said(self, tool: Tool) -> bool:
+        """Whether a question has the words that a path ends with, one after another: `top tracks`."""
+        said = tuple(map(stem, words(tool.path.rpartition("/")[2])))
+        heard = self.asked.stems
+        return len(said) > 1 and said in [heard[at : at + len(said)] for at in range(len(heard))]
 
     def _is_anybodys(self, tool: Tool, noun: str) -> bool:
         """Whether a list of one's own things is of another kind than what is spoken of as one's own: the songs in `add
@@ -407,7 +416,8 @@ class _Writer:
             items, rest = source.path[: ends[-1]], source.path[ends[-1] + 1 :]
             name = self._name(f"{call}{steps(items)}", f"{noun}s")
             one = _identifier(noun)
-            return f"[{one}{steps(rest)} for {one} in {name}]"
+            count = self.asked.counted(noun)
+            return f"[{one}{steps(rest)} for {one} in {name}{f'[:{count}]' if count > 1 else ''}]"
         holder, rest = source.path[:-1], source.path[-1:]
         name = self._name(self._best(call, source, noun) or f"{call}{steps(holder)}", noun)
         listed = type_of(parameter.schema) == "array" or (several and bool(ends))

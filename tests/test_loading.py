@@ -654,3 +654,35 @@ def test_equal_names_are_told_apart_and_stay_what_they_are() -> None:
     paths = {"/a/b": {"get": operation}, "/a-b": {"get": operation}}
     protocol: Protocol = load({"openapi": "3.0.3", "info": INFO, "paths": paths})
     assert [tool.name for tool in protocol.tools] == ["GET_a_b", "GET_a_b_2"]
+
+
+@pytest.mark.parametrize(
+    ("description", "values"),
+    [
+        ("**track**, **context** or **off**.<br/> **track** repeats it.", ["track", "context", "off"]),
+        ("One of: `asc`, `desc`", ["asc", "desc"]),
+        ("Over what time. Valid values: `long` (years), `short` (weeks). Default: `long`", ["long", "short"]),
+        ("How to sort. Allowed values are 'up' and 'down'.", ["up", "down"]),
+        ("A comma-separated list. Valid values are `album` and `single`.", None),
+        ('What to eat with it: a dish ("steak") or an ingredient ("salmon").', None),
+        ("The `id` of the film, such as `tt1` or `tt2`.", None),
+        ("`AND` and `OR` join several.", None),
+    ],
+)
+def test_values_that_only_a_description_lists_are_all_that_is_taken(description: str, values: list[str] | None) -> None:
+    parameter = {"name": "state", "in": "query", "schema": {"type": "string"}, "description": description}
+    paths = {"/it": {"get": {"parameters": [parameter], "responses": {}}}}
+
+    [argument] = load({"openapi": "3.0.3", "info": {"title": "It", "version": "1"}, "paths": paths}).tools[0].arguments
+
+    assert argument.schema.get("enum") == values
+
+
+def test_an_example_that_is_none_of_the_listed_values_tells_that_there_are_others() -> None:
+    schema = {"type": "string", "example": "three"}
+    parameter = {"name": "state", "in": "query", "schema": schema, "description": "`one` or `two`"}
+    paths = {"/it": {"get": {"parameters": [parameter], "responses": {}}}}
+
+    [argument] = load({"openapi": "3.0.3", "info": {"title": "It", "version": "1"}, "paths": paths}).tools[0].arguments
+
+    assert "enum" not in argument.schema

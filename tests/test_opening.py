@@ -98,6 +98,10 @@ LIBRARY = {
     },
     "/writers": {"get": operation("Search for writers", listed(WRITER), WORDS)},
     "/writers/{writer_id}": {"get": operation("A writer", WRITER, [{**OF_SHELF[0], "name": "writer_id"}])},
+    "/writers/{writer_id}/best-novels": {
+        "get": operation("What to read first", listed(NOVEL), [{**OF_SHELF[0], "name": "writer_id"}])
+    },
+    "/me/shelf": {"post": operation("Put novels on my shelf", body={"novel_ids": IDS})},
     "/me/following": {"put": operation("Follow writers", body={"writer_ids": IDS})},
     "/reader/open": {
         "put": {
@@ -143,3 +147,18 @@ def test_ones_own_things_come_early_only_where_one_speaks_of_oneself() -> None:
         return READER.opening(question).ranked.index("GET_me_novels")
 
     assert place("What are my novels?") < place("What are the novels?")
+
+
+def test_what_a_path_is_called_after_word_for_word_is_the_way() -> None:
+    """And what is `of Mary Lane` is not called so: she is."""
+    shown = "\n".join(READER.opening("Put the best novels of Mary Lane on my shelf").examples)
+
+    assert 'writer = GET_writers(q="Mary Lane")[0]' in shown
+    assert 'novels = GET_writers_writer_id_best_novels(writer_id=writer["id"])' in shown
+    assert 'POST_me_shelf(novel_ids=[novel["id"] for novel in novels])' in shown
+
+
+def test_no_more_is_done_than_as_often_as_is_said() -> None:
+    shown = "\n".join(READER.opening("Put three novels by Mary Lane on my shelf").examples)
+
+    assert "for novel in novels[:3]])" in shown

@@ -157,3 +157,11 @@ def test_who_wants_to_be_told_and_who_wants_it_done(query: str, asked: bool) -> 
 )
 def test_what_is_to_be_done_is_told_by_its_verbs(query: str, verbs: list[str]) -> None:
     assert demands(query) == verbs
+
+
+def test_what_is_of_somebody_is_not_called_so() -> None:
+    assert [name.text for name in Question("Play the song Dusk").beside("song")] == ["Dusk"]
+    assert Question("Play the songs of Ana Bell").beside("song") == ()
+    assert [name.text for name in Question("Play the songs of Ana Bell").owners("artist")] == ["Ana Bell"]
+    assert Question("Play the songs of the artist Ana Bell").owners("artist") == ()
+    assert [name.text for name in Question("Is it cold in the city of Rome?").beside("city")] == ["Rome"]

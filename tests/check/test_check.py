@@ -321,6 +321,21 @@ def test_a_key_of_the_object_beside_is_meant(wrong: str, right: str) -> None:
     )
 
 
+def test_a_key_is_taken_from_what_the_program_calls_the_entry() -> None:
+    """Of several things in an entry that have it."""
+    text = {"type": "object", "properties": {"uri": {"type": "string"}}}
+    entry = {"type": "object", "properties": {"owner": text, "song": text}}
+    schema = {"type": "array", "items": entry}
+    answer = {"description": "", "content": {"application/json": {"schema": schema}}}
+    paths = {"/entries": {"get": {"responses": {"200": answer}}}}
+    contract = Contract(load({"openapi": "3.0.3", "info": {"title": "It", "version": "1"}, "paths": paths}))
+    program = 'print([song["uri"] for song in GET_entries()])'
+
+    found = check(program, contract, None, None, ProtocolGraph(contract.protocol))
+
+    assert mended(program, found) == 'print([song["song"]["uri"] for song in GET_entries()])'
+
+
 def test_a_key_of_the_whole_is_not_sought_in_a_part() -> None:
     """It is said where it is, and taken from there."""
     program = 'film = GET_films(query="Dune")["films"][0]\nprint(film["totalPages"])'

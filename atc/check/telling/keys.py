@@ -72,7 +72,7 @@ def missing_key(subject: Subject, report: Report, place: Place, key: str) -> Dia
     sure = bool(same) or (bool(near) and SequenceMatcher(None, near[0].lower(), key.lower()).ratio() >= _SURE)
     suggestion = f'["{near[0]}"]' if near else None
     text = f'"{near[0]}"' if sure else None
-    if inside := _inside(subject, place, key):
+    if inside := _inside(subject, report, place, key):
         suggestion = steps(inside[len(place.path) :])
         text = suggestion[1:-1]
         message += f'; "{key}" is in {place.tool}(…){steps(inside)}'
@@ -159,8 +159,17 @@ def _only(subject: Subject, wrong: str, right: str) -> Edit | None:
     return Edit.of(subject.lines, found[0], f'"{right}"') if len(found) == 1 else None
 
 
-def _inside(subject: Subject, place: Place, key: str) -> tuple[Step, ...] | None:
-    """Where a key is below an object, at most three keys and lists deeper."""
+def _inside(subject: Subject, report: Report, place: Place, key: str) -> tuple[Step, ...] | None:
+    """Where a key is below an object, at most three keys and lists deeper: first in what the program calls the object,
+    as the `track` of an entry of a list, then as near as may be."""
+    called = {
+        noun_of(node.value.id)
+        for node in ast.walk(subject.tree)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and isinstance(node.slice, ast.Constant)
+        and (node.slice.value, node.lineno) == (key, report.line)
+    }
     below = [
         other.path
         for other in subject.stubs.places.values()
@@ -169,4 +178,6 @@ def _inside(subject: Subject, place: Place, key: str) -> tuple[Step, ...] | None
         and other.path[: len(place.path)] == place.path
         and key in other.keys
     ]
-    return (*min(below, key=len), key) if below else None
+    if not below:
+        return None
+    return *min(below, key=lambda path: (noun_of(str(path[-1])) not in called, len(path))), key
