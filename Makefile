@@ -37,5 +37,6 @@ lint: env
 types: env
 	$(BIN)/mypy
 
+# On every core; the tests that need the model run one after another.
 unit: env model
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadgroup

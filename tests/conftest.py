@@ -58,6 +58,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("model"):  # one process reads the model, and no two ask it at once
             item.add_marker(pytest.mark.xdist_group("model"))
+            item.add_marker(pytest.mark.timeout(900))
 
 
 @pytest.fixture(autouse=True)
