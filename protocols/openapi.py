@@ -77,7 +77,7 @@ def protocol(document: Mapping[str, Any], library: Library, skipped: Mapping[str
 
 @dataclass
 class Builder:
-    """Makes tools from the operations of one document; `notes` counts what was passed over."""
+    """Makes tools from the operations of one document; `notes` counts what was passed over or taken as meant."""
 
     document: Mapping[str, Any]
     library: Library
@@ -276,12 +276,15 @@ class Builder:
         if FIXED in raw:
             schema = {**schema, "const": raw[FIXED]}
         description = str(raw.get("description") or schema.get("description") or "").strip()
+        accepted = with_accepted(schema, description)
+        if accepted is not schema:
+            self.notes["the values that an argument takes were read from its description"] += 1
         return Parameter(
             name=name,
             argument=argument_name(name),
             location=cast(Location, location),
             required=location == "path" or raw.get("required") is True,
-            schema=with_accepted(schema, description),
+            schema=accepted,
             description=description,
             style=style,
             explode=bool(raw["explode"]) if "explode" in raw else style == "form",

@@ -673,9 +673,10 @@ def test_values_that_only_a_description_lists_are_all_that_is_taken(description:
     parameter = {"name": "state", "in": "query", "schema": {"type": "string"}, "description": description}
     paths = {"/it": {"get": {"parameters": [parameter], "responses": {}}}}
 
-    [argument] = load({"openapi": "3.0.3", "info": {"title": "It", "version": "1"}, "paths": paths}).tools[0].arguments
+    protocol = load({"openapi": "3.0.3", "info": {"title": "It", "version": "1"}, "paths": paths})
 
-    assert argument.schema.get("enum") == values
+    assert protocol.tools[0].arguments[0].schema.get("enum") == values
+    assert any("from its description" in warning for warning in protocol.warnings) == (values is not None)
 
 
 def test_an_example_that_is_none_of_the_listed_values_tells_that_there_are_others() -> None:
