@@ -15,7 +15,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
@@ -93,18 +93,22 @@ class ProtocolGraph:
         """What an argument asks for; None when it is no identifier of another tool's things."""
         return self._wants.get((tool, argument))
 
-    def producers(self, tool: str, argument: str, among: Collection[str] | None = None) -> tuple[Source, ...]:
+    def producers(
+        self, tool: str, argument: str, among: Collection[str] | None = None, noun: str | None = None
+    ) -> tuple[Source, ...]:
         """Where the value of an argument can come from, best first; empty when it comes from the question alone.
 
         Args:
             tool: Name of the tool that takes the argument.
             argument: The argument's name in a program.
             among: Only tools of these names count as sources; all by default.
+            noun: The kind of thing that is wanted; by default the one of `want`.
         """
         seen = tuple(s for s in self._observed.get((tool, argument), {}) if among is None or s.tool in among)
         want = self._wants.get((tool, argument))
         if want is None:
             return seen
+        want = replace(want, noun=noun) if noun is not None else want
         parameter = self._tools[tool].argument(argument)
         key = (want, type_of(parameter.schema) if parameter else "")
         if key not in self._ranked:

@@ -184,8 +184,9 @@ class Question:
         return tuple(one for one in found if not any(one.text in other.text for other in found if other is not one))
 
     def _is_order(self, name: str) -> bool:
-        """Whether what looks like a name is how a sentence begins that tells what to do: `Take the first`."""
-        return re.search(rf"(?:^|[.?!]\s+){re.escape(name)}\s+(?:{_NEXT})\b", self.text) is not None
+        """Whether what looks like a name is how a sentence begins that tells what to do: `Take the first`, or
+        `Keep playing`."""
+        return re.search(rf"(?:^|[.?!]\s+){re.escape(name)}\s+(?:{_NEXT}|[a-z]+ing)\b", self.text) is not None
 
     def beside(self, noun: str) -> tuple[Name, ...]:
         """The names that stand beside the word for a kind of thing, and name it: not the songs `of Queen`."""

@@ -10,9 +10,9 @@ import keyword
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from protocols.graph import ProtocolGraph, Source, chosen
+from protocols.graph import ProtocolGraph, Source, Want, chosen
 from protocols.model import Parameter, Protocol, Tool
 from protocols.question import Question, is_among
 from protocols.routes import steps
@@ -224,8 +224,17 @@ class _Writer:
 
     def _is_spoken_of(self, tool: Tool, parameter: Parameter) -> bool:
         """Whether an argument takes things of a kind of which the question speaks."""
-        want = self.graph.want(tool.name, parameter.argument)
+        want = self._want(tool, parameter)
         return want is not None and stem(want.noun) in self.asked.stems
+
+    def _want(self, tool: Tool, parameter: Parameter) -> Want | None:
+        """What an argument asks for: of the kinds that its description names, the one of which the question speaks."""
+        want = self.graph.want(tool.name, parameter.argument)
+        if want is None or stem(want.noun) in self.asked.stems:
+            return want
+        told = {stem(word) for word in words(parameter.description)}
+        others = [one for one in sorted(self.graph.nouns) if stem(one) in told and stem(one) in self.asked.stems]
+        return replace(want, noun=others[0]) if len(others) == 1 else want
 
     def _is_content(self, parameter: Parameter) -> bool:
         """Whether an argument is what is written, and not how."""
@@ -258,9 +267,10 @@ class _Writer:
         return (searches or [p for p in free if set(map(stem, words(p.argument))) <= about])[:1]
 
     def _sources(self, tool: Tool, parameter: Parameter) -> tuple[Source, ...]:
-        found = self.graph.producers(tool.name, parameter.argument, self.among - {tool.name})
+        want = self._want(tool, parameter)
+        noun = want.noun if want is not None else None
+        found = self.graph.producers(tool.name, parameter.argument, self.among - {tool.name}, noun)
         sources = [source for source in found if not source.header and not source.link]
-        want = self.graph.want(tool.name, parameter.argument)
         if not self.asked.text or want is None or not sources:
             return tuple(sources)
         owned = is_among(want.noun, self.asked.owned) or self._is_elsewhere(want.noun)
@@ -364,7 +374,7 @@ class _Writer:
         return not about.isdisjoint(self.asked.stems)
 
     def _value(self, tool: Tool, parameter: Parameter, depth: int) -> str | None:
-        want = self.graph.want(tool.name, parameter.argument)
+        want = self._want(tool, parameter)
         number = self.asked.numbered.get(stem(want.noun)) if want is not None else None
         if number is not None and words(parameter.argument)[-1:] == ("number",):
             return str(number)

@@ -8,6 +8,8 @@ import pytest
 
 from atc import Agent
 from protocols import load
+from protocols.graph import ProtocolGraph
+from protocols.worked import worked
 
 TEXT = {"type": "string"}
 SONG = {"type": "object", "properties": {"song_id": TEXT, "title": TEXT}}
@@ -140,6 +142,20 @@ def test_who_belongs_to_a_named_thing_is_reached_from_there() -> None:
 def test_the_argument_is_filled_that_takes_what_is_spoken_of() -> None:
     assert 'PUT_reader_open(novel_id=novel["id"])' in "\n".join(READER.opening('Open the novel "Night Train"').examples)
     assert "PUT_reader_open(writer_id=" in "\n".join(READER.opening("Open the writer Mary Lane").examples)
+
+
+def test_of_the_kinds_that_an_argument_may_take_the_one_is_found_that_is_spoken_of() -> None:
+    """As its description names them."""
+    taken = {"type": "string", "description": "What to put there: a writer or a novel."}
+    paths = {**LIBRARY, "/me/window": {"put": operation("Put a thing in the window", body={"writer_id": taken})}}
+    graph = ProtocolGraph(load({"openapi": "3.0.3", "info": {"title": "Novels", "version": "1"}, "paths": paths}))
+    tools = [tool.name for tool in graph.protocol.tools]
+
+    def last(question: str) -> str:
+        return worked(graph, "PUT_me_window", tools, question)[-1]
+
+    assert last('Put the novel "Rain" in the window') == 'PUT_me_window(writer_id=novel["id"])'
+    assert last("Put the writer Mary Lane in the window") == 'PUT_me_window(writer_id=writer["id"])'
 
 
 def test_ones_own_things_come_early_only_where_one_speaks_of_oneself() -> None:

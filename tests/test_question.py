@@ -165,3 +165,8 @@ def test_what_is_of_somebody_is_not_called_so() -> None:
     assert [name.text for name in Question("Play the songs of Ana Bell").owners("artist")] == ["Ana Bell"]
     assert Question("Play the songs of the artist Ana Bell").owners("artist") == ()
     assert [name.text for name in Question("Is it cold in the city of Rome?").beside("city")] == ["Rome"]
+
+
+def test_how_an_order_begins_is_no_name() -> None:
+    assert Question("Keep playing").names == Question("Continue reading").names == ()
+    assert [name.text for name in Question("Follow Adele").names] == ["Adele"]
