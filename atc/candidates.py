@@ -18,9 +18,8 @@ from protocols.model import Tool
 from protocols.names import tool_name
 from protocols.question import Question
 from protocols.vocabulary import stem
-from protocols.wishes import is_own
+from protocols.wishes import CURRENT, is_current, is_own
 from protocols.words import cut_short, words
-from protocols.worked import CURRENT, is_current
 
 __all__ = ["Candidates"]
 

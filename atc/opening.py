@@ -19,8 +19,8 @@ from protocols.graph import ProtocolGraph
 from protocols.question import Question
 from protocols.render import PLAIN_NAMES, estimate, render
 from protocols.vocabulary import mentioned
-from protocols.wishes import asks, demands, is_called
-from protocols.worked import examples, is_current
+from protocols.wishes import asks, demands, is_called, is_current
+from protocols.worked import examples
 
 __all__ = ["PROMPT_TOKENS", "Opening", "opening"]
 

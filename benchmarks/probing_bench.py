@@ -102,7 +102,8 @@ def main(name: str, model: str | None, reuse: Path | None, seed: int, fresh: int
                 figures = measure(protocol, one, seed, worlds.get(domain), fresh if way == "all" else 0, **settings)
                 table.add_column(way)
                 columns.append(_column(figures))
-                left += [f"{domain}, {way}, not documented: {', '.join(figures['left'])}"] if figures["left"] else []
+                if figures["left"]:
+                    left.append(f"{domain}, {way}, not documented: {', '.join(figures['left'])}")
             for row in columns[0]:
                 table.add_row(row, *(column[row] for column in columns))
             Console().print(table)

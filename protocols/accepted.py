@@ -44,9 +44,10 @@ def with_accepted(schema: Mapping[str, Any], description: str) -> Mapping[str, A
 def _told(description: str) -> list[str]:
     if _SEVERAL.search(description):
         return []
-    alone = _ALONE.match(description)
-    valid = _VALID.search(description)
-    if alone is None and valid is None:
+    if alone := _ALONE.match(description):
+        listed = alone[0]
+    elif valid := _VALID.search(description):
+        listed = _ELSE.split(description[valid.end() :])[0]
+    else:
         return []
-    listed = alone[0] if alone is not None else _ELSE.split(description[valid.end() :] if valid else "")[0]
     return list(dict.fromkeys(re.findall(_MARKED, listed)))

@@ -132,6 +132,8 @@ _NEXT = f"the|an?|all|any|each|every|me|my|some|these|this|those|{'|'.join(_COUN
 """Words that follow a verb, and no name."""
 _LEAST = 3
 """Words that a part of a question has at least."""
+_HELD = 3
+"""Letters that a word has at least for what somebody has."""
 _PART = 4
 """Letters from which on a word may be the last part of another one."""
 
@@ -199,13 +201,16 @@ class Question:
         `songs of Queen`."""
         if stem(noun) in self.stems:
             return ()
-        said = r"\b[a-z]{3,} of [\"'\u2018\u201c]?"
-        return tuple(one for one in self.names if one.maker or re.search(f"{said}{re.escape(one.text)}", self.text))
+        return tuple(one for one in self.names if one.maker or len(self._of(one.text)) >= _HELD)
 
     def _is_of(self, noun: str, name: str) -> bool:
         """Whether things of a kind are somebody's of this name; the city of Rome is Rome."""
+        return noun not in _PLACES and _stem(self._of(name)) == _stem(noun)
+
+    def _of(self, name: str) -> str:
+        """What is said to be of a name: `songs` of Queen; empty where nothing is."""
         said = re.search(rf"\b([a-z]+) of [\"'\u2018\u201c]?{re.escape(name)}", self.text)
-        return said is not None and noun not in _PLACES and _stem(said[1]) == _stem(noun)
+        return said[1] if said else ""
 
     def name_of(self, noun: str) -> str | None:
         """What it calls a thing of a kind: by the name beside that word, or by the only one that there is, besides that

@@ -1,4 +1,5 @@
-"""Whether a question wants to be told something or to have something done, by its words alone.
+"""Whether a question wants to be told something or to have something done, by its words alone; and for which wishes an
+operation is, by its path.
 
 What writes is shown to the model only where something is to be done, since a small model copies what it is shown.
 """
@@ -10,7 +11,7 @@ import re
 from protocols.model import Tool
 from protocols.words import words
 
-__all__ = ["asks", "demands", "is_called", "is_own", "sentences"]
+__all__ = ["CURRENT", "asks", "demands", "is_called", "is_current", "is_own", "sentences"]
 
 _ASKS = frozenset(
     words("are did do does give has have how is list name show tell was were what when where which who whose why")
@@ -38,6 +39,8 @@ _ALSO = re.compile(
     re.IGNORECASE,
 )
 """A second verb that has an object."""
+CURRENT = frozenset({"active", "current", "currently", "now"})
+"""Words of the path of an operation that reads what is going on at this moment."""
 _SELVES = frozenset({"me", "my", "self"})
 _AFTER_ALL = re.compile(r", (?:can|could|will|would) you\s*\?$", re.IGNORECASE)
 _SAYS = frozenset(words("he i it my our she that the there these they this those we"))
@@ -69,6 +72,11 @@ def is_called(tool: Tool, verb: str) -> bool:
 def is_own(tool: Tool) -> bool:
     """Whether an operation is about what belongs to who asks, as its path says: `/me/playlists`."""
     return not _SELVES.isdisjoint(words(tool.path))
+
+
+def is_current(tool: Tool) -> bool:
+    """Whether an operation reads what is going on now, as its path says: `/me/player/currently-playing`."""
+    return not tool.writes and not CURRENT.isdisjoint(words(tool.path))
 
 
 def sentences(text: str) -> list[str]:

@@ -18,11 +18,11 @@ from protocols.question import Question, is_among
 from protocols.routes import steps
 from protocols.shapes import Field, Step, fields, type_of
 from protocols.vocabulary import stem
+from protocols.wishes import is_current, is_own
 from protocols.words import SEARCHES, SIZES, is_identifier, noun_of, singular, words
 
-__all__ = ["CURRENT", "FINDS", "examples", "is_current", "worked"]
+__all__ = ["FINDS", "examples", "worked"]
 
-_MINE = frozenset({"i", "mine", "my"})
 _EMPTY = frozenset({"all", "by", "find", "for", "from", "get", "in", "list", "me", "of", "on", "search", "the", "to"})
 """Words that a question and a path share by chance."""
 _ABOUT = 6.0
@@ -35,8 +35,6 @@ FINDS = re.compile(r'(\w+) = (\w+\(.*?\))((?:\["[^"]+"\])*)\[0\]')
 _TELLING = frozenset(map(stem, ["barcode", "coordinates", "gps", "latitude", "longitude", "postcode", "zip"]))
 """Words of a description that say by what something is found, other than by its name."""
 _PREFIX = "prefix"
-CURRENT = frozenset({"active", "current", "currently", "now"})
-"""Words of the path of a tool that reads what is going on at this moment."""
 _SETS = re.compile(r"(\w+) = ([A-Z]+_\w+)\(")
 _COORDINATES = frozenset({("lat",), ("latitude",), ("lon",), ("lng",), ("long",), ("longitude",)})
 """Last words of the names of arguments that take a latitude or a longitude."""
@@ -317,10 +315,10 @@ class _Writer:
             return 10.0 if self._made(source, noun) else 0.0
         told = {stem(word) for word in words(f"{tool.path} {' '.join(chosen(tool, source.path).values())}")}
         said = _TELLING.intersection(stem(word) for word in words(f"{tool.summary} {tool.description}"))
-        mine = 1.0 if "me" in words(tool.path) and not _MINE.isdisjoint(self.asked.stems) else 0.0
+        mine = 1.0 if is_own(tool) and self.asked.personal else 0.0
         if mine and self.asked.names and self._is_anybodys(tool, noun):
             mine -= _ABOUT
-        if "me" in words(tool.path) and self._is_elsewhere(noun):
+        if is_own(tool) and self._is_elsewhere(noun):
             mine -= _ABOUT
         if _PREFIX in told and any(name.prefix for name in self.asked.names):
             mine += _ABOUT
@@ -479,11 +477,6 @@ class _Writer:
             self.names[expression] = name if name not in taken else f"{name}{len(taken) + 1}"
             self.lines.append(f"{self.names[expression]} = {expression}")
         return self.names[expression]
-
-
-def is_current(tool: Tool) -> bool:
-    """Whether a tool reads what is going on now, as its path says: `/me/player/currently-playing`."""
-    return not tool.writes and not CURRENT.isdisjoint(words(tool.path))
 
 
 def _quoted(text: str) -> str:

@@ -24,13 +24,17 @@ def listed(schema: Mapping[str, object]) -> dict[str, object]:
 
 
 def operation(
-    summary: str, schema: object = None, parameters: object = (), body: Mapping[str, object] | None = None
+    summary: str,
+    schema: object = None,
+    parameters: object = (),
+    body: Mapping[str, object] | None = None,
+    required: bool = True,
 ) -> dict[str, object]:
-    """One that takes the properties of a body, all required, and answers with a schema or with nothing."""
+    """One that takes the properties of a body, all or none required, and answers with a schema or with nothing."""
     content = {"content": {"application/json": {"schema": schema}}} if schema else {}
     found = {"summary": summary, "parameters": list(parameters), "responses": {"200": {"description": "", **content}}}  # type: ignore[call-overload]
     if body is not None:
-        sent = {"type": "object", "properties": dict(body), "required": list(body)}
+        sent = {"type": "object", "properties": dict(body), "required": list(body) if required else []}
         found["requestBody"] = {"required": True, "content": {"application/json": {"schema": sent}}}
     return found
 
@@ -105,18 +109,7 @@ LIBRARY = {
     },
     "/me/shelf": {"post": operation("Put novels on my shelf", body={"novel_ids": IDS})},
     "/me/following": {"put": operation("Follow writers", body={"writer_ids": IDS})},
-    "/reader/open": {
-        "put": {
-            **operation("Open something"),
-            "requestBody": {
-                "content": {
-                    "application/json": {
-                        "schema": {"type": "object", "properties": {"writer_id": TEXT, "novel_id": TEXT}}
-                    }
-                }
-            },
-        }
-    },
+    "/reader/open": {"put": operation("Open something", body={"writer_id": TEXT, "novel_id": TEXT}, required=False)},
 }
 READER = Agent(load({"openapi": "3.0.3", "info": {"title": "Novels", "version": "1"}, "paths": LIBRARY}), "openai:none")
 

@@ -40,9 +40,9 @@ class Bodies:
         self._fields = world.fields
         self._relations = world.relations
         self._writer = writer
-        self._lists = Members(world)
+        self._members = Members(world)
         self._pages = Pages(world)
-        self._bodies: dict[tuple[object, ...], object] = {}
+        self._built: dict[tuple[object, ...], object] = {}
         self._kinds_shown: dict[tuple[int, str], frozenset[str]] = {}
 
     def root(self, shape: Shape, frame: Frame, created: bool) -> object:
@@ -53,7 +53,7 @@ class Bodies:
         if shape.is_array:
             if shape.item is not None and "boolean" in shape.item.types and subject is not None:
                 return self._writer.contains(frame.plan, subject, frame.values)
-            edges = self._lists.members(shape, subject, frame.plan.label, frame, top=True)
+            edges = self._members.members(shape, subject, frame.plan.label, frame, top=True)
             if edges is not None:
                 self._pages.cut(frame, edges)
                 return [self._item(cast("Shape", shape.item), edge, frame) for edge in frame.edges]
@@ -66,7 +66,7 @@ class Bodies:
             if subject is None or subject.kind != shape.kind:
                 if subject is not None and subject.ends:
                     return self._entity(shape, subject, None, frame)
-                chosen = self._lists.everywhere(shape.kind, frame)
+                chosen = self._members.everywhere(shape.kind, frame)
                 if not chosen:
                     raise RequestError(404, f"there is no such {shape.kind}")
                 return self._entity(shape, chosen[0], None, frame)
@@ -112,7 +112,7 @@ class Bodies:
     def _container(self, shape: Shape, owner: Entity | None, label: str, frame: Frame, top: bool = False) -> object:
         body: dict[str, object] = {}
         rest: list[str] = []
-        asked = self._lists.asked_kinds(frame)
+        asked = self._members.asked_kinds(frame)
         state = self._state(frame) if top else None
         for name, part in shape.properties.items():
             inner_label = label_of(name) if singular(label_of(name)) not in _GENERIC_KEYS else label
@@ -121,7 +121,7 @@ class Bodies:
                 continue
             if part.is_array and part.item is not None and has_entities(part):
                 relation_label = self._label(owner, part, inner_label, frame, top)
-                edges = self._lists.members(part, owner, relation_label, frame, top=top or not owner)
+                edges = self._members.members(part, owner, relation_label, frame, top=top or not owner)
                 self._pages.cut(frame, edges or [])
                 body[name] = [self._item(part.item, edge, frame) for edge in frame.edges]
             elif part.properties and not part.kind and _lists(part):
@@ -223,15 +223,15 @@ class Bodies:
 
     def _entity(self, shape: Shape, entity: Entity, own: Entity | None, frame: Frame) -> object:
         """An entity as it stands at a place; made once for as long as no write changes what it shows."""
-        if len(self._bodies) >= _REMEMBERED:
-            self._bodies.clear()
+        if len(self._built) >= _REMEMBERED:
+            self._built.clear()
         asked = next((value for name, value in frame.values.items() if words(name)[-1:] == ("date",)), None)
         beside = None if own is not None and own.kind == "~list" else own  # each list has a blank one
         now = sum(self.world.changes[kind] for kind in self._shown_in(shape, entity.kind))
         key = (id(shape), id(frame.plan), entity, beside, frame.subject, str(asked), now)
-        if key not in self._bodies:
-            self._bodies[key] = self._made(self._variant(shape, entity), entity, own, frame)
-        return self._bodies[key]
+        if key not in self._built:
+            self._built[key] = self._made(self._variant(shape, entity), entity, own, frame)
+        return self._built[key]
 
     def _shown_in(self, shape: Shape, kind: str) -> frozenset[str]:
         """The kinds on which the body of an entity depends: its own, and those that stand within it."""

@@ -17,8 +17,8 @@ __all__ = ["Links"]
 class Links:
     """The relations between kinds that responses and paths show; `relations` by what tells them from each other."""
 
-    def __init__(self, survey: Kinds) -> None:
-        self.kinds, self.plans = survey.kinds, survey.plans
+    def __init__(self, kinds: Kinds) -> None:
+        self.kinds, self.plans = kinds.kinds, kinds.plans
         self.relations: dict[tuple[str, str, str], Relation] = {}
         self._relate_all()
 

@@ -15,17 +15,17 @@ __all__ = ["read_fields"]
 _DATE = re.compile(r"\d{4}(-\d{2}(-\d{2}(T.*)?)?)?")
 
 
-def read_fields(survey: Kinds) -> dict[str, FieldInfo]:
+def read_fields(kinds: Kinds) -> dict[str, FieldInfo]:
     """Note with each kind what is shown of it, and return what is shown of every field, whosever it is."""
     everything: dict[str, FieldInfo] = {}
     merged: dict[str, dict[str, dict[str, object]]] = defaultdict(dict)
     pure: dict[str, bool] = defaultdict(bool)
-    for plan, shape, around, item in survey.nodes():
+    for plan, shape, around, item in kinds.nodes():
         for part in shape.properties.values():
             _note(everything, part)
         if not shape.kind:
             continue
-        kind = survey.kinds[shape.kind]
+        kind = kinds.kinds[shape.kind]
         alone = _pure(plan, shape, around, item)
         pure[shape.kind] |= alone
         for part in shape.properties.values():
@@ -34,35 +34,35 @@ def read_fields(survey: Kinds) -> dict[str, FieldInfo]:
                 _note(kind.fields, part)
         if alone and not (plan.detail and not shape.path):
             kind.summary = kind.summary or shape.properties
-    beside = _beside(survey)
-    for kind in survey.kinds.values():
+    beside = _beside(kinds)
+    for kind in kinds.kinds.values():
         if not pure[kind.name]:
             kind.fields = kind.all_fields
         for name, info in kind.all_fields.items():
             if name not in beside:
                 kind.fields.setdefault(name, info)
         kind.summary = kind.summary or (kind.detail.shape.properties if kind.detail and kind.detail.shape else {})
-        kind.summary = kind.summary or next((s.properties for _, s, _, _ in survey.nodes() if s.kind == kind.name), {})
+        kind.summary = kind.summary or next((s.properties for _, s, _, _ in kinds.nodes() if s.kind == kind.name), {})
         kind.identity = identity(kind.all_fields, kind.aliases) or kind.identity
         kind.title = _title(kind)
-    for _, shape, _, _ in survey.nodes():
+    for _, shape, _, _ in kinds.nodes():
         if not shape.kind:
             continue
-        kind = survey.kinds[shape.kind]
+        kind = kinds.kinds[shape.kind]
         for value in shape.examples:
             if isinstance(value, dict) and value.get(kind.identity) is not None:
                 record = merged[kind.name].setdefault(str(value[kind.identity]), {})
                 for name, entry in value.items():
                     if name in kind.fields and not isinstance(entry, (dict, list)) and entry not in (None, ""):
                         record.setdefault(name, entry)
-    for kind in survey.kinds.values():
-        kind.shown = _shown(survey, kind)
+    for kind in kinds.kinds.values():
+        kind.shown = _shown(kinds, kind)
         titled = [r for r in merged[kind.name].values() if not kind.title or r.get(kind.title)]
         kind.records = titled
         kind.date = _main_date(kind)
         known = kind.all_fields.get(kind.identity)
         kind.ids = [value for value in known.examples if value is not None] if known else []
-    for plan in survey.plans:
+    for plan in kinds.plans:
         for step in plan.steps:
             if step.what == "entity":
                 parameter = next((p for p in plan.tool.parameters if p.name == step.name), None)
@@ -73,7 +73,7 @@ def read_fields(survey: Kinds) -> dict[str, FieldInfo]:
                     schema.get("default"),
                     *(several if isinstance(several, list) else []),
                 ]
-                kind = survey.kinds[step.kind]
+                kind = kinds.kinds[step.kind]
                 for value in shown:
                     if value is not None and not isinstance(value, (dict, list)) and not kind.local:
                         kind.ids.append(value)
@@ -82,18 +82,18 @@ def read_fields(survey: Kinds) -> dict[str, FieldInfo]:
                             kind.records.append({kind.identity: value})
     infos = [
         *everything.values(),
-        *(i for k in survey.kinds.values() for i in (*k.all_fields.values(), *k.fields.values())),
+        *(i for k in kinds.kinds.values() for i in (*k.all_fields.values(), *k.fields.values())),
     ]
     for info in infos:
         info.settle()
     return everything
 
 
-def _beside(survey: Kinds) -> set[str]:
+def _beside(kinds: Kinds) -> set[str]:
     """Fields that tell of membership, not of the member: those that only lists of another kind's path show."""
     pure: dict[str, set[str]] = defaultdict(set)
     beside: dict[str, set[str]] = defaultdict(set)
-    for plan, shape, around, item in survey.nodes():
+    for plan, shape, around, item in kinds.nodes():
         if shape.kind and _pure(plan, shape, around, item):
             pure[shape.kind].update(shape.properties)
         elif shape.kind and item and plan.subject and plan.tail and around is None and shape.kind != plan.subject:
@@ -101,11 +101,11 @@ def _beside(survey: Kinds) -> set[str]:
     return {name for kind, names in beside.items() if pure[kind] for name in names - pure[kind]}
 
 
-def _shown(survey: Kinds, kind: Kind) -> frozenset[str]:
+def _shown(kinds: Kinds, kind: Kind) -> frozenset[str]:
     """The fields that whole examples of a kind have; empty where there are too few examples to tell."""
     names: set[str] = set()
     total = 0
-    for _, shape, _, _ in survey.nodes():
+    for _, shape, _, _ in kinds.nodes():
         bodies = [value for value in shape.examples if isinstance(value, dict)] if shape.kind == kind.name else []
         counts = Counter(name for body in bodies for name in body)
         names.update(name for name, count in counts.items() if 2 * count >= len(bodies))

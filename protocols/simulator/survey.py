@@ -76,14 +76,14 @@ def _search(plan: Plan) -> str:
 
 
 def _edges(
-    survey: Kinds,
+    kinds: Kinds,
 ) -> tuple[dict[str, list[dict[str, object]]], dict[str, list[dict[str, object]]], dict[str, str]]:
     """What stands in a list beside the fields of its members, by label: all of it, and the roles among it."""
     donors: dict[str, list[dict[str, object]]] = defaultdict(list)
     listed: dict[str, list[dict[str, object]]] = {}
     lists: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     edge_kinds: dict[str, str] = {}
-    for plan in survey.plans:
+    for plan in kinds.plans:
         if plan.shape is None:
             continue
         for body in plan.tool.success.examples if plan.tool.success else ():
@@ -91,12 +91,12 @@ def _edges(
         for shape in plan.shape.walk():
             if shape.item is None or not shape.item.kind:
                 continue
-            own = set(survey.kinds[shape.item.kind].fields)
+            own = set(kinds.kinds[shape.item.kind].fields)
             label = label_of(shape.name) or plan.label
             extra = [name for name in shape.item.properties if name not in own]
             for name in extra:
                 stem = stem_of(name)
-                if stem and (kind := named("_".join(stem), survey.kinds)):
+                if stem and (kind := named("_".join(stem), kinds.kinds)):
                     edge_kinds[label] = kind.name
             if not extra:
                 continue
@@ -146,13 +146,13 @@ def _roles(donors: list[dict[str, object]], seen: Counter[tuple[str, str]]) -> l
     return found
 
 
-def _templates(survey: Kinds) -> dict[str, list[tuple[str, str, str]]]:
+def _templates(kinds: Kinds) -> dict[str, list[tuple[str, str, str]]]:
     """Texts that hold the identifier of their own entity, by field: (kind, text before it, text after it)."""
     found: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
-    for _, shape, _, _ in survey.nodes():
+    for _, shape, _, _ in kinds.nodes():
         if not shape.kind:
             continue
-        identity = survey.kinds[shape.kind].identity
+        identity = kinds.kinds[shape.kind].identity
         bodies = [value for value in shape.examples if isinstance(value, dict)][:5]
         shown = [(str(body.get(identity)), list(body.items())) for body in bodies]
         own = shape.properties.get(identity)
@@ -174,21 +174,21 @@ def _inside(key: str, text: str) -> bool:
     return len(key) > 1 and key != text and bool(re.search(rf"{before}{re.escape(key)}(?![A-Za-z0-9])", text))
 
 
-def _places(survey: Kinds, edge_kinds: dict[str, str]) -> dict[tuple[str, str], Shape]:
+def _places(kinds: Kinds, edge_kinds: dict[str, str]) -> dict[tuple[str, str], Shape]:
     """Where each field stands first of all, by what it belongs to (a kind, `~label`, `~state /path`) and its path.
 
     Several views may show a field, each with a schema of its own; its value is made for this one.
     """
     found: dict[tuple[str, str], Shape] = {}
-    for kind in survey.kinds.values():
+    for kind in kinds.kinds.values():
         _note_places(found, kind.name, "", kind.summary)
-    for plan, shape, _, item in survey.nodes():
+    for plan, shape, _, item in kinds.nodes():
         if shape.kind:
             _note_places(found, shape.kind, "", shape.properties)
         if item:
             for label in (label_of(shape.name), plan.label):
                 _note_places(found, edge_kinds.get(label, f"~{label}"), "", shape.properties)
-    for plan in survey.plans:
+    for plan in kinds.plans:
         if plan.shape is None or plan.tool.method != "GET":
             continue
         for shape in plan.shape.variants():

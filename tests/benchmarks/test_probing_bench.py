@@ -14,7 +14,7 @@ def test_every_way_of_probing_has_its_column() -> None:
         main, ["tiny", "--ablate", "--fresh", "0", "--model", "none"], env={"COLUMNS": "200"}, catch_exceptions=False
     )
     assert told.exit_code == 0, told.output
-    assert [len(re.findall(rf"\b{way}\b", told.output)) >= 2 for way in WAYS] == [True] * len(WAYS)
+    assert all(len(re.findall(rf"\b{way}\b", told.output)) >= 2 for way in WAYS)
     found = re.findall(r"documented +│ +(\d+) of (\d+) +│ +(\d+) of \d+ +│ +(\d+) of \d+", told.output)
     assert len(found) == 2
     for everything, tools, one, unchained in found:
