@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Literal
 
@@ -88,6 +89,7 @@ class Loop:
         self.gate = Gate(agent.graph, lambda: agent.contract, self.tools, self.query, self.opened.examples, elsewhere)
         self.doubted: set[str] = set()
         self.doubtful: list[str] = []
+        self.inspected: tuple[Run, tuple[Finding, ...]] | None = None
         self.drawn = 0
         self.earlier = len(self.attempts)
         self.mended = False
@@ -305,7 +307,7 @@ class Loop:
             return None
         if answer in self.doubtful or changed(run):
             return None
-        findings = inspect(program, run, self.query, self.agent.graph)
+        findings = self.findings(program, run)
         found = next((finding for finding in findings if finding.kind not in self.doubted), None)
         if found is not None:
             self.doubted.add(found.kind)
@@ -488,24 +490,34 @@ class Loop:
     def doubts(self, run: Run) -> list[str]:
         """What speaks against the answer; in a mode without programs only that nothing stands behind it."""
         if self.agent.mode in LOOP:
-            return [one.warning() for one in inspect(self.attempts[-1].program, run, self.query, self.agent.graph)]
+            return [one.warning() for one in self.findings(self.attempts[-1].program, run)]
         return ["the answer rests on no reply of the API"] if rests_on_nothing(run) else []
 
+    def findings(self, program: str, run: Run) -> tuple[Finding, ...]:
+        """What speaks against the answer of a run; looked for once."""
+        if self.inspected is None or self.inspected[0] is not run:
+            self.inspected = (run, inspect(program, run, self.query, self.agent.graph))
+        return self.inspected[1]
+
     def versions(self, status: Status) -> Mapping[str, str]:
-        try:
-            ours = version("atc-toolchain")
-        except PackageNotFoundError:
-            ours = "unknown"
         chosen = self.agent._model
         name = chosen if isinstance(chosen, str) else getattr(chosen, "name", type(chosen).__name__) if chosen else None
         if name is None and status != "model_error":
             name = self.agent.model.name
         return {
-            "atc": ours,
+            "atc": _ours(),
             "python": platform.python_version(),
             "model": name or "default",
             "protocol": self.agent.protocol.digest,
         }
+
+
+@cache
+def _ours() -> str:
+    try:
+        return version("atc-toolchain")
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def _status(run: Run | None) -> Status:

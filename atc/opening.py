@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from atc import prompts
 from atc.candidates import Candidates
@@ -151,11 +152,17 @@ def _unchanging(graph: ProtocolGraph, speaks_of: Mapping[str, str], hints: bool)
 
     None where that is too long to be read.
     """
-    text = render(graph.protocol.tools, graph, whole=False, hints=hints)
+    text = _described(graph, graph.observations, hints)
     if estimate(text) > _SMALL:
         return None
     values = [f'"{field}" may be "{value}"' for field, value in speaks_of.items() if field not in PLAIN_NAMES]
     return "\n\n".join([text, *([prompts.render("values", values=", ".join(values)).strip()] if values else [])])
+
+
+@lru_cache(maxsize=8)
+def _described(graph: ProtocolGraph, observations: int, hints: bool) -> str:
+    """All tools of an API: the same text until more is known of it."""
+    return render(graph.protocol.tools, graph, whole=False, hints=hints)
 
 
 def _exemplary(

@@ -122,6 +122,11 @@ class ProtocolGraph:
         general = tuple(0 if isinstance(step, int) else step for step in path)
         self._observed.setdefault((tool, argument), {})[Source(source, general, 1.0)] = None
 
+    @property
+    def observations(self) -> int:
+        """How many sources were observed."""
+        return sum(map(len, self._observed.values()))
+
     def needs(self, tool: str) -> tuple[str, ...]:
         """The required arguments of a tool that other tools have to yield, in signature order."""
         arguments = self._tools[tool].arguments

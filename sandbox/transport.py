@@ -85,7 +85,8 @@ class Transport:
         self._left: set[int] = set()
         self._lock = threading.Lock()
         self._cancelled = False
-        self._adapter = _Adapter(self._own, self._leave, addresses)
+        self._addresses = addresses
+        self._adapter: _Adapter | None = None
         self._authorities: str | bool = os.environ.get("REQUESTS_CA_BUNDLE") or True
 
     def send(self, request: requests.PreparedRequest, *, seconds: float, limit: int) -> Answer:
@@ -110,7 +111,7 @@ class Transport:
             if self._cancelled:
                 raise NoAnswerError("ConnectionError", OVER)
             timeout = (max(seconds, 0.001), max(seconds, 0.001))
-            response = self._adapter.send(request, stream=True, timeout=timeout, verify=self._authorities)
+            response = self._connections().send(request, stream=True, timeout=timeout, verify=self._authorities)
             with response:
                 _check_coding(response)
                 body = self._read(response, limit)
@@ -145,7 +146,15 @@ class Transport:
 
     def close(self) -> None:
         """Give all connections back."""
-        self._adapter.close()
+        if self._adapter is not None:
+            self._adapter.close()
+
+    def _connections(self) -> _Adapter:
+        """Made for the first request: many a run sends none."""
+        with self._lock:
+            if self._adapter is None:
+                self._adapter = _Adapter(self._own, self._leave, self._addresses)
+            return self._adapter
 
     def _read(self, response: requests.Response, limit: int) -> Spool:
         body = Spool()
@@ -185,6 +194,7 @@ class _Adapter(HTTPAdapter):
         self._own = own
         self._leave = leave
         self._addresses = addresses
+        self._adapter: _Adapter | None = None
         super().__init__(max_retries=0)
 
     def init_poolmanager(self, *args: Any, **options: Any) -> None:

@@ -1,30 +1,30 @@
 """Run a real type checker (`ty`) over a program, against the stubs of the tools that it uses.
 
-The checker sees three small files in a folder of their own: the program, a copy of it in which `x.get("key")` is
-written `x["key"]`, since a checker has nothing to say of `get`, and the stubs as builtins. Nothing is run.
+The checker sees three small files: the program, a copy of it in which `x.get("key")` is written `x["key"]`, since a
+checker has nothing to say of `get`, and the stubs as builtins. Nothing is run.
 """
 
 from __future__ import annotations
 
 import ast
-import json
-import os
+import atexit
 import re
 import shutil
-import subprocess
-import tempfile
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from typing import Any
 
+from atc.check.server import CheckerError, Server
 from atc.check.stubs import Stubs
-from protocols.errors import ATCError
 
 __all__ = ["CheckerError", "Report", "available", "run_checker"]
 
-_SECONDS = 20
-_CONFIG = '[rules]\npossibly-unresolved-reference = "error"\n'
+_RULES = {"possibly-unresolved-reference": "error"}
+_lock = threading.Lock()
+_servers: list[Server] = []
+"""The one that is running, once there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,6 @@ class Report:
     column: int
     end_line: int
     end_column: int
-
-
-class CheckerError(ATCError):
-    """The type checker could not do its part."""
-
-    exit_code = 2
 
 
 @cache
@@ -69,41 +63,42 @@ def run_checker(program: str, tree: ast.Module, stubs: Stubs, replies: Mapping[a
     if binary is None:
         raise CheckerError("the type checker is missing: pip install ty")
     prelude, program = _named(program, replies)
-    files = {
-        "program.py": program,
-        "gets.py": _subscripted(program, tree),
-        "__builtins__.pyi": stubs.text + prelude,
-        "ty.toml": _CONFIG,
-    }
-    with tempfile.TemporaryDirectory(prefix="atc-check-") as folder:
-        for name, text in files.items():
-            (Path(folder) / name).write_text(text, "utf-8", errors="replace")
-        command = [binary, "check", "--output-format", "gitlab", "--no-progress", "--config-file", "ty.toml"]
-        command += ["--project", folder, "--python-version", "3.11", "program.py", "gets.py"]
-        environment = {"PATH": os.environ.get("PATH", ""), "HOME": folder, "NO_COLOR": "1"}
+    texts = {"__builtins__.pyi": stubs.text + prelude, "program.py": program, "gets.py": _subscripted(program, tree)}
+    with _lock:
+        found = _asked(binary, texts)
+    return sorted(found, key=lambda report: (report.line, report.column))
+
+
+@atexit.register
+def _stop() -> None:
+    for server in _servers:
+        server.stop()
+
+
+def _asked(binary: str, texts: Mapping[str, str]) -> list[Report]:
+    """What the running checker says, or a new one where there is none or it is of no use any more."""
+    while True:
+        server = _servers.pop() if _servers else None
+        known = server is not None and server.alive
+        if server is None or not known:
+            server = Server(binary, _RULES)
         try:
-            done = subprocess.run(
-                command, cwd=folder, env=environment, capture_output=True, text=True, timeout=_SECONDS, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise CheckerError(f"the type checker cannot be run: {error}") from None
-    try:
-        found = json.loads(done.stdout)
-    except ValueError:
-        said = " ".join(done.stderr.split())[-200:]
-        raise CheckerError(f"the type checker ended with {done.returncode} and said no JSON: {said}") from None
-    return sorted(_reports(found), key=lambda report: (report.line, report.column))
+            found = list(_reports(server.diagnose(texts, "program.py", "gets.py")))
+            _servers.append(server)
+            return found
+        except CheckerError:
+            server.stop()
+            if not known:
+                raise
 
 
-def _reports(found: list[dict[str, object]]) -> Iterator[Report]:
-    for one in found:
-        location: dict[str, dict[str, dict[str, int]]] = one["location"]  # type: ignore[assignment]
-        begin, end = location["positions"]["begin"], location["positions"]["end"]
-        rule = str(one["check_name"])
-        if str(location["path"]).endswith("gets.py") and rule != "invalid-typed-dict-key":
-            continue
-        text = str(one["description"]).removeprefix(f"{rule}: ")
-        yield Report(rule, text, begin["line"], begin["column"] - 1, end["line"], end["column"] - 1)
+def _reports(found: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Report]:
+    for name, one in found:
+        begin, end = one["range"]["start"], one["range"]["end"]
+        if "code" not in one or (name == "gets.py" and one["code"] != "invalid-typed-dict-key"):
+            continue  # without a code it is a hint for editors
+        places = (begin["line"] + 1, begin["character"], end["line"] + 1, end["character"])
+        yield Report(one["code"], one["message"].partition("\n\n")[0], *places)
 
 
 def _named(program: str, replies: Mapping[ast.expr, str]) -> tuple[str, str]:

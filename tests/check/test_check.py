@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from atc.check import Diagnostic, check, mended, respelled
+from atc.check import Diagnostic, check, checker, mended, respelled
 from atc.check.checker import available
 from atc.cli import main
 from atc.remedy import remedy_of
@@ -55,6 +55,15 @@ def wrong_programs() -> list[tuple[str, str, int, str, str]]:
 def test_the_type_checker_is_installed() -> None:
     """Without it much of what follows would find nothing."""
     assert available() is not None
+
+
+def test_a_checker_that_was_killed_is_started_anew() -> None:
+    """A check does not depend on the process that an earlier one left running."""
+    program = 'print(GET_films(query="Dune")["films"][0]["titel"])\n'
+    first = checked(program, "cinema")
+    for server in checker._servers:
+        server.stop()
+    assert first == checked(program, "cinema") != []
 
 
 def test_there_are_ten_wrong_programs_of_each_kind() -> None:

@@ -1,0 +1,147 @@
+"""Keeps the type checker running as a language server, which has read Python's own types after its first answer.
+
+An answer of a new process takes ten times as long as a later one of this: most of it is the standard library's types.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import subprocess
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import TimeoutError as NoAnswerInTime
+from pathlib import Path
+from typing import Any
+
+from pylsp_jsonrpc.endpoint import Endpoint
+from pylsp_jsonrpc.exceptions import JsonRpcException
+from pylsp_jsonrpc.streams import JsonRpcStreamReader, JsonRpcStreamWriter
+
+from protocols.errors import ATCError
+
+__all__ = ["CheckerError", "Server"]
+
+logging.getLogger("pylsp_jsonrpc").addHandler(logging.NullHandler())  # it tells what goes wrong, and so does this
+
+_SECONDS = 20.0
+_LOOK = 0.2
+"""Seconds after which it is looked at whether it is still there."""
+_PYTHON = "3.11"
+"""Whose standard library programs are checked against."""
+
+
+class CheckerError(ATCError):
+    """The type checker could not do its part."""
+
+    exit_code = 2
+
+
+class Server:
+    """A type checker that is told the text of files and asked what is wrong in them.
+
+    Args:
+        binary: The file of ty.
+        rules: What it makes of its rules, by name: `ignore`, `warn` or `error`.
+    Raises: CheckerError: It cannot be started.
+    """
+
+    def __init__(self, binary: str, rules: Mapping[str, str]) -> None:
+        self._host = os.getpid()
+        self._folder = tempfile.TemporaryDirectory(prefix="atc-check-")
+        self._versions: dict[str, int] = {}
+        marked = (f'{name} = "{level}"' for name, level in rules.items())
+        settings = ["[environment]", f'python-version = "{_PYTHON}"', "[rules]", *marked]
+        environment = {"PATH": os.environ.get("PATH", ""), "HOME": self._folder.name}
+        try:
+            (Path(self._folder.name) / "ty.toml").write_text("\n".join(settings), "utf-8")
+            self._process = subprocess.Popen(
+                [binary, "server"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=self._folder.name,
+                env=environment,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise CheckerError(f"the type checker cannot be run: {error}") from None
+        heard: defaultdict[str, Callable[[object], None]] = defaultdict(lambda: lambda _: None)
+        self._endpoint = Endpoint(heard, JsonRpcStreamWriter(self._process.stdin).write, max_workers=1)
+        reader = JsonRpcStreamReader(self._process.stdout)
+        threading.Thread(target=reader.listen, args=(self._endpoint.consume,), name="type checker", daemon=True).start()
+        root = Path(self._folder.name).as_uri()
+        self._ask(
+            "initialize",
+            {
+                "processId": self._host,
+                "rootUri": root,
+                "workspaceFolders": [{"uri": root, "name": "program"}],
+                "capabilities": {"textDocument": {"diagnostic": {}}, "general": {"positionEncodings": ["utf-32"]}},
+            },
+        )
+        self._endpoint.notify("initialized", {})
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is ours (and not the one of a process that this one was forked from) and still there."""
+        return self._host == os.getpid() and self._process.poll() is None
+
+    def diagnose(self, files: Mapping[str, str], *asked: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What is wrong in some files: the name of each, and the diagnostic as the language server protocol has it,
+        columns counted in characters.
+
+        Args:
+            files: The text of each by its name; those told before and not now stay what they were.
+            asked: The names of those that are asked about.
+        Raises: CheckerError: It is gone or does not answer in time.
+        """
+        for name, text in files.items():
+            self._tell(name, text.encode("utf-8", "replace").decode())
+        for name in asked:
+            answer = self._ask("textDocument/diagnostic", {"textDocument": {"uri": self._uri(name)}})
+            for one in answer["items"]:
+                yield name, one
+
+    def stop(self) -> None:
+        """End it, and remove what it left."""
+        if self._host != os.getpid():
+            return
+        self._process.kill()
+        self._process.wait()
+        self._endpoint.shutdown()
+        with contextlib.suppress(OSError):
+            self._folder.cleanup()
+
+    def _uri(self, name: str) -> str:
+        return (Path(self._folder.name) / name).as_uri()
+
+    def _tell(self, name: str, text: str) -> None:
+        version = self._versions[name] = self._versions.get(name, -1) + 1
+        document: dict[str, object] = {"uri": self._uri(name), "version": version}
+        if version:
+            changed = {"textDocument": document, "contentChanges": [{"text": text}]}
+            self._endpoint.notify("textDocument/didChange", changed)
+        else:
+            (Path(self._folder.name) / name).touch()  # one that imports it looks whether it is there
+            self._endpoint.notify(
+                "textDocument/didOpen", {"textDocument": {**document, "languageId": "python", "text": text}}
+            )
+
+    def _ask(self, method: str, params: object) -> Any:
+        answer = self._endpoint.request(method, params)
+        end = time.monotonic() + _SECONDS
+        try:
+            while True:
+                with contextlib.suppress(NoAnswerInTime):
+                    return answer.result(_LOOK)
+                if (status := self._process.poll()) is not None:
+                    raise CheckerError(f"the type checker ended with {status}")
+                if time.monotonic() > end:
+                    raise CheckerError(f"the type checker does not answer within {_SECONDS:g} seconds")
+        except JsonRpcException as error:
+            raise CheckerError(f"the type checker cannot answer: {error}") from None
