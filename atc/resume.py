@@ -44,7 +44,9 @@ def answered(journal: Journal, position: int, asked: str) -> Completion | None:
 
 
 def keep(journal: Journal, solution: Solution) -> None:
-    """Note how it ended, if that is final."""
+    """Note how it ended, if that is final, for who resumes from the file."""
+    if journal.file is None:
+        return
     undecided = any(refused_write(attempt.run) for attempt in solution.attempts if attempt.run)
     if solution.status not in _PASSING and not undecided:
         journal.note("solution", {**solution.to_json(), "exit_code": solution.exit_code})

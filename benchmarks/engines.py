@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 from collections.abc import Iterator, Sequence
 from queue import Queue
@@ -26,6 +27,7 @@ def threads(work: Work, workers: int) -> Engine:
     """
 
     def solve(tasks: Sequence[tuple[Task, tuple[str, ...]]]) -> Iterator[Done]:
+        gc.freeze()  # the documents stay: they need not be looked through again and again
         if workers == 1:
             for task, candidates in tasks:
                 yield work.solve(task, candidates)

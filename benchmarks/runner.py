@@ -167,17 +167,15 @@ def run_tasks(
     """
     times = _Times(out / "times.jsonl")
     missing = []
+    keys = {task.id: _key(settings, task, candidates) for task, candidates in tasks}
     for task, candidates in tasks:
-        found = _read(out / "tasks" / f"{task.id}.json", _key(settings, task, candidates), times)
+        found = _read(out / "tasks" / f"{task.id}.json", keys[task.id], times)
         if found is None:
             missing.append((task, candidates))
         else:
             yield found
     for done in engine(missing):
-        write_json(
-            out / "tasks" / f"{done.task.id}.json",
-            {"key": _key(settings, done.task, tuple(done.record["candidates"])), **done.record},  # type: ignore[arg-type]
-        )
+        write_json(out / "tasks" / f"{done.task.id}.json", {"key": keys[done.task.id], **done.record})
         times.add(done.task.id, done.seconds)
         yield done.result
 

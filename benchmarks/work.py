@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from atc import Agent, Solution
 from atc.demonstrations import Demonstration, Demonstrations
-from atc.files import to_json
 from atc.models import Model, open_model
 from atc.models.budget import Budgeted
 from atc.verify import changed
@@ -306,7 +305,7 @@ def _measured(
 
 def _stable(solution: Solution, base_url: str | None) -> object:
     """A solution as plain data without what differs from run to run."""
-    text = _PLACE.sub("0x…>", to_json(_without_times(solution.to_json())))
+    text = _PLACE.sub("0x…>", json.dumps(_without_times(solution.to_json())))
     return json.loads(text.replace(base_url, BASE) if base_url else text)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from protocols.simulator.blueprint import Pair
 
 __all__ = ["Edge", "Entity"]
+
+_NO_ENDS: Mapping[str, Entity] = MappingProxyType({})
 
 
 @dataclass(slots=True, eq=False)
@@ -27,17 +31,17 @@ class Entity:
     position: int = 0
     parent: Entity | None = None
     root: Entity | None = None
-    forced: list[tuple[Pair, Entity, int]] = field(default_factory=list)
-    adopted: list[Entity] = field(default_factory=list)
-    ends: dict[str, Entity] = field(default_factory=dict)
+    forced: tuple[tuple[Pair, Entity, int], ...] = ()
+    adopted: tuple[Entity, ...] = ()
+    ends: Mapping[str, Entity] = field(default_factory=lambda: _NO_ENDS)
     memo: dict[object, object] = field(default_factory=dict)
     deleted: bool = False
-    sent: set[str] = field(default_factory=set)
+    sent: frozenset[str] = frozenset()
 
     def receive(self, name: str, value: object) -> None:
         """Set a value as a write does."""
         self.values[name] = value
-        self.sent.add(name)
+        self.sent |= {name}
 
     @property
     def around(self) -> Entity | None:

@@ -273,11 +273,11 @@ class Relations:
                 users[0] if entity.around is self._world.anchor else self._world.dice(entity, pair.forth).choose(users)
             )
         parent = Entity(pair.maker, ("around", *entity.key), root=entity.around)
-        parent.adopted.append(entity)
+        parent.adopted += (entity,)
         for forced, maker, role in entity.forced:
             for other in self._blueprint.pairs:
                 if other.work == pair.maker and other.maker == maker.kind and other.forth == forced.forth:
-                    parent.forced.append((other, maker, role))
+                    parent.forced += ((other, maker, role),)
         entity.parent = parent
         return self._world.enlist(parent)
 
@@ -444,7 +444,7 @@ class Relations:
                     for number in range(dice.between(4, 8)):
                         role = (0, 0, 1, 0, 5, 4)[number % 6] if roles else dice.below(2)
                         key = ("work", maker.kind, *maker.key, pair.forth, str(number))
-                        self._world.enlist(Entity(kind, key, forced=[(pair, maker, role)], root=around))
+                        self._world.enlist(Entity(kind, key, forced=((pair, maker, role),), root=around))
 
     def _leaders(self, around: Entity, kind: str) -> list[Entity]:
         """Who of a kind has works of their own in a neighbourhood."""

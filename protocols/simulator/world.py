@@ -255,10 +255,10 @@ class World:
                 if maker is None or maker.base or other.text in name.text:
                     continue
                 if not pair.family:
-                    work.forced.append((pair, maker, len(work.forced)))
+                    work.forced += ((pair, maker, len(work.forced)),)
                 elif work.parent is None and maker.kind not in self.blueprint.singletons.values():
                     work.parent = maker
-                    maker.adopted.append(work)
+                    maker.adopted += (work,)
 
     def said(self, name: Name) -> set[str]:
         """The kinds that the words beside a name speak of."""
@@ -330,7 +330,7 @@ class World:
                     if pair.family:
                         entity.parent = maker
                     else:
-                        entity.forced.append((pair, maker, 0))
+                        entity.forced += ((pair, maker, 0),)
         title = self.blueprint.kinds[kind].title
         if title:
             entity.values[title] = name
