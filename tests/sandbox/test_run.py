@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -980,12 +981,14 @@ def _timed(action: Callable[[], object]) -> float:
 
 
 def _children(process: str = "self") -> set[str]:
-    """Processes whose parent a process is; we ourselves, if none is named. Python's own tracker is none of ours."""
+    """Processes whose parent a process is; we ourselves, if none is named. Neither Python's own tracker nor the type
+    checker, which earlier tests started, is one of the sandbox's."""
     found: set[str] = set()
     for task in Path(f"/proc/{process}/task").iterdir():
         with suppress(FileNotFoundError):  # a thread that has just ended
             found.update((task / "children").read_text().split())
-    return {child for child in found if b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes()}
+    commands = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in found}
+    return {child for child, command in commands.items() if not re.search(rb"resource_tracker|ty\0server", command)}
 
 
 # The face of requests
