@@ -40,7 +40,7 @@ class ReplayModel(Asked):
 
     Args:
         file: What a recorder wrote.
-        of: Only the answers of the model with this name; without it, all.
+        of: Only the answers of the model with this name, held to the functions that are asked for; without it, all.
     Raises: ModelError: there is no such file. UsageError: a line in it is no recorded answer.
     """
 
@@ -49,6 +49,7 @@ class ReplayModel(Asked):
     def __init__(self, file: Path, of: str | None = None) -> None:
         self.name = f"replay:{file}"
         self._file = file
+        self._exactly = of is not None
         self._answers = _read(file, of)
         self._asked: dict[str, int] = defaultdict(int)
         self._lock = threading.Lock()
@@ -63,7 +64,7 @@ class ReplayModel(Asked):
     def _key(self, request: Request) -> str:
         """The hash under which a request is recorded, if it is."""
         held = request_hash(request.messages, request.stop, request.max_tokens, request.functions)
-        if request.functions is None or held in self._answers:
+        if self._exactly or request.functions is None or held in self._answers:
             return held
         return request_hash(request.messages, request.stop, request.max_tokens)
 
@@ -107,6 +108,7 @@ class Reusing(Asked):
 
     def answer(self, request: Request) -> Completion:
         """As `Asked.answer`."""
+        request = request if self.can_hold else replace(request, functions=None)
         recorded, unplayed = self._recorded.left(request)
         known = recorded if request.seed is None else unplayed
         return (self._recorded if known else self._model).answer(request)
