@@ -53,7 +53,8 @@ class Source:
     """A place in a response that can fill an argument.
 
     `path` leads there from the root of the response body, 0 standing for any item. With `header` set the value is in
-    that header instead, and with `link` the value is the last segment of the URL found at `path`.
+    that header instead, and with `link` the value is the last segment of the URL found at `path`. `noun` is the kind of
+    thing that the tool has to be asked for, where it returns several: `tracks` of `/top/{type}`.
     """
 
     tool: str
@@ -61,6 +62,7 @@ class Source:
     score: float
     header: str | None = None
     link: bool = False
+    noun: str = ""
 
 
 _PAGING = frozenset(words("count cursor id limit next number offset page pages previous results size total"))
@@ -77,10 +79,13 @@ class ProtocolGraph:
         self.protocol = protocol
         self._tools = {tool.name: tool for tool in protocol.tools}
         self._wants: dict[tuple[str, str], Want] = {}
+        self._entries: dict[tuple[str, str], str] = {}
         things = {noun_of(literal) for tool in protocol.tools for literal in _literals(tool.path)}
         for tool in protocol.tools:
             for parameter in tool.arguments:
-                if (want := _want(tool, parameter, things)) is not None:
+                if (held := _entry(parameter, things, protocol)) is not None:
+                    self._wants[tool.name, parameter.argument], self._entries[tool.name, parameter.argument] = held
+                elif (want := _want(tool, parameter, things)) is not None:
                     self._wants[tool.name, parameter.argument] = want
         self.nouns = frozenset(want.noun for want in self._wants.values() if want.noun)
         self._returned: dict[str, Mapping[str, tuple[tuple[Step, ...], ...]]] = {}
@@ -92,6 +97,11 @@ class ProtocolGraph:
     def want(self, tool: str, argument: str) -> Want | None:
         """What an argument asks for; None when it is no identifier of another tool's things."""
         return self._wants.get((tool, argument))
+
+    def entry(self, tool: str, argument: str) -> str:
+        """The key of an identifier in the entries of a list that an argument takes: `uri` where `tracks` is a list of
+        `{"uri": …}`; empty where the argument is no such list."""
+        return self._entries.get((tool, argument), "")
 
     def producers(
         self, tool: str, argument: str, among: Collection[str] | None = None, noun: str | None = None
@@ -217,12 +227,14 @@ class ProtocolGraph:
         if not sources or parameter is None:
             return ""
         kind = {"integer": "int", "number": "float", "boolean": "bool"}.get(type_of(parameter.schema), "str")
+        if entry := self.entry(tool, argument):
+            kind = f'[{{"{entry}": str}}]'
         return f"{argument}: {kind} — from " + " or ".join(self.expression(source) for source in sources)
 
     def expression(self, source: Source) -> str:
         """The program text that reads a source: a call with its required arguments and the way into its response."""
         tool = self._tools[source.tool]
-        told = chosen(tool, source.path)
+        told = chosen(tool, source)
         required = [f"{p.argument}={told.get(p.argument, '…')}" for p in tool.arguments if p.required]
         if not required:  # a list that can be searched is searched
             required = [f"{p.argument}=…" for p in tool.arguments if p.argument.lower() in SEARCHES][:1]
@@ -304,11 +316,13 @@ class ProtocolGraph:
         named = [name for name in names if _KIN.isdisjoint(words(name))]
         if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in named):
             return 0.0  # it refers to such a thing by another key, so it is none itself
+        keys = [key for key in field.container if noun_of(key) not in WRAPPERS]
+        if asked := self._returned_kinds(tool):
+            return 4.0 if noun in asked and not keys else 0.0
         score = 0.0
         told = _discriminator(names)
         if told:
             score += 3.0 if noun in told else -3.0 if self.nouns & told else 0.0
-        keys = [key for key in field.container if noun_of(key) not in WRAPPERS]
         if not keys and noun in _SELVES and _literals(tool.path)[-1:] in (["me"], ["self"]):
             return score + 4.0
         if keys and noun_of(keys[-1]) in self.nouns:
@@ -324,6 +338,15 @@ class ProtocolGraph:
             score -= 1.5
         score += _path_words(tool.path, noun) * (0.7 if keys else 1.0)
         return score
+
+    def _returned_kinds(self, tool: Tool) -> frozenset[str]:
+        """The kinds of things of which a tool returns the one that its path ends in: `/top/{type}`."""
+        last = tool.path.rstrip("/").rpartition("/")[2]
+        for parameter in tool.parameters:
+            if last == f"{{{parameter.name}}}":
+                values = cast("list[object]", parameter.schema.get("enum") or [])
+                return self.nouns.intersection(noun_of(str(value)) for value in values)
+        return frozenset()
 
     # Ranking -------------------------------------------------------------------------------------------------------
 
@@ -379,7 +402,8 @@ class ProtocolGraph:
             if listed:
                 score -= 0.5
             if score >= _LEAST - 3.0 and sure >= _LEAST:
-                yield Source(tool.name, path, score, link=link)
+                noun = want.noun if want.noun in self._returned_kinds(tool) else ""
+                yield Source(tool.name, path, score, link=link, noun=noun)
 
     def _sure(self, tool: Tool, field: Field, want: Want) -> float:
         """How sure it is that a field holds what is wanted, by its own name first and then by what its object is."""
@@ -443,14 +467,15 @@ class ProtocolGraph:
             score += 0.5 + (1.0 if last == want.noun else 0.0) - 3.0 * ("random" in told)
             score += 1.25 * searches - 3.5 * (not searches and len(filters) > _FILTERS)
         elif all(other is None for other in wants):
-            score += 2.0 if last == want.noun or "search" in words(tool.path) else 0.0
+            ends = last == want.noun or want.noun in self._returned_kinds(tool)
+            score += 2.0 if ends or "search" in words(tool.path) else 0.0
         return score
 
 
-def chosen(tool: Tool, path: tuple[Step, ...]) -> dict[str, str]:
+def chosen(tool: Tool, source: Source) -> dict[str, str]:
     """The required arguments that say which kind of thing is asked for, as program text: `type=["artist"]` where what
     is wanted stands in the list of artists."""
-    nouns = {noun_of(step) for step in path if isinstance(step, str)} - WRAPPERS
+    nouns = {noun_of(step) for step in source.path if isinstance(step, str)} - WRAPPERS | {source.noun}
     found = {}
     for parameter in tool.arguments:
         items = parameter.schema.get("items")
@@ -486,6 +511,18 @@ def _want(tool: Tool, parameter: Parameter, things: Collection[str]) -> Want | N
     if not in_path and parts[-1] in things and re.search(r"\bids?\b", _text(parameter), re.IGNORECASE):
         return Want(parts[-1], "id")
     return None
+
+
+def _entry(parameter: Parameter, things: Collection[str], protocol: Protocol) -> tuple[Want, str] | None:
+    """What an argument asks for that takes a list of objects, each with one identifier, and the key of that."""
+    noun = noun_of(parameter.name)
+    items = items_of(parameter.schema, protocol)
+    if noun not in things or items is None:
+        return None
+    held = [name for name in properties_of(items, protocol) if attribute_of(name) in _STRONG]
+    if len(held) != 1 or noun_of_identifier(held[0]) not in ("", noun):
+        return None
+    return Want(noun, attribute_of(held[0]) or "id"), held[0]
 
 
 def _text(parameter: Parameter) -> str:

@@ -32,10 +32,6 @@ _NOW = re.compile(
     re.IGNORECASE,
 )
 """What is going on now: `the song that is playing`, `what I'm listening to`."""
-_OWNED = re.compile(
-    r"\w['\u2019]s?((?:\s+[a-z]+){1,3})|\b([a-z]+(?:\s+[a-z]+)?)\s+by\s+(?:[A-Z\"\u201c]|the\b)"
-    r"|\b([a-z]+)\s+(?:that|which|who|whom)\s+(?:[a-z]+\s+){0,2}[A-Z\"\u201c]"
-)
 _JOINED = re.compile(r"\s*(?:,|,?\s*\b(?:and|or)\b|&)\s*[\"'\u201c]?\s*")
 _DATES = frozenset({"at", "birth", "birthday", "created", "date", "day", "released", "time", "timestamp", "year"})
 _BY: Mapping[str, tuple[str, frozenset[str]]] = {
@@ -57,6 +53,11 @@ _BY: Mapping[str, tuple[str, frozenset[str]]] = {
 }
 """What says which of several is meant: by the most or the least of what, in words of a field's name."""
 _WORDS_OF_BY = "|".join(sorted(_BY, key=len, reverse=True)).replace(" ", r"[\s-]+")
+_OWNED = re.compile(
+    r"\w['\u2019]s?((?:\s+[a-z]+){1,3})|\b([a-z]+(?:\s+[a-z]+)?)\s+by\s+(?:[A-Z\"\u201c]|the\b)"
+    rf"|\b(?:{_WORDS_OF_BY})\s+([a-z]+)\s+of\s+[A-Z\"\u201c]"
+    r"|\b([a-z]+)\s+(?:that|which|who|whom)\s+(?:[a-z]+\s+){0,2}[A-Z\"\u201c]"
+)
 _FIRST = re.compile(rf"\b({_WORDS_OF_BY})\s+((?:[a-z]+\s+){{0,2}}[a-z]+)", re.IGNORECASE)
 _PLACES = frozenset({"city", "country", "county", "island", "province", "state", "town", "village"})
 _ONE = re.compile(r"\b(?:an?|the|one)\s+((?:[\w-]+\s+){1,3}?)([a-z]+)\b", re.IGNORECASE)
@@ -159,8 +160,8 @@ class Question:
     def owned(self) -> frozenset[str]:
         """The stems of the things of which it says whose they are.
 
-        `Ana's latest film`, `films by Ana`, `films made by Ana`, `films that Ana made`: the film is not called so,
-        somebody who has films is.
+        `Ana's latest film`, `films by Ana`, `films made by Ana`, `films that Ana made`, `the latest film of Ana`: the
+        film is not called so, somebody who has films is.
         """
         found = ["".join(groups) for groups in _OWNED.findall(self.text)]
         return frozenset(_stem(word) for text in found for word in text.split())

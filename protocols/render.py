@@ -280,7 +280,7 @@ class _Writer:
 
 def _argument(parameter: Parameter) -> str:
     """`query: str` for a required argument, `page=int` for an optional one, with the values of an enumeration."""
-    kind = _values(parameter.schema) or _SHORT.get(type_of(parameter.schema), "any")
+    kind = _values(parameter.schema) or _entries(parameter.schema) or _SHORT.get(type_of(parameter.schema), "any")
     return f"{parameter.argument}: {kind}" if parameter.required else f"{parameter.argument}={kind}"
 
 
@@ -290,6 +290,13 @@ def _values(schema: Schema) -> str:
         return ""
     shown = [json.dumps(value, ensure_ascii=False) for value in values[:12]]
     return "|".join(shown) + ("|…" if len(values) > 12 else "")
+
+
+def _entries(schema: Schema) -> str:
+    """What the objects hold that a list takes."""
+    items = schema.get("items")
+    names = list(cast("Schema", items.get("properties") or {})) if isinstance(items, Mapping) else []
+    return f"[{{{', '.join(names[:_FEW])}{', …' if len(names) > _FEW else ''}}}]" if names else ""
 
 
 def sentence(text: str, most: int = 110) -> str:

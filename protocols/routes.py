@@ -97,7 +97,7 @@ def search_expression(graph: ProtocolGraph, sources: Sequence[Source], name: str
         if not required:  # a list that can be searched is searched
             wanted = [parameter for parameter in tool.arguments if parameter.argument.lower() in SEARCHES][:1]
         given = {parameter.argument: json.dumps(name, ensure_ascii=False) for parameter in wanted[:1]}
-        given.update(chosen(tool, source.path))
+        given.update(chosen(tool, source))
         if wanted and not source.header and all(parameter.argument in given for parameter in required):
             inside = ", ".join(f"{argument}={text}" for argument, text in given.items())
             return f"{tool.name}({inside}){steps(source.path)}" + ('.split("/")[-1]' if source.link else "")

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from protocols.graph import ProtocolGraph, Source, Want, chosen
 from protocols.model import Parameter, Protocol, Tool
@@ -27,6 +28,8 @@ _EMPTY = frozenset({"all", "by", "find", "for", "from", "get", "in", "list", "me
 """Words that a question and a path share by chance."""
 _ABOUT = 6.0
 """What a source gains that is about another kind of thing of which the question speaks: from there one gets on."""
+_FAR = 20.0
+"""What a source loses that is of no use here, more than it can gain."""
 _STEP = 1.0
 _FEW = 3
 """Optional arguments of a tool that is of use without any of them; with more it wants to be told what is looked for."""
@@ -34,6 +37,7 @@ FINDS = re.compile(r'(\w+) = (\w+\(.*?\))((?:\["[^"]+"\])*)\[0\]')
 """A line that takes the first of what a call finds: the variable, the call, and what is taken out of its response."""
 _TELLING = frozenset(map(stem, ["barcode", "coordinates", "gps", "latitude", "longitude", "postcode", "zip"]))
 """Words of a description that say by what something is found, other than by its name."""
+_TEXT = re.compile(r'\["[^"]*"\]|"[^"]*"')
 _PREFIX = "prefix"
 _SETS = re.compile(r"(\w+) = ([A-Z]+_\w+)\(")
 _COORDINATES = frozenset({("lat",), ("latitude",), ("lon",), ("lng",), ("long",), ("longitude",)})
@@ -228,7 +232,7 @@ class _Writer:
     def _want(self, tool: Tool, parameter: Parameter) -> Want | None:
         """What an argument asks for: of the kinds that its description names, the one of which the question speaks."""
         want = self.graph.want(tool.name, parameter.argument)
-        if want is None or stem(want.noun) in self.asked.stems:
+        if want is None or stem(want.noun) in self.asked.stems or noun_of(parameter.name) == want.noun:
             return want
         told = {stem(word) for word in words(parameter.description)}
         others = [one for one in sorted(self.graph.nouns) if stem(one) in told and stem(one) in self.asked.stems]
@@ -275,7 +279,8 @@ class _Writer:
 
         def worth(source: Source) -> float:
             of = owned * self._of(source) + _ABOUT * self._is_meant(source, want.noun)
-            return source.score + self._spoken(source, want.noun, tool) + of + self._there(source, want.noun, tool)
+            there = self._there(source, want.noun, tool) - _FAR * self._is_there(source, tool)
+            return source.score + self._spoken(source, want.noun, tool) + of + there
 
         return tuple(sorted(sources, key=worth, reverse=True))
 
@@ -285,6 +290,13 @@ class _Writer:
         others = {stem(one) for one in self.graph.nouns} - {stem(noun)}
         named = any(others.isdisjoint(map(stem, one.beside)) for one in self.asked.names)
         return 2 * _ABOUT if listed and not named else 0.0
+
+    def _is_there(self, source: Source, taker: Tool) -> bool:
+        """Whether a source lists what is where something is to be added, and no other place is named: it is no news."""
+        path = self.graph.protocol.tool(source.tool).path
+        if any(len(self.asked.beside(kind)) > 1 for kind in _kinds(taker)):
+            return False
+        return taker.method in ("POST", "PUT") and 0 in source.path and f"{taker.path}/".startswith(f"{path}/")
 
     def _is_meant(self, source: Source, noun: str) -> bool:
         """Whether a list is all that is spoken of, the top rated, where nothing is named that could be looked for."""
@@ -313,7 +325,7 @@ class _Writer:
         tool = self.graph.protocol.tool(source.tool)
         if tool.writes:
             return 10.0 if self._made(source, noun) else 0.0
-        told = {stem(word) for word in words(f"{tool.path} {' '.join(chosen(tool, source.path).values())}")}
+        told = {stem(word) for word in words(f"{tool.path} {' '.join(chosen(tool, source).values())}")}
         said = _TELLING.intersection(stem(word) for word in words(f"{tool.summary} {tool.description}"))
         mine = 1.0 if is_own(tool) and self.asked.personal else 0.0
         if mine and self.asked.names and self._is_anybodys(tool, noun):
@@ -324,7 +336,7 @@ class _Writer:
             mine += _ABOUT
         mine += 0.0 if said.isdisjoint(self.asked.stems) else _ABOUT
         mine += 2 * _ABOUT if self.asked.now and is_current(tool) else 0.0
-        mine += _ABOUT * self._is_said(tool)
+        mine += _ABOUT * self._is_said(source)
         others = self.graph.nouns.intersection(_kinds(tool)).difference(_kinds(taker), {noun})
         if any(p.argument.lower() in SEARCHES for p in tool.arguments):
             named = self._named(noun) is not None and not self.asked.is_mine(noun)
@@ -334,9 +346,13 @@ class _Writer:
         about = 0.0 if {stem(kind) for kind in others}.isdisjoint(self.asked.stems) else _ABOUT
         return len(told.intersection(self.asked.stems) - _EMPTY - {stem(noun)}) + mine + about
 
-    def _is_said(self, tool: Tool) -> bool:
+    def _is_said(self, source: Source) -> bool:
         """Whether a question has the words that a path ends with, one after another: `top tracks`."""
-        said = tuple(map(stem, words(tool.path.rpartition("/")[2])))
+        tool = self.graph.protocol.tool(source.tool)
+        *before, last = tool.path.strip("/").split("/")
+        if last.startswith("{"):
+            last = " ".join([*before[-1:], *chosen(tool, source).values()])
+        said = tuple(map(stem, words(last)))
         heard = self.asked.stems
         return len(said) > 1 and said in [heard[at : at + len(said)] for at in range(len(heard))]
 
@@ -345,7 +361,7 @@ class _Writer:
         the songs of Queen to my playlist`."""
         told = {stem(word) for word in words(tool.path)} - {stem(noun)} - _EMPTY - {"me"}
         mine = {kind for kind in self.graph.nouns if self.asked.is_mine(kind)}
-        return bool(mine) and noun not in mine and told.isdisjoint(self.asked.stems)
+        return bool(mine and _kinds(tool)[1:]) and noun not in mine and told.isdisjoint(self.asked.stems)
 
     def _is_elsewhere(self, noun: str) -> bool:
         """Whether all that a question calls by name is of other kinds than a thing of which it speaks: the singers in
@@ -382,7 +398,7 @@ class _Writer:
         if want is None or (not sources and not parameter.required):
             return self._said(tool, parameter)
         for source in sources:
-            found = self._found(source, want.noun, parameter, depth)
+            found = self._found(source, want.noun, parameter, depth, self.graph.entry(tool.name, parameter.argument))
             if found is not None:
                 return found
         return self._said(tool, parameter) if not sources else None
@@ -396,7 +412,8 @@ class _Writer:
             told = self.asked.coordinates["lon" in last[0] or "lng" in last[0]]
             return json.dumps(told) if text == '"…"' else told
         if text != '"…"':
-            return text
+            spoken = [one for one in _values(parameter) if set(map(stem, words(one))) <= set(self.asked.stems)]
+            return _quoted(spoken[0]) if len(spoken) == 1 else text
         name = None
         if parameter.argument.lower() in SEARCHES:
             new = self.asked.called if tool.writes else None
@@ -405,8 +422,12 @@ class _Writer:
             name = self.asked.day
         return _quoted(name) if name is not None else text
 
-    def _found(self, source: Source, noun: str, parameter: Parameter, depth: int) -> str | None:
-        """The text of a value that a source yields, after the lines that call it."""
+    def _found(self, source: Source, noun: str, parameter: Parameter, depth: int, entry: str) -> str | None:
+        """The text of a value that a source yields, after the lines that call it.
+
+        Args:
+            entry: The key of the value in each entry of the list that is asked for; empty where it stands by itself.
+        """
         if depth >= _DEEPEST or noun in self.sought:
             return None
         before = list(self.lines), dict(self.names)
@@ -417,7 +438,7 @@ class _Writer:
         if call is None:
             self.lines, self.names = before
             return None
-        call = _with(call, giver, source.path)
+        call = _with(call, giver, source)
         several = type_of(parameter.schema) == "array" or parameter.argument.endswith("s")
         ends = [place for place, step in enumerate(source.path) if step == 0]
         if several and ends and not self._is_one(call, noun):
@@ -425,11 +446,13 @@ class _Writer:
             name = self._name(f"{call}{steps(items)}", f"{noun}s")
             one = _identifier(noun)
             count = self.asked.counted(noun)
-            return f"[{one}{steps(rest)} for {one} in {name}{f'[:{count}]' if count > 1 else ''}]"
+            value = _entry(entry, f"{one}{steps(rest)}")
+            return f"[{value} for {one} in {name}{f'[:{count}]' if count > 1 else ''}]"
         holder, rest = source.path[:-1], source.path[-1:]
         name = self._name(self._best(call, source, noun) or f"{call}{steps(holder)}", noun)
         listed = type_of(parameter.schema) == "array" or (several and bool(ends))
-        return f"[{name}{steps(rest)}]" if listed else f"{name}{steps(rest)}"
+        value = _entry(entry, f"{name}{steps(rest)}")
+        return f"[{value}]" if listed else value
 
     def _is_one(self, call: str, noun: str) -> bool:
         """Whether what a call looks for is the one thing that the question names, or the first, and speaks of in the
@@ -479,6 +502,11 @@ class _Writer:
         return self.names[expression]
 
 
+def _entry(key: str, value: str) -> str:
+    """A value in an object under a key, if there is one."""
+    return f'{{"{key}": {value}}}' if key else value
+
+
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
@@ -493,13 +521,18 @@ def _kinds(tool: Tool) -> list[str]:
     return [noun_of(segment) for segment in tool.path.split("/") if segment and not segment.startswith("{")]
 
 
-def _with(call: str, tool: Tool, path: tuple[Step, ...]) -> str:
+def _with(call: str, tool: Tool, source: Source) -> str:
     """A call with the arguments that say which kind of thing is asked for."""
-    for argument, text in chosen(tool, path).items():
-        parameter = tool.argument(argument)
-        if parameter is not None:
-            call = call.replace(f"{argument}={_placeholder(parameter)}", f"{argument}={text}")
+    for argument, text in chosen(tool, source).items():
+        before, sign, after = call.partition(f"{argument}=")
+        if said := _TEXT.match(after):
+            call = before + sign + text + after[said.end() :]
     return call
+
+
+def _values(parameter: Parameter) -> list[str]:
+    """The texts of which an argument takes one."""
+    return [one for one in cast("list[object]", parameter.schema.get("enum") or []) if isinstance(one, str)]
 
 
 def _placeholder(parameter: Parameter) -> str:

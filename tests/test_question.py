@@ -37,6 +37,8 @@ def test_whose_a_thing_is_which_one_and_how_many() -> None:
     assert Question("a pasta recipe, a rice recipe and the wine").kinds("recipe") == ("pasta", "rice")
     assert Question("the latest film, the first film and an old film").kinds("film") == ("old",)
     assert "film" in Question("What is Ana Bell's latest film about?").owned
+    assert "film" in Question("What is the latest film of Ana Bell about?").owned
+    assert "film" not in Question("List the films of Ana Bell").owned
 
 
 @pytest.mark.parametrize(

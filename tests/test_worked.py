@@ -495,3 +495,80 @@ def test_what_is_removed_comes_from_where_it_is() -> None:
         'song = GET_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"])[0]',
         'DELETE_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"], song_ids=[song["song_id"]])',
     ]
+
+
+@cache
+def radio() -> ProtocolGraph:
+    """Songs and bands: one's own most heard, what is on the air, and shelves that take songs as objects."""
+    text: dict[str, object] = {"type": "string"}
+
+    def objects(*names: str) -> dict[str, object]:
+        return {"type": "array", "items": {"type": "object", "properties": {**dict.fromkeys(names, text)}}}
+
+    song = {"type": "object", "properties": {"id": text, "title": text, "uri": text, "bands": objects("id", "name")}}
+    songs: dict[str, object] = {"type": "array", "items": song}
+    kind = [{"in": "path", "name": "type", "required": True, "schema": {"type": "string", "enum": ["bands", "songs"]}}]
+
+    def numbered(noun: str) -> list[object]:
+        return [{"in": "path", "name": f"{noun}_id", "required": True, "schema": text}]
+
+    api = document(
+        "Radio",
+        {
+            "/me": ([], {"type": "object", "properties": {"id": text, "name": text}}),
+            "/me/top/{type}": (kind, objects("id", "name", "uri", "title")),
+            "/songs": ([{"in": "query", "name": "q", "required": True, "schema": text}], songs),
+            "/songs/{song_id}": (numbered("song"), song),
+            "/bands/{band_id}": (numbered("band"), {"type": "object", "properties": {"id": text, "name": text}}),
+            "/shelves": ([], objects("id", "name", "owner")),
+            "/shelves/{shelf_id}": (numbered("shelf"), {"type": "object", "properties": {"id": text, "name": text}}),
+            "/shelves/{shelf_id}/songs": (numbered("shelf"), songs),
+        },
+    )
+    held = {"type": "array", "items": {"type": "object", "properties": {"uri": text}}}
+    schema = {"type": "object", "properties": {"songs": held}, "required": ["songs"]}
+    body = {"required": True, "content": {"application/json": {"schema": schema}}}
+    paths = api["paths"]
+    assert isinstance(paths, dict)
+    paths["/shelves/{shelf_id}/songs"]["post"] = {"parameters": numbered("shelf"), "requestBody": body}
+    paths["/shelves/{shelf_id}/songs"]["delete"] = {"parameters": numbered("shelf"), "requestBody": body}
+    named = {"application/json": {"schema": {"type": "object", "properties": {"name": text}, "required": ["name"]}}}
+    makes = {"parameters": numbered("user"), "requestBody": {"required": True, "content": named}}
+    paths["/users/{user_id}/shelves"] = {"post": makes}
+    return ProtocolGraph(load(api))
+
+
+def shown(tool: str, query: str) -> list[str]:
+    return worked(radio(), tool, [one.name for one in radio().protocol.tools], query)
+
+
+def test_a_list_of_objects_is_filled_with_objects() -> None:
+    """Each holds the identifier under the key that the schema gives it."""
+    assert radio().entry("DELETE_shelves_shelf_id_songs", "songs") == "uri"
+    assert shown("DELETE_shelves_shelf_id_songs", "Take all my songs off the shelf Blue")[-1] == (
+        'DELETE_shelves_shelf_id_songs(shelf_id=shelf["id"], songs=[{"uri": song["uri"]} for song in songs])'
+    )
+    assert radio().hint("DELETE_shelves_shelf_id_songs", "songs").startswith('songs: [{"uri": str}] — from GET_')
+
+
+def test_what_is_added_does_not_come_from_where_it_is() -> None:
+    """It comes from the list that is spoken of, which is asked for things of that kind."""
+    top = shown("POST_shelves_shelf_id_songs", "Put my top songs on the shelf Blue")
+
+    assert top[1:] == [
+        'songs = GET_me_top_type(type="songs")',
+        'POST_shelves_shelf_id_songs(shelf_id=shelf["id"], songs=[{"uri": song["uri"]} for song in songs])',
+    ]
+    assert "GET_shelves_shelf_id_songs" not in "\n".join(shown("POST_shelves_shelf_id_songs", "Fill the shelf Blue"))
+
+
+def test_who_asks_is_not_taken_for_a_list_of_his() -> None:
+    """Though it speaks of another kind of thing as his own."""
+    assert shown("POST_users_user_id_shelves", "Make a shelf of my top songs and call it Best")[0] == "user = GET_me()"
+
+
+def test_a_choice_is_made_as_the_question_says() -> None:
+    """Of the values of an enumeration, the one of which it speaks; the first where it speaks of none or of several."""
+    assert shown("GET_me_top_type", "Who are my top bands?") == ['type = GET_me_top_type(type="bands")']
+    assert shown("GET_me_top_type", "What are my top songs?") == ['type = GET_me_top_type(type="songs")']
+    assert shown("GET_bands_band_id", "Tell me of my top band")[0] == 'band = GET_me_top_type(type="bands")[0]'
