@@ -17,7 +17,8 @@ from protocols.shapes import Step, kinds_of
 
 __all__ = ["Place", "Stubs", "write_stubs"]
 
-HEAD = """from typing import Any, Literal, NotRequired, TypedDict
+HEAD = """from collections.abc import Mapping as _Mapping, Sequence as _Sequence
+from typing import Any, Literal, NotRequired, TypedDict
 class ToolError(Exception):
     def __getattr__(self, name: str) -> Any: ...
 """
@@ -33,6 +34,9 @@ _TAKEN = {
 
 _SEVERAL = "list[Any] | tuple[Any, ...] | set[Any]"
 """One value may also come as a list; see `protocols.calling.bind`."""
+
+_ENTRIES = "_Sequence[_Mapping[str, object]] | _Mapping[str, object]"
+"""What may be given where objects are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,5 +123,7 @@ def taken(schema: Schema) -> str:
     found = []
     for kind in kinds:
         items = schema.get("items") if kind == "array" else None
+        if isinstance(items, Mapping) and items.get("properties") and len(kinds) == 1:
+            return _ENTRIES
         found.append(taken(items) if isinstance(items, Mapping) else _TAKEN.get(kind, "Any"))
     return f"{' | '.join(dict.fromkeys(found))} | {_SEVERAL}" if kinds and "Any" not in found else "Any"

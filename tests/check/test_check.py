@@ -533,3 +533,34 @@ def test_the_tool_that_takes_what_is_given_is_called() -> None:
     assert mended(better, check(better, contract)) == 'print(GET_past_tides(place="Oslo", date="2024-05-01")["data"])'
     (unclear,) = check('print(GET_daily_tides(place="Oslo", day="2024-05-01"))', contract)
     assert unclear.edit is None
+
+
+def test_identifiers_become_objects_where_these_are_listed() -> None:
+    """`[{"uri": …}]` for what takes such objects and is given what they hold, or another identifier of the same thing;
+    what is computed elsewhere is told, and objects are right."""
+    text = {"type": "string"}
+    song = {"type": "object", "properties": {"id": text, "uri": text, "title": text}}
+    answer = {"content": {"application/json": {"schema": {"type": "array", "items": song}}}, "description": ""}
+    held = {"type": "array", "items": {"type": "object", "properties": {"uri": text}}}
+    schema = {"type": "object", "properties": {"songs": held}, "required": ["songs"]}
+    takes = {"required": True, "content": {"application/json": {"schema": schema}}}
+    paths = {
+        "/songs": {"get": {"responses": {"200": answer}}},
+        "/shelf": {"post": {"requestBody": takes, "responses": {"204": {"description": ""}}}},
+    }
+    protocol = load({"openapi": "3.0.3", "info": {"title": "Songs", "version": "1"}, "paths": paths})
+
+    def put_right(given: str) -> str:
+        begin = 'songs = GET_songs()\nuris = [song["uri"] for song in songs]\n'
+        found = check(f"{begin}POST_shelf(songs={given})\n", Contract(protocol), None, None, ProtocolGraph(protocol))
+        assert [(one.line, one.rule) for one in found] in ([], [(3, "wrong-type")])
+        if not found:
+            return "right"
+        assert 'takes objects: [{"uri": …}, …]' in found[0].message
+        return found[0].edit.text if found[0].edit else "told"
+
+    assert put_right('[song["id"] for song in songs]') == '{"uri": song["uri"]}'
+    assert put_right('[songs[0]["uri"]]') == '{"uri": songs[0]["uri"]}'
+    assert put_right('songs[0]["uri"]') == '[{"uri": songs[0]["uri"]}]'
+    assert put_right("uris") == "told"
+    assert put_right('[{"uri": song["uri"]} for song in songs]') == put_right("songs") == "right"

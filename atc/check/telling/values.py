@@ -93,6 +93,11 @@ def _given(subject: Subject, report: Report, function: str, expected: str, found
     value = node.value if isinstance(node, ast.keyword) else node
     number = expected.startswith("float")
     argument = node.arg if isinstance(node, ast.keyword) else _place(subject, report, function, node)
+    entry = subject.graph.entry(function, argument) if subject.graph is not None and argument else ""
+    if entry and expected.startswith("Sequence["):
+        edit = _entries(subject, value, entry, found)
+        message = f'{function}(): argument {argument!r} takes objects: [{{"{entry}": …}}, …]'
+        return subject.at(report, "wrong-type", message, function, edit.text if edit else None, edit)
     if found in ("str", "None"):
         key = value.slice if isinstance(value, ast.Subscript) else None
         name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
@@ -114,6 +119,24 @@ def _given(subject: Subject, report: Report, function: str, expected: str, found
     message = f"{function}(): {which} is {subject.spoken(found)}, and {wants} is wanted{hint}"
     end = Edit(report.end_line, report.end_column, report.end_column, suggestion) if suggestion else None
     return subject.at(report, "wrong-type", message, function, suggestion, end)
+
+
+def _entries(subject: Subject, value: ast.AST | None, entry: str, found: str) -> Edit | None:
+    """A list of identifiers, or one of them, written as objects that hold each under a key."""
+    held = value.elt if isinstance(value, ast.ListComp) else value
+    if isinstance(value, ast.List):
+        held = value.elts[0] if len(value.elts) == 1 else None
+    if not isinstance(held, ast.expr) or (held is value and found != "str"):
+        return None
+    text = ast.unparse(held).replace("'", '"')
+    if (
+        isinstance(held, ast.Subscript)
+        and isinstance(held.slice, ast.Constant)
+        and is_identifier(str(held.slice.value))
+    ):
+        text = f'{text[: text.rindex("[")]}["{entry}"]'
+    text = f'{{"{entry}": {text}}}'
+    return Edit.of(subject.lines, held, text if held is not value else f"[{text}]")
 
 
 def _place(subject: Subject, report: Report, function: str, node: ast.AST | None) -> str | None:
