@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -14,7 +15,8 @@ from protocols.graph import ProtocolGraph, Want, attribute_of
 from protocols.model import Parameter, Tool
 from protocols.render import sentence
 from protocols.routes import steps
-from protocols.words import SEARCHES, is_identifier, noun_of, words
+from protocols.shapes import type_of
+from protocols.words import SEARCHES, SIZES, is_identifier, noun_of, words
 from protocols.worked import FINDS, worked
 
 __all__ = ["SEVERAL", "choices", "lacking", "others", "programs", "question"]
@@ -92,7 +94,8 @@ def _chained(
 
 
 def choices(program: str, tool: Tool) -> Iterator[str]:
-    """The same with each other value that a required argument may have: what is returned may depend on it."""
+    """The same with each other value that a required argument may have (each one alone where it takes a list of them),
+    and with pages of one: what is returned may depend on it."""
     *before, last = program.split("\n")
     for one in tool.arguments:
         values = one.schema.get("enum")
@@ -101,6 +104,20 @@ def choices(program: str, tool: Tool) -> Iterator[str]:
             used = next((other for other in listed if f"{one.argument}={other!r}" in last), value)
             if value != used:
                 yield "\n".join([*before, last.replace(f"{one.argument}={used!r}", f"{one.argument}={value!r}")])
+        items = one.schema.get("items")
+        several = items.get("enum") if isinstance(items, Mapping) else None
+        if one.required and isinstance(several, list):
+            filled = re.compile(rf"\b{one.argument}=\[[^\]]*\]")
+            alone = [filled.sub(f"{one.argument}=[{value!r}]", last) for value in several[:_CHOICES]]
+            yield from ("\n".join([*before, line]) for line in alone if line != last)
+        sized = not SIZES.isdisjoint(words(one.argument)[-1:]) and type_of(one.schema) == "integer"
+        if sized and f"{one.argument}=" not in last and last.endswith("))"):
+            yield _also(program, f"{one.argument}=1")
+
+
+def _also(program: str, argument: str) -> str:
+    """A program whose last call, which is printed, is given one more argument."""
+    return f"{program[:-2]}{'' if program.endswith('())') else ', '}{argument}))"
 
 
 def others(program: str, tool: Tool, word: str, names: Sequence[str]) -> Iterator[str]:
@@ -120,7 +137,7 @@ def others(program: str, tool: Tool, word: str, names: Sequence[str]) -> Iterato
             yield program.replace(json.dumps(word, ensure_ascii=False), json.dumps(other, ensure_ascii=False))
     if any(one.argument == "page" for one in tool.arguments) and "page=" not in program and program.endswith("))"):
         for page in (2, 3):
-            yield f"{program[:-2]}{'' if program.endswith('())') else ', '}page={page}))"
+            yield _also(program, f"page={page}")
 
 
 def lacking(tool: Tool, graph: ProtocolGraph, among: Collection[str]) -> list[str]:

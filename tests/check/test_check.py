@@ -564,3 +564,27 @@ def test_identifiers_become_objects_where_these_are_listed() -> None:
     assert put_right('songs[0]["uri"]') == '[{"uri": songs[0]["uri"]}]'
     assert put_right("uris") == "told"
     assert put_right('[{"uri": song["uri"]} for song in songs]') == put_right("songs") == "right"
+
+
+def test_what_another_call_returns_of_a_thing_is_no_key_of_like_spelling() -> None:
+    """`book["notes"]` is what `/books/{book_id}/notes` returns, not `book["note"]`; the remedy writes that call."""
+    text = {"type": "string"}
+
+    def answer(*names: str) -> dict[str, object]:
+        items = {"type": "object", "properties": dict.fromkeys(names, text)}
+        listed = {"application/json": {"schema": {"type": "array", "items": items}}}
+        return {"responses": {"200": {"description": "", "content": listed}}}
+
+    number = [{"in": "path", "name": "book_id", "required": True, "schema": text}]
+    paths = {
+        "/books": {"get": answer("book_id", "note")},
+        "/books/{book_id}/notes": {"get": {"parameters": number, **answer("note_id", "text")}},
+    }
+    protocol = load({"openapi": "3.0.3", "info": {"title": "Books", "version": "1"}, "paths": paths})
+    graph, names = ProtocolGraph(protocol), [tool.name for tool in protocol.tools]
+    program = 'book = GET_books()[0]\nprint(book["notes"][0]["text"])\n'
+
+    found = check(program, Contract(protocol), None, None, graph)
+
+    assert [(one.rule, one.edit, one.suggestion) for one in found] == [("unknown-key", None, None)]
+    assert 'GET_books_book_id_notes(book_id=book["book_id"])' in remedy_of(found, program, graph, names, {}).facts[0]

@@ -69,6 +69,8 @@ def missing_key(subject: Subject, report: Report, place: Place, key: str) -> Dia
     same = same or [name for name in place.keys if name in alike][:1] or cut_short(key, place.keys)
     lower = {name.lower(): name for name in place.keys}
     near = same or [lower[found] for found in get_close_matches(key.lower(), lower, 1, 0.6)]
+    if _is_resource(subject, key):  # another call is meant, and no key that is spelled nearly so
+        same, near = [], []
     sure = bool(same) or (bool(near) and SequenceMatcher(None, near[0].lower(), key.lower()).ratio() >= _SURE)
     suggestion = f'["{near[0]}"]' if near else None
     text = f'"{near[0]}"' if sure else None
@@ -89,6 +91,12 @@ def missing_key(subject: Subject, report: Report, place: Place, key: str) -> Dia
     edit = edit or _left_out(subject, report, place)
     told = subject.at(report, "unknown-key", message, place.tool, suggestion, edit)
     return replace(told, path=place.path, key=key)
+
+
+def _is_resource(subject: Subject, key: str) -> bool:
+    """Whether a key is what another tool returns of a thing: `release_dates` of `/films/{id}/release_dates`."""
+    paths = [subject.contract.protocol.tool(name).path.rstrip("/") for name in subject.names]
+    return any(path.endswith(f"}}/{key}") for path in paths)
 
 
 def _left_out(subject: Subject, report: Report, place: Place) -> Edit | None:
