@@ -22,6 +22,7 @@ from probing.document import documented
 from probing.findings import Finding, ProbeReport
 from probing.permission import Permission
 from probing.prober import Prober
+from probing.programs import choices
 from probing.replies import disguised
 from protocols import load
 from protocols.contract import Contract
@@ -170,6 +171,24 @@ def test_every_choice_of_an_argument_is_asked_for() -> None:
     assert [sorted(one["properties"]) for one in schema["items"]["anyOf"]] == [
         ["genres", "id", "kind"],
         ["id", "kind", "seconds"],
+    ]
+
+
+def test_each_of_several_choices_is_asked_for_alone_and_pages_of_one() -> None:
+    """What comes with all kinds together is not always there, and the last page says of no next one."""
+    kinds = {"type": "array", "items": {"type": "string", "enum": ["bands", "songs"]}}
+    parameters = [
+        {"name": "kind", "in": "query", "required": True, "schema": kinds},
+        {"name": "limit", "in": "query", "schema": {"type": "integer"}},
+    ]
+    operation = {"parameters": parameters, "responses": {"200": {"description": "ok"}}}
+    info = {"title": "t", "version": "1"}
+    tool = load({"openapi": "3.1.0", "info": info, "paths": {"/found": {"get": operation}}}).tool("GET_found")
+
+    assert list(choices("x = 1\nprint(GET_found(kind=['bands', 'songs']))", tool)) == [
+        "x = 1\nprint(GET_found(kind=['bands']))",
+        "x = 1\nprint(GET_found(kind=['songs']))",
+        "x = 1\nprint(GET_found(kind=['bands', 'songs'], limit=1))",
     ]
 
 
