@@ -86,9 +86,9 @@ def _asked(binary: str, texts: Mapping[str, str]) -> list[Report]:
             found = list(_reports(server.diagnose(texts, "program.py", "gets.py")))
             _servers.append(server)
             return found
-        except CheckerError:
+        except BaseException as error:  # ctrl-C, too: half an answer is of no use to the next program
             server.stop()
-            if not known:
+            if not known or not isinstance(error, CheckerError):
                 raise
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -52,38 +53,41 @@ class Server:
 
     def __init__(self, binary: str, rules: Mapping[str, str]) -> None:
         self._host = os.getpid()
-        self._folder = tempfile.TemporaryDirectory(prefix="atc-check-")
+        self._folder = Path(tempfile.mkdtemp(prefix="atc-check-"))
         self._versions: dict[str, int] = {}
         marked = (f'{name} = "{level}"' for name, level in rules.items())
         settings = ["[environment]", f'python-version = "{_PYTHON}"', "[rules]", *marked]
-        environment = {"PATH": os.environ.get("PATH", ""), "HOME": self._folder.name}
+        environment = {"PATH": os.environ.get("PATH", ""), "HOME": str(self._folder)}
         try:
-            (Path(self._folder.name) / "ty.toml").write_text("\n".join(settings), "utf-8")
+            (self._folder / "ty.toml").write_text("\n".join(settings), "utf-8")
             self._process = subprocess.Popen(
                 [binary, "server"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                cwd=self._folder.name,
+                cwd=self._folder,
                 env=environment,
                 start_new_session=True,
             )
         except OSError as error:
+            shutil.rmtree(self._folder, ignore_errors=True)
             raise CheckerError(f"the type checker cannot be run: {error}") from None
         heard: defaultdict[str, Callable[[object], None]] = defaultdict(lambda: lambda _: None)
         self._endpoint = Endpoint(heard, JsonRpcStreamWriter(self._process.stdin).write, max_workers=1)
         reader = JsonRpcStreamReader(self._process.stdout)
         threading.Thread(target=reader.listen, args=(self._endpoint.consume,), name="type checker", daemon=True).start()
-        root = Path(self._folder.name).as_uri()
-        self._ask(
-            "initialize",
-            {
-                "processId": self._host,
-                "rootUri": root,
-                "workspaceFolders": [{"uri": root, "name": "program"}],
-                "capabilities": {"textDocument": {"diagnostic": {}}, "general": {"positionEncodings": ["utf-32"]}},
-            },
-        )
+        root = self._folder.as_uri()
+        told = {
+            "processId": self._host,
+            "rootUri": root,
+            "workspaceFolders": [{"uri": root, "name": "program"}],
+            "capabilities": {"textDocument": {"diagnostic": {}}, "general": {"positionEncodings": ["utf-32"]}},
+        }
+        try:
+            self._ask("initialize", told)
+        except BaseException:
+            self.stop()
+            raise
         self._endpoint.notify("initialized", {})
 
     @property
@@ -104,6 +108,8 @@ class Server:
             self._tell(name, text.encode("utf-8", "replace").decode())
         for name in asked:
             answer = self._ask("textDocument/diagnostic", {"textDocument": {"uri": self._uri(name)}})
+            if not isinstance(answer, dict) or "items" not in answer:
+                raise CheckerError("the type checker answers with no diagnostics")
             for one in answer["items"]:
                 yield name, one
 
@@ -114,11 +120,10 @@ class Server:
         self._process.kill()
         self._process.wait()
         self._endpoint.shutdown()
-        with contextlib.suppress(OSError):
-            self._folder.cleanup()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _uri(self, name: str) -> str:
-        return (Path(self._folder.name) / name).as_uri()
+        return (self._folder / name).as_uri()
 
     def _tell(self, name: str, text: str) -> None:
         version = self._versions[name] = self._versions.get(name, -1) + 1
@@ -127,7 +132,7 @@ class Server:
             changed = {"textDocument": document, "contentChanges": [{"text": text}]}
             self._endpoint.notify("textDocument/didChange", changed)
         else:
-            (Path(self._folder.name) / name).touch()  # one that imports it looks whether it is there
+            (self._folder / name).touch()  # one that imports it looks whether it is there
             self._endpoint.notify(
                 "textDocument/didOpen", {"textDocument": {**document, "languageId": "python", "text": text}}
             )
