@@ -19,10 +19,16 @@ _SIGNS = frozenset({"-", "/", "*", "<", "<=", ">", ">="})
 """Operators of numbers."""
 
 
+_EMPTY = {"append": "[]", "extend": "[]", "add": "set()"}
+"""What something is at first that is filled by a method."""
+
+
 def begins_with(tree: ast.AST, name: str) -> str:
     """What a variable is to be before the loop or the branch that sets it: what any other value beats where it is the
-    least or the most so far, 0 where it is added to, else None."""
+    least or the most so far, 0 where it is added to, an empty list or set where it is filled, else None."""
     for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name:
+            return _EMPTY.get(node.attr, "None")
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
             return "0" if _is_number(node.value) else "None"
         if isinstance(node, ast.If):

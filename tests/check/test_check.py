@@ -221,6 +221,18 @@ print(least)"""
     assert mended(count, checked(count, "cinema")) == f"count = 0\n{count}"
 
 
+@pytest.mark.parametrize(("method", "empty"), [("append", "[]"), ("add", "set()")])
+def test_what_is_filled_is_empty_at_first(method: str, empty: str) -> None:
+    """A list or a set that nobody begins; what is only read is told."""
+    filled = f"""for film in GET_films(query="Dune")["films"]:
+    titles.{method}(film["title"])
+print(sorted(titles))"""
+
+    assert mended(filled, checked(filled, "cinema")) == f"titles = {empty}\n{filled}"
+    read = filled.replace(f"titles.{method}", "print")
+    assert mended(read, checked(read, "cinema")) is None
+
+
 def test_what_was_looked_up_and_never_used_was_meant() -> None:
     """A person's credits have jobs, and no names; the film's have both."""
     looked = "credits = GET_people_personId_credits(personId=1)\nfilm_credits = GET_films_filmId_credits(filmId=2)\n"

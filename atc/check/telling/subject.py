@@ -69,9 +69,10 @@ class Subject:
         return Diagnostic(report.line, report.column, rule, message, tool, suggestion, edit)
 
     def begun_with(self, name: str) -> Edit | None:
-        """Set a variable at the beginning, where a loop or a branch of the program itself sets it."""
+        """Set a variable at the beginning, where a loop or a branch of the program itself sets it or fills it."""
         value = begins_with(self.tree, name)
-        return Edit(1, 0, 0, f"{name} = {value}\n") if name in self.set_in_blocks() else None
+        filled = value in ("[]", "set()")
+        return Edit(1, 0, 0, f"{name} = {value}\n") if filled or name in self.set_in_blocks() else None
 
     def is_set_later(self, report: Report) -> bool:
         """Whether what is None at first is a variable that a loop or a branch sets to something, as in a search for
