@@ -2,7 +2,8 @@
 
 It uses the arithmetic for small numbers that newer processors have (AVX-512 VNNI, AMX), which the wheel of llama.cpp
 does not: there it reads several times as fast, and writes about as fast. What it reads it rounds a little otherwise, so
-its answers are not always those of `local:NAME`. The file is converted when it is first used, and kept converted.
+its answers are not always those of `local:NAME`, nor those to a prompt that is read anew those to one of which the
+beginning is kept. The file is converted when it is first used, and kept converted.
 """
 
 from __future__ import annotations
