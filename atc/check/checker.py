@@ -86,10 +86,12 @@ def _asked(binary: str, texts: Mapping[str, str]) -> list[Report]:
             found = list(_reports(server.diagnose(texts, "program.py", "gets.py")))
             _servers.append(server)
             return found
-        except BaseException as error:  # ctrl-C, too: half an answer is of no use to the next program
-            server.stop()
-            if not known or not isinstance(error, CheckerError):
+        except CheckerError:
+            if not known:
                 raise
+        finally:
+            if server not in _servers:  # ctrl-C, too: half an answer is of no use to the next program
+                server.stop()
 
 
 def _reports(found: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Report]:

@@ -83,11 +83,10 @@ class Server:
             "workspaceFolders": [{"uri": root, "name": "program"}],
             "capabilities": {"textDocument": {"diagnostic": {}}, "general": {"positionEncodings": ["utf-32"]}},
         }
-        try:
+        with contextlib.ExitStack() as unless_it_answers:
+            unless_it_answers.callback(self.stop)
             self._ask("initialize", told)
-        except BaseException:
-            self.stop()
-            raise
+            unless_it_answers.pop_all()
         self._endpoint.notify("initialized", {})
 
     @property

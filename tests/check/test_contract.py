@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc import Agent
-from atc.check import check
+from atc.check import check, checker
 from atc.cli import main
 from protocols import load
 from protocols.contract import Contract, learned
@@ -167,7 +167,8 @@ def test_a_program_is_checked_by_what_was_seen(tmp_path: Path, monkeypatch: pyte
     missing = atc("check", program, "--api", spec, "--store", store)
     assert missing.exit_code == 2 and "pip install ty" in missing.stderr
     monkeypatch.setattr("atc.check.checker.available", lambda: "/bin/false")
-    monkeypatch.setattr("atc.check.checker._servers", [])
+    for server in checker._servers:
+        server.stop()
     failed = atc("check", program, "--api", spec, "--store", store)
     assert failed.exit_code == 2 and "the type checker ended with 1" in failed.stderr
 
