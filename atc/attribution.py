@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 
 from atc.faults import Attribution, Fault
 from atc.provenance import Missing, arguments, evidence, lookup
-from protocols.graph import ProtocolGraph, attribute_of
+from protocols.graph import ProtocolGraph
 from protocols.routes import steps
+from protocols.wants import attribute_of
 from sandbox.records import CallRecord, Run, Source
 
 __all__ = ["attribute", "by_traceback"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 
-from protocols.graph import ProtocolGraph, Want, attribute_of, noun_of_identifier
+from protocols.graph import ProtocolGraph
 from protocols.model import Parameter, Tool
+from protocols.wants import Want, attribute_of, noun_of_identifier
 from protocols.words import WRAPPERS, is_identifier, noun_of, singular, words
 
 __all__ = ["identified", "is_value", "named", "noun_of_path", "wanted"]

@@ -24,8 +24,9 @@ from probing.permission import Made
 from probing.replies import disguised, is_hollow, names_in, said
 from probing.scrub import Scrubber
 from protocols.errors import UsageError
-from protocols.graph import ProtocolGraph, Want
+from protocols.graph import ProtocolGraph
 from protocols.model import Protocol, Response
+from protocols.wants import Want
 from protocols.words import is_identifier
 from sandbox import CallRecord
 from sandbox.bodies import LargeBody

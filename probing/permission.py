@@ -18,8 +18,8 @@ from probing.identifiers import identified, is_value, wanted
 from probing.replies import disguised
 from probing.values import OWN_NAME
 from protocols.errors import UsageError
-from protocols.graph import Want, attribute_of, noun_of_identifier
 from protocols.model import Protocol, Tool
+from protocols.wants import Want, attribute_of, noun_of_identifier
 from protocols.words import WRAPPERS, is_identifier, noun_of, words
 from sandbox import CallRecord
 

@@ -11,11 +11,12 @@ from probing.identifiers import named, noun_of_path
 from probing.learned import Learned
 from probing.permission import Permission, identity
 from probing.values import given, item_of, own_name, renamed, value_of
-from protocols.graph import ProtocolGraph, Want, attribute_of
+from protocols.graph import ProtocolGraph
 from protocols.model import Parameter, Tool
 from protocols.render import sentence
 from protocols.routes import steps
 from protocols.shapes import type_of
+from protocols.wants import Want, attribute_of
 from protocols.words import SEARCHES, SIZES, is_identifier, noun_of, words
 from protocols.worked import FINDS, worked
 

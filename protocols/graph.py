@@ -12,7 +12,6 @@ it, its discriminator, the words of the path, and how much it resembles the obje
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -21,31 +20,22 @@ from typing import cast
 
 import networkx as nx
 
-from protocols.model import Parameter, Protocol, Schema, Tool
+from protocols.model import Protocol, Schema, Tool
 from protocols.shapes import Field, Step, fields, items_of, properties_of, type_of
-from protocols.words import ID_WORDS, SEARCHES, SIZES, WRAPPERS, is_identifier, noun_of, singular, words
+from protocols.wants import Want, attribute_of, entry_of, literals_of, noun_of_identifier, want_of
+from protocols.words import SEARCHES, SIZES, WRAPPERS, is_identifier, noun_of, singular, words
 
-__all__ = ["ProtocolGraph", "Source", "Want", "attribute_of", "chosen", "noun_of_identifier"]
+__all__ = ["ProtocolGraph", "Source", "chosen"]
 
-_STRONG = frozenset({"id", "uuid", "guid", "ref", "slug", "uri", "identifier", "handle"})
 _LINKS = frozenset({"href", "url", "link", "self"})
 _SELVES = frozenset({"user", "account", "profile", "member", "customer"})
 """What `/me` is, in the words of an API."""
-_VERBS = frozenset({"fetch", "filter", "find", "get", "list", "lookup", "query"})
 _KIN = frozenset({"following", "next", "original", "parent", "preceding", "previous", "root"})
 """Words of keys that refer to another thing of the same kind."""
 _FILTERS = 3
 """Optional arguments from which on a tool returns anything as long as it is told none of them."""
 _LEAST = 1.0
 """Score under which a field is not taken for a source."""
-
-
-@dataclass(frozen=True, slots=True)
-class Want:
-    """What an argument asks for: the `attribute` (id, uuid…) of a `noun` (person, film…)."""
-
-    noun: str
-    attribute: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +70,12 @@ class ProtocolGraph:
         self._tools = {tool.name: tool for tool in protocol.tools}
         self._wants: dict[tuple[str, str], Want] = {}
         self._entries: dict[tuple[str, str], str] = {}
-        things = {noun_of(literal) for tool in protocol.tools for literal in _literals(tool.path)}
+        things = {noun_of(literal) for tool in protocol.tools for literal in literals_of(tool.path)}
         for tool in protocol.tools:
             for parameter in tool.arguments:
-                if (held := _entry(parameter, things, protocol)) is not None:
+                if (held := entry_of(parameter, things, protocol)) is not None:
                     self._wants[tool.name, parameter.argument], self._entries[tool.name, parameter.argument] = held
-                elif (want := _want(tool, parameter, things)) is not None:
+                elif (want := want_of(tool, parameter, things)) is not None:
                     self._wants[tool.name, parameter.argument] = want
         self.nouns = frozenset(want.noun for want in self._wants.values() if want.noun)
         self._returned: dict[str, Mapping[str, tuple[tuple[Step, ...], ...]]] = {}
@@ -193,7 +183,7 @@ class ProtocolGraph:
         `["daily"]["data"]`.
         """
         schema = _body(self._tools[tool])
-        about = {"", *map(noun_of, _literals(self._tools[tool].path)[-1:]), *map(singular, words(tool)), *WRAPPERS}
+        about = {"", *map(noun_of, literals_of(self._tools[tool].path)[-1:]), *map(singular, words(tool)), *WRAPPERS}
         outer = list(self._objects(schema)) if schema is not None else []
         found: list[tuple[Step, ...]] = [(key,) if key else () for key, _ in outer if noun_of(key) in about]
         if len(outer) == 1 and not found and schema is not None:
@@ -252,7 +242,7 @@ class ProtocolGraph:
         probe = Field((*path, "id"), {}, {"properties": properties})
         sure = {noun: self._is_a(self._tools[tool], probe, noun) for noun in sorted(self.nouns)}
         best = max(sure, key=lambda noun: sure[noun], default="")
-        literals = _literals(self._tools[tool].path)
+        literals = literals_of(self._tools[tool].path)
         return best if best and sure[best] > 0 else noun_of(literals[-1]) if literals else "item"
 
     # How objects are told apart ------------------------------------------------------------------------------------
@@ -266,7 +256,7 @@ class ProtocolGraph:
             schema = _body(tool)
             if schema is None or tool.method != "GET":
                 continue
-            literals = _literals(tool.path)
+            literals = literals_of(tool.path)
             last = tool.path.rstrip("/").rpartition("/")[2]
             if last.startswith("{"):
                 wants = [self._wants.get((tool.name, p.argument)) for p in tool.parameters if f"{{{p.name}}}" == last]
@@ -323,11 +313,11 @@ class ProtocolGraph:
         told = _discriminator(names)
         if told:
             score += 3.0 if noun in told else -3.0 if self.nouns & told else 0.0
-        if not keys and noun in _SELVES and _literals(tool.path)[-1:] in (["me"], ["self"]):
+        if not keys and noun in _SELVES and literals_of(tool.path)[-1:] in (["me"], ["self"]):
             return score + 4.0
         if keys and noun_of(keys[-1]) in self.nouns:
             return score + (3.5 if noun_of(keys[-1]) == noun else -2.0)
-        last = noun_of((_literals(tool.path) or [""])[-1])
+        last = noun_of((literals_of(tool.path) or [""])[-1])
         if not keys and last != noun and last in self.nouns:
             return 0.0  # a list at the root holds what the path ends in
         likeness = {other: self._resemblance(names, other) for other in self.nouns}
@@ -442,7 +432,7 @@ class ProtocolGraph:
     def _lists(self, tool: Tool) -> bool:
         """Whether a tool returns many things rather than one."""
         schema = _body(tool)
-        kept = {"", *map(noun_of, _literals(tool.path)), *WRAPPERS}
+        kept = {"", *map(noun_of, literals_of(tool.path)), *WRAPPERS}
         return schema is not None and any(noun_of(key) in kept for key, _ in self._objects(schema))
 
     def _ease(self, tool: Tool, want: Want, inner: bool) -> float:
@@ -452,7 +442,7 @@ class ProtocolGraph:
         """
         required = [p for p in tool.arguments if p.required]
         wants = [self._wants.get((tool.name, p.argument)) for p in required]
-        literals = _literals(tool.path)
+        literals = literals_of(tool.path)
         last = noun_of(literals[-1]) if literals else ""
         score = 0.0
         score -= 1.5 * sum(other is not None for other in wants)
@@ -488,105 +478,8 @@ def chosen(tool: Tool, source: Source) -> dict[str, str]:
     return found
 
 
-def _want(tool: Tool, parameter: Parameter, things: Collection[str]) -> Want | None:
-    """What an argument asks for, read from its name and, when that is just `id`, from its examples, text and path."""
-    if parameter.location == "cookie" or _closed(parameter.schema):
-        return None
-    parts = [singular(part) for part in words(parameter.name)]
-    if not parts:
-        return None
-    in_path = parameter.location == "path"
-    before = _before(tool.path, parameter.name) if in_path else ""
-    if parts[-1] in ID_WORDS:
-        if parts[-1] not in _STRONG and not (in_path and parameter.required):
-            return None
-        noun = parts[-2] if len(parts) > 1 else before
-        if not in_path and parts[-1] in _STRONG and (not noun or noun not in things):
-            noun = _told(parameter, parts[-1], things) or noun
-            literals = _literals(tool.path)
-            noun = noun or (noun_of(literals[-1]) if literals else "")
-        return Want(noun, parts[-1]) if noun else None
-    if in_path and before and parts == [before]:
-        return Want(before, "id")
-    if not in_path and parts[-1] in things and re.search(r"\bids?\b", _text(parameter), re.IGNORECASE):
-        return Want(parts[-1], "id")
-    return None
-
-
-def _entry(parameter: Parameter, things: Collection[str], protocol: Protocol) -> tuple[Want, str] | None:
-    """What an argument asks for that takes a list of objects, each with one identifier, and the key of that."""
-    noun = noun_of(parameter.name)
-    items = items_of(parameter.schema, protocol)
-    if noun not in things or items is None:
-        return None
-    held = [name for name in properties_of(items, protocol) if attribute_of(name) in _STRONG]
-    if len(held) != 1 or noun_of_identifier(held[0]) not in ("", noun):
-        return None
-    return Want(noun, attribute_of(held[0]) or "id"), held[0]
-
-
-def _text(parameter: Parameter) -> str:
-    return f"{parameter.description} {parameter.schema.get('description', '')} {parameter.schema.get('title', '')}"
-
-
-def _told(parameter: Parameter, attribute: str, things: Collection[str]) -> str:
-    """The noun that an example value (`shop:film:42`) or the description (`the film ids`) names; empty for none."""
-    examples = [parameter.schema.get("example"), *cast("list[object]", parameter.schema.get("examples") or [])]
-    for example in examples:
-        for value in example if isinstance(example, list) else [example]:
-            if isinstance(value, str):
-                found = [singular(word.lower()) for word in re.split(r"[:/,]", value)[:-1]]
-                named = [noun for noun in found if noun in things]
-                if named:
-                    return named[-1]
-    text = _text(parameter)
-    for found_word in re.findall(rf"(\w+)\W+{attribute}s?\b", text, re.IGNORECASE):
-        if singular(found_word.lower()) in things:
-            return singular(found_word.lower())
-    # "the artist or the user IDs" of bare `ids`; "Valid contexts are albums, artists and playlists" of a `context_uri`
-    own = noun_of_identifier(parameter.name)
-    valid = re.search(rf"\bvalid {own}s? (?:are|is)\b(.*)", text, re.IGNORECASE) if own else None
-    named = re.findall(r"\w+", valid[1] if valid else "" if own else text)
-    return next((noun for noun in (singular(word.lower()) for word in named) if noun in things), "")
-
-
-def _closed(schema: Schema) -> bool:
-    """Whether the values are enumerated, so that no other tool has to yield them."""
-    return "enum" in schema or "const" in schema or type_of(schema) == "boolean"
-
-
 def _is_link(field: Field) -> bool:
     return bool(_LINKS.intersection(words(field.name)) or _LINKS.intersection(map(noun_of, field.container)))
-
-
-def attribute_of(name: str) -> str | None:
-    """The identifier word that a name ends in, in the singular; None when it does not."""
-    return singular(words(name)[-1]) if is_identifier(name) else None
-
-
-def noun_of_identifier(name: str) -> str:
-    """Whose identifier a name is: film for `filmUuid` and `film_ids`; empty for a bare `id`."""
-    parts = words(name)
-    return singular(parts[-2]) if len(parts) > 1 else ""
-
-
-def _literals(path: str) -> list[str]:
-    """The fixed parts of a path that speak of things; `findByColour` does not, it says how one looks for them."""
-    kept = []
-    for segment in path.split("/"):
-        told = words(segment)
-        thing = "_".join(told[: told.index("by")]) if "by" in told else segment
-        if thing and not segment.startswith("{") and not _VERBS.issuperset(words(thing)):
-            kept.append(thing)
-    return kept
-
-
-def _before(path: str, name: str) -> str:
-    """The noun of the literal segment that stands before a path parameter; of `/films/slug/{slug}` it is film."""
-    literals = _literals(path.partition(f"{{{name}}}")[0])
-    if len(literals) > 1 and literals[-1] == name and noun_of(literals[-2]) != words(literals[-2])[-1]:
-        literals.pop()  # many things, and by what one of them is found
-    return noun_of(literals[-1]) if literals else ""
 
 
 def _path_words(path: str, noun: str) -> float:

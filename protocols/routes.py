@@ -10,8 +10,9 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from protocols.graph import ProtocolGraph, Source, Want, chosen
+from protocols.graph import ProtocolGraph, Source, chosen
 from protocols.shapes import Step
+from protocols.wants import Want
 from protocols.words import SEARCHES, WRAPPERS, noun_of
 
 __all__ = ["Held", "Route", "route_to_argument", "route_to_field", "route_to_resource", "search_expression", "steps"]

@@ -13,12 +13,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
-from protocols.graph import ProtocolGraph, Source, Want, chosen
+from protocols.graph import ProtocolGraph, Source, chosen
 from protocols.model import Parameter, Protocol, Tool
 from protocols.question import Question, is_among
 from protocols.routes import steps
 from protocols.shapes import Field, Step, fields, type_of
 from protocols.vocabulary import stem
+from protocols.wants import Want
 from protocols.wishes import is_current, is_own
 from protocols.words import SEARCHES, SIZES, is_identifier, noun_of, singular, words
 

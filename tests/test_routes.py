@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from protocols import load
-from protocols.graph import ProtocolGraph, Want
+from protocols.graph import ProtocolGraph
 from protocols.routes import Held, route_to_argument, route_to_field, route_to_resource
 from protocols.samples import sample
+from protocols.wants import Want
 
 
 @pytest.fixture(scope="module")

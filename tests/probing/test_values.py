@@ -9,8 +9,9 @@ import pytest
 from probing.identifiers import identified, named, noun_of_path
 from probing.values import item_of, own_name, renamed, value_of
 from protocols import load
-from protocols.graph import ProtocolGraph, Want
+from protocols.graph import ProtocolGraph
 from protocols.model import Parameter, Protocol
+from protocols.wants import Want
 
 DEFINITIONS = {
     "Step": {"type": "object", "properties": {"do": {"enum": ["stop", "go"]}, "note": {}}, "required": ["do"]},
