@@ -26,6 +26,7 @@ from urllib3.exceptions import NewConnectionError
 
 from sandbox.addresses import Addresses, RefusedAddressError
 from sandbox.bodies import Spool
+from sandbox.deadlines import deadline
 
 __all__ = ["OVER", "Answer", "NoAnswerError", "TooLargeError", "Transport"]
 
@@ -104,17 +105,15 @@ class Transport:
             expired.set()
             self._shut(thread)
 
-        watch = threading.Timer(seconds, expire)
-        watch.daemon = True
-        watch.start()
         try:
             if self._cancelled:
                 raise NoAnswerError("ConnectionError", OVER)
             timeout = (max(seconds, 0.001), max(seconds, 0.001))
-            response = self._connections().send(request, stream=True, timeout=timeout, verify=self._authorities)
-            with response:
-                _check_coding(response)
-                body = self._read(response, limit)
+            with deadline(seconds, expire):
+                response = self._connections().send(request, stream=True, timeout=timeout, verify=self._authorities)
+                with response:
+                    _check_coding(response)
+                    body = self._read(response, limit)
         except requests.RequestException as error:
             if self._cancelled:
                 raise NoAnswerError("ConnectionError", OVER, thread in self._left) from None
@@ -125,8 +124,6 @@ class Transport:
             kind = "ReadTimeout" if expired.is_set() else "ConnectionError"
             why = OVER if self._cancelled else f"the connection broke: {error}"
             raise NoAnswerError(kind, why, thread in self._left) from None
-        finally:
-            watch.cancel()
         if expired.is_set():
             raise NoAnswerError("ReadTimeout", _late(seconds), left=True)
         return Answer(

@@ -13,6 +13,8 @@ from typing import TypeVar
 __all__ = ["Dice"]
 
 T = TypeVar("T")
+_LEAST = 1 << 64
+"""What has to be left of a hash for another number."""
 
 
 class Dice:
@@ -27,7 +29,7 @@ class Dice:
 
     def below(self, limit: int) -> int:
         """A whole number from 0 to limit - 1. Args: limit: at least 1, far below 2**60."""
-        if self._pool < 1 << 64:
+        if self._pool < _LEAST:
             self._round += 1
             self._pool = int.from_bytes(blake2b(self._key, digest_size=32, salt=str(self._round).encode()).digest())
         self._pool, drawn = divmod(self._pool, limit)

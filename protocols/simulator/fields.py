@@ -41,6 +41,7 @@ class Fields:
         self.known: dict[str, dict[str, Entity]] = defaultdict(dict)
         """By kind, the entities whose identifier was told, by that."""
         self._slugged: dict[str, bool] = {}
+        self._identities: dict[str, tuple[Shape, int, list[str]]] = {}
         self._named_base: dict[str, list[str]] = {}
 
     def identity(self, entity: Entity) -> object:
@@ -60,13 +61,9 @@ class Fields:
 
     def _new_identity(self, entity: Entity, kind: Kind, attempt: int) -> object:
         dice = self._world.dice(entity, "identity", attempt)
-        info = kind.all_fields.get(kind.identity) or FieldInfo(kind.identity)
-        shape = next((shape for shape in info.shapes if shape.types), _ANY)
-        shown = shape.those_that_fit(kind.ids)
-        numbers = [value for value in shown if isinstance(value, int)]
-        if numbers or (not shown and "integer" in shape.types):
-            return dice.between(1_000, max([9_999_999, *(n + 1 for n in numbers)]))
-        texts = [value for value in shown if isinstance(value, str)]
+        shape, highest, texts = self._like_identities(kind)
+        if highest:
+            return dice.between(1_000, highest)
         if texts and self.slugs(kind):
             made = slug(self.title(entity)) or "x"
             if not entity.base and entity.key[0] not in {"named", "created"}:
@@ -79,6 +76,18 @@ class Fields:
         if texts:
             return mimic(texts[0] if len(texts[0]) > 5 else texts[0] + "00000", dice)
         return make(kind.identity, shape, (), dice, self._now)
+
+    def _like_identities(self, kind: Kind) -> tuple[Shape, int, list[str]]:
+        """Where identifiers of a kind stand, the highest where they are numbers, and those that are texts."""
+        if kind.name not in self._identities:
+            info = kind.all_fields.get(kind.identity) or FieldInfo(kind.identity)
+            shape = next((shape for shape in info.shapes if shape.types), _ANY)
+            shown = shape.those_that_fit(kind.ids)
+            numbers = [value for value in shown if isinstance(value, int)]
+            counted = numbers or (not shown and "integer" in shape.types)
+            highest = max([9_999_999, *(n + 1 for n in numbers)]) if counted else 0
+            self._identities[kind.name] = shape, highest, [value for value in shown if isinstance(value, str)]
+        return self._identities[kind.name]
 
     def slugs(self, kind: Kind) -> bool:
         """Whether a kind's identifiers are its names as they stand in links."""
@@ -126,7 +135,7 @@ class Fields:
         place = entity.kind
         if entity.key[:1] == ("state",):
             place = f"{entity.kind} {entity.key[1]}"
-        return self._blueprint.places.get((place, re.sub(r"\[\d+\]", "[]", name)))
+        return self._blueprint.places.get((place, re.sub(r"\[\d+\]", "[]", name) if "[" in name else name))
 
     def _info(self, entity: Entity, name: str) -> FieldInfo:
         kind = self._world.kind(entity)

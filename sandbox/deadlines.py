@@ -1,0 +1,68 @@
+"""What is to happen when something takes too long: one thread watches over all of it."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["deadline"]
+
+
+class _Watch:
+    """A thread that sleeps until the next moment at which something is late."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._due: list[tuple[float, int, list[Callable[[], None]]]] = []
+        self._number = itertools.count()
+        self._running = False
+
+    def add(self, seconds: float, late: list[Callable[[], None]]) -> None:
+        with self._changed:
+            entry = (time.monotonic() + seconds, next(self._number), late)
+            heapq.heappush(self._due, entry)
+            if not self._running:
+                threading.Thread(target=self._look, name="deadlines", daemon=True).start()
+                self._running = True
+            elif self._due[0] is entry:
+                self._changed.notify()
+
+    def _look(self) -> None:
+        while True:
+            with self._changed:
+                while self._due and not self._due[0][2]:
+                    heapq.heappop(self._due)
+                left = self._due[0][0] - time.monotonic() if self._due else None
+                if left is None or left > 0:
+                    self._changed.wait(left)
+                    continue
+                late = heapq.heappop(self._due)[2]
+            for call in late:
+                call()
+
+
+_watch = _Watch()
+
+
+def _anew() -> None:
+    global _watch
+    _watch = _Watch()
+
+
+os.register_at_fork(after_in_child=_anew)
+
+
+@contextmanager
+def deadline(seconds: float, late: Callable[[], None]) -> Iterator[None]:
+    """Call `late` from another thread if the block is not left within some seconds; it must not block."""
+    calls = [late]
+    _watch.add(seconds, calls)
+    try:
+        yield
+    finally:
+        calls.clear()
