@@ -28,7 +28,7 @@ def show(tables: Iterable[TextTable], notes: Sequence[str], console: Console) ->
             shown.add_column(Text(visible(column)), justify="right" if right else "left", overflow="fold")
         for row in table.rows:
             shown.add_row(*(Text(visible(cell)) for cell in row))
-        console.print(shown)
+        console.print(shown if table.rows else Text(visible(table.title), "bold"))
         for remark in table.remarks:
             console.print(Text(visible(remark), "dim"))
         console.print()
@@ -40,8 +40,10 @@ def markdown(tables: Iterable[TextTable], notes: Sequence[str]) -> str:
     if notes:
         parts.append("".join(f"- {_cell(note)}\n" for note in notes))
     for table in tables:
-        lines = [f"## {_cell(table.title)}", "", _row(table.columns)]
-        lines.append(_row("---" if position < table.left else "---:" for position in range(len(table.columns))))
+        lines = [f"## {_cell(table.title)}", ""]
+        if table.rows:
+            lines.append(_row(table.columns))
+            lines.append(_row("---" if position < table.left else "---:" for position in range(len(table.columns))))
         lines += [_row(row) for row in table.rows]
         lines += [f"\n{_cell(remark)}" for remark in table.remarks]
         parts.append("\n".join(lines) + "\n")

@@ -417,6 +417,17 @@ def test_markdown_has_the_same_tables(tmp_path: Path) -> None:
     assert "| measure | a\\|\\<b\\> |" in file.read_text()
 
 
+def test_a_table_without_rows_is_its_title_and_remarks(tmp_path: Path) -> None:
+    """Of two runs with the same settings there is nothing to set side by side."""
+    folders = [write_run(tmp_path / name, [task("q1")]) for name in "ab"]
+    page, text = tmp_path / "report.html", tmp_path / "report.md"
+    shown = report(*folders, "--html", page, "--markdown", text).output
+
+    assert "## Settings\n\n\nAll runs: " in text.read_text()
+    assert "Settings" in shown
+    assert "<th>setting</th>" not in page.read_text() and "<h2>Settings</h2>" in page.read_text()
+
+
 def test_a_report_is_the_same_each_time(tmp_path: Path) -> None:
     """The same runs give the same bytes."""
     folders = sample(tmp_path, count=8)
