@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 
 from atc.check import Diagnostic, check, mended, respelled
+from atc.check.records import with_key
 from atc.faults import Attribution, Fault
+from atc.programs import parsed
 from protocols.contract import Contract
 from protocols.graph import ProtocolGraph
 from sandbox.sandbox import snippet
@@ -88,8 +90,38 @@ class Gate:
             better = self._mended(better, found)
         return None
 
+    def partly(self, program: str) -> str:
+        """A program with all of it put right that can be, so that the model is left with the rest."""
+        for _ in range(_MENDINGS):
+            known = [one for one in self.look(program) if one.edit is not None]
+            better = mended(program, known) if known else None
+            if better is None or parsed(better) is None:
+                break
+            program = better
+        return program
+
     def _mended(self, program: str, found: Sequence[Diagnostic]) -> str | None:
-        return mended(program, found) or self.completed(program, found)
+        return mended(program, found) or self.completed(program, found) or self.gathered(program, found)
+
+    def gathered(self, program: str, found: Sequence[Diagnostic]) -> str | None:
+        """The program with what the entries of its own list lack, where it holds that, or a worked example gets it.
+
+        None where that is not the first of what cannot be put right otherwise.
+        """
+        first = next((one for one in found if one.edit is None), found[0])
+        if first.rule != "unknown-key" or first.tool is not None or first.key is None:
+            return None
+        if re.search(rf"^\s*{re.escape(first.key)} = ", program, re.MULTILINE):
+            return with_key(program, first.key, None)
+        for example in self._examples:
+            for line in example.split("\n"):
+                called = [name for name in self._tools if f"{name}(" in line]
+                reads = set(re.findall(r"\b([a-z_]\w*)\[", line))
+                harmless = called and not any(self._graph.protocol.tool(name).writes for name in called)
+                known = all(f"{one} = " in program for one in reads)
+                if harmless and known and line.strip().startswith(f"{first.key} = "):
+                    return with_key(program, first.key, line)
+        return None
 
     def completed(self, program: str, found: Sequence[Diagnostic]) -> str | None:
         """The program without the slips that kept it from being Python, or after the lines of a worked example that

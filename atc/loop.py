@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Literal
 
 from atc.attribution import attribute
+from atc.check import Diagnostic
 from atc.demonstrations import Demonstration
 from atc.dialogue import PREFILL, Dialogue
 from atc.events import (
@@ -54,6 +55,8 @@ __all__ = ["Loop"]
 
 _BASELESS = frozenset({"NoCall", "NoOutput", "NoProgram"})
 """Faults of answers that rest on nothing, however often they are given."""
+_ROUNDS = 3
+"""Times that more of a program is put right as far as that goes."""
 _PROGRAM_TOKENS = 512
 """Room for one program; a small model that has not ended by then is going round in circles."""
 
@@ -91,6 +94,7 @@ class Loop:
         self.doubtful: list[str] = []
         self.inspected: tuple[Run, tuple[Finding, ...]] | None = None
         self.drawn = 0
+        self.escaped = False
         self.earlier = len(self.attempts)
         self.mended = False
 
@@ -234,9 +238,7 @@ class Loop:
         shown = self.opened.ranked
         helps = "remedy" in agent.parts
         known = remedy_of(found, program, agent.graph, shown, agent.vocabulary) if helps else Remedy()
-        better = None
-        if "mend" in agent.parts:
-            better = self.gate.mend(program, found) or (self.gate.mended(known.whole) if known.whole else None)
+        better = self.put_right(program, found, known) if "mend" in agent.parts else None
         if better is not None and self.is_known(better):
             better = None
         # What a program takes as run before it began is put there, whatever else is wrong with it.
@@ -260,6 +262,19 @@ class Loop:
         if helps and not known.begin and (lines := self.gate.recalled(found[0])):
             known = replace(known, begin="\n".join(lines).partition("…")[0])
         self.dialogue.failed(program, fault, attribution.tool, known)
+        return None
+
+    def put_right(self, program: str, found: Sequence[Diagnostic], known: Remedy) -> str | None:
+        """The program with all that is wrong put right, and what shows only then; None where that needs the model."""
+        for _ in range(_ROUNDS):
+            better = self.gate.mend(program, found) or (self.gate.mended(known.whole) if known.whole else None)
+            if better is not None:
+                return better
+            partly = self.gate.partly(known.whole or program)
+            if same(partly, program) or "remedy" not in self.agent.parts:
+                return None
+            program, found = partly, self.gate.look(partly)
+            known = remedy_of(found, program, self.agent.graph, self.opened.ranked, self.agent.vocabulary)
         return None
 
     def attempt(
@@ -318,14 +333,17 @@ class Loop:
         """Ask for the next program; empty when the model's answer holds none.
 
         A small model tends to repeat what it reads, its own failed program most of all. Where it does so although it
-        was told what is wrong, it is asked once more with the facts but without the program.
+        was told what is wrong, it is asked once more with the facts but without the program. That is done once: who
+        goes on repeating programs has nothing else to say, and each answer costs as much as the first.
         """
         self.agent.on_event(ModelWaiting(self.number))
         self.mended = False
         talk = self.dialogue
         program, usage = self.ask_program(talk.begin)
         talk.begin = ""
-        if program and self.is_known(program) and "afresh" in self.agent.parts and not self.insists():
+        again = bool(program) and self.is_known(program) and not self.insists()
+        if again and not self.escaped and "afresh" in self.agent.parts:
+            self.escaped = True
             if talk.facts:
                 talk.afresh()
                 program, more = self.ask_program()

@@ -119,7 +119,10 @@ def remedy_of(
         if one.edit is None and one.key is not None and one.tool is not None:
             told, text = _instead(one, program, graph, shown, known)
             facts.extend([told] if told and told not in facts else [])
-            sure = sure and "[0]" not in text and not text.startswith("[")  # one value, and not the first of several
+            # one value, and not the first of several, unless the program itself took the first
+            wrong = _wrong(program, one)
+            firsts = ast.unparse(wrong).count("[0]") if wrong is not None else 0
+            sure = sure and text.count("[0]") <= firsts and not text.startswith("[")
             edits = [Edit.of(program.split("\n"), node, text) for node in _alike(program, one)] if text else []
             edited += [replace(one, edit=edit) for edit in edits or [None]]
             continue

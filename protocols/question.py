@@ -52,6 +52,38 @@ _BY: Mapping[str, tuple[str, frozenset[str]]] = {
     "least popular": ("min", frozenset({"popularity"})),
 }
 """What says which of several is meant: by the most or the least of what, in words of a field's name."""
+_COST = frozenset({"cost", "fee", "price"})
+_HEAT, _WIND = frozenset({"temperature"}), frozenset({"speed", "wind"})
+_THAN: Mapping[str, tuple[str, frozenset[str]]] = {
+    **dict.fromkeys(("cheaper", "cheapest", "less expensive", "least expensive"), ("min", _COST)),
+    **dict.fromkeys(("more expensive", "most expensive", "pricier", "dearer"), ("max", _COST)),
+    **dict.fromkeys(("warmer", "warmest", "hotter", "hottest"), ("max", _HEAT)),
+    **dict.fromkeys(("colder", "coldest", "cooler", "coolest"), ("min", _HEAT)),
+    **dict.fromkeys(("windier", "windiest"), ("max", _WIND)),
+}
+"""What compares things by something that it does not name, in words of a field's name."""
+_MOST = re.compile(
+    r"(?<!\bat )(?<!\bno )\b(?:(fewer|fewest|less|least|lower|lowest)|(more|most|higher|highest|greater|greatest))\s+"
+    r"(?!than\b)((?:[a-z]+\s+){0,3}[a-z]+)",
+    re.IGNORECASE,
+)
+"""What compares things by how much there is of something: `the least equipment`, `fewer pieces of equipment`."""
+_WHICH_DAY = re.compile(r"\b(?:which|what)\b(?:\s+\w+){0,5}?\s+(day|hour|date|time|month)s?\b", re.IGNORECASE)
+"""Which of several moments is asked for."""
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_UNIT = r"(?:\s*(?:g|grams?|mg|milligrams?|kcal|percent|%|kg|km|minutes?)\b)?(?:\s+of)?"
+_UP = r"(?:at least|no less than|not less than|more than|over|above|a minimum of)"
+_DOWN = r"(?:at most|no more than|not more than|no higher than|less than|fewer than|under|below|up to|a maximum of)"
+_LIMITS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?:between|from)\s+{_NUMBER}\s+(?:and|to)\s+{_NUMBER}{_UNIT}\s+([a-z]+)",
+        rf"\b{_UP}\s+{_NUMBER}(){_UNIT}\s+([a-z]+)",
+        rf"\b{_DOWN}\s+(){_NUMBER}{_UNIT}\s+([a-z]+)",
+    )
+)
+"""The least and the most of something, and what it is: `at least 20 grams of protein`."""
+_ER = re.compile(r"\b([a-z]{4,}?)i?(?:er|est)\b", re.IGNORECASE)
 _WORDS_OF_BY = "|".join(sorted(_BY, key=len, reverse=True)).replace(" ", r"[\s-]+")
 _OWNED = re.compile(
     r"\w['\u2019]s?((?:\s+[a-z]+){1,3})|\b([a-z]+(?:\s+[a-z]+)?)\s+by\s+(?:[A-Z\"\u201c]|the\b)"
@@ -262,6 +294,40 @@ class Question:
             if is_among(noun, found[2].split()):
                 return _BY[" ".join(words(found[1]))]
         return None
+
+    @cached_property
+    def compared(self) -> tuple[tuple[str, frozenset[str]], ...]:
+        """By what it compares things, `max` or `min` of what: the words beside `most` and `less`, and what `cheaper`
+        and `sweetest` mean."""
+        return tuple(by for by, unit in self._compared if not unit)
+
+    @cached_property
+    def compared_days(self) -> tuple[tuple[tuple[str, frozenset[str]], str], ...]:
+        """By what it compares days, hours or the like, and which: `Which day will be the hottest?`"""
+        return tuple((by, unit) for by, unit in self._compared if unit)
+
+    @cached_property
+    def _compared(self) -> list[tuple[tuple[str, frozenset[str]], str]]:
+        found = [(place, by) for said, by in _THAN.items() for place in [self.text.lower().find(said)] if place >= 0]
+        found += [
+            (one.start(), ("min" if one[1] else "max", frozenset(words(one[3])))) for one in _MOST.finditer(self.text)
+        ]
+        found += [
+            (one.start(), ("max", frozenset({f"{one[1]}ness".lower(), f"{one[1]}iness".lower()})))
+            for one in _ER.finditer(self.text)
+            if one[0].lower() not in _THAN
+        ]
+        told = []
+        for place, by in sorted(found, key=lambda one: one[0]):
+            unit = _WHICH_DAY.search(re.split(r"[.?!;]|\band\b", self.text[:place])[-1])
+            told.append((by, unit[1].lower() if unit is not None else ""))
+        return told
+
+    @cached_property
+    def limits(self) -> tuple[tuple[str, str | None, str | None], ...]:
+        """Of what it says how little or how much there may be: what, the least and the most."""
+        found = [one.groups() for pattern in _LIMITS for one in pattern.finditer(self.text)]
+        return tuple((thing.lower(), least or None, most or None) for least, most, thing in found)
 
     def counted(self, noun: str) -> int:
         """How many of a kind of thing it speaks of together, as `three places` does; 0 where it does not say."""

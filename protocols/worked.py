@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
+from protocols.comparing import compared
 from protocols.graph import ProtocolGraph, Source, chosen
 from protocols.model import Parameter, Protocol, Tool
 from protocols.question import Question, is_among
@@ -21,7 +22,7 @@ from protocols.shapes import Field, Step, fields, type_of
 from protocols.vocabulary import stem
 from protocols.wants import Want
 from protocols.wishes import is_current, is_own
-from protocols.words import SEARCHES, SIZES, is_identifier, noun_of, singular, words
+from protocols.words import SEARCHES, SIZES, cut_short, is_identifier, noun_of, singular, words
 
 __all__ = ["FINDS", "examples", "worked"]
 
@@ -43,6 +44,8 @@ _PREFIX = "prefix"
 _SETS = re.compile(r"(\w+) = ([A-Z]+_\w+)\(")
 _COORDINATES = frozenset({("lat",), ("latitude",), ("lon",), ("lng",), ("long",), ("longitude",)})
 """Last words of the names of arguments that take a latitude or a longitude."""
+_LEAST, _BOUNDS = frozenset({"min", "minimum"}), frozenset({"max", "maximum", "min", "minimum"})
+"""First words of the names of arguments that take the least or the most of something."""
 _DEEPEST = 3
 """Calls that one value may take."""
 
@@ -70,12 +73,27 @@ def examples(
         if not any(_is_in(group, other) for other in told) and not any(_is_found(group, one) for one in told[:place])
     ]
     question = Question(query)
+    told_all = [group for group in kept if len(group) > 1 and not any('"…"' in line for line in group)]
+    if told_all:  # a small model copies `…`, too
+        kept = [group for group in kept if group in told_all or not _is_untold(group, graph.protocol)]
     return tuple(
         "\n".join(
-            _for_each(_apart(_once([line for line in group if not _is_set(line, group)])), question, graph.protocol)
+            compared(
+                _for_each(
+                    _apart(_once([line for line in group if not _is_set(line, group)])), question, graph.protocol
+                ),
+                question,
+                graph,
+            )
         )
         for group in kept
     )
+
+
+def _is_untold(group: Collection[str], protocol: Protocol) -> bool:
+    """Whether an example reads, and begins with a search for something that the question does not say."""
+    called = [tool for line in group if (tool := re.search(r"\b([A-Z]+_\w+)\(", line)) is not None]
+    return '"…"' in next(iter(group)) and not any(protocol.tool(one[1]).writes for one in called)
 
 
 def _is_in(group: Collection[str], other: Collection[str]) -> bool:
@@ -258,6 +276,7 @@ class _Writer:
     def _telling(self, tool: Tool) -> list[Parameter]:
         """The optional arguments that take what the question says: a place's coordinates, words to look for, or what
         is called like something of which it speaks."""
+        limits = [p for p in tool.arguments if self._limit(p) is not None]
         if self.asked.coordinates and not any(self._sources(tool, p) for p in tool.arguments):
             here = [p for p in tool.arguments if words(p.argument)[-1:] in _COORDINATES]
             if len(here) == 2:
@@ -267,7 +286,20 @@ class _Writer:
             p for p in tool.arguments if _placeholder(p) == '"…"' and self.graph.want(tool.name, p.argument) is None
         ]
         about = {*self.asked.stems, *map(stem, words(tool.path))}
+        if limits:
+            return [*searches[:1], *limits]
         return (searches or [p for p in free if set(map(stem, words(p.argument))) <= about])[:1]
+
+    def _limit(self, parameter: Parameter) -> str | None:
+        """The number that the question gives for the least or the most of something: 500 for `maxCalories` where it
+        says `at most 500 calories`."""
+        bound, *of = words(parameter.argument)
+        if bound not in _BOUNDS or not of or type_of(parameter.schema) in ("array", "boolean", "object"):
+            return None
+        for thing, least, most in self.asked.limits:
+            if stem(thing) == stem(of[-1]) or cut_short(thing, of[-1:]) or cut_short(of[-1], [thing]):
+                return least if bound in _LEAST else most
+        return None
 
     def _sources(self, tool: Tool, parameter: Parameter) -> tuple[Source, ...]:
         want = self._want(tool, parameter)
@@ -279,7 +311,7 @@ class _Writer:
         owned = is_among(want.noun, self.asked.owned) or self._is_elsewhere(want.noun)
 
         def worth(source: Source) -> float:
-            of = owned * self._of(source) + _ABOUT * self._is_meant(source, want.noun)
+            of = owned * self._of(source) + 2 * _ABOUT * self._is_meant(source, want.noun)
             there = self._there(source, want.noun, tool) - _FAR * self._is_there(source, tool)
             return source.score + self._spoken(source, want.noun, tool) + of + there
 
@@ -338,6 +370,8 @@ class _Writer:
         mine += 0.0 if said.isdisjoint(self.asked.stems) else _ABOUT
         mine += 2 * _ABOUT if self.asked.now and is_current(tool) else 0.0
         mine += _ABOUT * self._is_said(source)
+        if not self.asked.kinds(noun) and not self.asked.names and any(map(self._limit, tool.arguments)):
+            mine += 2 * _ABOUT
         others = self.graph.nouns.intersection(_kinds(tool)).difference(_kinds(taker), {noun})
         if any(p.argument.lower() in SEARCHES for p in tool.arguments):
             named = self._named(noun) is not None and not self.asked.is_mine(noun)
@@ -406,6 +440,8 @@ class _Writer:
 
     def _said(self, tool: Tool, parameter: Parameter) -> str:
         """What the question says of what is looked for, where it says one thing."""
+        if (limit := self._limit(parameter)) is not None:
+            return limit
         about = self.sought[-1] if self.sought else (_kinds(tool) or [""])[-1]
         text = _placeholder(parameter)
         last = words(parameter.argument)[-1:]

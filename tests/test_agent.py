@@ -615,6 +615,45 @@ def test_what_is_surely_meant_is_mended_without_the_model() -> None:
     )
 
 
+def test_what_shows_only_when_something_else_is_right_is_put_right_too() -> None:
+    """Slips, one of them twice on a line, and then a key that another call returns: nobody is asked."""
+    slips = (
+        'for film in GET_film(query="Dune")["films"]:\n'
+        '    if film["titel"] and film["titel"] != "Tenet":\n'
+        "        films.append(film)\n"
+        '        print(film["titel"], len(film["cast"]))'
+    )
+    with Agent(load(sample("cinema")), model=ScriptedModel(slips), simulate=True) as agent:
+        solution = agent.solve("How many people act in the films that are called Dune?")
+
+    assert solution.program == (
+        'films = []\nfor film in GET_films(query="Dune")["films"]:\n'
+        '    if film["title"] and film["title"] != "Tenet":\n'
+        "        films.append(film)\n"
+        '        print(film["title"], len(GET_films_filmId_credits(filmId=film["filmId"])["cast"]))'
+    )
+    assert (solution.status, solution.usage.model_calls) == ("answered", 1)
+
+
+def test_what_entries_lack_is_got_as_in_the_worked_example() -> None:
+    """A line that the model left out of what it copied, though it reads what that line gets."""
+    begin = (
+        "films = []\n"
+        'for name in ["Dune", "Tenet"]:\n'
+        '    film = GET_films(query=name)["films"][0]\n'
+        '    films.append({"film": film})\n'
+    )
+    end = 'for one in films:\n    print(one["film"]["title"], len(one["credits"]["cast"]))'
+    with Agent(load(sample("cinema")), model=ScriptedModel(begin + end), simulate=True) as agent:
+        solution = agent.solve("Find the Dune film and the Tenet film. Which one has the most cast in its credits?")
+
+    line = '    credits = GET_films_filmId_credits(filmId=film["filmId"])\n'
+    assert solution.program == f"{begin[: begin.index('    films.append')]}{line}" + (
+        '    films.append({"film": film, "credits": credits})\n' + end
+    )
+    assert (solution.status, solution.usage.model_calls) == ("answered", 1)
+
+
 def test_a_document_may_be_wrong() -> None:
     """A program that is told of a mistake and stays the same is run."""
     wrong = 'print(GET_me()["points"] if "points" in GET_me() else "none")'
@@ -663,3 +702,22 @@ def test_the_same_program_again_is_drawn_anew() -> None:
         solution = agent.solve("How many films are called Dune?")
 
     assert (solution.status, solution.reflections, solution.usage.model_calls) == ("answered", 1, 4)
+
+
+def test_who_says_nothing_but_the_same_is_drawn_anew_once() -> None:
+    wrong = 'print(GET_films(query="Dune")["films"][77]["title"])'
+
+    class Deaf(ScriptedModel):
+        def complete(self, messages: Sequence[Message], *, stop: object = (), max_tokens: int = 0) -> Completion:
+            return Completion(wrong, Usage(100, 20, 0, 1, 0.0), "stop")
+
+        def sample(
+            self, messages: Sequence[Message], *, stop: object = (), max_tokens: int = 0, seed: int
+        ) -> Completion:
+            return self.complete(messages)
+
+    with Agent(load(sample("cinema")), Deaf(), simulate=True) as agent:
+        solution = agent.solve("How many films are called Dune?")
+
+    assert (solution.status, solution.reflections) == ("failed", 3)
+    assert solution.usage.model_calls == 1 + 3 + 1 + 1  # in the first revision also from the beginning, and drawn

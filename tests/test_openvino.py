@@ -68,6 +68,18 @@ def test_it_calls_no_function_that_there_is_not(model: Model) -> None:
     assert "GET_album" not in held.text
 
 
+def test_copies_without_end_are_ended(model: Model) -> None:
+    """The answer is what came before them and one of them."""
+    asked = [
+        Message("user", "Write Python."),
+        Message("assistant", "```python\n" + 'print("All of the films of this year are shown here.")\n' * 6),
+    ]
+    said = model.complete(asked, stop=["```"], max_tokens=600)
+
+    assert said.usage.completion_tokens < 300
+    assert said.text.count("\n") <= 2
+
+
 def test_a_drawn_answer_is_the_same_for_the_same_seed(model: Model) -> None:
     """Once the question was read: what is kept of it may differ in the last digits. Other seeds draw others."""
     question = [Message("user", "Name an animal and a colour.")]

@@ -572,3 +572,114 @@ def test_a_choice_is_made_as_the_question_says() -> None:
     assert shown("GET_me_top_type", "Who are my top bands?") == ['type = GET_me_top_type(type="bands")']
     assert shown("GET_me_top_type", "What are my top songs?") == ['type = GET_me_top_type(type="songs")']
     assert shown("GET_bands_band_id", "Tell me of my top band")[0] == 'band = GET_me_top_type(type="bands")[0]'
+
+
+def kitchen() -> ProtocolGraph:
+    """Meals, what they are made of, and what they cost; the tide tables of harbours."""
+    number, text = {"type": "integer"}, {"type": "string"}
+
+    def listed(**properties: object) -> dict[str, object]:
+        return {"type": "array", "items": {"type": "object", "properties": properties}}
+
+    def given(name: str, where: str = "path", schema: object = number) -> dict[str, object]:
+        return {"in": where, "name": name, "required": where == "path", "schema": schema}
+
+    meals = {"type": "object", "properties": {"meals": listed(id=number, title=text)}}
+    parts = {"type": "object", "properties": {"ingredients": listed(name=text)}}
+    price = {"type": "object", "properties": {"totalCost": {"type": "number"}, "portions": number}}
+    taste = {"type": "object", "properties": {"sweetness": {"type": "number"}, "saltiness": {"type": "number"}}}
+    wind = {"type": "object", "properties": {"angle": number, "speed": {"type": "number"}}}
+    days = {"type": "object", "properties": {"days": listed(day=text, temperature={"type": "number"}, wind=wind)}}
+    nutrients = [given(name, "query") for name in ("minProtein", "maxCalories", "maxCarbs", "minSugar")]
+    return ProtocolGraph(
+        load(
+            document(
+                "Kitchen",
+                {
+                    "/meals/search": ([given("query", "query", text)], meals),
+                    "/meals/by_nutrients": (nutrients, meals),
+                    "/meals/{meal_id}/ingredients": ([given("meal_id")], parts),
+                    "/meals/{meal_id}/price": ([given("meal_id")], price),
+                    "/meals/{meal_id}/taste": ([given("meal_id")], taste),
+                    "/weather/daily": ([], days),
+                },
+            )
+        )
+    )
+
+
+def of_kitchen(query: str, *tools: str) -> list[str]:
+    api = kitchen()
+    told = examples(api, tools, [one.name for one in api.protocol.tools], query, tools)
+    return told[0].split("\n")
+
+
+@pytest.mark.parametrize(
+    ("query", "best"),
+    [
+        (
+            "Find a curry meal and a soup meal. Which one has fewer ingredients?",
+            'best = min(meals, key=lambda one: len(one["ingredients"]))',
+        ),
+        (
+            "Find a curry meal and a soup meal. Which of them is cheaper?",
+            'best = min(meals, key=lambda one: one["price"]["totalCost"])',
+        ),
+    ],
+)
+def test_what_is_compared_is_kept_for_each(query: str, best: str) -> None:
+    """In a loop over several things, all that was found of each; and behind it the one that is meant."""
+    assert of_kitchen(query, "GET_meals_meal_id_ingredients", "GET_meals_meal_id_price") == [
+        "meals = []",
+        'for name in ["curry", "soup"]:',
+        '    meal = GET_meals_search(query=name)["meals"][0]',
+        '    ingredients = GET_meals_meal_id_ingredients(meal_id=meal["id"])["ingredients"]',
+        '    price = GET_meals_meal_id_price(meal_id=meal["id"])',
+        '    meals.append({"meal": meal, "ingredients": ingredients, "price": price})',
+        best,
+    ]
+
+
+def test_what_is_not_compared_is_not_kept() -> None:
+    """`at least` and `more than` say how much of something there has to be, and compare nothing."""
+    for query in (
+        "Get two meals and their ingredients",
+        "Get two meals with more than 3 portions, at most 5 dollars",
+    ):
+        told = of_kitchen(query, "GET_meals_meal_id_ingredients", "GET_meals_meal_id_price")
+        assert told[0].startswith("for meal in ")
+        assert "best" not in "".join(told)
+
+
+def test_an_adjective_compares_by_the_field_that_has_its_name() -> None:
+    told = of_kitchen("Which of two meals is sweeter?", "GET_meals_meal_id_taste")
+    assert told[-1] == 'best = max(meals, key=lambda one: one["taste"]["sweetness"])'
+
+
+def test_the_day_that_is_asked_for_is_taken() -> None:
+    told = of_kitchen("Which of the next five days will be the windiest?", "GET_weather_daily")
+    assert told[-1] == 'best = max(daily, key=lambda one: one["wind"]["speed"])'
+
+
+def test_limits_that_a_question_gives_are_given() -> None:
+    """Where nothing is named that could be looked for, what takes the limits finds it."""
+    told = of_kitchen(
+        "Give me two meals with at least 15 grams of protein, at most 500 calories and up to 30 g of carbohydrates.",
+        "GET_meals_meal_id_price",
+    )
+    finder = "GET_meals_by_nutrients(minProtein=15, maxCalories=500, maxCarbs=30)"
+    assert told[0] == f'for meal in {finder}["meals"][:2]:'
+
+    named = of_kitchen("How much is a curry meal with at least 15 grams of protein?", "GET_meals_meal_id_price")
+    assert named[0] == 'meal = GET_meals_search(query="curry")["meals"][0]'
+
+
+def test_nothing_is_shown_to_look_for_that_the_question_does_not_say() -> None:
+    """Where another example is complete: `…` would be copied."""
+    api, query = kitchen(), "How much is a curry meal?"
+    names = [one.name for one in api.protocol.tools]
+    (told,) = examples(api, ["GET_meals_meal_id_price", "GET_meals_search"], names, query, ["GET_meals_search"])
+    assert told.startswith('meal = GET_meals_search(query="curry")')
+
+    untold = examples(api, ["GET_meals_search"], names, "Which meals are there?", ["GET_meals_search"])
+    assert untold == ('search = GET_meals_search(query="…")["meals"]',)

@@ -1,7 +1,8 @@
 """Run a real type checker (`ty`) over a program, against the stubs of the tools that it uses.
 
 The checker sees three small files: the program, a copy of it in which `x.get("key")` is written `x["key"]`, since a
-checker has nothing to say of `get`, and the stubs as builtins. Nothing is run.
+checker has nothing to say of `get`, and the stubs as builtins. Where it says what one kind of value lacks, it is asked
+whether the value may be of others, too. Nothing is run.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from atc.check.stubs import Stubs
 
 __all__ = ["CheckerError", "Report", "available", "run_checker"]
 
+_LACKING = re.compile(r"^(Cannot|Method|TypedDict) (?!subscript object of type `None`)")
+"""What is said of a value that has nothing inside, or not what is asked for."""
 _RULES = {"possibly-unresolved-reference": "error"}
 _lock = threading.Lock()
 _servers: list[Server] = []
@@ -65,7 +68,7 @@ def run_checker(program: str, tree: ast.Module, stubs: Stubs, replies: Mapping[a
     prelude, program = _named(program, replies)
     texts = {"__builtins__.pyi": stubs.text + prelude, "program.py": program, "gets.py": _subscripted(program, tree)}
     with _lock:
-        found = _asked(binary, texts)
+        found = [report for report in _asked(binary, texts) if not _of_several(binary, program, tree, report)]
     return sorted(found, key=lambda report: (report.line, report.column))
 
 
@@ -75,7 +78,7 @@ def _stop() -> None:
         server.stop()
 
 
-def _asked(binary: str, texts: Mapping[str, str]) -> list[Report]:
+def _asked(binary: str, texts: Mapping[str, str], *files: str) -> list[Report]:
     """What the running checker says, or a new one where there is none or it is of no use any more."""
     while True:
         server = _servers.pop() if _servers else None
@@ -83,7 +86,7 @@ def _asked(binary: str, texts: Mapping[str, str]) -> list[Report]:
         if server is None or not known:
             server = Server(binary, _RULES)
         try:
-            found = list(_reports(server.diagnose(texts, "program.py", "gets.py")))
+            found = list(_reports(server.diagnose(texts, *(files or ("program.py", "gets.py")))))
             _servers.append(server)
             return found
         except CheckerError:
@@ -92,6 +95,57 @@ def _asked(binary: str, texts: Mapping[str, str]) -> list[Report]:
         finally:
             if server not in _servers:  # ctrl-C, too: half an answer is of no use to the next program
                 server.stop()
+
+
+def _of_several(binary: str, program: str, tree: ast.Module, report: Report) -> bool:
+    """Whether what a value lacks is lacking in one of several kinds of value that it may be: of a dict that the program
+    made of texts, numbers and lists, the checker takes each value to be of any of them."""
+    lacking = _LACKING.search(report.text)
+    if lacking is None:
+        return False
+    place = (report.line, report.column), (report.end_line, report.end_column)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Subscript):
+            continue
+        pointed = node.slice if lacking[1] == "TypedDict" else node if lacking[1] == "Cannot" else node.value
+        if _span(pointed) == place:
+            value = node.value
+            break
+    else:
+        return False
+    begin, end = _span(value)
+    lines = program.split("\n")
+    if begin[0] != end[0] or not lines[begin[0] - 1].isascii():
+        return False
+    line = lines[begin[0] - 1]
+    shown = f"reveal_type({line[begin[1] : end[1]]})"
+    lines[begin[0] - 1] = line[: begin[1]] + shown + line[end[1] :]
+    for told in _asked(binary, {"program.py": "\n".join(lines)}, "program.py"):
+        if told.rule == "revealed-type" and told.line == begin[0]:
+            return len(_kinds(told.text.partition("`")[2].rpartition("`")[0]) - {"None"}) > 1
+    return False
+
+
+def _span(node: ast.expr) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where an expression begins and ends."""
+    return (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
+
+
+def _kinds(written: str) -> set[str]:
+    """The kinds of value of a type: numbers are of one kind, and so are lists and dicts whatever they hold."""
+    try:
+        parts = [ast.parse(written, mode="eval").body]
+    except SyntaxError:
+        return {written}
+    kinds = set()
+    while parts:
+        part = parts.pop()
+        if isinstance(part, ast.BinOp):
+            parts += [part.left, part.right]
+            continue
+        kind = ast.unparse(part.value if isinstance(part, ast.Subscript) else part)
+        kinds.add("int" if kind in ("float", "bool", "Literal") else "dict" if kind.startswith("_T") else kind)
+    return kinds
 
 
 def _reports(found: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Report]:

@@ -12,7 +12,7 @@ from atc.check.checker import CheckerError, run_checker
 from atc.check.constants import made_up, placeholders, wrong_constants
 from atc.check.diagnostic import Diagnostic, Edit
 from atc.check.stubs import write_stubs
-from atc.check.telling import Subject, all_told
+from atc.check.telling import Subject, all_told, told_entries
 from atc.programs import parsed
 from protocols.calling import match
 from protocols.contract import Contract
@@ -70,6 +70,7 @@ def check(
         Diagnostic(line, column, "wrong-value", message, tool)
         for line, column, tool, message in wrong_constants(tree, protocol, called)
     ]
+    found += told_entries(subject)
     bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
     found += [
         Diagnostic(node.lineno, node.col_offset, "unknown-name", f"{node.id} is not defined", key=node.id)
@@ -89,7 +90,7 @@ def check(
     for keyword, tool, message, text, value in made_up(tree, query, graph, called, names):
         edit = Edit.of(lines, value, text) if text else None
         found.append(Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, text, edit))
-    first: dict[tuple[int, str, str], Diagnostic] = {}
+    first: dict[tuple[int, str, str, Edit | None], Diagnostic] = {}
     invented = {(one.line, one.column) for one in found if one.rule == "made-up-identifier"}
     strangers = {(one.line, one.tool) for one in found if one.rule == "unknown-argument"}
     for one in sorted(found, key=lambda one: (one.line, one.column)):
@@ -97,7 +98,7 @@ def check(
             continue  # what is missing was given under another name
         if one.rule in ("wrong-value", "wrong-type") and (one.line, one.column) in invented:
             continue  # no wonder
-        first.setdefault((one.line, one.rule, one.message), one)
+        first.setdefault((one.line, one.rule, one.message, one.edit), one)
     return list(first.values())
 
 

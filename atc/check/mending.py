@@ -17,13 +17,20 @@ _NAMES = 6
 
 
 def mended(program: str, found: Sequence[Diagnostic]) -> str | None:
-    """The program with the edits of all diagnostics, quotes as it needs them; None where one of them has none."""
+    """The program with the edits of all diagnostics, quotes as it needs them; None where one of them has none.
+
+    Of two edits of the same text the later one is made.
+    """
     edits = [one.edit for one in found if one.edit is not None]
     if len(edits) < len(found):
         return None
     lines = program.split("\n")
+    before: dict[int, int] = {}
     for edit in sorted(dict.fromkeys(edits), key=lambda edit: (edit.line, edit.start), reverse=True):
         row = lines[edit.line - 1]
+        if edit.end > before.get(edit.line, len(row)):
+            continue
+        before[edit.line] = edit.start
         lines[edit.line - 1] = row[: edit.start] + edit.text + row[edit.end :]
     better = "\n".join(lines)
     return respelled(better) or better

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from itertools import pairwise
 
-__all__ = ["begins_with", "misfit", "unbegun"]
+__all__ = ["NUMBER", "begins_with", "misfit", "unbegun"]
 
-_NUMBER = 'float(re.search("[0-9]+[.]?[0-9]*", {})[0])'
+NUMBER = 'float(re.search("[0-9]+[.]?[0-9]*", {})[0])'
 _TEXT = "str({})"
 _LESS = (ast.Lt, ast.LtE)
 _MORE = (ast.Gt, ast.GtE)
@@ -98,11 +98,11 @@ def misfit(
     if both is None:
         return None
     if kinds[0] == kinds[1]:  # two numbers that are written as texts: one after the other
-        return (both[0], _NUMBER) if sign in ("-", "/", "*") and not any(map(_is_text, both)) else None
+        return (both[0], NUMBER) if sign in ("-", "/", "*") and not any(map(_is_text, both)) else None
     text, number = both[kinds.index("str")], both[1 - kinds.index("str")]
     if sign == "+":
         return (number, _TEXT) if _is_text(text) else None
-    return (text, _NUMBER) if sign in _SIGNS and not _is_text(text) else None
+    return (text, NUMBER) if sign in _SIGNS and not _is_text(text) else None
 
 
 def _operands(tree: ast.AST, begin: tuple[int, int], end: tuple[int, int]) -> tuple[ast.expr, ast.expr] | None:

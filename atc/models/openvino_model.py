@@ -22,6 +22,7 @@ from typing import Any
 
 from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut, refuse_what_is_too_long
 from atc.models.grammar import program_grammar
+from atc.models.repetition import endless
 from protocols.errors import ModelError
 
 __all__ = ["OpenVINOModel", "render", "settings"]
@@ -48,7 +49,8 @@ _PATIENCE = 120.0
 class OpenVINOModel(Asked):
     """A GGUF file that OpenVINO runs. It is loaded when it is first asked, and answers one conversation at a time.
 
-    How many tokens of a prompt were read before is not known here: `Usage.cached_tokens` is 0.
+    How many tokens of a prompt were read before is not known here: `Usage.cached_tokens` is 0. An answer that goes on
+    with copies of itself is ended, and ends before the second one.
 
     Args:
         file: The GGUF file.
@@ -81,11 +83,12 @@ class OpenVINOModel(Asked):
             if length == CONTEXT:  # it may be longer
                 length = self.count_tokens(text)
             refuse_what_is_too_long(self.name, length, request.max_tokens, CONTEXT)
-            reply = self._write(pipeline, prompt, settings(request))
+            reply, copies = self._write(pipeline, prompt, settings(request))
             written = reply.tokens[0]
             text, _ = cut(tokenizer.decode(written), request.stop)
         usage = Usage(length, len(written), 0, 1, time.monotonic() - started)
-        return Completion(text, usage, "length" if reply.finish_reasons[0].name == "LENGTH" else "stop")
+        unfinished = copies is not None or reply.finish_reasons[0].name == "LENGTH"
+        return Completion(text[:copies], usage, "length" if unfinished else "stop")
 
     def count_tokens(self, text: str) -> int:
         """How many tokens a text has, without chat template, give or take one each 8192 letters. Raises: ModelError."""
@@ -141,14 +144,24 @@ class OpenVINOModel(Asked):
             if not old.name.endswith(".part") or old.stat().st_mtime < time.time() - _LONG_AGO:
                 shutil.rmtree(old, ignore_errors=True)
 
-    def _write(self, pipeline: Any, prompt: Any, asked: Any) -> Any:
-        """What it answers, as tokens. It is made in a thread of its own, so that Ctrl-C is heard meanwhile."""
+    def _write(self, pipeline: Any, prompt: Any, asked: Any) -> tuple[Any, int | None]:
+        """What it answers, as tokens, and from where on that is nothing but copies of what stands before.
+
+        It is made in a thread of its own, so that Ctrl-C is heard meanwhile.
+        """
         from openvino_genai import StreamingStatus
 
         given_up, replies, failures = self._given_up, [], []
 
-        def told(_: str) -> Any:
-            return StreamingStatus.CANCEL if given_up.is_set() else StreamingStatus.RUNNING
+        written, copies = "", None
+
+        def told(piece: str) -> Any:
+            nonlocal written, copies
+            written += piece
+            copies = copies or endless(written)  # it is told the rest of what was made in one go, too
+            if given_up.is_set():
+                return StreamingStatus.CANCEL
+            return StreamingStatus.RUNNING if copies is None else StreamingStatus.STOP
 
         def work() -> None:
             try:
@@ -173,7 +186,7 @@ class OpenVINOModel(Asked):
             raise ModelError("the local engine was stopped while it answered")
         if failures:
             raise ModelError(f"{self.name} could not answer: {_first(failures[0])}") from failures[0]
-        return replies[0]
+        return replies[0], copies
 
 
 def settings(request: Request) -> Any:

@@ -186,8 +186,8 @@ def _is_number(value: object) -> bool:
 def _is_text(line: str, seen: Inspected) -> bool:
     """Whether a line is a text of a reply, whatever it sounds like: a song may be called Unknown. A message is none."""
     exact = [one for one in seen.printed if one.how == "exact" and not _MESSAGES.intersection(map(str, one.path[-1:]))]
-    texts = {_value(seen, one.call, one.path) for one in exact}
-    return line.strip() in {text.strip() for text in texts if isinstance(text, str)}
+    values = [_value(seen, one.call, one.path) for one in exact]
+    return line.strip() in {value.strip() for value in values if isinstance(value, str)}
 
 
 def _value(seen: Inspected, call: int, path: tuple[str | int, ...]) -> object:

@@ -129,6 +129,34 @@ def test_a_program_may_add_to_what_it_got(program: str) -> None:
     assert [one.rule for one in checked(begun + 'seen = {}\nseen["cast"] = film["cast"]', "cinema")] == ["unknown-key"]
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        'print(*one["names"][:2])',
+        'print(one["names"][0])',
+        'print(one["first"]["name"], one["seen"])',
+        'print(one["of"]["cast"])',
+        'print(one["films"]["totalCount"], one["first"]["personId"])',
+        'print(*[name for name in one["names"]])',
+        'print(one["seen"] + 1, one["kind"].upper())',
+    ],
+)
+def test_a_dict_of_the_program_may_hold_several_kinds_of_things(use: str) -> None:
+    """Of such a dict the checker takes each value to be of any of the kinds in it."""
+    made = '{"names": [one["name"]], "first": one, "seen": 3, "kind": "cast", "of": {"cast": 1}, "films": GET_films()}'
+    for begins in (
+        f"for one in [{made} for one in GET_people(query='Edith')['people']]:\n    {use}",
+        f"people = GET_people(query='Edith')['people']\nfor one in people[:1]:\n    one = {made} if people else "
+        f'{{"empty": True}}\n    {use}',
+    ):
+        assert checked(begins, "cinema") == []
+
+
+def test_what_no_kind_has_is_told_of_several() -> None:
+    program = 'one = {"count": 3, "share": 0.5}\nprint([row["count"]["x"] for row in [one, dict(one)]])'
+    assert [(found.rule, found.line) for found in checked(program, "cinema")] == [("wrong-type", 2)]
+
+
 def test_what_writes_is_never_guessed() -> None:
     """A function that would change something is put in no other's place, least of all what removes for what adds."""
     protocol = protocols()["museum"]
@@ -329,10 +357,13 @@ def test_what_is_surely_meant_is_put_right() -> None:
     [
         ('["cast"] if one["job"] == "Director"', '["crew"] if one["job"] == "Director"'),
         ('["crew"] if one["title"]', '["crew"] if one["name"]'),
+        ('["crew"] if one["title"] and one["title"] != "X"', '["crew"] if one["name"] and one["name"] != "X"'),
+        ('["crew"] if one[0]["name"]', '["crew"] if one["name"]'),
     ],
 )
 def test_a_key_of_the_object_beside_is_meant(wrong: str, right: str) -> None:
-    """Who has the key, of two lists in one response; and what a thing is called, under its other name."""
+    """Who has the key, of two lists in one response; what a thing is called, under its other name, wherever it is on a
+    line; and a key of what is one thing already."""
     program = 'print([one for one in GET_films_filmId_credits(filmId=GET_films()["films"][0]["filmId"]){}])'
     graph = ProtocolGraph(protocols()["cinema"])
     contract = Contract(graph.protocol)
@@ -600,3 +631,77 @@ def test_what_another_call_returns_of_a_thing_is_no_key_of_like_spelling() -> No
 
     assert [(one.rule, one.edit, one.suggestion) for one in found] == [("unknown-key", None, None)]
     assert 'GET_books_book_id_notes(book_id=book["book_id"])' in remedy_of(found, program, graph, names, {}).facts[0]
+
+
+def test_a_key_is_taken_from_the_entry_of_the_same_day() -> None:
+    """Where the program holds another list whose entries have it; a list that says no day has nothing in common."""
+
+    def answer(*names: str) -> dict[str, object]:
+        items = {"type": "object", "properties": {name: {"type": "string"} for name in names}}
+        listed = {"application/json": {"schema": {"type": "object", "properties": {"days": {"items": items}}}}}
+        return {"get": {"responses": {"200": {"description": "", "content": listed}}}}
+
+    paths = {
+        "/tides": answer("day", "high", "low"),
+        "/moon": answer("day", "phase"),
+        "/boats": answer("name", "length"),
+    }
+    protocol = load({"openapi": "3.0.3", "info": {"title": "Coast", "version": "1"}, "paths": paths})
+    begun = 'tides = GET_tides()["days"]\nmoons = GET_moon()["days"]\nboats = GET_boats()["days"]\n'
+
+    def put_right(line: str) -> str | None:
+        return mended(begun + line, check(begun + line, Contract(protocol), None, None, ProtocolGraph(protocol)))
+
+    right = (
+        'print([(tide["high"], next(one for one in moons if one["day"] == tide["day"])["phase"]) for tide in tides])'
+    )
+    assert put_right('print([(tide["high"], tide["phase"]) for tide in tides])') == begun + right
+    assert put_right('print([tide["length"] for tide in tides])') is None
+
+
+GATHERS = """films = []
+for name in ["Dune", "Tenet"]:
+    film = GET_films(query=name)["films"][0]
+    credits = GET_films_filmId_credits(filmId=film["filmId"])
+    films.append({"film": film, "credits": credits})
+"""
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ('print([one["credits"]["title"] for one in films])', 'print([one["film"]["title"] for one in films])'),
+        (
+            'best = max(films, key=lambda one: one["film"]["title"])\nprint(best["credits"]["title"])',
+            'best = max(films, key=lambda one: one["film"]["title"])\nprint(best["film"]["title"])',
+        ),
+        (
+            'print([one["film"]["title"] > 3 for one in sorted(films, key=lambda one: one["film"]["title"])[:2]])',
+            'print([float(re.search("[0-9]+[.]?[0-9]*", one["film"]["title"])[0]) > 3 for one in '
+            'sorted(films, key=lambda one: one["film"]["title"])[:2]])',
+        ),
+    ],
+)
+def test_entries_of_a_list_of_the_program_are_known(wrong: str, right: str) -> None:
+    """What is in them comes from the calls that set their variables."""
+    assert mended(GATHERS + wrong, checked(GATHERS + wrong, "cinema")) == GATHERS + right
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        'print([one["film"]["title"] for one in films], films[0]["credits"]["cast"][0]["name"])',
+        'some = [one for one in films if one["film"]["title"] > "D"]\nprint(min(some, key=lambda x: len(x["film"])))',
+        'for one in films:\n    one["seen"] = True\nprint([one["seen"] for one in films])',
+        'films.extend([{"seen": 1}])\nprint([one["seen"] for one in films])',
+        'for film in GET_films()["films"]:\n    print(film["title"])',
+    ],
+)
+def test_of_other_lists_nothing_is_said(use: str) -> None:
+    assert checked(GATHERS + use, "cinema") == []
+
+
+def test_what_entries_lack_is_told() -> None:
+    (found,) = checked(f'{GATHERS}print([one["cast"] for one in films])', "cinema")
+    assert (found.rule, found.line, found.key) == ("unknown-key", 6, "cast")
+    assert found.message == 'the entries of films have no "cast", only film, credits: append it, too'

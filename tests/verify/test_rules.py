@@ -172,6 +172,12 @@ def test_a_title_may_sound_like_a_failure(title: str) -> None:
     assert "NothingFound" in kinds("", told, "What is the best one called?")
 
 
+@pytest.mark.parametrize("value", [[], {}])
+def test_what_is_printed_and_is_no_text_may_be_empty(value: object) -> None:
+    found = run("No films found", call(response={"films": value}), printed=(exact("films"),))
+    assert kinds("", found, "Which films are there?") == ["NothingFound"]
+
+
 def test_none_in_a_sentence() -> None:
     """A value that is null is not what was asked for; null among the data of an object may be."""
     one = call(response={"name": "Ana Bell", "died": None})

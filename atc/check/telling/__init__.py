@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 from atc.check.checker import Report
 from atc.check.diagnostic import Diagnostic, Rule
 from atc.check.telling.arguments import told_argument
+from atc.check.telling.entries import told_entries
 from atc.check.telling.keys import told_key
 from atc.check.telling.names import told_name
 from atc.check.telling.subject import Subject
 from atc.check.telling.values import told_value
 
-__all__ = ["Subject", "all_told"]
+__all__ = ["Subject", "all_told", "told_entries"]
 
 _TYPES: Mapping[str, Rule] = {
     "invalid-argument-type": "wrong-type",

@@ -22,6 +22,9 @@ _SURE = 0.8
 _ALIKE = (frozenset({"label", "name", "title"}), frozenset({"date", "day"}))
 """Keys that say the same of a thing; of two that an object might have, one is meant by the other."""
 
+_MOMENTS = frozenset({"date", "datetime", "day", "hour", "month", "time", "timestamp", "year"})
+"""Keys by which entries of two lists belong together."""
+
 
 def told_key(subject: Subject, report: Report, keys: list[str], quoted: list[str]) -> Diagnostic | None:
     """A key that an object does not have, or an index into what is no list; None where it may be there after all."""
@@ -34,16 +37,21 @@ def told_key(subject: Subject, report: Report, keys: list[str], quoted: list[str
     hint = f', and the list is in ["{lists[0]}"]' if len(lists) == 1 else ""
     message = f"{place.tool}(…){steps(place.path)} is a dict: its keys are {listed(place.keys)}{hint}"
     if len(lists) != 1:
-        return subject.at(report, "wrong-type", message, place.tool)
+        return subject.at(report, "wrong-type", message, place.tool, edit=_left_out(subject, report, place))
     written = f'"{lists[0]}"][' + subject.written(report)
     return subject.at(report, "wrong-type", message, place.tool, f'["{lists[0]}"]', subject.instead(report, written))
 
 
 def _may_have(subject: Subject, report: Report, key: str) -> bool:
-    """Whether an object may have a key that its document does not know: the program put it there, or it is asked
-    for with `.get` where the object may be another one, too."""
+    """Whether an object may have a key that its document does not know: the program put it there, it may be a
+    dict of the program's own, or it is asked for with `.get` where the object may be another one, too."""
     classes = set(CLASS.findall(report.text))
     if any((one, key) in subject.stored for one in classes):
+        return True
+    # Of a dict that the program made of several things, the checker takes each value to be any of them.
+    kinds = set(report.text.partition("has type `")[2].rstrip("`)").split(" | ")) - {"", "None"}
+    known = any(key in subject.stubs.places[one].keys for one in classes & subject.stubs.places.keys())
+    if len(kinds) > 1 and (known or not kinds <= classes):
         return True
     taken = next(subscripts_at(subject.tree, report.line, report.column), None)
     if taken is not None:
@@ -88,6 +96,9 @@ def missing_key(subject: Subject, report: Report, place: Place, key: str) -> Dia
     elif not inside and not near and (above := _above(subject, place, key)) is not None:
         message += f'; "{key}" is in {place.tool}(…){steps(above)}'
         suggestion, edit = steps(above), _from_above(subject, report, place.tool, above)
+    elif not inside and not near and (joined := _joined(subject, report, place, key)) is not None:
+        name, shared, edit = joined
+        message += f'; "{key}" is in the entry of {name} with the same "{shared}"'
     edit = edit or _left_out(subject, report, place)
     told = subject.at(report, "unknown-key", message, place.tool, suggestion, edit)
     return replace(told, path=place.path, key=key)
@@ -100,7 +111,8 @@ def _is_resource(subject: Subject, key: str) -> bool:
 
 
 def _left_out(subject: Subject, report: Report, place: Place) -> Edit | None:
-    """Leave a key out where the object has the next one that is taken: `reply["data"]` for `reply["daily"]["data"]`."""
+    """Leave a key or index out where the object has the next key that is taken: `reply["data"]` for
+    `reply["daily"]["data"]`."""
     inner = next(subscripts_at(subject.tree, report.line, report.column), None)
     for node in ast.walk(subject.tree):
         if inner is None or not isinstance(node, ast.Subscript) or node.value is not inner:
@@ -154,6 +166,26 @@ def _beside(subject: Subject, place: Place, key: str) -> tuple[str, str, tuple[S
         if len(steps_apart) == 1:
             wrong, right = steps_apart[0]
             return str(wrong), str(right), (*other.path, key)
+    return None
+
+
+def _joined(subject: Subject, report: Report, place: Place, key: str) -> tuple[str, str, Edit | None] | None:
+    """A list that the program holds and whose entries have a key, each for the same day as an object that has not: the
+    variable, what both have, and the entry in place of the object."""
+    wrong = next(subscripts_at(subject.tree, report.line, report.column), None)
+    used = {node.id for node in ast.walk(subject.tree) if isinstance(node, ast.Name)}
+    entry = next((name for name in ("one", "other") if name not in used), "same")
+    for other in subject.stubs.places.values():
+        shared = [name for name in place.keys if name in other.keys and name in _MOMENTS]
+        if other.tool == place.tool or key not in other.keys or other.path[-1:] != (0,) or not shared or wrong is None:
+            continue
+        for name in sorted(used):
+            value = subject.set_once(name)
+            if value is not None and subject.returned(value) == (other.tool, other.path[:-1]):
+                held = ast.unparse(wrong.value).replace("'", '"')
+                same = f'{entry}["{shared[0]}"] == {held}["{shared[0]}"]'
+                text = f'next({entry} for {entry} in {name} if {same})["{key}"]'
+                return name, shared[0], Edit.of(subject.lines, wrong, text)
     return None
 
 

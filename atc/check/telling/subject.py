@@ -13,11 +13,14 @@ from atc.check.stubs import Stubs
 from protocols.contract import Contract
 from protocols.graph import ProtocolGraph
 from protocols.routes import steps
+from protocols.shapes import Step
 
 __all__ = ["CLASS", "SCALARS", "Subject", "listed"]
 
 _KEYS = 14
 """Names of a list that are told."""
+_DEEPEST = 20
+"""Variables and keys on the way from a response to what an expression holds."""
 SCALARS = ("int", "float", "bool", "str", "None")
 """Types of values with nothing inside, as the checker names them."""
 CLASS = re.compile(r"_T\d+")
@@ -129,6 +132,33 @@ class Subject:
             return f"the dict {place.tool}(…){steps(place.path)}" if place else "a dict"
 
         return CLASS.sub(said, text).replace("`", "")
+
+    def returned(self, node: ast.expr, depth: int = 0) -> tuple[str, tuple[Step, ...]] | None:
+        """The tool and the path in its response that an expression holds, through variables that are set once."""
+        if depth > _DEEPEST:
+            return None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.names:
+            return node.func.id, ()
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            found = self.returned(node.value, depth + 1)
+            step = node.slice.value
+            return (found[0], (*found[1], step)) if found is not None and isinstance(step, str | int) else None
+        if isinstance(node, ast.Name):
+            value = self.set_once(node.id)
+            return self.returned(value, depth + 1) if value is not None else None
+        return None
+
+    def set_once(self, name: str) -> ast.expr | None:
+        """What a variable is set to, if the program sets it in one place alone."""
+        sets = [
+            one.value
+            for one in ast.walk(self.tree)
+            if isinstance(one, ast.Assign)
+            and len(one.targets) == 1
+            and isinstance(one.targets[0], ast.Name)
+            and one.targets[0].id == name
+        ]
+        return sets[0] if len(sets) == 1 else None
 
     def rewritten(self, node: ast.expr, form: str) -> Edit | None:
         """An expression in another form; None where it goes over several lines."""

@@ -16,7 +16,6 @@ from atc.check.telling.keys import missing_key
 from atc.check.telling.names import import_class
 from atc.check.telling.subject import CLASS, SCALARS, Subject, listed
 from protocols.routes import steps
-from protocols.shapes import Step
 from protocols.words import WRAPPERS, is_identifier, noun_of
 
 __all__ = ["told_value"]
@@ -188,7 +187,7 @@ def _unwrapped(subject: Subject, report: Report) -> Edit | None:
 def _looped(subject: Subject, report: Report, loop: ast.For | ast.comprehension) -> Diagnostic:
     """Going through a dict: which lists it has, and which one is meant where only one has the keys asked for."""
     said = "going through a dict gives its keys, which are texts"
-    found = _returned(subject, loop.iter)
+    found = subject.returned(loop.iter)
     if found is None or not isinstance(loop.target, ast.Name):
         return subject.at(report, "wrong-type", said)
     tool, path = found
@@ -228,29 +227,13 @@ def _unused(subject: Subject, asked: AbstractSet[object]) -> str | None:
     read = {one.id for one in ast.walk(subject.tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
     found = []
     for name in sorted({one.id for one in ast.walk(subject.tree) if isinstance(one, ast.Name)} - read):
-        held = _returned(subject, ast.Name(name))
+        held = subject.returned(ast.Name(name))
         body = subject.contract.body(held[0]) if held is not None else None
         shape = body.at(held[1]) if body is not None and held is not None else None
         for key, one in shape.keys.items() if shape is not None else ():
             if one.shape.kind == "list" and one.shape.item is not None and asked <= set(one.shape.item.keys):
                 found.append(f'{name}["{key}"]')
     return found[0] if len(found) == 1 and asked else None
-
-
-def _returned(subject: Subject, node: ast.expr, depth: int = 0) -> tuple[str, tuple[Step, ...]] | None:
-    """The tool and the path in its response that an expression holds, through variables that are set once."""
-    if depth > 20:
-        return None
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in subject.names:
-        return node.func.id, ()
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-        found = _returned(subject, node.value, depth + 1)
-        step = node.slice.value
-        return (found[0], (*found[1], step)) if found is not None and isinstance(step, str | int) else None
-    if isinstance(node, ast.Name):
-        sets = [one for one in ast.walk(subject.tree) if isinstance(one, ast.Assign) and _sets(one, node.id)]
-        return _returned(subject, sets[0].value, depth + 1) if len(sets) == 1 else None
-    return None
 
 
 def _loop(subject: Subject, report: Report) -> ast.For | ast.comprehension | None:
@@ -288,7 +271,3 @@ def _is_sorting(node: ast.AST) -> TypeGuard[ast.Call]:
 def _plain(literal: re.Match[str]) -> str:
     """The type of a literal by its first character."""
     return "str" if literal[1] in "\"'" else "int" if literal[1] in "-0123456789" else "bool"
-
-
-def _sets(one: ast.Assign, name: str) -> bool:
-    return len(one.targets) == 1 and isinstance(one.targets[0], ast.Name) and one.targets[0].id == name
