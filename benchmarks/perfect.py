@@ -4,10 +4,11 @@
 our reference programs, and records what was asked and said. `atc bench restbench-tmdb --simulate --mode react --model
 replay:perfect.jsonl --out DIR` plays it back, to anybody and with the same bytes.
 
-A mode of programs writes the whole reference program, with the answer printed in place of the claim (or one that prints
-the calls it needs, where the reference calls what is not offered). A mode of steps makes no call but those that the
-gold solution needs, as far as the reference makes them, each at once and right, and finds all it needs in one sentence:
-less than any model could do with. So the tokens of such a mode are a lower bound, and they favour it over programs.
+A mode of programs writes the whole reference program, with the answer printed in place of the claim (or one that chains
+and prints the calls it needs, where the reference calls what is not offered). A mode of steps makes no call but those
+that the gold solution needs, as far as the reference makes them, each at once and right, and finds all it needs in one
+sentence: less than any model could do with. So the tokens of such a mode are a lower bound, and they favour it over
+programs.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ from benchmarks.runner import Settings
 from benchmarks.work import Work
 from benchmarks.worlds import find_worlds
 from protocols.errors import ATCError, ModelError
+from protocols.words import words
 from sandbox.records import CallRecord
 
-__all__ = ["SOLVED", "Perfect", "Script", "main", "record", "rehearsal", "script", "told"]
+__all__ = ["SOLVED", "Perfect", "Script", "chained", "main", "record", "rehearsal", "script", "told"]
 
 SOLVED = FOLDER / "solved"
 """A program for each task whose reference looks at what a solve changed; it does that and nothing else."""
@@ -140,10 +142,11 @@ def script(work: Work, task: Task, offered: Collection[str]) -> Script | None:
         if not reference.after:
             claim = work.claim(reference, task, world)
             program, answer = _answering(program, claim), told(claim)
-    calls = tuple(_needed(task, [call for call in run.calls if call.tool in offered]))
+    calls = _needed(task, [call for call in run.calls if call.tool in offered])
     if not {call.tool for call in run.calls} <= {*offered, None}:
-        program = "\n".join(f"print({line})" for _, line in calls)
-    return Script(program.strip(), calls, answer)
+        program = chained(calls)
+    steps = tuple((str(call.tool), _line(call.tool, {k: repr(v) for k, v in call.arguments.items()})) for call in calls)
+    return Script(program.strip(), steps, answer)
 
 
 def _answering(program: str, claim: Mapping[str, object]) -> str:
@@ -173,19 +176,46 @@ def told(claim: Mapping[str, object]) -> str:
     return "Nothing was found." if claim.get("empty") else "Yes, it is." if claim.get("yes") else "No."
 
 
-def _needed(task: Task, calls: Sequence[CallRecord]) -> list[tuple[str, str]]:
+def _needed(task: Task, calls: Sequence[CallRecord]) -> list[CallRecord]:
     """The first calls of each tool, as many as the gold solution makes; of a tool that it does without, one."""
     made: Counter[str] = Counter()
     found = []
     for call in calls:
         if call.tool is not None and made[call.tool] < max(task.gold.needed[call.tool], 1):
             made[call.tool] += 1
-            found.append((call.tool, _line(call.tool, call.arguments)))
+            found.append(call)
     return found
 
 
-def _line(tool: str, arguments: Mapping[str, object]) -> str:
-    return f"{tool}({', '.join(f'{name}={value!r}' for name, value in arguments.items())})"
+def chained(calls: Sequence[CallRecord]) -> str:
+    """A program of calls, each of which takes from the replies before it what it does not take from the question."""
+    lines: list[str] = []
+    for number, call in enumerate(calls):
+        arguments = {}
+        for name, value in call.arguments.items():
+            known = (f"reply{n}{path}" for n in range(number) if (path := _path(calls[n].response, value)) is not None)
+            arguments[name] = next(known, repr(value)) if _is_identifier(name) else repr(value)
+        lines += [f"reply{number} = {_line(call.tool, arguments)}", f"print(reply{number})"]
+    return "\n".join(lines)
+
+
+def _is_identifier(name: str) -> bool:
+    return bool({"id", "ids"}.intersection(words(name)))
+
+
+def _path(reply: object, value: object) -> str | None:
+    """Where a reply holds a value, as Python's subscripts; None where it does not."""
+    inner = reply.items() if isinstance(reply, dict) else enumerate(reply) if isinstance(reply, list) else ()
+    for key, part in inner:
+        if part == value:
+            return f"[{key!r}]"
+        if (rest := _path(part, value)) is not None:
+            return f"[{key!r}]{rest}"
+    return None
+
+
+def _line(tool: str | None, arguments: Mapping[str, str]) -> str:
+    return f"{tool}({', '.join(f'{name}={value}' for name, value in arguments.items())})"
 
 
 def rehearsal(dataset: Dataset, model: str, mode: str) -> Settings:

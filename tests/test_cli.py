@@ -550,8 +550,9 @@ def test_readme_and_help_agree_on_exit_codes() -> None:
 
 
 def test_readme_uses_options_that_exist() -> None:
-    """Every `atc …` line in the README names commands and options that there are."""
-    readme = (Path(__file__).resolve().parent.parent / "README.md").read_text("utf-8")
+    """Every `atc …` line in the README, and in that of the figures, names commands and options that there are."""
+    root = Path(__file__).resolve().parent.parent
+    readme = "".join((root / name).read_text("utf-8") for name in ("README.md", "benchmarks/README.md"))
     lines = [line.strip("`") for line in re.findall(r"^atc .*|`atc [^`]*`", readme, re.M)]
     context = click.Context(main)
     for line in lines:

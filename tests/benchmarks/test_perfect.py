@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from atc.cli import main
 from atc.modes import MODES
 from benchmarks.datasets import open_dataset
-from benchmarks.perfect import record
+from benchmarks.perfect import chained, record
+from sandbox.records import CallRecord
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +44,19 @@ def test_a_program_prints_the_answer_and_not_the_claim(recorded: Path) -> None:
 
     assert not any("json.dumps({" in text for text in said)
     assert any('print(claim["number"])' in text or 'print(*claim["all"], sep="; ")' in text for text in said)
+
+
+def test_a_program_of_calls_takes_identifiers_from_the_replies_before() -> None:
+    """What the question says stays as it is, even where a reply says the same."""
+    found = {"results": [{"id": 7, "name": "Up"}, {"id": 9, "name": "Up"}]}
+    calls = [
+        CallRecord(0, "GET_search", "GET", "/search", {"query": "Up"}, 1, 200, 1.0, 1, "function", found),
+        CallRecord(1, "GET_film", "GET", "/film/9", {"film_id": 9, "title": "Up"}, 2, 200, 1.0, 1, "function", {}),
+        CallRecord(2, "GET_film", "GET", "/film/8", {"film_id": 8}, 3, 200, 1.0, 1, "function", {}),
+    ]
+
+    assert chained(calls).splitlines()[::2] == [
+        "reply0 = GET_search(query='Up')",
+        "reply1 = GET_film(film_id=reply0['results'][1]['id'], title='Up')",
+        "reply2 = GET_film(film_id=8)",
+    ]
