@@ -286,10 +286,21 @@ class Agent:
             if journal is None and kept is not None:
                 kept.close()
 
-    def opening(self, query: str, tools: Sequence[str] | None = None) -> Opening:
-        """What the model would be asked with first; it is not asked. `tools`: those to offer, by default the best."""
+    @property
+    def today(self) -> str:
+        """The date that the model is told, as YYYY-MM-DD."""
+        return (self.now or datetime.now(UTC)).date().isoformat()
+
+    def opening(self, query: str, tools: Sequence[str] | None = None, today: str | None = None) -> Opening:
+        """What the model would be asked with first; it is not asked.
+
+        Args:
+            tools: Those to offer, by default the best. today: As YYYY-MM-DD, by default the agent's.
+        """
         most = len(self.protocol.tools) if self.tools == "all" else self.tools
-        return opening(query, self.candidates, self.vocabulary, tools, most, self.parts, self.solved)
+        return opening(
+            query, self.candidates, self.vocabulary, today or self.today, tools, most, self.parts, self.solved
+        )
 
     def new_journal(self) -> Journal | None:
         """The journal of a solve that is given none; a subclass may do without one."""

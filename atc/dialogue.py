@@ -37,12 +37,11 @@ class Dialogue:
     are what has become known from failures. `tools` are the functions that the messages show.
     """
 
-    def __init__(self, opened: Opening, today: str, graph: ProtocolGraph, parts: Collection[Part]) -> None:
+    def __init__(self, opened: Opening, graph: ProtocolGraph, parts: Collection[Part]) -> None:
         self._opened = opened
-        self._today = today
         self._graph = graph
         self._parts = parts
-        self.messages: list[Message] = opened.messages(today)
+        self.messages: list[Message] = opened.messages()
         self._first = len(self.messages)
         self.tools: Sequence[str] = opened.tools
         self.facts: list[str] = []
@@ -66,7 +65,7 @@ class Dialogue:
             facts = "\n".join(self.facts)
             self._show(prompts.render("afresh", tools=tools, query=self._opened.query, facts=facts))
             return
-        self.messages = self._opened.messages(self._today, self.facts)
+        self.messages = self._opened.messages(self.facts)
         self._first = len(self.messages)
 
     def naive(self, fault: Fault) -> None:

@@ -69,10 +69,10 @@ class Loop:
         self.query = query
         self.journal = journal
         self.asked = 0
-        self.today = (agent.now or datetime.now(UTC)).date().isoformat()
+        self.today = agent.today
         if journal is not None:
             self.today = begin(journal, query, agent.protocol, self.today)
-        self.opened = agent.opening(query, tools)
+        self.opened = agent.opening(query, tools, self.today)
         self.tools = self.opened.tools
         self.attempts: list[Attempt] = []
         self.tried = 1
@@ -87,7 +87,7 @@ class Loop:
     def reset(self) -> None:
         """Forget the conversation: a try knows nothing of those before it."""
         agent = self.agent
-        self.dialogue = Dialogue(self.opened, self.today, agent.graph, agent.parts)
+        self.dialogue = Dialogue(self.opened, agent.graph, agent.parts)
         elsewhere = bool(agent.allow or agent.base_url)
         self.gate = Gate(agent.graph, lambda: agent.contract, self.tools, self.query, self.opened.examples, elsewhere)
         self.doubted: set[str] = set()

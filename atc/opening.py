@@ -16,6 +16,7 @@ from atc.candidates import Candidates
 from atc.demonstrations import Demonstration, Demonstrations
 from atc.models import Message
 from atc.parts import PARTS, Part
+from protocols.days import with_dates
 from protocols.graph import ProtocolGraph
 from protocols.question import Question
 from protocols.render import PLAIN_NAMES, estimate, render
@@ -56,6 +57,7 @@ class Opening:
     """
 
     query: str
+    today: str
     tools: tuple[str, ...]
     ranked: tuple[str, ...]
     details: tuple[str, ...]
@@ -68,7 +70,7 @@ class Opening:
     def hints(self) -> tuple[str, ...]:
         return tuple(line.strip() for line in self.functions.splitlines() if " — from " in line and line[:1] == " ")
 
-    def messages(self, today: str, facts: Sequence[str] = ()) -> list[Message]:
+    def messages(self, facts: Sequence[str] = ()) -> list[Message]:
         """The prompt. With `facts`, what is known from programs that failed, it begins anew."""
         tools = self.with_examples(self.functions)
         if self.solved:
@@ -79,7 +81,7 @@ class Opening:
         else:
             text = prompts.render("question", tools=tools, query=self.query)
         return [
-            Message("system", prompts.render("solve", today=today).strip()),
+            Message("system", prompts.render("solve", today=self.today).strip()),
             *(Message("user" if role == "user" else "assistant", said) for role, said in prompts.turns("examples")),
             Message("user", text.strip()),
         ]
@@ -90,15 +92,16 @@ class Opening:
             return functions
         return f"{functions}\n\n" + prompts.render("chains", chains="\n\n".join(self.examples)).strip()
 
-    def tokens(self, today: str) -> int:
+    def tokens(self) -> int:
         """About how many tokens the prompt has."""
-        return sum(estimate(message.content) for message in self.messages(today))
+        return sum(estimate(message.content) for message in self.messages())
 
 
 def opening(
     query: str,
     candidates: Candidates,
     vocabulary: Mapping[str, frozenset[str]],
+    today: str,
     tools: Sequence[str] | None = None,
     most: int = 20,
     parts: Collection[Part] = PARTS,
@@ -109,6 +112,7 @@ def opening(
     Args:
         candidates: The tools of the protocol, searchable.
         vocabulary: The fixed words of the API's fields (see protocols.vocabulary).
+        today: As YYYY-MM-DD.
         tools: The tools to offer; without them the `most` best ones, and the producers of their identifiers.
         parts: What the prompt has (see atc.parts).
         solved: Questions that were answered before.
@@ -140,11 +144,11 @@ def opening(
     if solved is not None and "demonstrations" in parts:
         before = tuple(solved.like(query, offered, meaning=candidates.meaning))
     if "examples" not in parts:
-        return Opening(query, offered, ranked, details, speaks_of, functions, solved=before)
+        return Opening(query, today, offered, ranked, details, speaks_of, functions, solved=before)
     shown = _exemplary(candidates, spoken, speaks_of, scores, ranked)
     sure = {name for name in shown if scores[name] >= _SURE * scores[ranked[0]]}
-    chains = examples(graph, shown, offered, spoken, sure)
-    return Opening(query, offered, ranked, details, speaks_of, functions, chains, before)
+    chains = examples(graph, shown, offered, with_dates(spoken, today), sure)
+    return Opening(query, today, offered, ranked, details, speaks_of, functions, chains, before)
 
 
 def _unchanging(graph: ProtocolGraph, speaks_of: Mapping[str, str], hints: bool) -> str | None:

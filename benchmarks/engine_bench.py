@@ -141,7 +141,7 @@ def openvino(file: Path, prompts: Sequence[Sequence[Message]]) -> Speed:
 def main(model: str, only: tuple[str, ...]) -> None:
     """Measure how fast the local engine is with each of its settings."""
     with Agent(load(sample("cinema")), model, simulate=True) as agent:
-        prompts = [agent.opening(query).messages("2024-06-01") for query in QUESTIONS]
+        prompts = [agent.opening(query, today="2024-06-01").messages() for query in QUESTIONS]
     found: dict[str, Speed] = {}
     names = [name for name in (*SETTINGS, _OTHER) if name in only or (not only and name in SETTINGS)]
     try:

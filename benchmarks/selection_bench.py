@@ -45,12 +45,12 @@ def measure(agents: dict[str, Agent], tasks: Sequence[Task], most: int | None) -
         count = most or len(agent.protocol.tools)
         plain = agent.candidates.choose(task.query, count, closed=False)
         agent.tools = count
-        opened = agent.opening(task.query)
+        opened = agent.opening(task.query, today="2024-06-01")
         recall.append(len(gold & set(plain)) / len(gold))
         closed.append(len(gold & set(opened.tools)) / len(gold))
         worked.append(gold <= set(_CALL.findall("\n".join(opened.examples))))
         shown.append(len(opened.tools))
-        tokens.append(opened.tokens("2024-06-01"))
+        tokens.append(opened.tokens())
     figures = {"recall": 100 * mean(recall), "closed": 100 * mean(closed), "examples": 100 * mean(worked)}
     figures |= {"tools": mean(shown), "tokens": mean(tokens)}
     return {name: round(value, 1) for name, value in figures.items()}

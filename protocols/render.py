@@ -116,6 +116,7 @@ class _Writer:
         self.described = described
         self.names: dict[str, str] = {}
         self.plain: dict[int, str] = {}
+        self.told: set[str] = set()
 
     def _flow(self) -> frozenset[str]:
         """The keys on the way to what other tools take."""
@@ -181,7 +182,9 @@ class _Writer:
         schema = _body(tool)
         keys = list(self._kept(schema)[0]) if schema is not None else []
         shown = f"{signature} -> {{{', '.join(keys)}}}" if 0 < len(keys) <= _BRIEF else signature
-        return "\n".join([shown, *(f"  {hint}" for hint in hints if hint)])
+        told = [hint for hint in hints if hint and not any(line.startswith(hint) for line in self.told)]
+        self.told.update(told)
+        return "\n".join([shown, *(f"  {hint}" for hint in told)])
 
     def _is_page(self, properties: Mapping[str, Schema]) -> bool:
         """Whether an object is just the wrapping of a list, which is best seen where it is."""
@@ -199,8 +202,9 @@ class _Writer:
         if self.described and (text := sentence(tool.description or tool.summary)):
             lines[0] += f" — {text}"
         flow = [p for p in arguments if self.hints and (p.required or (tool.writes and not self.whole))]
-        hints = (self.graph.hint(tool.name, p.argument, self.among, most=2) for p in flow)
-        lines.extend(f"  {hint}" for hint in hints if hint)
+        hints = [hint for p in flow if (hint := self.graph.hint(tool.name, p.argument, self.among, most=2))]
+        self.told.update(hints)
+        lines.extend(f"  {hint}" for hint in hints)
         if (schema := _body(tool)) is not None:
             lines.append("  -> " + self._shape(schema, 0))
         return "\n".join(lines)

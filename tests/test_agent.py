@@ -289,8 +289,7 @@ def test_each_part_of_the_prompt_can_be_left_out() -> None:
     def prompt(*without: str) -> str:
         with Agent(protocol, ScriptedModel(), tools=1, without=without) as agent:
             return "\n".join(
-                said.content
-                for said in agent.opening("Which credits does the person Ana Bell have?").messages("2024-06-01")[-1:]
+                said.content for said in agent.opening("Which credits does the person Ana Bell have?").messages()[-1:]
             )
 
     whole, unhinted, open_ended, bare = prompt(), prompt("hints"), prompt("closure"), prompt("examples")

@@ -85,9 +85,9 @@ def test_a_small_api_is_written_down_the_same_for_every_question() -> None:
     candidates, known = Candidates(graph), vocabulary(graph.protocol)
     queries = ("Who directed Dune?", "Which films are on my watchlist?")
 
-    stable = [opening(query, candidates, known).messages("2024-06-01")[-1].content for query in queries]
+    stable = [opening(query, candidates, known, "2024-06-01").messages()[-1].content for query in queries]
     ranked = [
-        opening(query, candidates, known, parts=remaining(["stable"])).messages("2024-06-01")[-1].content
+        opening(query, candidates, known, "2024-06-01", parts=remaining(["stable"])).messages()[-1].content
         for query in queries
     ]
 

@@ -27,7 +27,7 @@ def test_a_question_like_one_before_is_shown_how_that_was_answered(tmp_path: Pat
         assert agent.opening("What is the rating of Dusk?").solved == ()
         assert agent.solve("What is the rating of Dusk?").warnings == ()
         (shown,) = agent.opening("What is the rating of Harbor Lights?").solved
-        prompt = agent.opening("What is the rating of Harbor Lights?").messages("2024-06-01")[-1].content
+        prompt = agent.opening("What is the rating of Harbor Lights?").messages()[-1].content
         assert agent.opening("Who is the oldest person?").solved == ()
 
     assert shown == Demonstration("What is the rating of Dusk?", PROGRAM, ("GET_films",))

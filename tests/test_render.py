@@ -52,6 +52,17 @@ def test_tools_without_details_keep_their_signature(cinema: ProtocolGraph) -> No
     assert text.count("\n  ->") == 1
 
 
+def test_where_an_identifier_comes_from_is_told_once_of_tools_in_one_line(cinema: ProtocolGraph) -> None:
+    """A described tool tells it each time."""
+    told = '  personId: int — from GET_people(query=…)["people"][0]["personId"]'
+    text = render(cinema.protocol.tools, cinema, details=["GET_people_personId"], whole=False)
+    others = [line for line in text.splitlines() if line.startswith("GET_") and "(personId: int)" in line]
+
+    assert len(others) > 1
+    assert text.count(told) == 1
+    assert render(cinema.protocol.tools, cinema, whole=False).count(told) == len(others)
+
+
 @pytest.mark.parametrize("budget", [1200, 750, 400])
 def test_a_budget_is_kept(cinema: ProtocolGraph, budget: int) -> None:
     """Details go first, signatures never."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -53,9 +52,8 @@ def explain(
     with Agent.from_openapi(api, tools=tools, store=store) as agent:
         opened = agent.opening(query.strip())
         total = len(agent.protocol.tools)
-    today = datetime.now(UTC).date().isoformat()
-    messages = opened.messages(today)
-    tokens = _counted(model, [message.content for message in messages]) if model else opened.tokens(today)
+    messages = opened.messages()
+    tokens = _counted(model, [message.content for message in messages]) if model else opened.tokens()
     if as_json:
         data = {
             "query": opened.query,

@@ -1,0 +1,48 @@
+"""The dates of days that a question names by how far away they are: `yesterday`, `on this day last year`."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from datetime import date, timedelta
+
+__all__ = ["with_dates"]
+
+_COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
+_DAY = re.compile(
+    r"\b(?:(?P<before>(?:the day before )?yesterday)|(?P<after>(?:the day after )?tomorrow)"
+    r"|(?P<again>th(?:is|e same) (?:day|date|time) last (?P<last>week|month|year))"
+    rf"|(?P<count>\d{{1,3}}|{'|'.join(_COUNTS)}) (?P<unit>day|week|month|year)s? ago)\b(?! \()",
+    re.IGNORECASE,
+)
+
+
+def with_dates(text: str, today: str) -> str:
+    """A text with the date behind each such day, as in `yesterday (2024-05-31)`.
+
+    Args:
+        today: As YYYY-MM-DD.
+    """
+    now = date.fromisoformat(today)
+
+    def dated(found: re.Match[str]) -> str:
+        if found["before"] or found["after"]:
+            far = 2 if " " in found[0] else 1
+            day = now + timedelta(days=far if found["after"] else -far)
+        elif found["again"]:
+            day = _earlier(now, 1, found["last"].lower())
+        else:
+            said = found["count"].lower()
+            day = _earlier(now, int(said) if said.isdigit() else _COUNTS[said], found["unit"].lower())
+        return f"{found[0]} ({day.isoformat()})"
+
+    return _DAY.sub(dated, text)
+
+
+def _earlier(day: date, count: int, unit: str) -> date:
+    """The day so many units before; where the month is too short for it, its last one."""
+    if unit in ("day", "week"):
+        return day - timedelta(days=count * (7 if unit == "week" else 1))
+    months = day.year * 12 + day.month - 1 - count * (12 if unit == "year" else 1)
+    year, month = divmod(months, 12)
+    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
