@@ -132,11 +132,14 @@ def nothing_found(seen: Inspected) -> Finding | None:
 
 
 def nothing_new(seen: Inspected) -> Finding | None:
-    """The program says the question's own words again."""
+    """The program says the question's own words again; a thing found without them may be called so, as a show Today."""
     said = words(seen.run.stdout)
     if seen.changed or seen.chooses or not set(said) <= set(words(seen.query)):
         return None
     if not any(word.isalpha() for word in said):
+        return None
+    given = " ".join(str(value) for call in seen.run.calls for value in call.arguments.values()).casefold()
+    if all(_is_text(line, seen) and line not in seen.query and line.casefold() not in given for line in seen.lines):
         return None
     shown = seen.lines[0][:80]
     return Finding("NothingNew", f"the program printed {shown!r}, which the question says already")

@@ -103,6 +103,23 @@ def test_the_words_of_the_question_are_no_answer(query: str, text: str, doubted:
 
 
 @pytest.mark.parametrize(
+    ("query", "given", "doubted"),
+    [
+        ("What is on today?", {"page": 1}, False),
+        ("Who made today?", {"query": "today"}, True),
+        ("Who made the film Today?", {"page": 1}, True),
+    ],
+)
+def test_a_thing_may_be_called_like_a_word_of_the_question(query: str, given: dict[str, object], doubted: bool) -> None:
+    """Where it was not looked for by that word, and the question does not name it."""
+    found = run(
+        "Today\n", call(response={"films": [{"title": "Today"}]}, **given), printed=(exact("films", 0, "title"),)
+    )
+
+    assert ("NothingNew" in kinds("", found, query)) is doubted
+
+
+@pytest.mark.parametrize(
     ("query", "text", "doubted"),
     [
         ("How many films are there?", "Dune, Solaris", True),
