@@ -659,6 +659,26 @@ def test_a_key_is_taken_from_the_entry_of_the_same_day() -> None:
     assert put_right('print([tide["length"] for tide in tides])') is None
 
 
+def test_a_response_that_nothing_is_done_with_is_the_one_that_is_meant() -> None:
+    """Where it has the key at the same place; one that is read somewhere is not."""
+
+    def answer(*names: str) -> dict[str, object]:
+        items = {"type": "object", "properties": {name: {"type": "string"} for name in names}}
+        listed = {"application/json": {"schema": {"type": "object", "properties": {"crew": {"items": items}}}}}
+        return {"get": {"responses": {"200": {"description": "", "content": listed}}}}
+
+    paths = {"/boats": answer("job", "title"), "/trips": answer("job", "name")}
+    protocol = load({"openapi": "3.0.3", "info": {"title": "Coast", "version": "1"}, "paths": paths})
+    begun = "boats = GET_boats()\ntrips = GET_trips()\n"
+
+    def put_right(line: str) -> str | None:
+        return mended(begun + line, check(begun + line, Contract(protocol), None, None, ProtocolGraph(protocol)))
+
+    wrong = 'print([one["name"] for one in boats["crew"]])'
+    assert put_right(wrong) == begun + wrong.replace("boats", "trips")
+    assert put_right(f"print(trips)\n{wrong}") == begun + "print(trips)\n" + wrong.replace("name", "title")
+
+
 GATHERS = """films = []
 for name in ["Dune", "Tenet"]:
     film = GET_films(query=name)["films"][0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import replace
 from difflib import SequenceMatcher, get_close_matches
 
@@ -89,7 +90,11 @@ def missing_key(subject: Subject, report: Report, place: Place, key: str) -> Dia
     elif near:
         message += f'; did you mean "{near[0]}"?'
     edit = subject.instead(report, text) if report.rule == "invalid-typed-dict-key" else None
-    if not inside and not same and (beside := _beside(subject, place, key)) is not None:
+    if not inside and (unread := _unread(subject, place, key)) is not None:
+        tool, name, edit = unread
+        message = f'{where} has no "{key}"; "{key}" is in {tool}(…){steps((*place.path, key))}, which is {name}'
+        suggestion = name
+    elif not inside and not same and (beside := _beside(subject, place, key)) is not None:
         wrong, right, path = beside
         message = f'{where} has no "{key}"; "{key}" is in {place.tool}(…){steps(path)}, not in ["{wrong}"]'
         suggestion, edit = f'["{right}"]', _only(subject, wrong, right)
@@ -186,6 +191,32 @@ def _joined(subject: Subject, report: Report, place: Place, key: str) -> tuple[s
                 same = f'{entry}["{shared[0]}"] == {held}["{shared[0]}"]'
                 text = f'next({entry} for {entry} in {name} if {same})["{key}"]'
                 return name, shared[0], Edit.of(subject.lines, wrong, text)
+    return None
+
+
+def _unread(subject: Subject, place: Place, key: str) -> tuple[str, str, Edit | None] | None:
+    """A response that the program holds and does nothing with, and which has the key at the same place: of what tool,
+    the variable, and that one in place of the other."""
+    tree = subject.tree
+    read = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    holders = (
+        [
+            node.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Subscript)
+            and isinstance(node.value, ast.Name)
+            and isinstance(node.slice, ast.Constant)
+            if node.slice.value == place.path[0] and subject.returned(node.value) == (place.tool, ())
+        ]
+        if place.path
+        else []
+    )
+    for other in subject.stubs.places.values():
+        if other.tool == place.tool or other.path != place.path or key not in other.keys or len(holders) != 1:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and not read[node.id] and subject.returned(node) == (other.tool, ()):
+                return other.tool, node.id, Edit.of(subject.lines, holders[0], node.id)
     return None
 
 
