@@ -83,7 +83,7 @@ class OpenVINOModel(Asked):
             if length == CONTEXT:  # it may be longer
                 length = self.count_tokens(text)
             refuse_what_is_too_long(self.name, length, request.max_tokens, CONTEXT)
-            reply, copies = self._write(pipeline, prompt, settings(request))
+            reply, copies = self._write(pipeline, prompt, settings(request), request.stop)
             written = reply.tokens[0]
             text, _ = cut(tokenizer.decode(written), request.stop)
         usage = Usage(length, len(written), 0, 1, time.monotonic() - started)
@@ -144,10 +144,11 @@ class OpenVINOModel(Asked):
             if not old.name.endswith(".part") or old.stat().st_mtime < time.time() - _LONG_AGO:
                 shutil.rmtree(old, ignore_errors=True)
 
-    def _write(self, pipeline: Any, prompt: Any, asked: Any) -> tuple[Any, int | None]:
+    def _write(self, pipeline: Any, prompt: Any, asked: Any, stop: Sequence[str]) -> tuple[Any, int | None]:
         """What it answers, as tokens, and from where on that is nothing but copies of what stands before.
 
-        It is made in a thread of its own, so that Ctrl-C is heard meanwhile.
+        It is made in a thread of its own, so that Ctrl-C is heard meanwhile. The texts to stop at are sought here: with
+        drafts, OpenVINO 2026.4 fails on some answers that hold one (openvino.genai pull request 4302).
         """
         from openvino_genai import StreamingStatus
 
@@ -161,7 +162,8 @@ class OpenVINOModel(Asked):
             copies = copies or endless(written)  # it is told the rest of what was made in one go, too
             if given_up.is_set():
                 return StreamingStatus.CANCEL
-            return StreamingStatus.RUNNING if copies is None else StreamingStatus.STOP
+            ended = copies is not None or any(one in written for one in stop)
+            return StreamingStatus.STOP if ended else StreamingStatus.RUNNING
 
         def work() -> None:
             try:
@@ -197,7 +199,6 @@ def settings(request: Request) -> Any:
     asked.apply_chat_template = False
     asked.num_assistant_tokens, asked.max_ngram_size = DRAFTED, _ALIKE
     asked.max_new_tokens = request.max_tokens
-    asked.stop_strings = set(request.stop)
     asked.do_sample = request.seed is not None
     if request.seed is not None:  # as llama.cpp draws
         asked.temperature, asked.top_k, asked.top_p, asked.min_p = TEMPERATURE, 40, 0.95, 0.05
