@@ -92,7 +92,7 @@ def missing_key(subject: Subject, report: Report, place: Place, key: str) -> Dia
     edit = subject.instead(report, text) if report.rule == "invalid-typed-dict-key" else None
     if not inside and (unread := _unread(subject, place, key)) is not None:
         tool, name, edit = unread
-        message = f'{where} has no "{key}"; "{key}" is in {tool}(…){steps((*place.path, key))}, which is {name}'
+        message = f'{where} has no "{key}"; {name} has it, in {tool}(…){steps((*place.path, key))}'
         suggestion = name
     elif not inside and not same and (beside := _beside(subject, place, key)) is not None:
         wrong, right, path = beside
