@@ -33,8 +33,8 @@ _LIKELIEST = 2
 class Dialogue:
     """The conversation of one try at a question.
 
-    `messages` is what the model reads next, `begin` how the next program begins, where that is known for sure. `facts`
-    are what has become known from failures. `tools` are the functions that the messages show.
+    `messages` is what the model reads next. `facts` are what has become known from failures. `tools` are the functions
+    that the messages show.
     """
 
     def __init__(self, opened: Opening, graph: ProtocolGraph, parts: Collection[Part]) -> None:
@@ -45,7 +45,6 @@ class Dialogue:
         self._first = len(self.messages)
         self.tools: Sequence[str] = opened.tools
         self.facts: list[str] = []
-        self.begin = ""
 
     def wrote(self, program: str) -> None:
         """The model wrote a program, or one was put right for it."""
@@ -59,7 +58,6 @@ class Dialogue:
 
     def afresh(self) -> None:
         """Begin anew, with the facts but without any program: a small model tends to repeat what it reads."""
-        self.begin = ""
         if "focus" in self._parts:
             tools = self._opened.with_examples(self._related(*self.facts, *self._opened.examples))
             facts = "\n".join(self.facts)
@@ -72,9 +70,8 @@ class Dialogue:
         """Tell the error text alone."""
         self._add(prompts.render("reflect_naive", error=said(fault), query=self._opened.query))
 
-    def doubted(self, program: str, fault: Fault, tool: str | None, begin: str) -> None:
+    def doubted(self, program: str, fault: Fault, tool: str | None) -> None:
         """Tell why an answer is to be looked at again; `tool` is whose response speaks against it."""
-        self.begin = begin
         if "focus" in self._parts:
             self._revise(program, f"It ran, but its answer is doubtful:\n{said(fault)}", tool)
             return
@@ -85,7 +82,6 @@ class Dialogue:
 
     def failed(self, program: str, fault: Fault, tool: str | None, known: Remedy) -> None:
         """Tell what went wrong with a tool, or with the program itself, and what is known about it."""
-        self.begin = known.begin
         message = [fault.message[:_SHORT]] if fault.stage == "check" or tool is None else []
         new = [line for line in (*message, *known.facts) if line not in self.facts]
         if "focus" in self._parts:

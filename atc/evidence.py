@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
-from atc.programs import calls_of, parsed
+from atc.programs import parsed
 from protocols.routes import Held
 from protocols.shapes import Step
 from sandbox.records import CallRecord
 
-__all__ = ["Finding", "Span", "argument_of", "findings"]
+__all__ = ["Finding", "findings"]
 
 _KEYS = 14
 
@@ -26,26 +26,16 @@ _KEYS = 14
 class Finding:
     """A fact about an expression of the failing line: a value of `tool`'s response at `path`, 0 for any item of a list.
 
-    Where a response had no such key, `missing` is the key, `span` the expression that looked for it, and `held` the
-    object that was to have it, with the objects around it that the line also names, nearest first. `arguments` are
-    those of the object's call, as program text.
+    Where a response had no such key, `missing` is the key, and `held` the object that was to have it, with the objects
+    around it that the line also names, nearest first. `arguments` are those of the object's call, as program text.
     """
 
     text: str
     tool: str | None
     path: tuple[Step, ...] = ()
     missing: str | None = None
-    span: Span | None = None
     held: tuple[Held, ...] = ()
     arguments: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Where an expression stands in a program's text, as offsets of its first character and after its last."""
-
-    start: int
-    end: int
 
 
 class _UnknownError(Exception):
@@ -86,36 +76,9 @@ def findings(program: str, line: int, calls: Sequence[CallRecord]) -> list[Findi
             if finding.missing:
                 around = tuple(resolver.around(base, held))
                 given = resolver.arguments(held.call)
-                finding = replace(finding, span=resolver.span(node), held=around, arguments=given)
+                finding = replace(finding, held=around, arguments=given)
             found.setdefault(finding.text, finding)
     return list(found.values())
-
-
-def argument_of(
-    program: str, call: CallRecord, argument: str, calls: Sequence[CallRecord]
-) -> tuple[Span, tuple[Held, ...]] | None:
-    """Where a program gives a call an argument, and the objects that its expression names; None when that is unclear.
-
-    An argument that is not given by name, or that several calls on the line are given, is unclear.
-    """
-    if (tree := parsed(program)) is None:
-        return None
-    given = [
-        word.value
-        for node, _ in calls_of(tree, {call.tool or ""})
-        if call.line is not None and node.lineno <= call.line <= (node.end_lineno or node.lineno)
-        for word in node.keywords
-        if word.arg == argument
-    ]
-    if len(given) != 1 or call.line is None:
-        return None
-    resolver = _Resolver(program, tree, calls)
-    base = given[0].value if isinstance(given[0], ast.Subscript) else given[0]
-    try:
-        held = tuple(resolver.around(base, resolver.value(base, call.line)))
-    except _UnknownError:
-        held = ()
-    return resolver.span(given[0]), held
 
 
 def _access(node: ast.AST) -> tuple[ast.expr | None, str | int | None]:
@@ -177,18 +140,7 @@ class _Resolver:
 
     def text(self, node: ast.expr) -> str:
         """An expression as the program has it."""
-        span = self.span(node)
-        return self.program[span.start : span.end]
-
-    def span(self, node: ast.expr) -> Span:
-        lines = self.program.split("\n")
-
-        def offset(line: int, column: int) -> int:
-            # The parser counts columns in bytes.
-            return sum(len(one) + 1 for one in lines[: line - 1]) + len(lines[line - 1].encode()[:column].decode())
-
-        end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-        return Span(offset(node.lineno, node.col_offset), offset(end_line, end_column))
+        return ast.get_source_segment(self.program, node) or ast.unparse(node)
 
     def around(self, node: ast.expr, held: _Value) -> Iterator[Held]:
         """An object and the objects around it that the expression names."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -37,7 +37,7 @@ from atc.models.grammar import beginning
 from atc.models.replay import request_hash
 from atc.modes import LOOP, baseline
 from atc.modes.work import Work
-from atc.programs import extract, fenced, same
+from atc.programs import extract, same
 from atc.provenance import flows
 from atc.remedy import Remedy, remedy, remedy_of
 from atc.resume import answered, begin, keep, open_writes, refused_write
@@ -259,8 +259,6 @@ class Loop:
             return other
         self.drawn = 0
         self.gate.tell(found)
-        if helps and not known.begin and (lines := self.gate.recalled(found[0])):
-            known = replace(known, begin="\n".join(lines).partition("…")[0])
         self.dialogue.failed(program, fault, attribution.tool, known)
         return None
 
@@ -274,6 +272,8 @@ class Loop:
             if same(partly, program) or "remedy" not in self.agent.parts:
                 return None
             program, found = partly, self.gate.look(partly)
+            if not found:
+                return program
             known = remedy_of(found, program, self.agent.graph, self.opened.ranked, self.agent.vocabulary)
         return None
 
@@ -339,8 +339,7 @@ class Loop:
         self.agent.on_event(ModelWaiting(self.number))
         self.mended = False
         talk = self.dialogue
-        program, usage = self.ask_program(talk.begin)
-        talk.begin = ""
+        program, usage = self.ask_program()
         again = bool(program) and self.is_known(program) and not self.insists()
         if again and not self.escaped and "afresh" in self.agent.parts:
             self.escaped = True
@@ -362,20 +361,17 @@ class Loop:
         fault = self.attempts[-1].fault if self.attempts else None
         return fault is not None and fault.stage == "answer" and fault.type not in _BASELESS
 
-    def ask_program(
-        self, begin: str = "", drawn: bool = False, messages: Sequence[Message] | None = None
-    ) -> tuple[str, Usage]:
-        """One program and what it cost. With `begin` it starts with that text, which the model need not write.
+    def ask_program(self, drawn: bool = False, messages: Sequence[Message] | None = None) -> tuple[str, Usage]:
+        """One program and what it cost.
 
         `drawn`: not the likeliest one, but one drawn with a seed. `messages`: what to ask, instead of all of it.
         """
         asked = self.dialogue.messages if messages is None else messages
-        prefilled = [*asked, Message("assistant", PREFILL + begin)]
+        prefilled = [*asked, Message("assistant", PREFILL)]
         tools = self.dialogue.tools if "names" in self.agent.parts else ()
         held = {name: beginning(self.agent.protocol.tool(name)) for name in tools}
         completion = self.complete(prefilled, stop=("\n```",), max_tokens=_PROGRAM_TOKENS, drawn=drawn, functions=held)
-        whole = completion.text if fenced(completion.text) is not None else begin + completion.text
-        return extract(whole), completion.usage
+        return extract(completion.text), completion.usage
 
     def complete(
         self,
@@ -448,7 +444,7 @@ class Loop:
         agent = self.agent
         if finding is not None:
             about = run.calls[finding.call].tool if run is not None and finding.call is not None else None
-            self.dialogue.doubted(program, fault, about, finding.begin if "remedy" in agent.parts else "")
+            self.dialogue.doubted(program, fault, about)
             return
         if agent.mode == "naive":
             self.dialogue.naive(fault)

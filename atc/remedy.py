@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from atc.check import Diagnostic, begun, mended, respelled
+from atc.check import Diagnostic, mended
 from atc.check.diagnostic import Edit
-from atc.evidence import Finding, Span, argument_of, findings
+from atc.evidence import Finding, findings
 from atc.faults import Attribution, Fault
 from atc.programs import parsed, subscripts_at
 from protocols.graph import ProtocolGraph, Source
-from protocols.routes import Held, route_to_argument, route_to_field, route_to_resource, search_expression, steps
+from protocols.routes import Held, route_to_field, route_to_resource, search_expression, steps
 from protocols.shapes import Step
 from protocols.vocabulary import mentioned
 from protocols.words import cut_short
@@ -36,14 +36,13 @@ _ALIKE = 0.78
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What is known about a failure: facts, each one line, and where it is known for sure, how the revision begins.
+    """What is known about a failure: facts, each one line.
 
-    `begin` is the failed program up to its fault, with what the program should have said there. `whole` is all of it
-    with that, where what was missing is one value that one way leads to.
+    `whole` is the failed program with what it should have said, where what was missing is one value that one way leads
+    to.
     """
 
     facts: tuple[str, ...] = ()
-    begin: str = ""
     whole: str = ""
 
 
@@ -76,14 +75,8 @@ def remedy(
     if call.tool is None:
         return Remedy()
     lines: list[str] = []
-    begin = ""
     if call.status is None or call.status >= 400:
-        for told, argument, text in _identifiers(call, run.calls[: call.index], query, graph, shown):
-            lines.append(told)
-            place = argument_of(program, call, argument, run.calls)
-            if place is not None:
-                text = text or route_to_argument(graph, call.tool, argument, place[1], shown)
-                begin = begin or (_begin(program, place[0], text) if text else "")
+        lines.extend(_identifiers(call, run.calls[: call.index], query, graph, shown))
     else:
         facts = findings(program, fault.line, run.calls) if fault.line else []
         lines.extend(fact.text for fact in facts)
@@ -99,11 +92,9 @@ def remedy(
             if inside:
                 lines.append(f'"{key}" is in {call.tool}(…){inside[0]}')
                 continue
-            told, text = _elsewhere(key, fact, graph, shown, known)
+            told, _ = _elsewhere(key, fact, graph, shown, known)
             lines.extend([told] if told else [])
-            if text and fact.span:
-                begin = begin or _begin(program, fact.span, _at_hand(program, fault.line or 0, text))
-    return Remedy(tuple(lines), begin)
+    return Remedy(tuple(lines))
 
 
 def remedy_of(
@@ -128,7 +119,7 @@ def remedy_of(
             continue
         edited.append(one)
     whole = mended(program, [one for one in edited if one.edit is not None]) if edited[0].edit is not None else None
-    return Remedy(tuple(facts), begun(program, edited), whole or "" if sure else "")
+    return Remedy(tuple(facts), whole or "" if sure else "")
 
 
 def _instead(
@@ -228,13 +219,6 @@ def _given(program: str, line: int, tool: str) -> dict[str, str]:
     return {word.arg: ast.unparse(word.value) for word in last.keywords if word.arg} if last is not None else {}
 
 
-def _begin(program: str, span: Span, text: str) -> str:
-    """The program up to the end of the line on which an expression stands, with another in its place."""
-    whole = program[: span.start] + text + program[span.end :]
-    lines = program[: span.start].count("\n") + text.count("\n") + 1
-    return "\n".join((respelled(whole) or whole).split("\n")[:lines]) + "\n"
-
-
 def outline(value: object, most: int = 400) -> str:
     """A response by its keys: `{page, results: [{id, name}, … 20 items]}`; cut to about `most` characters."""
     text = _outline(value, 0)
@@ -265,9 +249,8 @@ def _outline(value: object, depth: int) -> str:
 
 def _identifiers(
     call: CallRecord, earlier: Collection[CallRecord], query: str, graph: ProtocolGraph, shown: Collection[str]
-) -> Iterator[tuple[str, str, str | None]]:
-    """For each identifier that a rejected call was given: where it should have come from, the argument's name, and the
-    program text that searches for what it names, if it is a name."""
+) -> Iterator[str]:
+    """For each identifier that a rejected call was given: where it should have come from."""
     tool = call.tool or ""
     for argument, value in call.arguments.items():
         want = graph.want(tool, argument)
@@ -277,7 +260,7 @@ def _identifiers(
         if str(value) in query:
             text = search_expression(graph, sources, value) if isinstance(value, str) else None
             if text is not None:
-                yield f"{argument}={value!r} is a name and no identifier. Write {text}", argument, text
+                yield f"{argument}={value!r} is a name and no identifier. Write {text}"
             continue
         origin = next(((c, path) for c in reversed(list(earlier)) for path in _find(c.response, value)), None)
         if origin is None:
@@ -293,10 +276,10 @@ def _identifiers(
             )
             beside = next((s.path[-1] for s in sources if s.tool == giver.tool and s.path), None)
             if beside is not None and beside != path[-1] and _has(giver.response, (*path[:-1], beside)):
-                yield f'{told} Use "{beside}" of the same object', argument, None
+                yield f'{told} Use "{beside}" of the same object'
                 continue
             wanted = _onwards(giver.tool or "", sources, graph)
-        yield f"{told} Take {argument} from {graph.expression(wanted)}", argument, None
+        yield f"{told} Take {argument} from {graph.expression(wanted)}"
 
 
 def _onwards(giver: str, sources: tuple[Source, ...], graph: ProtocolGraph) -> Source:

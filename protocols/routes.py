@@ -15,7 +15,7 @@ from protocols.shapes import Step
 from protocols.wants import Want
 from protocols.words import SEARCHES, WRAPPERS, noun_of
 
-__all__ = ["Held", "Route", "route_to_argument", "route_to_field", "route_to_resource", "search_expression", "steps"]
+__all__ = ["Held", "Route", "route_to_field", "route_to_resource", "search_expression", "steps"]
 
 _MOST = 3
 """Calls that a way may take."""
@@ -76,16 +76,6 @@ def route_to_resource(
             last = graph.protocol.tool(call.tool).path.rstrip("/").rpartition("/")[2]
             if not last.startswith("{") and noun_of(last) == noun_of(name):
                 return Route(call.text, call.tool, ())
-    return None
-
-
-def route_to_argument(
-    graph: ProtocolGraph, tool: str, argument: str, held: Sequence[Held], among: Sequence[str]
-) -> str | None:
-    """The program text that yields an argument of a tool in the fewest calls, or None; see `route_to_field`."""
-    for calls in (held, *_onwards(graph, held, {}, [name for name in among if name != tool])):
-        if (text := _filled(graph, tool, argument, calls, {})) is not None:
-            return text
     return None
 
 

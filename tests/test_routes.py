@@ -6,7 +6,7 @@ import pytest
 
 from protocols import load
 from protocols.graph import ProtocolGraph
-from protocols.routes import Held, route_to_argument, route_to_field, route_to_resource
+from protocols.routes import Held, route_to_field, route_to_resource
 from protocols.samples import sample
 from protocols.wants import Want
 
@@ -59,15 +59,6 @@ def test_an_identifier_that_was_used_already_is_used_again(cinema: ProtocolGraph
 
 def test_only_tools_that_may_be_called_are_on_the_way(cinema: ProtocolGraph) -> None:
     assert route_to_field(cinema, "birthday", [PERSON], {}, ["GET_films", "GET_people"]) is None
-
-
-def test_the_way_to_an_identifier(cinema: ProtocolGraph) -> None:
-    """A person is no film, but has made some."""
-    text = route_to_argument(cinema, "GET_films_filmId", "filmId", [PERSON], names(cinema))
-
-    assert text is not None
-    assert text.startswith('GET_people_personId_credits(personId=person["personId"])')
-    assert text.endswith('["filmId"]')
 
 
 def test_what_lies_under_an_object_is_called_for(cinema: ProtocolGraph) -> None:

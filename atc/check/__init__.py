@@ -9,6 +9,6 @@ from __future__ import annotations
 
 from atc.check.checking import check
 from atc.check.diagnostic import Diagnostic
-from atc.check.mending import begun, mended, respelled
+from atc.check.mending import mended, respelled
 
-__all__ = ["Diagnostic", "begun", "check", "mended", "respelled"]
+__all__ = ["Diagnostic", "check", "mended", "respelled"]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from atc.check.diagnostic import Diagnostic
 from atc.programs import parsed
 
-__all__ = ["begun", "mended", "respelled"]
+__all__ = ["mended", "respelled"]
 
 _SPACED = re.compile(r"^\s*([A-Za-z]\w*) ([A-Za-z]\w*) =(?!=)", re.MULTILINE)
 _NAMES = 6
@@ -34,20 +34,6 @@ def mended(program: str, found: Sequence[Diagnostic]) -> str | None:
         lines[edit.line - 1] = row[: edit.start] + edit.text + row[edit.end :]
     better = "\n".join(lines)
     return respelled(better) or better
-
-
-def begun(program: str, found: Sequence[Diagnostic]) -> str:
-    """The program up to the end of the last line before which every mistake can be put right; empty for none."""
-    known = []
-    for one in found:
-        if one.edit is None:
-            break
-        known.append(one)
-    if not known:
-        return ""
-    last = max(one.line for one in known)
-    whole = mended(program, [one for one in known if one.line <= last]) or ""
-    return "\n".join(whole.split("\n")[:last]) + "\n"
 
 
 def respelled(program: str) -> str | None:

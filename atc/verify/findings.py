@@ -56,8 +56,7 @@ class Finding:
     """Why an answer deserves a second look.
 
     `message` says what to do, in words for the model. `line` is of the program; `call` the index of a call and `path`
-    where in its reply, as far as it is about one. `begin` is what of the program can stay, with a comment on how to go
-    on, where that is known: a small model that is only told so writes the same once more.
+    where in its reply, as far as it is about one.
     """
 
     kind: Kind
@@ -65,7 +64,6 @@ class Finding:
     line: int | None = None
     call: int | None = None
     path: tuple[Step, ...] = ()
-    begin: str = ""
 
     def fault(self) -> Fault:
         """The finding as what is wrong with an attempt."""

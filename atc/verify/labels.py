@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 
 from atc.programs import calls_of
 from atc.verify.findings import Finding, Inspected
-from protocols.graph import ProtocolGraph
 from protocols.model import Tool
 from protocols.vocabulary import stem
 from protocols.wishes import sentences
@@ -65,7 +64,7 @@ def mislabelled(seen: Inspected) -> Finding | None:
         if meant is not None:
             best = [name for name in where if not _beginnings(name).isdisjoint(_beginnings(label))]
             meaning = [tools[name] for name in best or where]
-            return _told(seen, line, meant, ast.unparse(value), meaning[:_FEW])
+            return _told(line, meant, ast.unparse(value), meaning[:_FEW])
     return None
 
 
@@ -74,35 +73,11 @@ def _beginnings(text: str) -> set[str]:
     return {word[:_LONG] for word in words(text) if len(word) >= _LONG}
 
 
-def _told(seen: Inspected, line: int, meant: str, value: str, tools: Sequence[Tool]) -> Finding:
-    """That a line says one thing and prints another.
-
-    The revision begins before it, with the call of the tool that has what is meant, where it is clear how to call it.
-    """
+def _told(line: int, meant: str, value: str, tools: Sequence[Tool]) -> Finding:
+    """That a line says one thing and prints another."""
     names = " and ".join(tool.name for tool in tools)
-    *kept, wrong = seen.program.split("\n")[:line]
-    indent = wrong[: len(wrong) - len(wrong.lstrip())]
-    kept.append(f'{indent}# "{meant}" is in what {names or "another call"} returns')
-    if seen.graph is not None and len(tools) == 1 and (call := _called_alike(seen.tree, seen.graph, tools[0], line)):
-        kept.append(f"{indent}{call}")
     said = f'line {line} says {meant} and prints {value}; print the "{meant}"' + f" of {names}" * bool(names)
-    return Finding("Mislabelled", said, line, begin="\n".join([*kept, ""]))
-
-
-def _called_alike(tree: ast.AST, graph: ProtocolGraph, tool: Tool, line: int) -> str:
-    """The call of a tool with the identifiers that an earlier call was given for the same arguments, set to a variable;
-    empty where none was given all."""
-    name = tool.name.partition("_")[2].lower()
-    taken = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    needs = {parameter.argument for parameter in tool.arguments if parameter.required}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.lineno < line and name not in taken:
-            given = {
-                word.arg: ast.unparse(word.value) for word in node.keywords if graph.want(tool.name, word.arg or "")
-            }
-            if given and given.keys() >= needs:
-                return f"{name} = {tool.name}({', '.join(f'{argument}={text}' for argument, text in given.items())})"
-    return ""
+    return Finding("Mislabelled", said, line)
 
 
 def _thing(tool: Tool) -> str:
@@ -123,7 +98,7 @@ def said_twice(seen: Inspected) -> Finding | None:
                 for line, label, value in _announced(statement) if isinstance(statement, ast.Expr) else ():
                     before, other = told.setdefault(ast.unparse(value), (line, label))
                     if words(other) != words(label):
-                        return _twice(seen, ast.unparse(value), (before, other), (line, label))
+                        return _twice(ast.unparse(value), (before, other), (line, label))
     return None
 
 
@@ -131,15 +106,12 @@ def _is_stored(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Store)
 
 
-def _twice(seen: Inspected, value: str, first: tuple[int, str], second: tuple[int, str]) -> Finding:
-    """That two lines print one value for different things; the revision begins before the second."""
+def _twice(value: str, first: tuple[int, str], second: tuple[int, str]) -> Finding:
+    """That two lines print one value for different things."""
     (before, other), (line, label) = first, second
     other, label = (text.strip().rstrip(":=").strip() for text in (other, label))
-    *kept, wrong = seen.program.split("\n")[:line]
-    indent = wrong[: len(wrong) - len(wrong.lstrip())]
-    kept.append(f'{indent}# "{label}" is not {value}')
     said = f'line {line} prints for "{label}" what line {before} prints for "{other}", {value}; print what that is'
-    return Finding("Mislabelled", said, line, begin="\n".join([*kept, ""]))
+    return Finding("Mislabelled", said, line)
 
 
 def unanswered(seen: Inspected) -> Finding | None:
@@ -156,7 +128,7 @@ def unanswered(seen: Inspected) -> Finding | None:
     missing = " ".join(word for at, text in enumerate(asked) if at not in best for word in text.split())
     count = f"{len(told)} value{'s' if len(told) > 1 else ''}"
     said = f"the question asks {len(asked)} things, and the program prints {count}; also answer: {missing}"
-    return Finding("Unanswered", said, begin=f"{seen.program.rstrip()}\n\n# {missing}\n")
+    return Finding("Unanswered", said)
 
 
 def _telling(text: str) -> set[str]:

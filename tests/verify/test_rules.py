@@ -300,8 +300,6 @@ def test_what_is_announced_is_printed(line: str, wrong: bool) -> None:
         assert (
             "says rating and prints film['runtimeMinutes']; print the \"rating\" of GET_films and" in found[0].message
         )
-        assert found[0].begin.startswith("film = GET_films_filmId(filmId=1)\n")
-        assert '# "rating" is in what GET_films and GET_films_top_rated' in found[0].begin.split("\n")[-2]
 
 
 def test_what_another_tool_returns_is_not_announced() -> None:
@@ -311,11 +309,6 @@ def test_what_another_tool_returns_is_not_announced() -> None:
 
     (found,) = inspect(f'{credits}print("Reviews:", len(credits))', done, "How many reviews has Dune?", GRAPH)
     assert (found.kind, found.line) == ("Mislabelled", 2)
-    assert found.begin.split("\n")[1:] == [
-        '# "reviews" is in what GET_films_filmId_reviews returns',
-        "films_filmid_reviews = GET_films_filmId_reviews(filmId=1)",
-        "",
-    ]
     assert (
         found.message == 'line 2 says reviews and prints len(credits); print the "reviews" of GET_films_filmId_reviews'
     )
@@ -346,7 +339,6 @@ def test_one_value_is_not_two_things(lines: list[str], wrong: bool) -> None:
         assert found[0].message == (
             'line 3 prints for "Once" what line 2 prints for "Now", film[\'rating\']; print what that is'
         )
-        assert found[0].begin.split("\n")[1:] == [lines[0], "# \"Once\" is not film['rating']", ""]
 
 
 @pytest.mark.parametrize(
