@@ -272,8 +272,8 @@ class Loop:
             if same(partly, program) or "remedy" not in self.agent.parts:
                 return None
             program, found = partly, self.gate.look(partly)
-            if not found:
-                return program
+            if not found:  # what nobody put right is only hidden
+                return None
             known = remedy_of(found, program, self.agent.graph, self.opened.ranked, self.agent.vocabulary)
         return None
 

@@ -155,6 +155,20 @@ def test_nothing_is_written_that_the_model_did_not_write() -> None:
     assert all(call.method == "GET" for call in solution.calls)
 
 
+def test_what_is_hidden_by_what_is_put_right_is_told() -> None:
+    """A variable that a loop sets is begun with None, after which the checker no longer knows what it holds."""
+    wrong = """for film in GET_films_top_rated()["films"][:2]:
+    details = GET_films_filmId(filmId=film["filmId"])
+print("Minutes:", sum([details["runtimeMinutes"] for details in details]))"""
+    model = ScriptedModel(wrong, 'print("Minutes:", GET_films_top_rated()["films"][0]["runtimeMinutes"])')
+    with Agent(load(sample("cinema")), model=model, simulate=True) as agent:
+        solution = agent.solve("How many minutes are the two best films?")
+
+    assert "going through a dict gives its keys" in model.asked[1][-2].content
+    assert solution.status == "answered"
+    assert "run" not in [one.stage for one in solution.attempts]
+
+
 def test_what_is_put_right_without_the_model_uses_up_no_revision(weather: LocalAPI) -> None:
     """And the last program, too, is put right where that can be done."""
     model = ScriptedModel('print(GET_citys(query="Oslo")["results"][5]["name"])', 'print(GET_citis(query="Oslo"))')
