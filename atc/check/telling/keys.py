@@ -199,18 +199,15 @@ def _unread(subject: Subject, place: Place, key: str) -> tuple[str, str, Edit | 
     the variable, and that one in place of the other."""
     tree = subject.tree
     read = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
-    holders = (
-        [
-            node.value
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Subscript)
-            and isinstance(node.value, ast.Name)
-            and isinstance(node.slice, ast.Constant)
-            if node.slice.value == place.path[0] and subject.returned(node.value) == (place.tool, ())
-        ]
-        if place.path
-        else []
-    )
+    holders = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and isinstance(node.slice, ast.Constant)
+        and [node.slice.value] == list(place.path[:1])
+        and subject.returned(node.value) == (place.tool, ())
+    ]
     for other in subject.stubs.places.values():
         if other.tool == place.tool or other.path != place.path or key not in other.keys or len(holders) != 1:
             continue
