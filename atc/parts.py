@@ -33,7 +33,7 @@ meaning: tools and answered questions are chosen by what is meant, and not by wo
 examples: the likeliest tools are shown in a few lines of a program, written from the data flow
 demonstrations: questions like this one that were answered before are shown with their programs, where they are kept
 names: the model can write no name of a function that there is not, and begins no call with an argument that it has not
-remedy: a revision is told what would have been right, and begins with it, where that is known
+remedy: a revision is told what would have been right, where that is known
 focus: a revision is asked for with the functions that it needs, and not with all that was said before
 afresh: who repeats a failed program is asked without it, and then for another one than the likeliest
 inspect: an answer is looked at again before it is taken
