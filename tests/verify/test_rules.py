@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -110,7 +111,7 @@ def test_the_words_of_the_question_are_no_answer(query: str, text: str, doubted:
         ("Who made the film Today?", {"page": 1}, True),
     ],
 )
-def test_a_thing_may_be_called_like_a_word_of_the_question(query: str, given: dict[str, object], doubted: bool) -> None:
+def test_a_thing_may_be_called_like_a_word_of_the_question(query: str, given: dict[str, Any], doubted: bool) -> None:
     """Where it was not looked for by that word, and the question does not name it."""
     found = run(
         "Today\n", call(response={"films": [{"title": "Today"}]}, **given), printed=(exact("films", 0, "title"),)
