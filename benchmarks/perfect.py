@@ -28,6 +28,7 @@ from atc.agent import SIMULATED_NOW
 from atc.models import Completion, Message, Usage, open_model
 from atc.models.replay import Recorder
 from atc.modes import LOOP, MODES
+from atc.verify.findings import leaves
 from benchmarks.answers import FOLDER, find_reference
 from benchmarks.datasets import BENCHMARKS, Dataset, open_dataset
 from benchmarks.restbench import Task, offer
@@ -205,13 +206,8 @@ def _is_identifier(name: str) -> bool:
 
 def _path(reply: object, value: object) -> str | None:
     """Where a reply holds a value, as Python's subscripts; None where it does not."""
-    inner = reply.items() if isinstance(reply, dict) else enumerate(reply) if isinstance(reply, list) else ()
-    for key, part in inner:
-        if part == value:
-            return f"[{key!r}]"
-        if (rest := _path(part, value)) is not None:
-            return f"[{key!r}]{rest}"
-    return None
+    found = next((path for path, leaf in leaves(reply) if leaf == value), None)
+    return "".join(f"[{step!r}]" for step in found) if found is not None else None
 
 
 def _line(tool: str | None, arguments: Mapping[str, str]) -> str:

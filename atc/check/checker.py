@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from atc.check.operands import span
 from atc.check.server import CheckerError, Server
 from atc.check.stubs import Stubs
 
@@ -108,12 +109,12 @@ def _of_several(binary: str, program: str, tree: ast.Module, report: Report) -> 
         if not isinstance(node, ast.Subscript):
             continue
         pointed = node.slice if lacking[1] == "TypedDict" else node if lacking[1] == "Cannot" else node.value
-        if _span(pointed) == place:
+        if span(pointed, pointed) == place:
             value = node.value
             break
     else:
         return False
-    begin, end = _span(value)
+    begin, end = span(value, value)
     lines = program.split("\n")
     if begin[0] != end[0] or not lines[begin[0] - 1].isascii():
         return False
@@ -124,11 +125,6 @@ def _of_several(binary: str, program: str, tree: ast.Module, report: Report) -> 
         if told.rule == "revealed-type" and told.line == begin[0]:
             return len(_kinds(told.text.partition("`")[2].rpartition("`")[0]) - {"None"}) > 1
     return False
-
-
-def _span(node: ast.expr) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Where an expression begins and ends."""
-    return (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
 
 
 def _kinds(written: str) -> set[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from itertools import pairwise
 
-__all__ = ["NUMBER", "begins_with", "misfit", "unbegun"]
+__all__ = ["NUMBER", "begins_with", "misfit", "span", "unbegun"]
 
 NUMBER = 'float(re.search("[0-9]+[.]?[0-9]*", {})[0])'
 _TEXT = "str({})"
@@ -108,16 +108,17 @@ def misfit(
 def _operands(tree: ast.AST, begin: tuple[int, int], end: tuple[int, int]) -> tuple[ast.expr, ast.expr] | None:
     """The two operands of what stands at a place."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.BinOp) and _span(node, node) == (begin, end):
+        if isinstance(node, ast.BinOp) and span(node, node) == (begin, end):
             return node.left, node.right
         if isinstance(node, ast.Compare):
             for left, right in pairwise([node.left, *node.comparators]):
-                if _span(left, right) == (begin, end):
+                if span(left, right) == (begin, end):
                     return left, right
     return None
 
 
-def _span(first: ast.expr, last: ast.expr) -> tuple[tuple[int, int], tuple[int, int]]:
+def span(first: ast.expr, last: ast.expr) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where the text of two expressions, or of one, begins and ends: lines from 1, columns from 0 in bytes."""
     return (first.lineno, first.col_offset), (last.end_lineno or 0, last.end_col_offset or 0)
 
 

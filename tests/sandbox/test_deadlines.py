@@ -6,8 +6,6 @@ import os
 import threading
 import time
 
-import pytest
-
 from sandbox.deadlines import deadline
 
 
@@ -41,7 +39,6 @@ def test_each_of_several_is_told() -> None:
     assert all(event.is_set() for event in events)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_fork_has_a_thread_of_its_own() -> None:
     with deadline(30, lambda: None):
         pid = os.fork()
