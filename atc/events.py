@@ -1,17 +1,18 @@
 """What happens while a question is solved, in order: the one stream that the terminal UI, logs and traces read.
 
-Nothing in the loop calls a reader by name; it only hands events to the functions it was given.
+Nothing in the loop calls a reader by name; it only hands events to the functions it was given. Every event names its
+solve (`solve`), so that one reader can follow several at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from atc.faults import Attribution, Fault
-    from atc.models import Usage
+    from atc.models.base import Progress, Usage
     from atc.solution import Solution
     from sandbox.records import CallRecord, Run
 
@@ -20,6 +21,7 @@ __all__ = [
     "Event",
     "EventSink",
     "FaultFound",
+    "ModelProgress",
     "ModelWaiting",
     "OutputPrinted",
     "ProgramWritten",
@@ -30,7 +32,14 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class SolveStarted:
+class _OfSolve:
+    """What every event has: the id of the solve that it belongs to."""
+
+    solve: str = field(default="", kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SolveStarted(_OfSolve):
     """A question came in; `tools` are the names of the tools shown to the model, best first."""
 
     query: str
@@ -38,14 +47,22 @@ class SolveStarted:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelWaiting:
+class ModelWaiting(_OfSolve):
     """The model was asked for the program of this attempt (from 1), or for the next step in it."""
 
     attempt: int
 
 
 @dataclass(frozen=True, slots=True)
-class ProgramWritten:
+class ModelProgress(_OfSolve):
+    """The model has read or written more; models that cannot tell send none. It comes often: keep no history of it."""
+
+    attempt: int
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramWritten(_OfSolve):
     """The model answered with a program, or with a line of one in the modes that make one call at a time."""
 
     attempt: int
@@ -54,7 +71,7 @@ class ProgramWritten:
 
 
 @dataclass(frozen=True, slots=True)
-class CallMade:
+class CallMade(_OfSolve):
     """A call of the running program was answered, or failed."""
 
     attempt: int
@@ -62,7 +79,7 @@ class CallMade:
 
 
 @dataclass(frozen=True, slots=True)
-class OutputPrinted:
+class OutputPrinted(_OfSolve):
     """The running program printed; `stream` is stdout or stderr."""
 
     attempt: int
@@ -71,7 +88,7 @@ class OutputPrinted:
 
 
 @dataclass(frozen=True, slots=True)
-class RunEnded:
+class RunEnded(_OfSolve):
     """The program ended, well or badly."""
 
     attempt: int
@@ -79,7 +96,7 @@ class RunEnded:
 
 
 @dataclass(frozen=True, slots=True)
-class FaultFound:
+class FaultFound(_OfSolve):
     """The attempt is not an answer; the attribution names the tool to blame, if one is."""
 
     attempt: int
@@ -88,13 +105,21 @@ class FaultFound:
 
 
 @dataclass(frozen=True, slots=True)
-class SolveEnded:
+class SolveEnded(_OfSolve):
     """The last event of a solve."""
 
     solution: Solution
 
 
 Event: TypeAlias = (
-    SolveStarted | ModelWaiting | ProgramWritten | CallMade | OutputPrinted | RunEnded | FaultFound | SolveEnded
+    SolveStarted
+    | ModelWaiting
+    | ModelProgress
+    | ProgramWritten
+    | CallMade
+    | OutputPrinted
+    | RunEnded
+    | FaultFound
+    | SolveEnded
 )
 EventSink: TypeAlias = Callable[[Event], None]

@@ -7,9 +7,10 @@ what went wrong and the documentation of the tool that the failure was attribute
 from __future__ import annotations
 
 import platform
+import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -21,7 +22,9 @@ from atc.demonstrations import Demonstration
 from atc.dialogue import PREFILL, Dialogue
 from atc.events import (
     CallMade,
+    Event,
     FaultFound,
+    ModelProgress,
     ModelWaiting,
     OutputPrinted,
     ProgramWritten,
@@ -66,6 +69,7 @@ class Loop:
 
     def __init__(self, agent: Agent, query: str, tools: Sequence[str] | None, journal: Journal | None) -> None:
         self.agent = agent
+        self.id = secrets.token_hex(6)
         self.query = query
         self.journal = journal
         self.asked = 0
@@ -98,6 +102,10 @@ class Loop:
         self.earlier = len(self.attempts)
         self.mended = False
 
+    def emit(self, event: Event) -> None:
+        """Hand an event to the reader, with the id of this solve in it."""
+        self.agent.on_event(replace(event, solve=self.id))
+
     @property
     def number(self) -> int:
         """The number of the attempt that is under way, from 1."""
@@ -110,7 +118,7 @@ class Loop:
 
     def run(self) -> Solution:
         agent = self.agent
-        agent.on_event(SolveStarted(self.query, self.tools))
+        self.emit(SolveStarted(self.query, self.tools))
         status: Status = "failed"
         message = ""
         try:
@@ -127,8 +135,8 @@ class Loop:
                 strict=agent.strict_sandbox,
                 journal=self.journal,
                 writes=agent.writes,
-                on_call=lambda call: agent.on_event(CallMade(self.number, call)),
-                on_output=lambda stream, text: agent.on_event(OutputPrinted(self.number, stream, text)),
+                on_call=lambda call: self.emit(CallMade(self.number, call)),
+                on_output=lambda stream, text: self.emit(OutputPrinted(self.number, stream, text)),
             ) as sandbox:
                 status, message = self.solved(sandbox)
         except (LimitReached, PromptRefused) as error:
@@ -140,7 +148,7 @@ class Loop:
         solution = self.solution(status, message)
         if self.journal is not None:
             keep(self.journal, solution)
-        agent.on_event(SolveEnded(solution))
+        self.emit(SolveEnded(solution))
         return solution
 
     def solved(self, sandbox: Sandbox) -> tuple[Status, str]:
@@ -168,7 +176,7 @@ class Loop:
             limits=self.agent.limits,
             journal=self.journal,
             complete=self.complete,
-            emit=self.agent.on_event,
+            emit=self.emit,
             first=len(self.attempts) + 1,
         )
         try:
@@ -212,7 +220,7 @@ class Loop:
                 self.attempts.append(self.attempt(program, fault.stage, run, fault, None))
                 raise
             self.attempts.append(self.attempt(program, fault.stage, run, fault, attribution))
-            self.agent.on_event(FaultFound(len(self.attempts), fault, attribution))
+            self.emit(FaultFound(len(self.attempts), fault, attribution))
             if hopeless:
                 return "api_error", hopeless
             if self.revisions > self.agent.max_reflections:
@@ -249,11 +257,11 @@ class Loop:
             return program
         fault, attribution = fault_of(program, found)
         self.attempts.append(self.attempt(program, "check", None, fault, attribution))
-        agent.on_event(FaultFound(len(self.attempts), fault, attribution))
+        self.emit(FaultFound(len(self.attempts), fault, attribution))
         if (better := better or begun) is not None:
             self.mended = True
             self.dialogue.wrote(better)
-            agent.on_event(ProgramWritten(self.number, better, Usage()))
+            self.emit(ProgramWritten(self.number, better, Usage()))
             return self.checked(better) if begun is not None else better
         if (other := self.another()) is not None:
             return other
@@ -296,7 +304,7 @@ class Loop:
             if program and not self.is_known(program) and not self.gate.look(program):
                 self.mended = False
                 self.dialogue.instead(program)
-                self.agent.on_event(ProgramWritten(self.number, program, usage))
+                self.emit(ProgramWritten(self.number, program, usage))
                 return program
         return None
 
@@ -307,7 +315,7 @@ class Loop:
             fault = Fault("run", "ToolError", call.error or "", call.line)
         attribution = Attribution(call.tool, call.index, None, "call", (call.tool,) if call.tool else ())
         self.attempts.append(self.attempt(program, "run", run, fault, attribution))
-        self.agent.on_event(FaultFound(len(self.attempts), fault, attribution))
+        self.emit(FaultFound(len(self.attempts), fault, attribution))
         return "refused", call.error or ""
 
     def doubt(self, program: str, run: Run) -> Finding | None:
@@ -336,7 +344,7 @@ class Loop:
         was told what is wrong, it is asked once more with the facts but without the program. That is done once: who
         goes on repeating programs has nothing else to say, and each answer costs as much as the first.
         """
-        self.agent.on_event(ModelWaiting(self.number))
+        self.emit(ModelWaiting(self.number))
         self.mended = False
         talk = self.dialogue
         program, usage = self.ask_program()
@@ -352,7 +360,7 @@ class Loop:
                 usage += more
         talk.wrote(program)
         if program:
-            self.agent.on_event(ProgramWritten(self.number, program, usage))
+            self.emit(ProgramWritten(self.number, program, usage))
         return program
 
     def insists(self) -> bool:
@@ -405,7 +413,17 @@ class Loop:
         model = self.agent.model
         likeliest = self.tried == 1 and not drawn
         seed = self.agent.seed + self.tried - 1 + (self.asked if drawn else 0)
-        return answer(model, Request(messages, stop, max_tokens, None if likeliest else seed, functions or None))
+        return answer(
+            model,
+            Request(
+                messages,
+                stop,
+                max_tokens,
+                None if likeliest else seed,
+                functions or None,
+                lambda progress: self.emit(ModelProgress(self.number, progress)),
+            ),
+        )
 
     def is_known(self, program: str) -> bool:
         """Whether the program was tried before, comments and layout aside."""
@@ -424,7 +442,7 @@ class Loop:
             seen = [(tool, status, body) for tool, status, body in replies if tool and status is not None]
             self.agent.store.learn(self.agent.protocol, seen, edges)
             self.agent.__dict__.pop("contract", None)
-        self.agent.on_event(RunEnded(self.number, run))
+        self.emit(RunEnded(self.number, run))
         return run
 
     def edges(self, run: Run) -> Iterator[Edge]:

@@ -490,7 +490,7 @@ def test_events_tell_the_story_in_order(weather: LocalAPI) -> None:
     solution = Agent(weather.protocol, model=model, on_event=events.append).solve("Which city?")
 
     assert isinstance(events[0], SolveStarted)
-    assert events[-1] == SolveEnded(solution)
+    assert events[-1] == SolveEnded(solution, solve=events[0].solve)
     kinds = [type(event) for event in events]
     assert kinds.index(FaultFound) < kinds.index(CallMade)
 

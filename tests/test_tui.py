@@ -13,6 +13,7 @@ from atc.events import (
     CallMade,
     Event,
     FaultFound,
+    ModelProgress,
     ModelWaiting,
     OutputPrinted,
     ProgramWritten,
@@ -21,7 +22,7 @@ from atc.events import (
     SolveStarted,
 )
 from atc.faults import Attribution, Fault
-from atc.models import Usage
+from atc.models import Progress, Usage
 from atc.solution import Attempt, Solution
 from atc.tui import open_view
 from atc.tui.lines import Lines
@@ -233,6 +234,53 @@ def test_view_is_plain_where_there_is_no_terminal(capsys: pytest.CaptureFixture[
     assert captured.out == ""
     assert "query: Who directed Dune?" in captured.err
     assert "\x1b" not in captured.err
+
+
+def moving(*events: Event) -> str:
+    """What moves on a terminal after these events."""
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, height=12, record=True)
+    view = LiveView(console)
+    for event in events:
+        view(event)
+    console.print(view.moving())
+    return console.export_text()
+
+
+def test_live_view_shows_how_far_the_model_has_read() -> None:
+    """Tokens read, of how many, and how long the rest will take: a slow machine is no silent one."""
+    seen = moving(ModelWaiting(1), ModelProgress(1, Progress(512, 1749, "", 11.6)))
+
+    assert "the model reads 512 of 1,749 tokens · about 12 s left" in seen
+
+
+def test_live_view_shows_what_the_model_writes() -> None:
+    """The text appears as it comes, its last lines where it is long; it cannot act on the terminal."""
+    text = "".join(f"line_{number} = {number}\n" for number in range(40)) + "print(\x1b[2J"
+    seen = moving(ModelWaiting(1), ModelProgress(1, Progress(1749, 1749, text, 0.0)))
+
+    assert "the model writes" in seen
+    assert "line_39 = 39" in seen
+    assert "line_1 =" not in seen
+    assert "print(␛[2J" in seen
+
+
+def test_without_a_terminal_the_reading_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """A log has one line for a long prompt, none for a short one, and none for each token."""
+    parts = [Progress(read, 1749, "", (1749 - read) / 100 if read else None) for read in range(0, 1749, 64)]
+    with open_view() as shown:
+        shown.sink(ModelWaiting(1))
+        for progress in parts:
+            shown.sink(ModelProgress(1, progress))
+        shown.sink(ModelProgress(1, Progress(1749, 1749, "print(1)", 0.0)))
+        shown.sink(ModelWaiting(2))
+        shown.sink(ModelProgress(2, Progress(1700, 1749, "", 0.5)))
+    lines = capsys.readouterr().err.splitlines()
+
+    assert lines == [
+        "attempt 1: the model writes",
+        "attempt 1: reads 64 of 1,749 tokens · about 17 s left",
+        "attempt 2: the model writes",
+    ]
 
 
 def test_quiet_view_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:

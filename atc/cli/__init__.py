@@ -8,9 +8,11 @@ group `atc.commands`.
 from __future__ import annotations
 
 import importlib
+import os
 import signal
 import sys
 from importlib.metadata import EntryPoint, entry_points, version
+from typing import Any
 
 import click
 
@@ -59,6 +61,18 @@ class LazyGroup(click.Group):
             return _as_command(getattr(importlib.import_module(module), name))
         entry = _added().get(cmd_name)
         return _load(entry) if entry else None
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """As `click.Group.main`; where a local model still computes for nobody, the process does not wait for it."""
+        try:
+            return super().main(*args, **options)
+        except SystemExit as end:
+            models = sys.modules.get("atc.models.unfinished")
+            if models is not None and models.left():
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(end.code if isinstance(end.code, int) else 1)
+            raise
 
     def invoke(self, ctx: click.Context) -> object:
         for stream in (sys.stdout, sys.stderr):

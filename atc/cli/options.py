@@ -29,6 +29,7 @@ __all__ = [
     "read_program",
     "resumable_api_options",
     "strict_option",
+    "threads_option",
     "tool_count",
     "writes_option",
 ]
@@ -179,6 +180,13 @@ def writes_option(default: str) -> Callable[[Function], Function]:
 
 strict_option = click.option(
     "--strict-sandbox", "strict", is_flag=True, help="Refuse to run programs where a layer of the sandbox is missing."
+)
+
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Threads of a local model  [default: $ATC_THREADS, else one a core, and a core less from four cores on]",
 )
 
 model_options = _all(

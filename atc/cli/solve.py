@@ -24,6 +24,7 @@ from atc.cli.options import (
     out_file,
     resumable_api_options,
     strict_option,
+    threads_option,
     tool_count,
     writes_option,
 )
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["solve"]
 
-_BESIDE_RESUME = {"resume", "writes", "refresh", "store", "record", "out", "as_json", "verbose"}
+_BESIDE_RESUME = {"resume", "threads", "writes", "refresh", "store", "record", "out", "as_json", "verbose"}
 
 
 @click.command()
@@ -45,6 +46,7 @@ _BESIDE_RESUME = {"resume", "writes", "refresh", "store", "record", "out", "as_j
 @resumable_api_options
 @allow_option
 @model_options
+@threads_option
 @click.option(
     "--tools",
     type=tool_count,
@@ -90,6 +92,7 @@ def solve(
     seed: int,
     now: datetime | None,
     model: str | None,
+    threads: int | None,
     mode: str,
     max_reflections: int | None,
     effort: str,
@@ -165,7 +168,7 @@ def solve(
             offer_pull(name)
             with (
                 open_view(quiet=as_json and not verbose, verbose=verbose, stdout=not as_json) as shown,
-                closing(open_model(name, record=record, seed=asked["seed"], keep=True)) as opened,
+                closing(open_model(name, record=record, seed=asked["seed"], keep=True, threads=threads)) as opened,
                 Confirm(shown.pause) as confirm,
                 _simulated(protocol := load(asked.pop("api")), query, asked) as service,
                 Agent(

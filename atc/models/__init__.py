@@ -12,10 +12,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from atc.models.base import Completion, Message, Model, Usage
+from atc.models.base import Completion, Message, Model, Progress, Usage
 from protocols.errors import UsageError
 
-__all__ = ["DEFAULT_MODEL", "Completion", "Message", "Model", "Usage", "default_model", "open_model"]
+__all__ = ["DEFAULT_MODEL", "Completion", "Message", "Model", "Progress", "Usage", "default_model", "open_model"]
 
 DEFAULT_MODEL = "local:qwen2.5-coder-1.5b"
 
@@ -32,6 +32,7 @@ def open_model(
     reuse: Path | None = None,
     seed: int = 0,
     keep: bool = False,
+    threads: int | None = None,
 ) -> Model:
     """The model that a name means. What is heavy is loaded when it is first asked.
 
@@ -41,11 +42,13 @@ def open_model(
         reuse: A file whose recorded answers are taken where it has them, and to which the others are appended.
         seed: For the models that take one.
         keep: Whether a local model may keep on disk what all prompts begin with, and find it there.
+        threads: Threads that `local:` and `openvino:` compute with, by default `ATC_THREADS`, else one a core, and a
+            core less from four cores on.
     Raises:
         UsageError: No model has such a name, or the file to record in cannot be written.
         ModelError: The model is known but cannot be had: no file, no key, an extra that is not installed.
     """
-    model = _open(name or default_model(), seed, keep)
+    model = _open(name or default_model(), seed, keep, threads)
     if record is None and reuse is None:
         return model
     from atc.models.replay import Recorder, Reusing
@@ -54,19 +57,22 @@ def open_model(
     return Recorder(model, record) if record else model
 
 
-def _open(name: str, seed: int, keep: bool) -> Model:
+def _open(name: str, seed: int, keep: bool, threads: int | None) -> Model:
     scheme, _, rest = name.partition(":")
     if rest:
         if scheme == "local":
             from atc.models import files
             from atc.models.local import LocalEngine
+            from atc.models.threads import default_threads
 
-            return LocalEngine(name, files.path(rest), seed=seed, keep=files.prefixes() if keep else None)
+            kept = files.prefixes() if keep else None
+            return LocalEngine(name, files.path(rest), seed=seed, keep=kept, threads=threads or default_threads())
         if scheme == "openvino":
             from atc.models import files
             from atc.models.openvino_model import OpenVINOModel
+            from atc.models.threads import default_threads
 
-            return OpenVINOModel(name, files.path(rest), files.converted())
+            return OpenVINOModel(name, files.path(rest), files.converted(), threads or default_threads())
         if scheme == "openai":
             from atc.models.openai_compatible import OpenAIModel
 

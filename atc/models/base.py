@@ -7,8 +7,8 @@ and the completion holds only what it added. Programs are asked for in this way,
 from __future__ import annotations
 
 import typing
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from protocols.errors import PromptRefused
@@ -19,6 +19,7 @@ __all__ = [
     "Completion",
     "Message",
     "Model",
+    "Progress",
     "Request",
     "Usage",
     "answer",
@@ -72,6 +73,23 @@ class Completion:
     finish: str
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a model is with an answer.
+
+    Args:
+        read: Tokens of the prompt that it has read, the cached ones included.
+        prompt_tokens: Tokens of the whole prompt.
+        text: What it has written so far.
+        seconds_left: Estimate for the rest of the prompt; None while there is none.
+    """
+
+    read: int
+    prompt_tokens: int
+    text: str = ""
+    seconds_left: float | None = None
+
+
 class Model(typing.Protocol):
     """A language model that can be asked. Opening one is cheap: what is heavy happens in the first `complete`.
 
@@ -120,7 +138,8 @@ class Request:
 
     `seed` is None for the likeliest answer; with one, an answer is drawn at TEMPERATURE. `functions` are the only ones
     that a program may call, and how a call of each begins; they bind a model that can be held to them, and None holds
-    it to nothing.
+    it to nothing. `on_progress` is called while the model reads and writes, where the model can tell; it is no part
+    of the question.
     """
 
     messages: Sequence[Message]
@@ -128,6 +147,7 @@ class Request:
     max_tokens: int = 1024
     seed: int | None = None
     functions: Beginnings | None = None
+    on_progress: Callable[[Progress], None] | None = field(default=None, compare=False, repr=False)
 
 
 class Asked:

@@ -24,15 +24,17 @@ import socket
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from atc.models.base import TEMPERATURE, Asked, Completion, Request, Usage, refuse_what_is_too_long
+from atc.models import unfinished
+from atc.models.base import TEMPERATURE, Asked, Completion, Progress, Request, Usage, refuse_what_is_too_long
 from atc.models.grammar import program_grammar
+from atc.models.threads import default_threads
 from protocols.errors import ModelError
 
 __all__ = ["CONTEXT", "Engine", "LocalEngine"]
@@ -53,7 +55,7 @@ WORTH = 64
 """Tokens from which on a beginning is kept."""
 
 BATCH = 256
-"""Tokens read in one go. The engine can be stopped only between two of them: about four seconds on two slow cores."""
+"""Tokens read in one go. The engine can be stopped only between two of them: two to four seconds on two slow cores."""
 
 
 class LocalEngine(Asked):
@@ -64,12 +66,20 @@ class LocalEngine(Asked):
     Args:
         file: The GGUF file.
         keep: A folder in which the beginning of the first conversation is kept for later processes.
+        threads: Threads to compute with, by default `default_threads()`.
     """
 
     can_hold = True
 
     def __init__(
-        self, name: str, file: Path, *, seed: int = 0, context: int = CONTEXT, keep: Path | None = None
+        self,
+        name: str,
+        file: Path,
+        *,
+        seed: int = 0,
+        context: int = CONTEXT,
+        keep: Path | None = None,
+        threads: int | None = None,
     ) -> None:
         if importlib.util.find_spec("xllamacpp") is None:
             raise ModelError(f"{name} needs the engine of the extra `local`: pip install 'atc-toolchain[local]'")
@@ -80,6 +90,7 @@ class LocalEngine(Asked):
         self._lock = threading.RLock()
         self._running: Engine | None = None
         self._keep = keep
+        self._threads = threads
 
     def answer(self, request: Request) -> Completion:
         """As `Asked.answer`. Raises: ModelError: also when the prompt leaves less than `max_tokens` of `context`."""
@@ -91,9 +102,9 @@ class LocalEngine(Asked):
             prompt = engine.post("/apply-template", {"messages": said})["prompt"]
             tokens = engine.tokenize(prompt, special=True)
             refuse_what_is_too_long(self.name, len(tokens), request.max_tokens, self.context)
-            read = self._begin(engine, said, tokens)
-            reply = engine.post(
-                "/completion",
+            reading = _Reading(len(tokens), request.on_progress)
+            read = self._begin(engine, said, tokens, reading)
+            reply = engine.complete(
                 {
                     "prompt": tokens,
                     "n_predict": request.max_tokens,
@@ -106,6 +117,7 @@ class LocalEngine(Asked):
                     "dry_multiplier": 0.8,
                     "dry_allowed_length": 24,
                 },
+                reading,
             )
         usage = Usage(
             prompt_tokens=len(tokens),
@@ -116,7 +128,7 @@ class LocalEngine(Asked):
         )
         return Completion(reply["content"], usage, "length" if reply["stop_type"] == "limit" else "stop")
 
-    def _begin(self, engine: Engine, said: Sequence[object], tokens: Sequence[int]) -> int:
+    def _begin(self, engine: Engine, said: Sequence[object], tokens: Sequence[int], reading: _Reading) -> int:
         """Before the first answer: take what an earlier process read of the beginning, or read it and keep it.
 
         Returns: The tokens that were read.
@@ -135,7 +147,7 @@ class LocalEngine(Asked):
             os.utime(file)
             return 0
         except (ModelError, OSError):  # there is none, or it is damaged
-            engine.post("/completion", {"prompt": head, "n_predict": 0, "cache_prompt": True})
+            engine.complete({"prompt": head, "n_predict": 0, "cache_prompt": True}, reading)
         part = folder / f"{file.stem}.{os.getpid()}.part"
         with suppress(ModelError, OSError):  # a full disk is no reason not to answer
             try:
@@ -154,10 +166,13 @@ class LocalEngine(Asked):
             return len(self._engine().tokenize(text, special=False))
 
     def close(self) -> None:
-        """Stop the engine and give its memory back; who is still waiting for an answer gets a ModelError."""
+        """Stop the engine and give its memory back; who is still waiting for an answer gets a ModelError.
+
+        An engine that was interrupted while it read is stopped once it has noticed; nobody waits for that.
+        """
         engine, self._running = self._running, None
         if engine is not None:
-            engine.stop()
+            unfinished.end(engine.stop, engine.settle) if engine.interrupted else engine.stop()
 
     def _engine(self) -> Engine:
         if self._running is None:
@@ -166,7 +181,7 @@ class LocalEngine(Asked):
                     self._keep.mkdir(parents=True, exist_ok=True)
                 except OSError:  # nothing can be kept there
                     self._keep = None
-            self._running = Engine(self.file, self.context, keep=self._keep)
+            self._running = Engine(self.file, self.context, keep=self._keep, threads=self._threads)
         return self._running
 
 
@@ -176,6 +191,7 @@ class Engine:
     Args:
         change: Given the engine's module and its parameters before it starts, may set them otherwise.
         keep: Where it may write and find what it has read.
+        threads: Threads to compute with, by default `default_threads()`.
     """
 
     def __init__(
@@ -184,6 +200,7 @@ class Engine:
         context: int,
         change: Callable[[Any, Any], None] = lambda engine, parameters: None,
         keep: Path | None = None,
+        threads: int | None = None,
     ) -> None:
         # Threads that spin for long while they wait for each other take the processor from whoever they wait for:
         # beside another busy process that costs five sixths of the writing speed. Without any spinning a third of it is
@@ -198,7 +215,8 @@ class Engine:
             ) from error
         key = secrets.token_urlsafe(32)
         try:
-            parameters = _parameters(xllamacpp, file, context, key)
+            _into_memory(file)
+            parameters = _parameters(xllamacpp, file, context, key, threads or default_threads())
             if keep is not None:
                 parameters.slot_save_path = f"{keep}/"
             change(xllamacpp, parameters)
@@ -212,33 +230,102 @@ class Engine:
         self.version = importlib.metadata.version("xllamacpp")
         self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
         self._asking: set[http.client.HTTPConnection] = set()
+        self.interrupted = False
         # The engine's threads have to end before the interpreter does.
         self.stop = weakref.finalize(self, _stop, [server], self._asking)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Ask the server. Raises: ModelError."""
+        with self._asked(path, body) as reply:
+            answer: dict[str, Any] = json.loads(reply.read())
+        return answer
+
+    def complete(self, body: dict[str, Any], reading: _Reading) -> dict[str, Any]:
+        """Have the server go on from a prompt, and tell how far it is meanwhile. Raises: ModelError."""
+        end = time.monotonic() + TIMEOUT
+        text: list[str] = []
+        with self._asked("/completion", {**body, "stream": True, "return_progress": True}) as reply:
+            for line in reply:
+                if time.monotonic() > end:
+                    raise TimeoutError
+                kind, _, data = line.partition(b": ")
+                if kind == b"error":
+                    raise ModelError(f"the local engine refused: {json.loads(data)['message']}")
+                if kind != b"data":
+                    continue
+                part: dict[str, Any] = json.loads(data)
+                if "error" in part:
+                    raise ModelError(f"the local engine refused: {part['error']['message']}")
+                text.append(part["content"])
+                if part["stop"]:
+                    return {**part, "content": "".join(text)}
+                reading.tell(part.get("prompt_progress"), text)
+        raise ModelError("the local engine was stopped while it answered")
+
+    @contextmanager
+    def _asked(self, path: str, body: dict[str, Any]) -> Iterator[http.client.HTTPResponse]:
+        """A reply of the server that is no refusal, to be read. Raises: ModelError."""
         connection = http.client.HTTPConnection(self.url.removeprefix("http://"), timeout=TIMEOUT)
         self._asking.add(connection)
         try:
             connection.request("POST", path, json.dumps(body), self._headers)
             reply = connection.getresponse()
-            answer: dict[str, Any] = json.loads(reply.read())
+            if reply.status != http.HTTPStatus.OK:
+                raise ModelError(f"the local engine refused: {json.loads(reply.read())['error']['message']}")
+            yield reply
         except TimeoutError as error:
             raise ModelError(f"the local engine gave no answer within {TIMEOUT:.0f} seconds") from error
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise ModelError("the local engine was stopped while it answered") from error
+        except KeyboardInterrupt:
+            self.interrupted = True
+            raise
         finally:
             self._asking.discard(connection)
             connection.close()
-        if reply.status != http.HTTPStatus.OK:
-            raise ModelError(f"the local engine refused: {answer['error']['message']}")
-        return answer
+
+    def settle(self) -> None:
+        """Wait until the engine has noticed that nobody waits for its last answer."""
+        with suppress(ModelError):
+            self.post("/completion", {"prompt": [0], "n_predict": 0})
 
     def tokenize(self, text: str, *, special: bool) -> list[int]:
         """Cut a text into tokens; `special` also reads marks such as the end of a turn, and adds a beginning."""
         body = {"content": text, "add_special": special, "parse_special": special}
         tokens: list[int] = self.post("/tokenize", body)["tokens"]
         return tokens
+
+
+class _Reading:
+    """Tells how far the engine is with one prompt of `length` tokens."""
+
+    def __init__(self, length: int, on_progress: Callable[[Progress], None] | None) -> None:
+        self._length = length
+        self._read = 0
+        self._tell = on_progress
+
+    def tell(self, part: dict[str, int] | None, text: Sequence[str]) -> None:
+        """Tell of one part of a streamed answer: `part` is what the engine says of its reading."""
+        if self._tell is None:
+            return
+        left = 0.0
+        if part is not None:
+            self._read = max(self._read, part["processed"])
+            anew = part["processed"] - part["cache"]
+            if anew > 0 and part["time_ms"] > 0:
+                left = (self._length - self._read) * part["time_ms"] / anew / 1000
+        else:
+            self._read = self._length
+        begun = part is None or part["processed"] > part["cache"]
+        self._tell(Progress(self._read, self._length, "".join(text), left if begun else None))
+
+
+def _into_memory(file: Path) -> None:
+    """Read a file, so that the engine finds it in memory: ctrl-C is heard here, and not while the engine loads."""
+    piece = bytearray(1 << 22)
+    with suppress(OSError), file.open("rb", buffering=0) as opened:
+        while opened.readinto(piece):
+            pass
 
 
 def _stop(server: list[Any], asking: set[http.client.HTTPConnection]) -> None:
@@ -250,7 +337,7 @@ def _stop(server: list[Any], asking: set[http.client.HTTPConnection]) -> None:
     server.clear()
 
 
-def _parameters(xllamacpp: Any, file: Path, context: int, key: str) -> Any:
+def _parameters(xllamacpp: Any, file: Path, context: int, key: str, threads: int) -> Any:
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(file)
     parameters.hostnames = ["127.0.0.1"]
@@ -268,14 +355,5 @@ def _parameters(xllamacpp: Any, file: Path, context: int, key: str) -> Any:
     # Weights rearranged for this processor write an eighth faster, but read a tenth slower, and cost three seconds
     # at the start and a second copy of the weights in memory; as they lie in the file they are just mapped.
     parameters.no_extra_bufts = True
-    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = _physical_cores()
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
     return parameters
-
-
-def _physical_cores() -> int:
-    """Processor cores that this process may use; two threads of one core count once: they share its arithmetic."""
-    cores = set()
-    for cpu in os.sched_getaffinity(0):
-        siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
-        cores.add(siblings.read_text() if siblings.exists() else str(cpu))
-    return len(cores)

@@ -20,7 +20,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut, refuse_what_is_too_long
+from atc.models import unfinished
+from atc.models.base import (
+    TEMPERATURE,
+    Asked,
+    Completion,
+    Message,
+    Progress,
+    Request,
+    Usage,
+    cut,
+    refuse_what_is_too_long,
+)
 from atc.models.grammar import program_grammar
 from atc.models.repetition import endless
 from protocols.errors import ModelError
@@ -55,25 +66,31 @@ class OpenVINOModel(Asked):
     Args:
         file: The GGUF file.
         kept: The folder for what it is converted to, some 1.3 GB for a model of 1.5 billion weights.
+        threads: Threads to compute with, by default OpenVINO's own choice.
     Raises: ModelError: the extra `openvino` is not installed.
     """
 
     can_hold = True
 
-    def __init__(self, name: str, file: Path, kept: Path) -> None:
+    def __init__(self, name: str, file: Path, kept: Path, threads: int | None = None) -> None:
         if importlib.util.find_spec("openvino_genai") is None:
             raise ModelError(f"{name} needs the extra `openvino`: pip install 'atc-toolchain[openvino]'")
         self.name = name
         self._file = file
         self._kept = kept / f"{file.stem}-{importlib.metadata.version('openvino-genai')}"
+        self._properties = {} if threads is None else {"INFERENCE_NUM_THREADS": threads}
         self._lock = threading.RLock()
         self._loaded: Any = None
         self._given_up = threading.Event()
+        self._writing: threading.Thread | None = None
 
     def answer(self, request: Request) -> Completion:
         """As `Asked.answer`. Raises: ModelError: also when prompt and answer do not fit into CONTEXT."""
         started = time.monotonic()
         with self._lock:
+            if self._writing is not None:  # it was interrupted, and may not have noticed yet
+                self._writing.join()
+                self._writing = None
             self._given_up = threading.Event()
             pipeline = self.load()
             tokenizer = pipeline.get_tokenizer()
@@ -83,7 +100,7 @@ class OpenVINOModel(Asked):
             if length == CONTEXT:  # it may be longer
                 length = self.count_tokens(text)
             refuse_what_is_too_long(self.name, length, request.max_tokens, CONTEXT)
-            reply, copies = self._write(pipeline, prompt, settings(request), request.stop)
+            reply, copies = self._write(pipeline, prompt, request, length)
             written = reply.tokens[0]
             text, _ = cut(tokenizer.decode(written), request.stop)
         usage = Usage(length, len(written), 0, 1, time.monotonic() - started)
@@ -115,7 +132,7 @@ class OpenVINOModel(Asked):
                 if not self._kept.is_dir():
                     self._convert(openvino_genai)
                 self._loaded = openvino_genai.LLMPipeline(
-                    str(self._kept), "CPU", scheduler_config=scheduler, prompt_lookup=True
+                    str(self._kept), "CPU", scheduler_config=scheduler, prompt_lookup=True, **self._properties
                 )
             except (RuntimeError, IndexError, OSError) as error:  # an IndexError of C++ for what is no model
                 raise ModelError(
@@ -144,7 +161,7 @@ class OpenVINOModel(Asked):
             if not old.name.endswith(".part") or old.stat().st_mtime < time.time() - _LONG_AGO:
                 shutil.rmtree(old, ignore_errors=True)
 
-    def _write(self, pipeline: Any, prompt: Any, asked: Any, stop: Sequence[str]) -> tuple[Any, int | None]:
+    def _write(self, pipeline: Any, prompt: Any, request: Request, length: int) -> tuple[Any, int | None]:
         """What it answers, as tokens, and from where on that is nothing but copies of what stands before.
 
         It is made in a thread of its own, so that Ctrl-C is heard meanwhile. The texts to stop at are sought here: with
@@ -153,12 +170,15 @@ class OpenVINOModel(Asked):
         from openvino_genai import StreamingStatus
 
         given_up, replies, failures = self._given_up, [], []
+        asked, stop, tell = settings(request), request.stop, request.on_progress or (lambda progress: None)
+        tell(Progress(0, length))
 
         written, copies = "", None
 
         def told(piece: str) -> Any:
             nonlocal written, copies
             written += piece
+            tell(Progress(length, length, written))
             copies = copies or endless(written)  # it is told the rest of what was made in one go, too
             if given_up.is_set():
                 return StreamingStatus.CANCEL
@@ -182,8 +202,11 @@ class OpenVINOModel(Asked):
             thread.join()
         finally:
             if thread.is_alive():  # Ctrl-C
-                end()
-            atexit.unregister(end)
+                given_up.set()
+                self._writing = thread
+                unfinished.end(lambda: atexit.unregister(end), thread.join)
+            else:
+                atexit.unregister(end)
         if given_up.is_set():
             raise ModelError("the local engine was stopped while it answered")
         if failures:

@@ -8,6 +8,7 @@ from atc.events import (
     CallMade,
     Event,
     FaultFound,
+    ModelProgress,
     ModelWaiting,
     OutputPrinted,
     ProgramWritten,
@@ -15,21 +16,27 @@ from atc.events import (
     SolveEnded,
     SolveStarted,
 )
-from atc.tui.parts import blame, call_text, fault_text, figures
+from atc.tui.parts import blame, call_text, fault_text, figures, progress_text
 from atc.tui.text import visible
 
 __all__ = ["Lines"]
 
 
+_LONG = 3.0
+"""Seconds of reading that are worth a line."""
+
+
 class Lines:
     """A reader of events that hands finished lines to `write`.
 
-    With `verbose` the programs, what they print, and all tool names are among them.
+    A long prompt has one line that says how long reading it will take. With `verbose` the programs, what they print,
+    and all tool names are among them.
     """
 
     def __init__(self, write: Callable[[str], None], *, verbose: bool = False) -> None:
         self._write = write
         self._verbose = verbose
+        self._awaited = ""
 
     def __call__(self, event: Event) -> None:
         for line in self._lines(event):
@@ -41,7 +48,13 @@ class Lines:
                 names = f": {', '.join(tools)}" if self._verbose else ""
                 return [f"query: {visible(query)}", f"tools: {len(tools)} shown to the model{visible(names)}"]
             case ModelWaiting(attempt):
+                self._awaited = event.solve or "?"
                 return [f"attempt {attempt}: the model writes"]
+            case ModelProgress(attempt, progress):
+                if self._awaited != (event.solve or "?") or progress.seconds_left is None:
+                    return []
+                self._awaited = ""
+                return [f"attempt {attempt}: {progress_text(progress)}"] if progress.seconds_left > _LONG else []
             case ProgramWritten(attempt, program, usage):
                 length = program.rstrip("\n").count("\n") + 1
                 head = f"attempt {attempt}: {length} lines, {usage.completion_tokens:,} tokens, {usage.seconds:.1f} s"

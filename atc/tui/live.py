@@ -18,6 +18,7 @@ from atc.events import (
     CallMade,
     Event,
     FaultFound,
+    ModelProgress,
     ModelWaiting,
     OutputPrinted,
     ProgramWritten,
@@ -26,8 +27,9 @@ from atc.events import (
     SolveStarted,
 )
 from atc.faults import Attribution, Fault
+from atc.models.base import Progress
 from atc.solution import Solution
-from atc.tui.parts import blame, call_row, fault_text, figures, program_code
+from atc.tui.parts import blame, call_row, fault_text, figures, program_code, progress_text
 from atc.tui.text import visible
 from sandbox.records import CallRecord
 
@@ -44,6 +46,7 @@ class _Turn:
 
     attempt: int = 0
     doing: str = ""
+    progress: Progress | None = None
     program: str = ""
     calls: tuple[CallRecord, ...] = ()
     output: str = ""
@@ -74,10 +77,11 @@ class LiveView:
                 self._show(_tools(tools, all_names=self._verbose))
             case ModelWaiting(attempt):
                 self._finish_attempt()
-                doing = "the model writes anew" if attempt > 1 else "the model writes"
-                self._turn = _Turn(attempt, doing)
+                self._turn = _Turn(attempt, "asking the model")
+            case ModelProgress(_, progress):
+                self._turn = replace(self._turn, progress=progress)
             case ProgramWritten(attempt, program, _):
-                self._turn = _Turn(attempt, "the program runs", program)
+                self._turn = _Turn(attempt, "the program runs", program=program)
             case CallMade(_, call):
                 self._turn = replace(self._turn, calls=(*self._turn.calls, call))
             case OutputPrinted(_, _, text):
@@ -105,12 +109,16 @@ class LiveView:
         if not turn.doing:
             return Text()
         seconds = time.monotonic() - turn.since
-        parts: list[RenderableType] = [Spinner("dots", Text(f"{turn.doing} · {seconds:.0f} s", style="cyan"))]
+        doing = turn.doing if turn.progress is None else f"the model {progress_text(turn.progress)}"
+        parts: list[RenderableType] = [Spinner("dots", Text(f"{doing} · {seconds:.0f} s", style="cyan"))]
         output = turn.output.rstrip("\n").split("\n")[-OUTPUT_SHOWN:] if turn.output.strip() else []
         calls = turn.calls[-CALLS_SHOWN:]
         if turn.program:
             room = max(self._console.height - len(output) - len(calls) - 4, 3)
             parts.append(program_code(turn.program, lines=(1, room)))
+        elif turn.progress is not None and turn.progress.text.strip():
+            end = turn.progress.text.rstrip("\n").count("\n") + 1
+            parts.append(program_code(turn.progress.text, lines=(max(end - self._console.height + 5, 1), end)))
         parts += [_one_line(call_row(call)) for call in calls]
         parts += [_one_line(Text(visible(line), style="dim")) for line in output]
         return Group(*parts)

@@ -13,11 +13,12 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from atc.faults import Attribution, Fault
+from atc.models.base import Progress
 from atc.solution import Solution
 from atc.tui.text import first_line, shorten, visible
 from sandbox.records import CallRecord
 
-__all__ = ["blame", "call_row", "call_text", "fault_text", "figures", "program_code", "signature"]
+__all__ = ["blame", "call_row", "call_text", "fault_text", "figures", "program_code", "progress_text", "signature"]
 
 ARGUMENT_WIDTH = 48
 """Longest argument shown in a call."""
@@ -96,6 +97,18 @@ def blame(attribution: Attribution) -> str:
     among = f"; considered too: {', '.join(others)}" if others else ""
     said = visible(f"to blame: {attribution.tool}{where} ({HOW[attribution.how]}{among})")
     return "\n".join([said, *(f"  {shorten(visible(fact), FACT_WIDTH)}" for fact in attribution.evidence[:2])])
+
+
+def progress_text(progress: Progress) -> str:
+    """How far the model is: `reads 512 of 1,749 tokens · about 12 s left`, then how much it has written."""
+    if progress.text:
+        return f"writes · {_count(len(progress.text), 'character')}"
+    if progress.read >= progress.prompt_tokens:
+        return f"has read {progress.prompt_tokens:,} tokens"
+    done = f"{progress.read:,} of " if progress.read else ""
+    left = progress.seconds_left
+    about = f" · about {max(left, 1):.0f} s left" if left is not None else ""
+    return f"reads {done}{progress.prompt_tokens:,} tokens{about}"
 
 
 def figures(solution: Solution) -> str:

@@ -1,0 +1,35 @@
+"""How many threads a local model computes with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from protocols.errors import UsageError
+
+__all__ = ["default_threads"]
+
+_MANY_CORES = 4
+"""Cores from which on one is left to other work: a thread that has to wait for its core holds all others back."""
+
+
+def default_threads() -> int:
+    """Threads that a local model computes with: `ATC_THREADS`, else one a core, and a core less from four cores on.
+
+    Raises: UsageError: ATC_THREADS is no number from 1.
+    """
+    if wanted := os.environ.get("ATC_THREADS"):
+        if not wanted.isdecimal() or int(wanted) < 1:
+            raise UsageError(f"ATC_THREADS is {wanted!r}: it must be a number from 1")
+        return int(wanted)
+    cores = _physical_cores()
+    return cores - 1 if cores >= _MANY_CORES else cores
+
+
+def _physical_cores() -> int:
+    """Processor cores that this process may use; two threads of one core count once: they share its arithmetic."""
+    cores = set()
+    for cpu in os.sched_getaffinity(0):
+        siblings = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+        cores.add(siblings.read_text() if siblings.exists() else str(cpu))
+    return len(cores)
