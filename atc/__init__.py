@@ -1,4 +1,8 @@
-"""Automatic Tool Chain: a language model answers a question with one program that chains the calls of an API."""
+"""Automatic Tool Chain: a language model answers a question with one program that chains the calls of an API.
+
+`Agent` answers questions, and a `Solution` is what comes of one. A model of your own is any object like `Model`; a
+reader of events is any function that takes an `Event`.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +14,79 @@ _siblings.check()
 
 if TYPE_CHECKING:
     from atc.agent import Agent
+    from atc.events import (
+        CallMade,
+        Event,
+        EventSink,
+        FaultFound,
+        ModelProgress,
+        ModelWaiting,
+        OutputPrinted,
+        ProgramWritten,
+        RunEnded,
+        SolveEnded,
+        SolveStarted,
+    )
     from atc.faults import Attribution, Fault
+    from atc.models.base import Completion, Message, Model, Progress, Usage
     from atc.solution import Attempt, Solution
+    from protocols.errors import ATCError, ModelError
+    from sandbox.records import CallRecord, Run
 
-__all__ = ["Agent", "Attempt", "Attribution", "Fault", "Solution"]
+__all__ = [
+    "ATCError",
+    "Agent",
+    "Attempt",
+    "Attribution",
+    "CallMade",
+    "CallRecord",
+    "Completion",
+    "Event",
+    "EventSink",
+    "Fault",
+    "FaultFound",
+    "Message",
+    "Model",
+    "ModelError",
+    "ModelProgress",
+    "ModelWaiting",
+    "OutputPrinted",
+    "ProgramWritten",
+    "Progress",
+    "Run",
+    "RunEnded",
+    "Solution",
+    "SolveEnded",
+    "SolveStarted",
+    "Usage",
+]
 
 _HOMES = {
+    "ATCError": "protocols.errors",
     "Agent": "atc.agent",
     "Attempt": "atc.solution",
     "Attribution": "atc.faults",
+    "CallRecord": "sandbox.records",
+    "Completion": "atc.models.base",
     "Fault": "atc.faults",
+    "Message": "atc.models.base",
+    "Model": "atc.models.base",
+    "ModelError": "protocols.errors",
+    "Progress": "atc.models.base",
+    "Run": "sandbox.records",
     "Solution": "atc.solution",
+    "Usage": "atc.models.base",
 }
+"""Where the public names are defined; the others are events."""
 
 
 def __getattr__(name: str) -> object:
-    if name in _HOMES:  # loaded at their first use, so that `import atc` stays quick
+    if name in __all__:  # loaded at their first use, so that `import atc` stays quick
         import importlib
 
-        return getattr(importlib.import_module(_HOMES[name]), name)
+        return getattr(importlib.import_module(_HOMES.get(name, "atc.events")), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -24,6 +25,10 @@ EXIT_CODES: Mapping[Status, int] = {
     "api_error": 6,
     "interrupted": 130,
 }
+
+
+_WIDE = 120
+"""Characters of an answer in `repr`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,7 @@ class Evidence:
     said: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Solution:
     """All attempts at a question, with the answer of the last.
 
@@ -84,6 +89,31 @@ class Solution:
     message: str = ""
     abandoned: tuple[CallRecord, ...] = ()
     flow: tuple[Flow, ...] = ()
+
+    def __repr__(self) -> str:
+        """One line: the status, and the answer or why there is none, cut where it is long."""
+        outcome = f"answer={self.answer!r}" if self.answer is not None else f"message={self.message!r}"
+        outcome = outcome if len(outcome) <= _WIDE else f"{outcome[: _WIDE - 1]}…"
+        counts = f"attempts={len(self.attempts)}, calls={len(self.calls)}"
+        return f"<Solution {self.status}: {outcome}, {counts}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: question, answer, program and calls. All text in it is escaped."""
+        outcome = self.answer if self.answer is not None else f"{self.status}: {self.message}"
+        calls = "".join(
+            f"<li><code>{html.escape(call.tool or f'{call.method} {call.url}')}</code> "
+            f"{call.status if call.status is not None else 'no reply'}</li>"
+            for call in self.calls
+        )
+        program = html.escape(self.program.rstrip())
+        spent = f"{len(self.attempts)} attempt(s), {self.usage.prompt_tokens:,} tokens read, "
+        spent += f"{self.usage.completion_tokens:,} written, {self.seconds.get('total', 0.0):.1f} s"
+        return (
+            f"<div><p><b>{html.escape(self.query)}</b></p>"
+            f'<pre style="white-space: pre-wrap">{html.escape(outcome)}</pre>'
+            f"<details><summary>{html.escape(self.status)}: {spent}</summary><pre>{program}</pre><ol>{calls}</ol>"
+            "</details></div>"
+        )
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:

@@ -28,6 +28,7 @@ from atc.cli.options import (
     tool_count,
     writes_option,
 )
+from atc.tui.answer import for_people
 from atc.tui.text import for_stream
 from protocols.errors import ATCError, UsageError
 
@@ -239,7 +240,7 @@ def _tell(
     if as_json:
         click.echo(to_json(solution), nl=False)
     elif solution["answer"] is not None and not on_screen:
-        click.echo(for_stream(solution["answer"], sys.stdout))
+        click.echo(for_stream(for_people(solution["answer"]), sys.stdout))
     if out:
         write_json(out, solution)
     for warning in () if as_json else solution["warnings"]:

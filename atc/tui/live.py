@@ -29,6 +29,7 @@ from atc.events import (
 from atc.faults import Attribution, Fault
 from atc.models.base import Progress
 from atc.solution import Solution
+from atc.tui.answer import for_people
 from atc.tui.parts import blame, call_row, fault_text, figures, program_code, progress_text
 from atc.tui.text import visible
 from sandbox.records import CallRecord
@@ -141,7 +142,7 @@ class LiveView:
     def _show_end(self, solution: Solution) -> None:
         if solution.answer is not None:
             self._show(Rule(Text("answer"), style="green", align="left"))
-            self._show(Text(visible(solution.answer), style="bold"))
+            self._show(Text(visible(for_people(solution.answer)), style="bold"))
         self._show(Text(figures(solution), style="dim"))
 
     def _show(self, part: RenderableType) -> None:
