@@ -347,7 +347,7 @@ def test_events_tell_of_every_step(weather: LocalAPI) -> None:
     assert sum(isinstance(event, ModelWaiting) for event in events) == 3
     assert [event.program for event in events if isinstance(event, ProgramWritten)] == solution.program.split("\n")
     assert [event.call for event in events if isinstance(event, CallMade)] == list(solution.calls)
-    assert events[-1] == SolveEnded(solution)
+    assert events[-1] == SolveEnded(solution, solve=events[0].solve)
 
 
 # --- DFSDT
