@@ -26,7 +26,20 @@ def blinded(protocol: Protocol) -> Protocol:
             kept[name] = protocol.definitions[name]
             left |= set(_named(kept[name]))
     left_over = {name: kept[name] for name in protocol.definitions if name in kept}
-    return replace(protocol, tools=tools, definitions=left_over)
+    used: dict[int, object] = {}  # by identity: a named schema is the same object wherever it is used
+    for tool in tools:
+        for schema in (*(one.schema for one in tool.arguments), *([tool.body.schema] if tool.body else [])):
+            _gather(schema, used)
+    components = {name: schema for name, schema in protocol.components.items() if id(schema) in used}
+    return replace(protocol, tools=tools, definitions=left_over, components=components)
+
+
+def _gather(value: object, used: dict[int, object]) -> None:
+    if id(value) in used or not isinstance(value, Mapping | list):
+        return
+    used[id(value)] = value
+    for part in value.values() if isinstance(value, Mapping) else value:
+        _gather(part, used)
 
 
 def _named(value: object) -> Iterator[str]:

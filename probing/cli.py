@@ -118,8 +118,8 @@ def probe(
 ) -> None:
     """Find out what the tools of SPEC return by calling them, and write SPEC down with it.
 
-    Exit code 0 when all tools are documented, 1 when some are not, 4 when a budget ended it, 130 after ctrl-C; the
-    files are written each time. With --check 0 when nothing changed that breaks a program, 1 when something did, 6 when
+    Exit code 0 when all tools are documented, 1 when some are not, 4 when a budget ended it, 6 when the service refuses
+    the connection, 130 after ctrl-C; the files are written each time. With --check 0 when nothing changed that breaks a program, 1 when something did, 6 when
     the service cannot be had.
     """
     from atc.cli import say
@@ -200,9 +200,10 @@ def probe(
             on_try=frontier.trying,
         )
         found = prober.probe()
+    server = base_url if base_url is not None and not simulate else None
     if blind:
         found = found.compared(compared(truth, prober.learned, seed, schema, fresh=simulate))
-    write_text(out, _text(documented(protocol, prober.found, schema), out))
+    write_text(out, _text(documented(protocol, prober.found, schema, server), out))
     if report is not None:
         write_json(report, found.to_json())
     if graph is not None:
@@ -353,27 +354,25 @@ def _text(document: dict[str, object], out: Path) -> str:
 
 
 def _show(found: ProbeReport) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
+    """Print the tools by outcome, each reason once above the tools that it holds for, and one line of totals."""
     from atc.tui.text import visible
-    from probing.live import COLOURS
 
-    table = Table()
-    for column in ("tool", "outcome", "round", "requests", "samples", "why not"):
-        table.add_column(column)
-    for one in found.tools:
-        outcome = f"[{COLOURS.get(one.outcome, 'red')}]{one.outcome}[/]"
-        why = "" if one.done else escape(visible(one.reason))
-        table.add_row(one.tool, outcome, str(one.iteration), str(one.requests), str(one.samples), why)
-    console = Console()
-    console.print(table)
     totals = found.to_json()["totals"]
+    for outcome in totals["outcomes"]:
+        findings = [finding for finding in found.tools if finding.outcome == outcome]
+        click.echo(f"{outcome.replace('_', ' ')}: {len(findings)}")
+        reasons: dict[str, list[str]] = {}
+        for finding in findings:
+            reasons.setdefault("" if finding.done else visible(finding.reason), []).append(finding.tool)
+        for reason, names in reasons.items():
+            if reason:
+                click.echo(f"  {reason}")
+            for name in names:
+                click.echo(f"{'    ' if reason else '  '}{name}")
     tokens = totals["prompt_tokens"] + totals["completion_tokens"]
-    console.print(
+    click.echo(
         f"{totals['done']} of {totals['tools']} tools, {found.requests} requests, {found.iterations} rounds, "
         f"{totals['samples']} programs of the model, {tokens} tokens"
     )
     for name, value in found.agreement.items():
-        console.print(f"{name}: {value}", markup=False, highlight=False)
+        click.echo(f"{name}: {value}")

@@ -12,9 +12,10 @@ from atc.programs import parsed
 from probing.constraints import Constraint
 from probing.findings import Finding, Refused
 from probing.infer import paper, says_nothing
+from probing.naming import with_references
 from protocols.documents import parse, read
 from protocols.errors import UsageError
-from protocols.model import Parameter, Protocol, Schema, Tool
+from protocols.model import Parameter, Protocol, Schema, Server, Tool
 from protocols.names import tool_name
 from protocols.openapi import operations
 from protocols.shapes import type_of
@@ -30,7 +31,10 @@ _JOINED = {" ": "spaceDelimited", "|": "pipeDelimited"}
 
 
 def documented(
-    protocol: Protocol, found: Mapping[str, Finding], schema: Literal["full", "paper"] = "full"
+    protocol: Protocol,
+    found: Mapping[str, Finding],
+    schema: Literal["full", "paper"] = "full",
+    server: str | None = None,
 ) -> dict[str, Any]:
     """The document of an API.
 
@@ -38,7 +42,13 @@ def documented(
         protocol: The API as it was known before.
         found: By tool, what was found out; what the protocol says of responses stays where nothing was.
         schema: "paper" for schemas as the ATC paper's Algorithm 2 makes them.
+        server: Where the API was reached; by default the document's own servers.
     """
+    protocol = with_references(protocol)
+    if server is not None:
+        servers = (Server(server.rstrip("/")),)
+        tools = tuple(replace(tool, servers=servers) for tool in protocol.tools)
+        protocol = replace(protocol, servers=servers, tools=tools)
     found = {name: replace(one, schema=schema_of(one, schema)) for name, one in found.items()}
     paths: dict[str, dict[str, Any]] = {}
     times = Counter(tool.operation_id for tool in protocol.tools)
@@ -142,7 +152,7 @@ def _responses(tool: Tool, found: Finding | None) -> dict[str, Any]:
         responses[one.status] = {**told, "content": {one.media_type or "application/json": media}} if media else told
     if found is None:
         return responses or {"default": {"description": "not observed"}}
-    if found.done and found.status is not None:
+    if (found.done or found.outcome == "always_empty") and found.status is not None:
         before = responses.get(found.status, {"description": "as observed"})
         content = before.get("content")
         if content is None and found.schema is not None:

@@ -21,7 +21,13 @@ __all__ = ["SUFFIXES", "Edge", "draw", "edges"]
 SUFFIXES = (".json", ".mmd", ".svg")
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 300, 24, 120, 12
 """Of a tool's box in an SVG, and between boxes, in pixels."""
-_COLOURS = {"documented": "#2e7d32", "no_content": "#2e7d32", "refused_by_policy": "#b26a00", "budget": "#b26a00"}
+_COLOURS = {
+    "documented": "#2e7d32",
+    "no_content": "#2e7d32",
+    "always_empty": "#b26a00",
+    "refused_by_policy": "#b26a00",
+    "budget": "#b26a00",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypedDict
 
 from probing.constraints import Constraint
+from protocols.errors import APIError
 from protocols.model import Schema
 
 __all__ = ["Finding", "Outcome", "ProbeReport", "Refused"]
@@ -14,20 +15,24 @@ __all__ = ["Finding", "Outcome", "ProbeReport", "Refused"]
 Outcome = Literal[
     "documented",
     "no_content",
+    "always_empty",
     "unreachable_argument",
     "only_errors",
     "refused_by_policy",
     "budget",
     "model_failed",
+    "unreachable_service",
 ]
 """
 documented: it answered, and its answer has a schema
 no_content: it answered well, and there is nothing to describe
+always_empty: it answered well, but its list held nothing each time: what its items are is not known
 unreachable_argument: it needs a value that no answer held
 only_errors: whatever was tried, it answered with an error
 refused_by_policy: it writes, and that was not allowed
 budget: there were no requests or tokens left for it
 model_failed: no program that calls it could be had from the model
+unreachable_service: the service refused the connection before it was tried
 """
 
 
@@ -83,6 +88,7 @@ class ProbeReport:
     model: str | None
     ended: str = ""
     left_behind: tuple[str, ...] = ()
+    is_unreachable: bool = False
     agreement: Mapping[str, object] = field(default_factory=dict)
 
     def compared(self, agreement: Mapping[str, object]) -> ProbeReport:
@@ -91,9 +97,11 @@ class ProbeReport:
 
     @property
     def exit_code(self) -> int:
-        """0 where every tool is documented, 130 where ctrl-C ended it, 4 where a budget did, else 1."""
+        """0: every tool is documented; 130: ctrl-C; 6: the service refused the connection; 4: a budget; else 1."""
         if self.ended == "interrupted":
             return 130
+        if self.is_unreachable:
+            return APIError.exit_code
         if all(one.done for one in self.tools):
             return 0
         return 4 if self.ended else 1

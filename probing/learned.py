@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from atc.files import append_line, read_lines
+from probing.complaints import demanded
 from probing.constraints import Seen, constraints
 from probing.findings import Finding
 from probing.identifiers import identified, is_value, named, noun_of_path, wanted
@@ -23,6 +24,7 @@ from probing.infer import infer, says_nothing
 from probing.permission import Made
 from probing.replies import disguised, is_hollow, names_in, said
 from probing.scrub import Scrubber
+from probing.seen import SeenValues
 from protocols.errors import UsageError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol, Response
@@ -64,6 +66,8 @@ class Learned:
         self._calls: dict[str, list[Seen]] = {}
         self.hollow: set[str] = set()
         self.names: dict[str, None] = {}
+        self.seen = SeenValues(protocol)
+        self.demanded: dict[str, dict[str, None]] = {}
         self.records: dict[Record, str] = {}
         graph = ProtocolGraph(protocol)
         names = [named(tool, one, graph) for tool in protocol.tools for one in tool.arguments]
@@ -119,6 +123,8 @@ class Learned:
         else:
             told = disguised(body) or call.error or ""
             self.names.update(dict.fromkeys(names_in(raw)))
+            if not told:
+                self.seen.add(self.protocol.tool(call.tool), call.arguments, raw)
         if call.status is None or call.status >= 300 or told:
             body = _shortened(body, _SHOWN)
         told = self.text(told)
@@ -179,6 +185,8 @@ class Learned:
         elif status >= 300 or told:
             finding.statuses.setdefault(str(status), told)
             finding.refused.setdefault(str(status), {"arguments": given, "reply": body})
+            asked_for = demanded(self.protocol.tool(tool), body, told)
+            self.demanded.setdefault(tool, {}).update(dict.fromkeys(name for name in asked_for if name not in given))
         elif body in (None, ""):
             if not finding.done:
                 finding.outcome, finding.status = "no_content", str(status)
@@ -189,6 +197,7 @@ class Learned:
             finding.status = str(status)
             if is_hollow(body) and finding.outcome != "documented":
                 self.hollow.add(tool)
+                finding.outcome = "always_empty"
             else:
                 self.hollow.discard(tool)
                 finding.outcome = "documented"
@@ -226,6 +235,8 @@ class Learned:
                     self._keep(tool, data["status"], data["body"], data["told"], given, sent)
                     if not data["told"]:
                         self.names.update(dict.fromkeys(names_in(data["body"])))
+                        if data["status"] is not None and data["status"] < 300:
+                            self.seen.add(self.protocol.tool(tool), given, data["body"])
                 case _:
                     raise ValueError
         except (ValueError, KeyError, TypeError):

@@ -14,14 +14,20 @@ from probing.findings import Finding
 
 __all__ = ["COLOURS", "Frontier"]
 
-COLOURS = {"documented": "green", "no_content": "green", "refused_by_policy": "yellow", "budget": "yellow"}
+COLOURS = {
+    "documented": "green",
+    "no_content": "green",
+    "always_empty": "yellow",
+    "refused_by_policy": "yellow",
+    "budget": "yellow",
+}
 _KEYS = 8
 
 
 class Frontier:
     """Shows on stderr how the known part of an API grows, a block for each tool: its question, program and answer.
 
-    Without a terminal it is a line for each tool. Without a total it shows what is tried, and no more.
+    Without a terminal it shows nothing. Without a total it shows what is tried, and no more.
     """
 
     def __init__(self, total: int | None) -> None:
@@ -46,10 +52,10 @@ class Frontier:
     def found(self, finding: Finding, example: object) -> None:
         """A tool is done with; `example` is an answer of it."""
         self._progress.advance(self._bar)
+        if not self._console.is_terminal:  # the summary at the end has all of it
+            return
         colour = COLOURS.get(finding.outcome, "red")
         self._console.print(f"[{colour}]{finding.outcome}[/] [bold]{escape(finding.tool)}[/] round {finding.iteration}")
-        if not self._console.is_terminal:
-            return
         self._console.print(f"  {escape(visible(finding.question))}", highlight=False)
         for line in visible(finding.program).splitlines():
             self._console.print(f"  [dim]{escape(line)}[/]", highlight=False, soft_wrap=True)

@@ -1,8 +1,9 @@
 """Which writes a probe may send: none, all of them, or those on objects of its own, which it removes at the end.
 
-An object is its own only if it is sure to be: the answer to a POST names it where an answer names what was made, nobody
-named it before, and the probe did not choose its identifier. Whatever is in doubt is reported and left alone, and the
-tool that made it makes nothing more.
+An object is made only where the probe can be sure to recognise it: what is there was listed before, and it is given a
+name of the probe's own. It is its own only if it is sure to be: the answer to a POST names it where an answer names what
+was made, nobody named it before, and the probe did not choose its identifier. Where the answer does not tell, the list is
+asked for that name. Whatever is in doubt is reported and left alone, and the tool that made it makes nothing more.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Literal, TypeAlias
 
 from probing.identifiers import identified, is_value, wanted
 from probing.replies import disguised
-from probing.values import OWN_NAME
+from probing.values import OWN_NAME, is_free_text
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
 from protocols.wants import Want, attribute_of, noun_of_identifier
@@ -73,6 +74,9 @@ class Permission:
         self._undo = dict(_undoings(protocol)) if scope == "own" else {}
         self._makers = {_collection(protocol.tool(name).path): name for name in self._undo}
         self._stopped: set[str] = set()
+        self._listed: set[str] = set()
+        self._sent: dict[str, str] = {}
+        self._doubts: dict[str, tuple[str, str]] = {}
         self._known: set[tuple[Want, str]] = set()
         self._lock = threading.Lock()
 
@@ -88,7 +92,7 @@ class Permission:
         if call.tool in self._undo:  # who chooses an identifier may hit what has it already
             noun = noun_of(_collection(tool.path))
             chosen = [name for name in call.arguments if is_identifier(name) and wanted(name, noun).noun == noun]
-            return call.tool not in self._stopped and not chosen
+            return not self.unsure(tool) and not chosen and bool(_own_names(call.arguments))
         owner = self.owner(tool)
         if owner is None:
             return False
@@ -106,6 +110,41 @@ class Permission:
     def makes(self, tool: Tool) -> bool:
         """Whether a tool creates objects that are removed at the end."""
         return tool.name in self._undo
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that were given to what was made."""
+        return tuple(self._sent)
+
+    def in_doubt(self, tool: str) -> list[str]:
+        """The names of what a tool may have made, and whose replies did not tell."""
+        return [name for name, (maker, _) in self._doubts.items() if maker == tool]
+
+    def listers(self, name: str) -> list[str]:
+        """The tools that list what was made under a name of one's own."""
+        collection = _collection(self._protocol.tool(self._sent[name]).path)
+        return [tool.name for tool in self._protocol.tools if self._lists(tool, collection)]
+
+    def unsure(self, tool: Tool) -> str:
+        """Why what a tool makes could not be recognised; empty where it could, or where that is of no concern."""
+        if tool.name not in self._undo:
+            return ""
+        if tool.name in self._stopped:
+            return "what it made before could not be recognised"
+        collection = _collection(tool.path)
+        if collection not in self._listed:
+            return f"what it makes could not be recognised: no list of {collection} was answered"
+        if not any(is_free_text(one.schema, self._protocol) for one in tool.arguments if one.location != "path"):
+            return "what it makes could not be recognised: it takes no text for a name of the probe's own"
+        return ""
+
+    def _lists(self, tool: Tool, collection: str) -> bool:
+        """Whether a tool that reads lists a collection: by its path, or by one a word longer (`/flows/filter`)."""
+        if tool.writes and tool.name not in self.reads:
+            return False
+        path = _collection(tool.path)
+        longer = path.startswith(f"{collection}/") and path.count("/") == collection.count("/") + 1
+        return path == collection or (longer and "{" not in path)
 
     def why_not(self, tool: Tool) -> str:
         """What to say of a tool that is not allowed."""
@@ -143,7 +182,9 @@ class Permission:
         with self._lock:
             before = len(self.made), len(self.lost)
             undo = self._undo.get(call.tool)
+            self._saw_list(call, tool)
             if undo is not None:
+                self._sent.update(dict.fromkeys(_own_names(call.arguments), call.tool))
                 self._saw_made(call, undo)
             elif call.status in range(200, 300) and tool.method == "DELETE" and disguised(call.response) is None:
                 values = {str(value) for value in call.arguments.values()}
@@ -174,17 +215,61 @@ class Permission:
             why = "no reply came"
         else:
             why = f"its answer holds no {argument}" if call.status < 300 else f"it answered {call.status}"
-        self.lost.append(f"what {call.tool} made, if it did: {why}")
+        text = f"what {call.tool} made, if it did: {why}"
+        self.lost.append(text)
         self._stopped.add(str(call.tool))
+        self._doubts.update(dict.fromkeys(_own_names(call.arguments), (str(call.tool), text)))
+
+    def _saw_list(self, call: CallRecord, tool: Tool) -> None:
+        """Note that a collection was listed, and find what was made in it by the names of one's own."""
+        if call.status not in range(200, 300) or disguised(call.response) is not None:
+            return
+        for maker, undo in self._undo.items():
+            collection = _collection(self._protocol.tool(maker).path)
+            if not self._lists(tool, collection) or not _has_list(call.response):
+                continue
+            self._listed.add(collection)
+            mine = {name for name, own in self._sent.items() if own == maker}
+            argument = next(p.argument for p in undo.parameters if p.location == "path")
+            for item in _objects(call.response) if mine else ():
+                names = mine & _own_names({key: part for key, part in item.items() if isinstance(part, str)})
+                found = identity(item, argument, noun_of(collection)) if names else None
+                if found is None:
+                    continue
+                made = Made(undo.name, argument, found[1])
+                if made not in self.made:
+                    self.made.append(made)
+                for name in names & self._doubts.keys():
+                    _, text = self._doubts.pop(name)
+                    self.lost = [told for told in self.lost if told != text]
 
 
 def _echoes(call: CallRecord) -> bool:
     """Whether an answer holds a text that the probe made up for its request, so that it is of what was made by it."""
-    sent, got = (
-        {found[0] for found in OWN_NAME.finditer(json.dumps(part, default=str))}
-        for part in (call.arguments, call.response)
-    )
-    return not sent.isdisjoint(got)
+    return not _own_names(call.arguments).isdisjoint(_own_names(call.response))
+
+
+def _own_names(value: object) -> set[str]:
+    """The names in a value that the probe made up."""
+    return {found[0] for found in OWN_NAME.finditer(json.dumps(value, default=str))}
+
+
+def _has_list(body: object, depth: int = 0) -> bool:
+    """Whether a body is a list, or holds one where a list is wrapped."""
+    if isinstance(body, Mapping):
+        return depth < 2 and any(_has_list(part, depth + 1) for part in body.values())
+    return isinstance(body, list)
+
+
+def _objects(body: object) -> Iterator[Mapping[str, object]]:
+    """All objects in a body, the outermost first."""
+    if isinstance(body, Mapping):
+        yield body
+        for part in body.values():
+            yield from _objects(part)
+    elif isinstance(body, list):
+        for part in body:
+            yield from _objects(part)
 
 
 def looks_like_read(tool: Tool) -> bool:

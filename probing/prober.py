@@ -21,9 +21,10 @@ from probing.infer import ENOUGH
 from probing.learned import Learned
 from probing.permission import Permission
 from probing.programs import SEVERAL, choices, lacking, others, programs, question
-from protocols.errors import LimitReached, ModelError, UsageError
+from protocols.errors import APIError, LimitReached, ModelError, UsageError
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol, Tool
+from protocols.words import SEARCHES
 from sandbox import Run, Sandbox
 
 __all__ = ["PATIENCE", "Prober"]
@@ -86,6 +87,9 @@ class Prober:
         self._told, self._tries = on_finding, on_try
         self._problem: dict[str, str] = {}
         self._words: dict[tuple[str, str], str] = {}
+        self._made_before: dict[tuple[str, str], int] = {}
+        self._empty: dict[str, str] = {}
+        self._is_unreachable = False
         self._programs: dict[str, str] = {}
         self._asked: dict[str, int] = {}
         self._spent = ""
@@ -116,22 +120,37 @@ class Prober:
             for name, one in self.found.items():
                 if one.outcome == "documented" and name in self._only:
                     self._enrich(name)
+            self._end_empty()
             ended = self._spent
         except KeyboardInterrupt:
             ended = "interrupted"
         except LimitReached as reached:
             ended = str(reached)
+        except APIError as error:
+            ended, self._is_unreachable = str(error), True
         finally:
             left = self._remove()
             self.learned.write_down()
         for one in self._left() if ended else ():
             if ended == "interrupted":
                 one.reason = one.reason or "it was not tried: interrupted"
+            elif self._is_unreachable and not one.requests:
+                one.outcome, one.reason = "unreachable_service", ended
+            elif self._is_unreachable:
+                one.outcome, one.reason = "only_errors", one.reason or ended
             elif not explained:
                 one.outcome, one.reason = "budget", ended
         tools = tuple(self.found[tool.name] for tool in self.protocol.tools if tool.name in self._only)
         return ProbeReport(
-            tools, rounds, self.learned.requests, self.protocol.digest, self._seed, self._model, ended, tuple(left)
+            tools,
+            rounds,
+            self.learned.requests,
+            self.protocol.digest,
+            self._seed,
+            self._model,
+            ended,
+            tuple(left),
+            self._is_unreachable,
         )
 
     def _left(self) -> list[Finding]:
@@ -140,25 +159,30 @@ class Prober:
 
     def _open(self, tool: Tool) -> bool:
         finding = self.found[tool.name]
-        return not (finding.done and finding.program) and finding.outcome != "refused_by_policy"
+        return not (finding.done and finding.program) and self._permission.allows(tool)
 
     def _round(self, number: int) -> bool:
         """Try every tool that has not answered with what is known; whether one of them did.
 
+        Tools that make objects come after those that read, so that what is there is listed before anything is made.
         Tools that are not asked for come last, and only while one is left that is.
         """
         graph = ProtocolGraph(self.known)
         news = False
-        for tool in sorted(self.protocol.tools, key=lambda tool: tool.name not in self._only):
+        by_turn = sorted(
+            self.protocol.tools, key=lambda tool: (tool.name not in self._only, self._permission.makes(tool))
+        )
+        for tool in by_turn:
             if not self._open(tool) or (tool.name not in self._only and not self._left()):
                 continue
             finding, program, best = self.found[tool.name], "", ""
             for program, word in programs(
                 tool, graph, self.learned, self._permission, self._samples, chain=self._chain
             ):
-                if (tool.name, program) in self._words:
+                if not self._is_worth(tool.name, program):
                     continue  # it did not do before
                 self._words[tool.name, program] = word
+                self._made_before[tool.name, program] = len(self._permission.made)
                 self.run(tool.name, program)
                 if finding.done:
                     best = program
@@ -166,14 +190,28 @@ class Prober:
                 if not best and tool.name in self.learned.hollow:  # it found nothing, which is more than an error
                     best = program
             program = best or program
-            if not finding.done and tool.name in self.learned.hollow:
-                finding.outcome = "documented"
+            if best and not finding.done:
+                self._empty[tool.name] = best
             if finding.done and program:
                 self._end(finding, question(tool), program, number)
                 news = True
             elif not finding.done:
                 self._explain(tool, graph)
         return news
+
+    def _is_worth(self, tool: str, program: str) -> bool:
+        """Whether a program is new, or asks again for a list that was empty before something was made."""
+        place = tool, program
+        more = len(self._permission.made) > self._made_before.get(place, 0)
+        return place not in self._words or (tool in self.learned.hollow and more)
+
+    def _end_empty(self) -> None:
+        """Write down how a tool was called whose list was always empty."""
+        for name, program in self._empty.items():
+            finding = self.found[name]
+            if not finding.done and finding.outcome == "always_empty":
+                self.learned.end(finding, question(self.protocol.tool(name)), program)
+                self._told(finding)
 
     def _asking_round(self, number: int) -> bool:
         """Have the model write programs for the tools that are left; whether one of them answered."""
@@ -183,7 +221,7 @@ class Prober:
         done = sum(one.done for one in self.found.values())
         news = False
         for finding in self._left():
-            if finding.done or self._asked.get(finding.tool) == done:
+            if finding.done or finding.outcome == "always_empty" or self._asked.get(finding.tool) == done:
                 continue  # nothing was learned since it was asked of
             self._asked[finding.tool] = done
             tool = self.protocol.tool(finding.tool)
@@ -206,7 +244,7 @@ class Prober:
             else:
                 if not finding.requests:
                     finding.outcome = "model_failed"
-                    finding.reason = f"none of its programs called it: {tried[-1][1]}"
+                    finding.reason = "none of the programs that the model wrote called it"
         return news
 
     def _failed(self, tool: Tool, run: Run | None) -> str:
@@ -223,7 +261,7 @@ class Prober:
     def _end(self, finding: Finding, asked: str, program: str, number: int) -> None:
         """A tool is done with; so are others that its program called besides."""
         finding.iteration = number
-        finding.reason = "it found nothing, whatever was asked for" if finding.tool in self.learned.hollow else ""
+        finding.reason = ""
         self._programs[finding.tool] = program
         self.learned.end(finding, asked, program)
         self._told(finding)
@@ -236,11 +274,20 @@ class Prober:
 
     def _explain(self, tool: Tool, graph: ProtocolGraph) -> None:
         finding = self.found[tool.name]
+        if finding.outcome == "always_empty":
+            finding.reason = "it answered, but its list was empty each time: what its items are is not known"
+            return
+        if not finding.requests and (unsure := self._permission.unsure(tool)):
+            finding.outcome, finding.reason = "refused_by_policy", unsure
+            return
         among = [name for name, one in self.found.items() if one.done] if self._chain else []
         lacks = lacking(tool, graph, among)
         if lacks and not finding.requests:
             finding.outcome = "unreachable_argument"
             finding.reason = f"no answer held a value for {', '.join(lacks)}"
+        elif not finding.requests and not self._problem.get(tool.name) and (needed := _needed(tool)):
+            finding.outcome = "unreachable_argument"
+            finding.reason = f"the lists that should hold a value for {', '.join(needed)} were empty or lack it"
         else:
             finding.outcome = "only_errors"
             said = [f"{status}: {text}" for status, text in finding.statuses.items()]
@@ -282,10 +329,32 @@ class Prober:
         if wait and run.outcome != "interrupted" and not again:
             self._wait(tool, wait)
             return self.run(tool, program, again=True)
-        self._problem[tool] = self.learned.text(run.error.message) if run.error is not None else ""
+        unsent = [call.error for call in run.calls if call.tool == tool and not call.attempts and call.error]
+        self._problem[tool] = self.learned.text(f"the call could not be sent: {unsent[-1]}") if unsent else ""
+        refused = [call for call in run.calls if call.status is None and "refused" in (call.error or "")]
+        if refused and any(call.attempts for call in refused):
+            raise APIError(f"the service cannot be reached: {refused[0].error}; check the base URL (--base-url)")
         if run.outcome == "interrupted":
             raise KeyboardInterrupt
+        if not again:
+            self._look_for_made(tool)
         return run
+
+    def _look_for_made(self, tool: str) -> None:
+        """List what there is, where a reply did not say for sure what was made."""
+        for program in self._listing(self._permission.in_doubt(tool)):
+            if not self._permission.in_doubt(tool):
+                return
+            self._take(self._sandbox.run(program))
+
+    def _listing(self, names: Collection[str]) -> list[str]:
+        """Programs that list a collection, as it is and looked for by the names of one's own."""
+        listed = []
+        for lister in dict.fromkeys(name for own in names for name in self._permission.listers(own)):
+            plain = self.found[lister].program or f"print({lister}())"
+            searches = [a.argument for a in self.protocol.tool(lister).arguments if a.argument.lower() in SEARCHES]
+            listed += [plain, *(f"print({lister}({searches[0]}={name!r}))" for name in names if searches)]
+        return listed
 
     def _wait(self, tool: str, seconds: float) -> None:
         """Leave a busy service alone for as long as it asks. Raises: LimitReached: That is too long."""
@@ -304,9 +373,20 @@ class Prober:
 
     def _remove(self) -> list[str]:
         """Remove what was made; what would not go, as the calls that should have removed it."""
-        for made in reversed(self._permission.made[:]):
-            if made in self._permission.made:
-                run = self._sandbox.run(made.program)
-                with suppress(UsageError):  # a full disk is no reason to leave things behind
-                    self._take(run)
+        for is_last in (False, True):  # what others referred to can be removed once they are gone
+            for made in reversed(self._permission.made[:]):
+                if made in self._permission.made:
+                    self._send(made.program)
+            if not is_last:
+                for program in self._listing(self._permission.names):
+                    self._send(program)
         return [self.learned.text(one) for one in (*self._permission.lost, *(m.program for m in self._permission.made))]
+
+    def _send(self, program: str) -> None:
+        run = self._sandbox.run(program)
+        with suppress(UsageError):  # a full disk is no reason to leave things behind
+            self._take(run)
+
+
+def _needed(tool: Tool) -> list[str]:
+    return [one.argument for one in tool.arguments if one.required]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -10,9 +11,9 @@ from itertools import islice
 from probing.identifiers import named, noun_of_path
 from probing.learned import Learned
 from probing.permission import Permission, identity
-from probing.values import given, item_of, own_name, renamed, value_of
+from probing.values import OWN_NAME, given, is_free_text, item_of, own_name, renamed, value_of
 from protocols.graph import ProtocolGraph
-from protocols.model import Parameter, Tool
+from protocols.model import Parameter, Protocol, Tool
 from protocols.render import sentence
 from protocols.routes import steps
 from protocols.shapes import type_of
@@ -58,13 +59,116 @@ def programs(
         if (program := _on_own(tool, owner, learned)) is not None:
             yield program, ""
         return
+    if permission.makes(tool):
+        yield from _making(tool, graph, learned, permission, most, among)
+        return
+    yield from _plain(tool)
+    yield from _demanded(tool, learned, most)
     if _names(tool, graph, learned):  # what was seen to be called so is surer than any other name
         yield from _with_seen(tool, graph, learned, permission, most)
+    if not _is_given(tool, graph):
+        yield from _with_values(tool, learned, most)
+    lacks = lacking(tool, graph, among)
+    if not lacks:
+        lines = worked(graph, tool.name, among)
+        lines = lines if len(lines) > 1 else [_direct(tool, learned, permission)]
+        if (bare := _bare(lines, learned.protocol)) != lines:  # a list that is not filtered holds more
+            yield from _chained(tool, bare, learned, permission, most)
+        yield from _chained(tool, lines, learned, permission, most)
+    yield from _with_seen(tool, graph, learned, permission, most)  # more may have been seen since
+    yield from _with_values(tool, learned, most)
+
+
+def _making(
+    tool: Tool, graph: ProtocolGraph, learned: Learned, permission: Permission, most: int, among: Collection[str]
+) -> Iterator[tuple[str, str]]:
+    """Programs that make an object: what was asked for by an error is given, from values that were seen."""
+    if permission.unsure(tool):
+        return
     if not lacking(tool, graph, among):
         lines = worked(graph, tool.name, among)
         lines = lines if len(lines) > 1 else [_direct(tool, learned, permission)]
         yield from _chained(tool, lines, learned, permission, most)
-    yield from _with_seen(tool, graph, learned, permission, most)  # more may have been seen since
+    yield from _with_seen(tool, graph, learned, permission, most)
+
+
+def _plain(tool: Tool) -> Iterator[tuple[str, str]]:
+    """The call without optional arguments of a tool that reads and needs nothing: a list is asked for as it is."""
+    if tool.writes or any(one.required for one in tool.arguments):
+        return
+    yield f"print({tool.name}())", ""
+
+
+def _demanded(tool: Tool, learned: Learned, most: int) -> Iterator[tuple[str, str]]:
+    """Calls with the arguments that errors of a tool asked for."""
+    asked_for = [one for one in tool.arguments if one.argument in learned.demanded.get(tool.name, {})]
+    if not asked_for:
+        return
+    wanted = [one for one in tool.arguments if one.required or one in asked_for]
+    open_ones = [one for one in wanted if given(one) is None]
+    fixed = {one.argument: value_of(one, learned.protocol) for one in wanted if given(one) is not None}
+    yield from _calls(tool, wanted, open_ones, fixed, learned, most)
+
+
+def _with_values(tool: Tool, learned: Learned, most: int) -> Iterator[tuple[str, str]]:
+    """Calls whose arguments are values that were seen, of the list above them or of fields that are called so."""
+    wanted = [one for one in tool.arguments if one.required]
+    open_ones = [one for one in wanted if given(one) is None]
+    if not open_ones:
+        return
+    fixed = {one.argument: value_of(one, learned.protocol) for one in wanted if given(one) is not None}
+    yield from _calls(tool, wanted, open_ones, fixed, learned, most)
+
+
+def _calls(
+    tool: Tool,
+    wanted: Sequence[Parameter],
+    open_ones: list[Parameter],
+    fixed: Mapping[str, str],
+    learned: Learned,
+    most: int,
+) -> Iterator[tuple[str, str]]:
+    for values in islice(learned.seen.calls(tool, open_ones), most):
+        texts = {**fixed, **{name: repr(value) for name, value in values.items()}}
+        told = ", ".join(f"{one.argument}={texts[one.argument]}" for one in wanted if one.argument in texts)
+        call = _with_body(f"{tool.name}({told})", tool, learned)
+        if '"…"' not in call:
+            yield f"print({call})", ""
+    if len(open_ones) == 1 and (top := learned.seen.top(open_ones[0])) is not None:
+        texts = {**fixed, open_ones[0].argument: repr(top)}
+        told = ", ".join(f"{one.argument}={texts[one.argument]}" for one in wanted if one.argument in texts)
+        yield f"print({tool.name}({told}))", ""
+
+
+def _is_given(tool: Tool, graph: ProtocolGraph) -> bool:
+    """Whether the data flow or the document yields all that a tool needs, so that nothing is made up for it."""
+    return all(
+        given(one) is not None or graph.want(tool.name, one.argument) is not None
+        for one in tool.arguments
+        if one.required
+    )
+
+
+def _bare(lines: Sequence[str], protocol: Protocol) -> list[str]:
+    """The lines without optional arguments of reads whose value would be made up: what they filter by is not known."""
+    return [ast.unparse(_Bare(protocol).visit(ast.parse(line))).replace("'…'", '"…"') for line in lines]
+
+
+class _Bare(ast.NodeTransformer):
+    def __init__(self, protocol: Protocol) -> None:
+        self._tools = {tool.name: tool for tool in protocol.tools}
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        tool = self._tools.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if tool is not None and not tool.writes:
+            required = {one.argument for one in tool.arguments if one.required}
+            node.keywords = [one for one in node.keywords if one.arg in required or not _is_open(one.value)]
+        return node
+
+
+def _is_open(value: ast.expr) -> bool:
+    return any(isinstance(part, ast.Constant) and part.value == "…" for part in ast.walk(value))
 
 
 def _with_seen(
@@ -83,7 +187,7 @@ def _chained(
     call = _with_items(_with_body(_whole(call), tool, learned), tool, learned)
     program = "\n".join([*before, f"print({call})"])
     if permission.makes(tool):
-        program = program.replace('"…"', repr(own_name(learned.requests)))
+        program = _with_own_name(program.replace('"…"', repr(own_name(learned.requests))), tool, learned)
         yield program, ""
         if (plain := renamed(program, learned.requests, "_")) != program:
             yield plain, ""
@@ -92,6 +196,18 @@ def _chained(
     else:
         for word in islice([*islice(learned.names, most), *_FIRST_WORDS], most):
             yield program.replace('"…"', json.dumps(word, ensure_ascii=False)), word
+
+
+def _with_own_name(program: str, tool: Tool, learned: Learned) -> str:
+    """A program that makes an object, which gives it a name of one's own where nothing else does."""
+    if OWN_NAME.search(program) or not program.endswith("))"):
+        return program
+    texts = [p for p in tool.arguments if p.location != "path" and is_free_text(p.schema, learned.protocol)]
+    texts = [p for p in texts if f"{p.argument}=" not in program.rpartition("\n")[2] and not is_identifier(p.argument)]
+    if not texts:
+        return program
+    named = sorted(texts, key=lambda p: p.argument.lower() not in SEARCHES)[0]
+    return _also(program, f"{named.argument}={own_name(learned.requests, named.schema)!r}")
 
 
 def choices(program: str, tool: Tool) -> Iterator[str]:

@@ -39,7 +39,7 @@ def is_hollow(body: object) -> bool:
     lists = [part for part in body.values() if isinstance(part, list)]
     inner = [part for part in body.values() if isinstance(part, Mapping)]
     if not lists and not inner:
-        return not body
+        return all(part is None for part in body.values())
     told = [part for part in body.values() if isinstance(part, str) and part]
     return not any(lists) and not told and all(is_hollow(part) for part in inner)
 

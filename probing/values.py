@@ -13,7 +13,7 @@ from protocols.model import Parameter, Protocol, Schema
 from protocols.shapes import items_of, properties_of, resolve, type_of
 from protocols.words import noun_of
 
-__all__ = ["OWN_NAME", "given", "item_of", "own_name", "renamed", "value_of"]
+__all__ = ["OWN_NAME", "given", "is_free_text", "item_of", "own_name", "renamed", "value_of"]
 
 OWN_NAME = re.compile(r"\bprobe([ _-]?)\d+\b")
 """What objects are called that a probe makes: see `own_name`."""
@@ -42,6 +42,15 @@ def own_name(number: int, schema: Schema | None = None) -> str | None:
         if (not isinstance(most, int) or len(text) <= most) and _fits(text, pattern):
             return text
     return None
+
+
+def is_free_text(schema: Schema, protocol: Protocol) -> bool:
+    """Whether a schema takes any text, such as a name of one's own."""
+    schema = resolve(schema, protocol)
+    kinds = schema.get("type")
+    text = "string" in kinds if isinstance(kinds, list) else kinds == "string"
+    closed = schema.keys() & {"enum", "const"} or schema.get("readOnly") or schema.get("format") in _FORMATS
+    return text and not closed and own_name(1000, schema) is not None
 
 
 def renamed(program: str, number: int, sign: str | None = None) -> str:
@@ -101,6 +110,7 @@ def _sample(schema: Schema, protocol: Protocol, depth: int) -> object:
         return told
     for key in ("anyOf", "oneOf"):
         parts = [part for part in _parts(schema, key, protocol) if part.get("type") != "null"]
+        parts.sort(key=lambda part: type_of(part) == "object")  # an object may make a thing of its own at the service
         if parts and depth:
             return _sample(parts[0], protocol, depth - 1)
     kind = type_of(schema)

@@ -148,6 +148,8 @@ class Protocol:
     tools: tuple[Tool, ...]
     security_schemes: tuple[SecurityScheme, ...] = ()
     definitions: Mapping[str, Schema] = field(default_factory=dict)
+    components: Mapping[str, Schema] = field(default_factory=dict)
+    """Schemas that the document gives a name, by that name; the same objects as where tools use them."""
     warnings: tuple[str, ...] = ()
     digest: str = ""
     """sha256 of the document's bytes, in hex."""

@@ -110,6 +110,7 @@ class Builder:
             ),
             security_schemes=self.schemes,
             definitions=self.schemas.definitions,
+            components=self.schemas.components,
             warnings=(*counted, *self.warnings),
             digest=digest,
         )

@@ -56,6 +56,11 @@ class SchemaReader:
             raise
         return schema
 
+    @property
+    def components(self) -> dict[str, Schema]:
+        """The schemas that references led to, by name."""
+        return {self._name(key): schema for key, schema in self._done.items()}
+
     def _read(self, raw: object, base: str) -> Schema:
         if raw is True:
             return {}

@@ -83,8 +83,9 @@ def test_a_service_that_is_down(tmp_path: Path) -> None:
         url = service.url
     code, told, _ = probed(tmp_path, HENS, url)
 
-    assert code == 1
-    assert told["GET_hens"][0] == "only_errors" and told["GET_hens"][1]
+    assert code == 6
+    assert "cannot be reached" in told["GET_hens"][1]
+    assert told["GET_hens_hen_id"][0] == "unreachable_service"
 
 
 def test_a_body_of_ten_megabytes(tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ def test_a_write_on_what_was_there_before_is_not_sent(service: Notes, program: s
     """Whoever wrote the program, and whatever else it names: the sandbox asks of each call. Number 3 is the probe's."""
     permission = Permission(service.protocol, "own")
     with Sandbox(service.protocol, writes=permission, on_call=permission.saw) as sandbox:
-        sandbox.run("POST_notes(title='probe')")
+        sandbox.run("GET_notes()\nPOST_notes(title='probe 0')")
         service.requests.clear()
         run = sandbox.run(program.format(url=service.url))
 

@@ -131,7 +131,10 @@ def test_what_is_documented_is_kept() -> None:
     success = truth.tool("GET_films").success
 
     assert success is not None
-    assert media["schema"] == success.schema
+    assert media["schema"] == {"$ref": "#/components/schemas/FilmPage"}
+    again = load(documented(truth, prober.found)).tool("GET_films").success
+    assert again is not None
+    assert again.schema == success.schema
     assert "films" in media["example"]
 
 

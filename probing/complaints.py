@@ -1,0 +1,86 @@
+"""Which arguments an error asks for: read from the structure of its body, and from its plain text.
+
+Services name a missing argument in many ways: `{"path": ["This field is required."]}`, a `loc` of a validator, a JSON
+pointer, or a sentence such as `Missing field in JSON data: path`. The names of the tool's own arguments are looked for,
+so that no format of one framework has to be known.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from protocols.model import Parameter, Tool
+
+__all__ = ["NEEDED", "demanded"]
+
+NEEDED = re.compile(
+    r"\b(?:required|missing|mandatory|must (?:be (?:given|provided|set|present|specified)|have|include|contain)"
+    r"|(?:can ?not|can't|may not|must not|should not) be (?:empty|blank|null)|not (?:given|provided|specified|supplied)"
+    r"|need(?:s|ed)?|expected|invalid_type|blank)\b",
+    re.IGNORECASE,
+)
+"""Words of an error that says that something was not given."""
+_DEEPEST = 8
+
+
+def demanded(tool: Tool, body: object, text: str = "") -> list[str]:
+    """The arguments of a tool that an error says are missing, in signature order.
+
+    Args:
+        body: The body of the reply.
+        text: The error as text, where there is no body.
+    """
+    told = _parsed(body)
+    names = {one.name.lower(): one for one in tool.arguments}
+    found: set[str] = set()
+    for keys, sentence in (*_sentences(told, ()), ((), text)):
+        if NEEDED.search(sentence) is None:
+            continue
+        found |= {one.argument for one in tool.arguments if _mentions(sentence, one)}
+        found |= {names[key.lower()].argument for key in keys if key.lower() in names}
+    return [one.argument for one in tool.arguments if one.argument in found]
+
+
+def _parsed(body: object) -> object:
+    """JSON that came as text is read as JSON."""
+    if isinstance(body, str) and body.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError):
+            return body
+    return body
+
+
+def _sentences(value: object, keys: tuple[str, ...], depth: int = 0) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Each text in a body, with the keys above it and the short texts beside it: a `loc`, a `field`, a pointer."""
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, str):
+        yield keys, value
+    elif isinstance(value, Mapping):
+        beside = tuple(name for part in value.values() for name in _names(part))
+        for key, part in value.items():
+            yield from _sentences(part, (*keys, str(key), *beside), depth + 1)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _sentences(part, keys, depth + 1)
+
+
+def _names(value: object) -> Iterator[str]:
+    """What may be names of arguments in a value beside a message: one word, a list of words, the end of a pointer."""
+    if isinstance(value, str) and value and " " not in value:
+        yield re.split(r"[/.]", value.rstrip("/"))[-1]
+    elif isinstance(value, list) and value and all(isinstance(part, str | int) for part in value):
+        yield str(value[-1])
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            if isinstance(part, str):
+                yield from _names(part)
+
+
+def _mentions(text: str, one: Parameter) -> bool:
+    """Whether a text names an argument; a one-letter name or an everyday word has to stand out."""
+    name = re.escape(one.name.lower())
+    return re.search(rf"(?<![\w-]){name}(?![\w-])", text.lower()) is not None

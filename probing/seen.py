@@ -1,0 +1,168 @@
+"""Values that replies held, by the name of the field and by the list that they came from.
+
+An argument takes a value of the list above it (`/terminals/{terminal_id}` one of `/terminals`), or of a field that is
+called like it (`path`), even where neither is called an identifier.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from probing.identifiers import is_value
+from protocols.model import Parameter, Protocol, Tool
+from protocols.shapes import resolve, type_of
+from protocols.wants import attribute_of
+from protocols.words import WRAPPERS, noun_of, singular, words
+
+__all__ = ["SeenValues"]
+
+_ITEMS = 12
+"""Items of a list that are looked at."""
+_KEYS = 12
+"""Keys of an object that may be names of things."""
+_DEEPEST = 5
+_LONGEST = 300
+_CALLED = ("id", "uuid", "key", "slug", "name", "path", "code", "number", "title", "label")
+"""Keys of an item by which it may be called, the surest first."""
+_PARAMETER = re.compile(r"\{([^{}]+)\}")
+_PLACES = frozenset({"directory", "dir", "file", "folder", "path", "prefix"})
+"""Last words of arguments that name a place in a tree, whose top is `/`."""
+
+
+class SeenValues:
+    """Values that were seen; `add` remembers a reply, `candidates` are values for an argument."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        self._protocol = protocol
+        self._fields: dict[tuple[str, ...], dict[object, None]] = {}
+        self._replies: dict[str, list[tuple[Mapping[str, object], object]]] = {}
+
+    def add(self, tool: Tool, given: Mapping[str, object], body: object) -> None:
+        """Remember what a good reply held."""
+        if not tool.writes:
+            self._replies.setdefault(_template(tool.path), []).append((given, body))
+        self._remember(body, 0)
+
+    def _remember(self, value: object, depth: int) -> None:
+        if depth > _DEEPEST:
+            return
+        if isinstance(value, Mapping):
+            for key, part in value.items():
+                if _usable(part):
+                    self._fields.setdefault(words(str(key)), {})[part] = None
+                else:
+                    self._remember(part, depth + 1)
+        elif isinstance(value, list):
+            for part in value[:_ITEMS]:
+                self._remember(part, depth + 1)
+
+    def calls(self, tool: Tool, arguments: list[Parameter]) -> Iterator[dict[str, object]]:
+        """Values for several arguments of a tool together, the likeliest first; none where one has no candidate."""
+        paths = [one for one in arguments if one.location == "path"]
+        given: set[str] = set()
+        if paths:
+            for above, value in self._listed(tool, paths[-1]):
+                filled = {one.argument: above[one.name] for one in paths[:-1] if one.name in above}
+                if len(filled) == len(paths) - 1 and (rest := self._rest(arguments, paths)) is not None:
+                    call = {**filled, paths[-1].argument: value, **rest}
+                    if repr(call) not in given:
+                        given.add(repr(call))
+                        yield call
+        each = [list(islice(self.candidates(tool, one), 6)) for one in arguments]
+        for place in range(max(map(len, each), default=0) if all(each) else 0):
+            call = {
+                one.argument: values[min(place, len(values) - 1)] for one, values in zip(arguments, each, strict=True)
+            }
+            if repr(call) not in given:
+                given.add(repr(call))
+                yield call
+
+    def _rest(self, arguments: list[Parameter], paths: list[Parameter]) -> dict[str, object] | None:
+        rest = {one.argument: next(self._called(one), None) for one in arguments if one not in paths}
+        return None if None in rest.values() else rest
+
+    def candidates(self, tool: Tool, parameter: Parameter) -> Iterator[object]:
+        """Values for one argument: of the list above it, then of fields that are called like it."""
+        if parameter.location == "path":
+            yield from (value for _, value in self._listed(tool, parameter))
+        yield from self._called(parameter)
+
+    def _called(self, parameter: Parameter) -> Iterator[object]:
+        parts = words(parameter.name)
+        for name in (parts, tuple(singular(part) for part in parts)):
+            yield from (value for value in self._fields.get(name, {}) if self._fits(value, parameter))
+
+    def top(self, parameter: Parameter) -> str | None:
+        """The top of a tree, for an argument that names a place in one."""
+        text = type_of(resolve(parameter.schema, self._protocol)) in ("string", "")
+        return "/" if text and _PLACES.intersection(words(parameter.name)[-1:]) else None
+
+    def _listed(self, tool: Tool, parameter: Parameter) -> Iterator[tuple[Mapping[str, object], object]]:
+        """What the list above a part of a path holds, each with what that list was asked with."""
+        above = _template(tool.path.partition(f"{{{parameter.name}}}")[0])
+        names = {name: position for position, name in enumerate(_PARAMETER.findall(tool.path))}
+        for template, replies in self._replies.items():
+            if _anonymous(template) != _anonymous(above):
+                continue
+            own = _PARAMETER.findall(template)
+            for given, body in replies:
+                renamed = {name: given[own[place]] for name, place in names.items()
+                           if place < len(own) and own[place] in given}  # fmt: skip
+                for item in _items(body, noun_of(above.rpartition("/")[2])):
+                    for value in _names_of(item, parameter):
+                        if self._fits(value, parameter):
+                            yield renamed, value
+
+    def _fits(self, value: object, parameter: Parameter) -> bool:
+        schema = resolve(parameter.schema, self._protocol)
+        kinds = schema.get("type")
+        told = kinds if isinstance(kinds, list) else [kinds] if kinds else []
+        if not told or "string" in told:
+            return _usable(value) and not ({"object", "array"} & set(told))
+        return isinstance(value, int) and not isinstance(value, bool) and bool({"integer", "number"} & set(told))
+
+
+def _template(path: str) -> str:
+    return path.rstrip("/")
+
+
+def _anonymous(path: str) -> str:
+    return _PARAMETER.sub("{}", path)
+
+
+def _usable(value: object) -> bool:
+    return is_value(value) and not (isinstance(value, str) and (len(value) > _LONGEST or "\n" in value))
+
+
+def _items(body: object, noun: str, depth: int = 0) -> Iterator[object]:
+    """The things that a reply lists: items of its lists, or the names that are the keys of an object of objects."""
+    if isinstance(body, list):
+        yield from body[:_ITEMS]
+    elif isinstance(body, Mapping) and depth < 3:
+        lists = [part for part in body.values() if isinstance(part, list) and part]
+        for items in sorted(lists, key=len, reverse=True):
+            yield from items[:_ITEMS]
+        maps = {str(key): part for key, part in body.items() if isinstance(part, Mapping)}
+        for key, part in maps.items():
+            if noun_of(key) in WRAPPERS | {noun}:
+                yield from _items(part, noun, depth + 1)
+        if maps and len(maps) == len(body):
+            yield from list(maps)[:_KEYS]
+
+
+def _names_of(item: object, parameter: Parameter) -> Iterator[object]:
+    """By what an item of a list may be called, the surest first."""
+    if _usable(item):
+        yield item
+    if not isinstance(item, Mapping):
+        return
+    last = attribute_of(parameter.name) or singular((words(parameter.name) or ("",))[-1])
+    keys = [parameter.name, last, *_CALLED]
+    folded = {words(str(key)): part for key, part in item.items()}
+    for key in dict.fromkeys(keys):
+        value = folded.get(words(key))
+        if _usable(value):
+            yield value
+            return
