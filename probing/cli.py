@@ -119,8 +119,8 @@ def probe(
     """Find out what the tools of SPEC return by calling them, and write SPEC down with it.
 
     Exit code 0 when all tools are documented, 1 when some are not, 4 when a budget ended it, 6 when the service refuses
-    the connection, 130 after ctrl-C; the files are written each time. With --check 0 when nothing changed that breaks a program, 1 when something did, 6 when
-    the service cannot be had.
+    the connection, 130 after ctrl-C; the files are written each time. With --check 0 when nothing changed that breaks a
+    program, 1 when something did, 6 when the service cannot be had.
     """
     from atc.cli import say
     from atc.files import to_json, write_json, write_text

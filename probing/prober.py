@@ -29,6 +29,8 @@ from sandbox import Run, Sandbox
 
 __all__ = ["PATIENCE", "Prober"]
 
+_RETRIES = 2
+"""Programs in a round for a list that was empty in an earlier one."""
 PATIENCE = 600.0
 """Seconds that a busy service may ask for and that are waited."""
 
@@ -176,11 +178,16 @@ class Prober:
             if not self._open(tool) or (tool.name not in self._only and not self._left()):
                 continue
             finding, program, best = self.found[tool.name], "", ""
+            tries_left = _RETRIES if tool.name in self.learned.hollow else None
             for program, word in programs(
                 tool, graph, self.learned, self._permission, self._samples, chain=self._chain
             ):
                 if not self._is_worth(tool.name, program):
                     continue  # it did not do before
+                if tries_left is not None:
+                    if not tries_left:
+                        break
+                    tries_left -= 1
                 self._words[tool.name, program] = word
                 self._made_before[tool.name, program] = len(self._permission.made)
                 self.run(tool.name, program)
@@ -280,6 +287,9 @@ class Prober:
         if not finding.requests and (unsure := self._permission.unsure(tool)):
             finding.outcome, finding.reason = "refused_by_policy", unsure
             return
+        if not finding.requests and self._permission.owner(tool) is not None and not self._problem.get(tool.name):
+            finding.outcome, finding.reason = "unreachable_argument", "nothing could be made that it may be called on"
+            return
         among = [name for name, one in self.found.items() if one.done] if self._chain else []
         lacks = lacking(tool, graph, among)
         if lacks and not finding.requests:
@@ -329,8 +339,11 @@ class Prober:
         if wait and run.outcome != "interrupted" and not again:
             self._wait(tool, wait)
             return self.run(tool, program, again=True)
+        withheld = any(call.refused and call.tool == tool for call in run.calls)
         unsent = [call.error for call in run.calls if call.tool == tool and not call.attempts and call.error]
         self._problem[tool] = self.learned.text(f"the call could not be sent: {unsent[-1]}") if unsent else ""
+        if withheld:
+            self._problem[tool] = "the call was not allowed: what it changes or names may be somebody else's"
         refused = [call for call in run.calls if call.status is None and "refused" in (call.error or "")]
         if refused and any(call.attempts for call in refused):
             raise APIError(f"the service cannot be reached: {refused[0].error}; check the base URL (--base-url)")

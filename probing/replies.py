@@ -13,6 +13,11 @@ __all__ = ["disguised", "is_hollow", "names_in", "said"]
 _ERRORS = frozenset({"error", "errors", "fault", "status_message", "error_message", "exception"})
 _SAID = frozenset({"code", "message", "status", "status_code", "success", "detail", "details", "title", "type"})
 _LONGEST = 200
+_PAGES = frozenset(words(
+    "code count current cursor first has last limit message meta more next object offset ok page pages per prev "
+    "previous results self size skip start status success take total items url"
+))  # fmt: skip
+"""Words of the fields beside a list that say which part of it came, and how."""
 
 
 def disguised(body: object) -> str | None:
@@ -36,12 +41,21 @@ def is_hollow(body: object) -> bool:
         return not body
     if not isinstance(body, Mapping):
         return False
+    if not body or (len(body) == 1 and None in body.values()):
+        return True
+    if not any(isinstance(part, list | Mapping) for part in body.values()):
+        return False
+    body = {key: part for key, part in body.items() if not _PAGES.issuperset(words(str(key))) or _holds(part)}
     lists = [part for part in body.values() if isinstance(part, list)]
     inner = [part for part in body.values() if isinstance(part, Mapping)]
     if not lists and not inner:
-        return all(part is None for part in body.values())
-    told = [part for part in body.values() if isinstance(part, str) and part]
+        return not body
+    told = [part for part in body.values() if isinstance(part, str | int | float) and part != ""]
     return not any(lists) and not told and all(is_hollow(part) for part in inner)
+
+
+def _holds(part: object) -> bool:
+    return isinstance(part, list | Mapping)
 
 
 def names_in(body: object, most: int = 40) -> Iterator[str]:

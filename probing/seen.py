@@ -14,7 +14,7 @@ from probing.identifiers import is_value
 from protocols.model import Parameter, Protocol, Tool
 from protocols.shapes import resolve, type_of
 from protocols.wants import attribute_of
-from protocols.words import WRAPPERS, noun_of, singular, words
+from protocols.words import WRAPPERS, is_identifier, noun_of, singular, words
 
 __all__ = ["SeenValues"]
 
@@ -91,6 +91,8 @@ class SeenValues:
 
     def _called(self, parameter: Parameter) -> Iterator[object]:
         parts = words(parameter.name)
+        if len(parts) == 1 and is_identifier(parameter.name):
+            return  # everything has an `id`: of another thing it is of no use
         for name in (parts, tuple(singular(part) for part in parts)):
             yield from (value for value in self._fields.get(name, {}) if self._fits(value, parameter))
 

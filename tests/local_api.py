@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
+from typing import Self
 from urllib.parse import parse_qsl, urlsplit
 
 from protocols import Protocol, load
@@ -145,7 +146,7 @@ class LocalAPI:
         """Answer this path with what `make` makes of the request."""
         self._makers[method, path] = make
 
-    def __enter__(self) -> LocalAPI:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

@@ -1,0 +1,245 @@
+"""Three small services of different style, to be probed: each keeps its things, and knows what it had at first.
+
+- Cms: a store of items in SQLite with `{"data": …}` around all, relations that are a number or an object, and system
+  collections. It answers 200 to what is made, 204 to a few, and 500 after the row is stored to one.
+- Files: a server of files and running programs; names in place of identifiers, and errors in plain text.
+- Books: pages of `results`, and errors by field.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from protocols import load
+from protocols.model import Protocol
+from tests.local_api import PREFIX, Answer, LocalAPI, Received
+
+__all__ = ["Books", "Cms", "Files", "Small"]
+
+TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
+
+
+def _parameter(name: str, where: str = "query", schema: Mapping[str, Any] = TEXT) -> dict[str, Any]:
+    return {"name": name, "in": where, "schema": schema, "required": where == "path"}
+
+
+def _json(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"content": {"application/json": {"schema": schema}}}
+
+
+class Small(LocalAPI):
+    """A service with a document of its own."""
+
+    paths: Mapping[str, Any]
+    components: Mapping[str, Any] = {}
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Its document, in OpenAPI 3.1."""
+        head = {"openapi": "3.1.0", "info": {"title": type(self).__name__, "version": "1"}}
+        servers = [{"url": "https://documented.example"}]
+        return {**head, "servers": servers, "paths": self.paths, "components": {"schemas": self.components}}
+
+    @property
+    def protocol(self) -> Protocol:
+        return load(self.document)
+
+    def next(self, received: Received) -> Answer:
+        self.requests.append(received)
+        parts = [unquote(part) for part in received.path.removeprefix(PREFIX).strip("/").split("/")]
+        return self.reply(received, parts, dict(received.query))
+
+    def reply(self, received: Received, parts: list[str], query: dict[str, str]) -> Answer:
+        """What a request is answered."""
+        raise NotImplementedError
+
+
+_KINDS = ("suppliers", "products", "users", "notes", "folders", "links")
+
+
+class Cms(Small):
+    """Items of several kinds in SQLite."""
+
+    components = {  # noqa: RUF012
+        "Supplier": {"type": "object", "properties": {"id": NUMBER, "name": TEXT, "country": TEXT}},
+        "Product": {
+            "type": "object",
+            "properties": {
+                "id": NUMBER,
+                "name": TEXT,
+                "supplier": {"oneOf": [NUMBER, {"$ref": "#/components/schemas/Supplier"}, {"type": "null"}]},
+            },
+        },
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows = sqlite3.connect(":memory:", check_same_thread=False)
+        self._rows.execute("create table things (id integer primary key, kind text, body text)")
+        self.deleted = 0
+        for kind, body in (
+            ("suppliers", {"name": "North Mill", "country": "NO"}),
+            ("suppliers", {"name": "Harbour", "country": "PT"}),
+            ("products", {"name": "Rye flour", "supplier": 1}),
+            ("users", {"first_name": "Ada", "role": "editor"}),
+            ("notes", {"text": "Order flour"}),
+            ("links", {"weight": 3}),
+        ):
+            self._insert(kind, body)
+        self.paths = {path: item for kind in _KINDS for path, item in self._of(kind)}
+        self.paths |= {
+            "/permissions": {"get": {"parameters": [_parameter("collection")], "responses": {}}},
+            "/ping": {"get": {"responses": {}}},
+            "/revisions": {"get": {"parameters": [_parameter("search")], "responses": {}}},
+        }
+
+    def _of(self, kind: str) -> list[tuple[str, dict[str, Any]]]:
+        place = f"/items/{kind}" if kind in ("suppliers", "products") else f"/{kind}"
+        queries = ["search", "fields", "filter", "sort"]
+        parameters = [*map(_parameter, queries), _parameter("limit", schema=NUMBER)]
+        name = {"suppliers": "Supplier", "products": "Product"}.get(kind)
+        simple = {"type": "object", "properties": {"weight": NUMBER} if kind == "links" else {"text": TEXT}}
+        schema = {"$ref": f"#/components/schemas/{name}"} if name else simple
+        identifier = {"parameters": [_parameter("id", "path", NUMBER)]}
+        body = {"requestBody": {"required": True, **_json(schema)}, "responses": {}}
+        return [
+            (place, {"get": {"parameters": parameters, "responses": {}}, "post": body}),
+            (f"{place}/{{id}}", {**identifier, "get": {"responses": {}}, "patch": body, "delete": {"responses": {}}}),
+        ]
+
+    def _insert(self, kind: str, body: Mapping[str, Any]) -> int:
+        made = self._rows.execute("insert into things (kind, body) values (?, ?)", (kind, json.dumps(body))).lastrowid
+        return int(made or 0)
+
+    def stored(self) -> list[tuple[int, str, str]]:
+        """All rows."""
+        return self._rows.execute("select id, kind, body from things order by id").fetchall()
+
+    def _things(self, kind: str) -> list[dict[str, Any]]:
+        return [{"id": number, **json.loads(body)} for number, own, body in self.stored() if own == kind]
+
+    def reply(self, received: Received, parts: list[str], query: dict[str, str]) -> Answer:
+        parts = parts[1:] if parts[0] == "items" else parts
+        if parts == ["ping"]:
+            return Answer(200, "pong")
+        if parts == ["revisions"]:
+            return Answer(200, {"data": []})
+        if parts == ["permissions"]:
+            if "collection" not in query:
+                return Answer(400, {"errors": [{"message": 'Invalid query. "collection" is required.'}]})
+            return Answer(200, {"data": {"collection": query["collection"], "read": True}})
+        things = self._things(parts[0])
+        if received.method == "POST":
+            return self._make(parts[0], dict(received.json()))  # type: ignore[call-overload]
+        if len(parts) == 1:
+            word = query.get("search")
+            held = [one for one in things if word is None or word in one.values()]
+            return Answer(200, {"data": held[: int(query.get("limit", 100))]})
+        found = [one for one in things if str(one["id"]) == parts[1]]
+        if not found:
+            return Answer(403, {"errors": [{"message": "You don't have permission to access this."}]})
+        if received.method == "DELETE":
+            self._rows.execute("delete from things where id = ?", (found[0]["id"],))
+            return Answer(204)
+        if received.method == "PATCH":
+            changed = {**found[0], **dict(received.json())}  # type: ignore[call-overload]
+            del changed["id"]
+            self._rows.execute("update things set body = ? where id = ?", (json.dumps(changed), found[0]["id"]))
+        return Answer(200, {"data": found[0]})
+
+    def _make(self, kind: str, body: dict[str, Any]) -> Answer:
+        if isinstance(body.get("supplier"), dict):  # a row of its own, which nobody asked for
+            body["supplier"] = self._insert("suppliers", body["supplier"])
+        number = self._insert(kind, body)
+        if kind == "notes":
+            return Answer(204)
+        if kind == "folders":
+            return Answer(500, {"errors": [{"message": "The index is out of date"}]}, {"Retry-After": "0"})
+        return Answer(200, {"data": {"id": number, **body}})
+
+
+class Files(Small):
+    """Files and running programs."""
+
+    paths = {  # noqa: RUF012
+        "/contents/{path}": {"get": {"parameters": [_parameter("path", "path")], "responses": {}}},
+        "/contents/{path}/checkpoints": {"get": {"parameters": [_parameter("path", "path")], "responses": {}}},
+        "/sessions": {"get": {"responses": {}}},
+        "/sessions/{session}": {"get": {"parameters": [_parameter("session", "path")], "responses": {}}},
+        "/terminals": {"get": {"responses": {}}},
+        "/terminals/{terminal_id}": {"get": {"parameters": [_parameter("terminal_id", "path")], "responses": {}}},
+        "/specs": {"get": {"responses": {}}},
+        "/specs/{kernel_name}": {"get": {"parameters": [_parameter("kernel_name", "path")], "responses": {}}},
+        "/preview": {"get": {"parameters": [_parameter("path"), _parameter("width", schema=NUMBER)], "responses": {}}},
+    }
+
+    def reply(self, received: Received, parts: list[str], query: dict[str, str]) -> Answer:
+        session = {"id": "b7e1", "path": "analysis.txt", "kind": "console", "kernel": {"id": "k9", "name": "plain"}}
+        spec = {"name": "plain", "language": "none"}
+        match parts:
+            case ["contents", "analysis.txt"]:
+                return Answer(200, {"name": "analysis.txt", "path": "analysis.txt", "size": 12})
+            case ["contents", "analysis.txt", "checkpoints"]:
+                return Answer(200, [{"id": "c1", "last_modified": "2025-01-01T00:00:00Z"}])
+            case ["sessions"]:
+                return Answer(200, [session])
+            case ["sessions", "b7e1"]:
+                return Answer(200, session)
+            case ["terminals"]:
+                return Answer(200, [{"name": "1"}])
+            case ["terminals", "1"]:
+                return Answer(200, {"name": "1", "last_activity": "2025-01-01T00:00:00Z"})
+            case ["specs"]:
+                return Answer(200, {"default": "plain", "specs": {"plain": spec}})
+            case ["specs", "plain"]:
+                return Answer(200, spec)
+            case ["preview"] if "path" not in query:
+                return Answer(400, "Missing field in JSON data: path")
+            case ["preview"] if query["path"] == "analysis.txt":
+                return Answer(200, {"head": "a,b", "lines": 2})
+        return Answer(404, f"No such file or directory: {'/'.join(parts[1:])}")
+
+
+class Books(Small):
+    """Books and their authors, in pages."""
+
+    paths = {  # noqa: RUF012
+        "/authors/": {
+            "get": {"parameters": [_parameter("page", schema=NUMBER), _parameter("search")], "responses": {}}
+        },
+        "/authors/{id}/": {"get": {"parameters": [_parameter("id", "path", NUMBER)], "responses": {}}},
+        "/books/": {"get": {"parameters": [_parameter("author"), _parameter("search")], "responses": {}}},
+        "/books/{id}/": {"get": {"parameters": [_parameter("id", "path", NUMBER)], "responses": {}}},
+        "/loans/": {"get": {"parameters": [_parameter("search")], "responses": {}}},
+        "/loans/{id}/": {"get": {"parameters": [_parameter("id", "path", NUMBER)], "responses": {}}},
+        "/shelf/": {"get": {"parameters": [_parameter("isbn"), _parameter("page", schema=NUMBER)], "responses": {}}},
+        "/stock/": {"get": {"parameters": [_parameter("isbn"), _parameter("year", schema=NUMBER)], "responses": {}}},
+    }
+
+    def reply(self, received: Received, parts: list[str], query: dict[str, str]) -> Answer:
+        authors = [{"id": 11, "full_name": "Ida Holm"}, {"id": 12, "full_name": "Per Lund"}]
+        books = [{"id": 31, "title": "Tides", "isbn": "978-1", "year": 1999, "author": 11}]
+        things = {"authors": authors, "books": books, "loans": []}
+        match parts:
+            case ["shelf"] if query.get("isbn") != "978-1":
+                return Answer(400, {"isbn": ["This field is required."]})
+            case ["shelf"]:
+                return Answer(200, {"room": "B", "row": 4})
+            case ["stock"] if query.get("isbn") != "978-1" or query.get("year") != "1999":
+                missing = [name for name in ("isbn", "year") if name not in query]
+                told = [{"loc": ["query", name], "msg": "Field required", "type": "missing"} for name in missing]
+                return Answer(422, {"detail": told})
+            case ["stock"]:
+                return Answer(200, {"left": 3})
+            case [kind]:
+                held = [one for one in things[kind] if query.get("search", "") in ("", *map(str, one.values()))]
+                held = held if query.get("author", "11") == "11" else []
+                return Answer(200, {"count": len(held), "next": None, "previous": None, "results": held})
+            case [kind, number]:
+                found = [one for one in things[kind] if str(one["id"]) == number]
+                return Answer(200, found[0]) if found else Answer(404, {"detail": "Not found."})
+        return Answer(404, {"detail": "Not found."})

@@ -1,0 +1,144 @@
+"""Services of several styles are learned from what they list and what their errors ask for, and left as they were."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from openapi_spec_validator import validate
+
+from atc.cli import main
+from probing.complaints import demanded
+from probing.document import documented
+from probing.permission import Permission
+from probing.prober import Prober
+from probing.replies import is_hollow
+from protocols import load
+from sandbox import Sandbox
+from tests.probing.small_services import Books, Cms, Files, Small
+
+
+def probe(service: Small, writes: str = "deny") -> tuple[Prober, tuple[str, ...]]:
+    permission = Permission(service.protocol, writes)  # type: ignore[arg-type]
+    with Sandbox(
+        service.protocol, base_url=service.url, writes=permission, on_call=permission.saw, track=False
+    ) as sandbox:
+        prober = Prober(service.protocol, None, sandbox, permission=permission)
+        return prober, prober.probe().left_behind
+
+
+def test_a_list_is_asked_for_without_its_filters() -> None:
+    """What a made-up word does not find is there all the same; an argument that an error names is given."""
+    with Cms() as service:
+        prober, _ = probe(service)
+        reads = [tool.name for tool in service.protocol.tools if not tool.writes]
+    left = {name: prober.found[name].outcome for name in reads if not prober.found[name].done}
+
+    # There are no folders and no revisions, and nothing that is called a collection.
+    assert left == {
+        "GET_folders": "always_empty",
+        "GET_folders_id": "unreachable_argument",
+        "GET_revisions": "always_empty",
+        "GET_permissions": "only_errors",
+    }
+    assert '"collection" is required' in prober.found["GET_permissions"].reason
+    assert {method.method for method in service.requests} == {"GET"}
+
+
+@pytest.mark.parametrize("kind", [Files, Books])
+def test_values_that_were_seen_are_given_to_what_asks_for_them(kind: type[Small]) -> None:
+    """Names in place of identifiers, fields that errors ask for, in text and in structure."""
+    with kind() as service:
+        prober, _ = probe(service)
+    left = {name: finding.outcome for name, finding in prober.found.items() if not finding.done}
+
+    empty = {"GET_loans": "always_empty", "GET_loans_id": "unreachable_argument"}
+    assert left == (empty if kind is Books else {})
+    assert not [finding for finding in prober.found.values() if "index out of range" in finding.reason]
+
+
+def test_of_what_is_made_nothing_stays() -> None:
+    """Also where the reply says nothing, or says that it failed; and what has no name is not made."""
+    with Cms() as service:
+        before = service.stored()
+        prober, left = probe(service, "own")
+        after = service.stored()
+        made = {request.path.rpartition("/")[2] for request in service.requests if request.method == "POST"}
+
+    assert after == before
+    assert left == ()
+    assert "links" not in made
+    assert "no text for a name" in prober.found["POST_links"].reason
+    assert {"suppliers", "products", "notes", "folders"} <= made
+    assert prober.found["GET_folders"].outcome == "documented"  # there was one for a while
+
+
+def test_the_document_has_references_and_the_server_that_was_asked() -> None:
+    with Cms() as service:
+        prober, _ = probe(service)
+        document = documented(service.protocol, prober.found, server=service.url)
+
+    validate(document)
+    assert document["servers"] == [{"url": service.url}]
+    body = document["paths"]["/items/products"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    assert body == {"$ref": "#/components/schemas/Product"}
+    supplier = document["components"]["schemas"]["Product"]["properties"]["supplier"]
+    assert {"$ref": "#/components/schemas/Supplier"} in supplier["oneOf"]
+    assert (
+        load(document).tool("POST_items_products").arguments == service.protocol.tool("POST_items_products").arguments
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ("Missing field in JSON data: path", ["path"]),
+        ({"errors": [{"message": '"path" is required'}]}, ["path"]),
+        ({"detail": [{"loc": ["query", "path"], "msg": "Field required", "type": "missing"}]}, ["path"]),
+        ({"path": ["This field is required."]}, ["path"]),
+        ({"errors": [{"source": {"pointer": "/data/path"}, "detail": "can't be blank"}]}, ["path"]),
+        ({"errors": [{"field": "width", "code": "missing"}]}, ["width"]),
+        ('{"message": "path must be provided"}', ["path"]),
+        ({"message": "No such file"}, []),
+        ({"message": "The path does not exist"}, []),
+    ],
+)
+def test_an_error_names_the_argument_that_is_missing(body: object, names: list[str]) -> None:
+    tool = Files().protocol.tool("GET_preview")
+
+    assert demanded(tool, body) == names
+
+
+@pytest.mark.parametrize(
+    ("body", "hollow"),
+    [
+        ({"data": []}, True),
+        ({"data": None}, True),
+        ({"object": "list", "data": [], "has_more": False, "url": "/v1/x"}, True),
+        ({"count": 0, "next": None, "results": []}, True),
+        ({"errors": [], "valid": True}, False),
+        ({"id": 3, "tags": []}, False),
+        ({"status": "ok"}, False),
+    ],
+)
+def test_an_empty_list_is_told_from_a_thing_with_an_empty_list(body: object, hollow: bool) -> None:
+    assert is_hollow(body) is hollow
+
+
+def test_the_command_tells_each_reason_once_and_names_in_full(tmp_path: Path) -> None:
+    with Cms() as service:
+        spec, out = tmp_path / "cms.json", tmp_path / "learned.json"
+        spec.write_text(json.dumps(service.document))
+        asked = ["probe", str(spec), "--base-url", service.url, "--model", "none", "-o", str(out)]
+        done = CliRunner().invoke(main, asked)
+        url = service.url
+
+    assert done.exit_code == 1
+    assert done.output.count("its list was empty each time") == 1
+    assert "DELETE_items_suppliers_id" in done.output
+    assert "…" not in done.output
+    assert json.loads(out.read_text())["servers"] == [{"url": url}]
+    down = CliRunner().invoke(main, asked)
+    assert (down.exit_code, "cannot be reached" in down.output) == (6, True)
