@@ -76,7 +76,7 @@ def _compared(name: str, learned: Protocol, own: Protocol, tasks: Sequence[Task]
             raise UsageError(f"--learned {name}: {tool.name} is {places}")
         if differ := _differing(told, tool, "name", "location"):
             raise UsageError(f"--learned {name}: {tool.name} does not have the service's arguments: {differ}")
-        if differ := _differing(told, tool, "style", "explode", "slashes"):
+        if differ := _differing(told, tool, "style", "explode"):
             yield f"--learned {name}: {tool.name} sends {differ} in another form than the service documents"
 
 

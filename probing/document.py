@@ -197,8 +197,6 @@ def _parameter(one: Parameter, held: Sequence[Constraint]) -> dict[str, Any]:
         told["description"] = one.description
     if type_of(one.schema) in ("array", "object") and one.style in _STYLES:
         told |= {"style": one.style, "explode": one.explode}
-    if one.slashes:
-        told["x-multi-segment"] = True
     if held:
         told["x-observed"] = [part.evidence for part in held]
     return {**told, "schema": schema}

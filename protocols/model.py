@@ -28,7 +28,6 @@ class Parameter:
 
     `name` is what goes over the wire, `argument` what a program writes. With `location` "body" it is one property of
     a JSON, form or multipart object body. `style` and `explode` follow OpenAPI and say how lists are joined.
-    `slashes`: a path parameter whose value may hold a `/`.
     """
 
     name: str
@@ -39,7 +38,6 @@ class Parameter:
     description: str = ""
     style: str = "simple"
     explode: bool = False
-    slashes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -289,7 +289,6 @@ class Builder:
             description=description,
             style=style,
             explode=bool(raw["explode"]) if "explode" in raw else style == "form",
-            slashes=location == "path" and True in (raw.get("allowReserved"), raw.get("x-multi-segment")),
         )
 
     def _examples(self, holder: Mapping[str, Any], base: str) -> tuple[object, ...]:

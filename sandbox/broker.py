@@ -27,7 +27,7 @@ from protocols.model import Protocol, Tool
 from sandbox.bodies import KEPT, beginning, keep
 from sandbox.conduct import Conduct
 from sandbox.cutting import cut, cut_arguments, nested, size_of
-from sandbox.reach import URL_LIMIT, Origin, Place, Reach, UnreachableError, check_length, climbs, split
+from sandbox.reach import URL_LIMIT, Origin, Place, Reach, UnreachableError, check_length, climbs
 from sandbox.records import CallRecord, Limits
 from sandbox.replies import Reply, charset, header, reading, reads_as_bytes, recoded, retry_after, service_message
 from sandbox.writes import Writes
@@ -222,8 +222,6 @@ class Broker:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
             if climbs(bound.path) and not climbs(known.path):
                 raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
-            if (name := split(known, bound.path)) is not None:
-                raise ToolError(f"{tool}(): the path argument {name!r} must not hold a '/'", tool=tool)
             plan = _plan(bound)
         except (ToolError, ValueError, TypeError, RecursionError) as error:  # the last three: values no schema foresees
             begun.arguments = {**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})}

@@ -17,7 +17,7 @@ from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
 from sandbox.cutting import cut
 
-__all__ = ["Origin", "Place", "Reach", "UnreachableError", "check_length", "climbs", "origin", "shown", "split"]
+__all__ = ["Origin", "Place", "Reach", "UnreachableError", "check_length", "climbs", "origin", "shown"]
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -149,9 +149,6 @@ class Reach:
             found = self._operation(method, path)
             if path is not None and found is not None:
                 tool, arguments = found
-                if (name := split(tool, path)) is not None:
-                    text = f"{cut(parts.path, 200)}: the path variable {name!r} of {tool.path} must not hold a '/'"
-                    raise UnreachableError("InvalidURL", text)
                 base = self._base or (server if server in [s.url for s in tool.servers] else self.base_of(tool))
                 return Place(tool, base.rstrip("/"), server, path, arguments)
         reachable = ", ".join([*self._shown(), *map(str, self._open)])
@@ -174,7 +171,7 @@ class Reach:
             return place._replace(path=there.path or "/")
         path = _within(there.path, here.path)
         found = self._operation(method, path)
-        if path is None or found is None or split(found[0], path) is not None:
+        if path is None or found is None:
             return None
         return Place(found[0], place.base, place.server, path, found[1])
 
@@ -233,17 +230,6 @@ def climbs(path: str) -> bool:
     if decoded is None:
         return True
     return any(part.partition(";")[0].strip() in (".", "..") for part in decoded.replace("\\", "/").split("/"))
-
-
-def split(tool: Tool, path: str) -> str | None:
-    """The path variable of a tool that holds a slash, also as `%2F` or `%252F`: some services read two segments there,
-    and another operation. None if there is none, or if the document says that it may."""
-    whole = {parameter.name for parameter in tool.parameters if parameter.location == "path" and parameter.slashes}
-    for shown, text in zip(tool.path.split("/"), path.split("/"), strict=False):
-        names = re.findall(r"\{([^{}]*)\}", shown)
-        if names and not whole.issuperset(names) and "/" in (_decoded(text) or "/"):
-            return str(names[0])
-    return None
 
 
 def _decoded(path: str) -> str | None:
