@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 
-from protocols.words import words
+from protocols.words import PAGING, words
 from sandbox.bodies import LargeBody
 
 __all__ = ["disguised", "is_hollow", "names_in", "said"]
@@ -13,11 +13,6 @@ __all__ = ["disguised", "is_hollow", "names_in", "said"]
 _ERRORS = frozenset({"error", "errors", "fault", "status_message", "error_message", "exception"})
 _SAID = frozenset({"code", "message", "status", "status_code", "success", "detail", "details", "title", "type"})
 _LONGEST = 200
-_PAGES = frozenset(words(
-    "code count current cursor first has last limit message meta more next object offset ok page pages per prev "
-    "previous results self size skip start status success take total items url"
-))  # fmt: skip
-"""Words of the fields beside a list that say which part of it came, and how."""
 
 
 def disguised(body: object) -> str | None:
@@ -45,7 +40,7 @@ def is_hollow(body: object) -> bool:
         return True
     if not any(isinstance(part, list | Mapping) for part in body.values()):
         return False
-    body = {key: part for key, part in body.items() if not _PAGES.issuperset(words(str(key))) or _holds(part)}
+    body = {key: part for key, part in body.items() if not PAGING.issuperset(words(str(key))) or _holds(part)}
     lists = [part for part in body.values() if isinstance(part, list)]
     inner = [part for part in body.values() if isinstance(part, Mapping)]
     if not lists and not inner:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
 from protocols.model import Protocol, Schema
-from protocols.shapes import items_of, properties_of, type_of, variants
+from protocols.shapes import items_of, plain_kinds, properties_of, type_of, variants
 
 __all__ = ["ANY", "Contract", "Key", "Kind", "Shape", "learned"]
 
@@ -44,7 +44,7 @@ class Shape:
     """What a value is. An object has `keys`, and is `open` if others may come; a list holds `item`.
 
     An object that is open because nothing is known of it is closed by what is seen of it. It `stays` open if the
-    document says that other keys may come.
+    document says that other keys may come. What may be an object, a list or a plain value is `any`, and stays so.
     """
 
     kind: Kind = "any"
@@ -122,6 +122,8 @@ def _documented(schema: Schema, protocol: Protocol, depth: int, observed: bool =
         return ANY
     items = items_of(schema, protocol)
     properties = properties_of(schema, protocol)
+    if sum(map(bool, (items is not None, properties, plain_kinds(schema, protocol)))) > 1:
+        return Shape(stays=True)
     kind = _KINDS.get(type_of(schema), "object" if properties else "any")
     examples = [_example(value) for value in cast("list[object]", schema.get("examples") or []) if value is not None]
     if items is not None and not properties:
@@ -171,6 +173,8 @@ def _union(shapes: Iterable[Shape]) -> Shape | None:
 
 def _joined(one: Shape, other: Shape, lonely: Callable[[Key], Key]) -> Shape:
     """The union of two shapes; `lonely` says what becomes of a key that only one of them has."""
+    if any(shape.kind == "any" and shape.stays for shape in (one, other)):
+        return Shape(stays=True)
     if one.kind == other.kind == "object":
         stays = one.stays or other.stays
         keys = {name: key if name in other.keys else lonely(key) for name, key in one.keys.items()}

@@ -21,9 +21,19 @@ from typing import cast
 import networkx as nx
 
 from protocols.model import Protocol, Schema, Tool
-from protocols.shapes import Field, Step, fields, items_of, properties_of, type_of
+from protocols.shapes import (
+    Field,
+    Step,
+    fields,
+    is_expandable,
+    items_of,
+    plain_kinds,
+    properties_of,
+    type_of,
+    wrapper_of,
+)
 from protocols.wants import Want, attribute_of, entry_of, literals_of, noun_of_identifier, want_of
-from protocols.words import SEARCHES, SIZES, WRAPPERS, is_identifier, noun_of, singular, words
+from protocols.words import PAGING, SEARCHES, SIZES, WRAPPERS, is_identifier, noun_of, singular, words
 
 __all__ = ["ProtocolGraph", "Source", "chosen"]
 
@@ -34,6 +44,8 @@ _KIN = frozenset({"following", "next", "original", "parent", "preceding", "previ
 """Words of keys that refer to another thing of the same kind."""
 _FILTERS = 3
 """Optional arguments from which on a tool returns anything as long as it is told none of them."""
+_MAY_LACK = 2.0
+"""What a field loses that lies in a relation, which is there only where the service expands it."""
 _LEAST = 1.0
 """Score under which a field is not taken for a source."""
 
@@ -55,10 +67,6 @@ class Source:
     noun: str = ""
 
 
-_PAGING = frozenset(words("count cursor id limit next number offset page pages previous results size total"))
-"""Words of the fields beside a list that say nothing but which part of it came."""
-
-
 class ProtocolGraph:
     """The data flow between the tools of a protocol, ranked; built once, asked often.
 
@@ -75,12 +83,13 @@ class ProtocolGraph:
             for parameter in tool.arguments:
                 if (held := entry_of(parameter, things, protocol)) is not None:
                     self._wants[tool.name, parameter.argument], self._entries[tool.name, parameter.argument] = held
-                elif (want := want_of(tool, parameter, things)) is not None:
+                elif (want := want_of(tool, parameter, things, protocol)) is not None:
                     self._wants[tool.name, parameter.argument] = want
         self.nouns = frozenset(want.noun for want in self._wants.values() if want.noun)
         self._returned: dict[str, Mapping[str, tuple[tuple[Step, ...], ...]]] = {}
         self._ranked: dict[tuple[Want, str], tuple[Source, ...]] = {}
         self._observed: dict[tuple[str, str], dict[Source, None]] = {}
+        self._wrapping: dict[str, frozenset[str]] = {}
 
     # What is wanted and offered ------------------------------------------------------------------------------------
 
@@ -183,12 +192,13 @@ class ProtocolGraph:
         `["daily"]["data"]`.
         """
         schema = _body(self._tools[tool])
-        about = {"", *map(noun_of, literals_of(self._tools[tool].path)[-1:]), *map(singular, words(tool)), *WRAPPERS}
+        wrappers = self._wrappers(self._tools[tool])
+        about = {"", *map(noun_of, literals_of(self._tools[tool].path)[-1:]), *map(singular, words(tool)), *wrappers}
         outer = list(self._objects(schema)) if schema is not None else []
         found: list[tuple[Step, ...]] = [(key,) if key else () for key, _ in outer if noun_of(key) in about]
         if len(outer) == 1 and not found and schema is not None:
             rest = properties_of(schema, self.protocol).keys() - {outer[0][0]}
-            return [(outer[0][0],)] if all(_PAGING.issuperset(words(key)) for key in rest) else []
+            return [(outer[0][0],)] if all(PAGING.issuperset(words(key)) for key in rest - {"id"}) else []
         if schema is None or outer:
             return found
         inner = [
@@ -226,8 +236,6 @@ class ProtocolGraph:
         tool = self._tools[source.tool]
         told = chosen(tool, source)
         required = [f"{p.argument}={told.get(p.argument, '…')}" for p in tool.arguments if p.required]
-        if not required:  # a list that can be searched is searched
-            required = [f"{p.argument}=…" for p in tool.arguments if p.argument.lower() in SEARCHES][:1]
         call = f"{source.tool}({', '.join(required)})"
         if source.header:
             return f"the response header {source.header} of {call}"
@@ -237,7 +245,7 @@ class ProtocolGraph:
     def kind(self, tool: str, path: tuple[Step, ...], properties: Mapping[str, Schema]) -> str:
         """What an object in a response is, as a noun: the key around it, or what it resembles; "item" if unknown."""
         keys = [step for step in path if isinstance(step, str)]
-        if keys and noun_of(keys[-1]) not in WRAPPERS:
+        if keys and noun_of(keys[-1]) not in self._wrappers(self._tools[tool]):
             return noun_of(keys[-1])
         probe = Field((*path, "id"), {}, {"properties": properties})
         sure = {noun: self._is_a(self._tools[tool], probe, noun) for noun in sorted(self.nouns)}
@@ -262,10 +270,10 @@ class ProtocolGraph:
                 wants = [self._wants.get((tool.name, p.argument)) for p in tool.parameters if f"{{{p.name}}}" == last]
                 for want in wants:
                     if want is not None:
-                        found.setdefault(want.noun, set()).update(properties_of(schema, self.protocol))
+                        found.setdefault(want.noun, set()).update(self._unwrapped(schema))
             elif literals and (noun := noun_of(literals[-1])) in self.nouns:
                 for key, item in self._objects(schema):
-                    if noun_of(key) in {"", noun, *WRAPPERS}:
+                    if noun_of(key) in {"", noun, *self._wrappers(tool)}:
                         listed.setdefault(noun, set()).update(properties_of(item, self.protocol))
         found = {**listed, **found}
         return {noun: names for noun, names in found.items() if names}
@@ -278,6 +286,20 @@ class ProtocolGraph:
             counts.update(names)
         total = len(self._signatures) + 1
         return {name: math.log(1 + total / count) for name, count in counts.items()}
+
+    def _wrappers(self, tool: Tool) -> frozenset[str]:
+        """Nouns of keys that only wrap what a tool's response is about."""
+        if tool.name not in self._wrapping:
+            schema = _body(tool)
+            noun = noun_of(wrapper_of(schema, self.protocol)) if schema is not None else ""
+            self._wrapping[tool.name] = WRAPPERS | {noun} if noun and noun not in self.nouns else WRAPPERS
+        return self._wrapping[tool.name]
+
+    def _unwrapped(self, schema: Schema) -> Mapping[str, Schema]:
+        """The properties of the one thing that a response is about."""
+        properties = properties_of(schema, self.protocol)
+        key = wrapper_of(schema, self.protocol)
+        return properties_of(properties[key], self.protocol) if key else properties
 
     def _objects(self, schema: Schema) -> Iterator[tuple[str, Schema]]:
         """The response's outermost lists of objects, as key of the list (empty for the body itself) and item schema."""
@@ -306,7 +328,7 @@ class ProtocolGraph:
         named = [name for name in names if _KIN.isdisjoint(words(name))]
         if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in named):
             return 0.0  # it refers to such a thing by another key, so it is none itself
-        keys = [key for key in field.container if noun_of(key) not in WRAPPERS]
+        keys = [key for key in field.container if noun_of(key) not in self._wrappers(tool)]
         if asked := self._returned_kinds(tool):
             return 4.0 if noun in asked and not keys else 0.0
         score = 0.0
@@ -320,6 +342,8 @@ class ProtocolGraph:
         last = noun_of((literals_of(tool.path) or [""])[-1])
         if not keys and last != noun and last in self.nouns:
             return 0.0  # a list at the root holds what the path ends in
+        if not keys and last == noun and not tool.path.rstrip("/").endswith("}"):
+            score += 1.5
         likeness = {other: self._resemblance(names, other) for other in self.nouns}
         best = max(likeness.values(), default=0.0)
         if likeness.get(noun, 0.0) >= 0.5:
@@ -355,7 +379,9 @@ class ProtocolGraph:
         """The fields of each tool's response that hold an identifier or a link."""
         return {
             tool.name: [
-                field for field in fields(schema, self.protocol) if is_identifier(field.name) or _is_link(field)
+                field
+                for field in fields(schema, self.protocol)
+                if is_identifier(field.name) or _is_link(field) or self._stands_for(field)
             ]
             for tool in self.protocol.tools
             if (schema := _body(tool)) is not None
@@ -369,24 +395,27 @@ class ProtocolGraph:
             if attribute_of(name) == want.attribute and noun_of_identifier(name) == want.noun:
                 yield Source(tool.name, (), 3.0 + self._ease(tool, want, False), header=name)
         for field in self._telling.get(tool.name, ()):
-            offered = type_of(field.schema)
-            if offered in {"object", ""} and properties_of(field.schema, self.protocol):
+            path, offered = field.path, type_of(field.schema)
+            items = items_of(field.schema, self.protocol)
+            listed = items is not None
+            if items is not None:
+                offered, path = type_of(items), (*path, 0)
+            if self._stands_for(field):
+                offered = plain_kinds(items or field.schema, self.protocol)[0]
+            elif (listed and offered in {"object", "array"}) or (
+                not listed and offered in {"object", ""} and properties_of(field.schema, self.protocol)
+            ):
                 continue
-            path = field.path
-            listed = offered == "array"
-            if listed:
-                items = items_of(field.schema, self.protocol)
-                offered = type_of(items) if items is not None else ""
-                if offered in {"object", "array"}:
-                    continue
-                path = (*path, 0)
             sure = self._sure(tool, field, want)
             link = False
             if sure <= 0 and offered in {"string", ""} and self._links_to(field, want):
                 sure, link = 2.0, True
             if sure <= 0:
                 continue
-            score = sure + self._ease(tool, want, bool(field.container)) - _depth(field, want.noun)
+            wrappers = self._wrappers(tool) | {want.noun}
+            score = sure + self._ease(tool, want, bool(field.container)) - _depth(field, wrappers)
+            if field.expanded:
+                score -= _MAY_LACK
             if kind and offered and kind != offered and {kind, offered} != {"integer", "number"}:
                 score -= 0.5
             if listed:
@@ -398,6 +427,8 @@ class ProtocolGraph:
     def _sure(self, tool: Tool, field: Field, want: Want) -> float:
         """How sure it is that a field holds what is wanted, by its own name first and then by what its object is."""
         name = field.name
+        if self._stands_for(field):
+            return 2.0 if noun_of(name) == want.noun else 0.0
         attribute = attribute_of(name)
         if attribute is None:
             return 0.0
@@ -411,6 +442,11 @@ class ProtocolGraph:
         if attribute != want.attribute:
             return 0.0
         return max(self._is_a(tool, field, want.noun), 0.0)
+
+    def _stands_for(self, field: Field) -> bool:
+        """Whether a field has the identifier of a thing in the thing's place: a relation that can be expanded."""
+        schema = items_of(field.schema, self.protocol) or field.schema
+        return noun_of(field.name) in self.nouns and is_expandable(schema, self.protocol)
 
     def _links_to(self, field: Field, want: Want) -> bool:
         """Whether a field is a URL of the wanted thing: `links.film`, or `href` in an object called film."""
@@ -510,9 +546,9 @@ def _discriminator(names: Mapping[str, Schema]) -> set[str]:
     return set()
 
 
-def _depth(field: Field, noun: str) -> float:
-    """What digging costs: each object or list around the field, generic wrappers less."""
-    return sum(0.15 if noun_of(key) in {noun, *WRAPPERS} else 1.0 for key in field.container)
+def _depth(field: Field, wrappers: Collection[str]) -> float:
+    """What digging costs: each object or list around the field, wrappers less."""
+    return sum(0.15 if noun_of(key) in wrappers else 1.0 for key in field.container)
 
 
 def _body(tool: Tool) -> Schema | None:

@@ -14,7 +14,7 @@ from typing import cast
 
 from protocols.graph import ProtocolGraph
 from protocols.model import Parameter, Protocol, Schema, Tool
-from protocols.shapes import Step, items_of, properties_of, type_of
+from protocols.shapes import Step, is_expandable, items_of, kinds_of, plain_kinds, properties_of, type_of
 from protocols.vocabulary import stem
 from protocols.words import SEARCHES, WRAPPERS, noun_of, words
 
@@ -215,6 +215,12 @@ class _Writer:
             return f"[{self._shape(items, nested)}]"
         if not properties_of(schema, self.protocol):
             return _SHORT.get(type_of(schema), "any")
+        if is_expandable(schema, self.protocol):
+            kinds = [_SHORT[kind] for kind in plain_kinds(schema, self.protocol)]
+            return "|".join([*kinds, self._object(schema, nested)])
+        return self._object(schema, nested)
+
+    def _object(self, schema: Schema, nested: int) -> str:
         if self.names and (name := self.names.get(self._plain(schema))):
             return name
         return self._fields(schema, nested) if nested <= self.depth else "{…}"
@@ -223,7 +229,7 @@ class _Writer:
         """An object by its fields, written as if no type had a name."""
         if id(schema) not in self.plain:
             names, self.names = self.names, {}
-            self.plain[id(schema)] = self._shape(schema, 0)
+            self.plain[id(schema)] = self._object(schema, 0)
             self.names = names
         return self.plain[id(schema)]
 
@@ -284,7 +290,8 @@ class _Writer:
 
 def _argument(parameter: Parameter) -> str:
     """`query: str` for a required argument, `page=int` for an optional one, with the values of an enumeration."""
-    kind = _values(parameter.schema) or _entries(parameter.schema) or _SHORT.get(type_of(parameter.schema), "any")
+    kind = _values(parameter.schema) or _entries(parameter.schema) or _SHORT.get(type_of(parameter.schema), "")
+    kind = kind or "|".join(_SHORT[kind] for kind in kinds_of(parameter.schema) if kind != "object") or "any"
     return f"{parameter.argument}: {kind}" if parameter.required else f"{parameter.argument}={kind}"
 
 

@@ -187,7 +187,7 @@ def visible(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
     """The properties that an object of this schema may have, and those it must have.
 
     Properties of alternatives are there too, required only if all alternatives require them. Empty if it may be
-    something else than an object.
+    something else than an object, or a list of such objects.
     """
     if not {"object", "null"}.issuperset(_types(schema)) or schema.keys() & {"$ref"}:
         return {}, frozenset()
@@ -199,7 +199,9 @@ def visible(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
         properties = {**inner, **properties}
         required |= needed
     for key in ("oneOf", "anyOf"):
-        branches = [visible(branch) for branch in _parts(schema, key) if not _is_null(branch)]
+        alternatives = [branch for branch in _parts(schema, key) if not _is_null(branch)]
+        objects = [branch for branch in alternatives if _types(branch) != ["array"]]
+        branches = [visible(branch) for branch in objects or alternatives]
         if not branches:
             continue
         if not all(inner for inner, _ in branches) and not properties:

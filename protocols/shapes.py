@@ -11,8 +11,20 @@ from dataclasses import dataclass
 from typing import cast
 
 from protocols.model import Protocol, Schema
+from protocols.words import PAGING, words
 
-__all__ = ["Field", "Step", "fields", "items_of", "kinds_of", "properties_of", "type_of"]
+__all__ = [
+    "Field",
+    "Step",
+    "fields",
+    "is_expandable",
+    "items_of",
+    "kinds_of",
+    "plain_kinds",
+    "properties_of",
+    "type_of",
+    "wrapper_of",
+]
 
 Step = str | int
 _MAX_DEPTH = 6
@@ -22,11 +34,15 @@ _MOST = 2000
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a response: `path` from the root (0 stands for any item), its schema, and the object that holds it."""
+    """A field of a response: `path` from the root (0 stands for any item), its schema, and the object that holds it.
+
+    `expanded`: it lies in an object that may be a plain value instead (see `is_expandable`).
+    """
 
     path: tuple[Step, ...]
     schema: Schema
     owner: Schema
+    expanded: bool = False
 
     @property
     def name(self) -> str:
@@ -73,6 +89,17 @@ def kinds_of(schema: Schema) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kind for kind in kinds if kind != "null"))
 
 
+def plain_kinds(schema: Schema, protocol: Protocol) -> tuple[str, ...]:
+    """The JSON types of texts, numbers and truth values that a schema allows, over its variants."""
+    found = [kind for part in variants(schema, protocol) for kind in kinds_of(part)]
+    return tuple(dict.fromkeys(kind for kind in found if kind not in ("object", "array")))
+
+
+def is_expandable(schema: Schema, protocol: Protocol) -> bool:
+    """Whether a value is an object or stands for one: `oneOf: [integer, object]`, a relation that can be expanded."""
+    return bool(plain_kinds(schema, protocol)) and bool(properties_of(schema, protocol))
+
+
 def type_of(schema: Schema) -> str:
     """The one JSON type of a schema; number for integer or number; empty when it is open."""
     kinds = set(kinds_of(schema))
@@ -105,18 +132,31 @@ def items_of(schema: Schema, protocol: Protocol) -> Schema | None:
 
 def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Iterator[Field]:
     """The fields of a response, outer objects before inner ones, at most `depth` keys deep and `_MOST` in all."""
-    queue: deque[tuple[tuple[Step, ...], Schema]] = deque([((), schema)])
+    queue: deque[tuple[tuple[Step, ...], Schema, bool]] = deque([((), schema, False)])
     told = 0
     while queue and told < _MOST:
-        path, part = queue.popleft()
+        path, part, expanded = queue.popleft()
         if len(path) > 2 * depth or sum(isinstance(step, str) for step in path) > depth:
             continue
         items = items_of(part, protocol)
         if items is not None:
-            queue.append(((*path, 0), items))
+            queue.append(((*path, 0), items, expanded))
             continue
-        for name, inner in properties_of(part, protocol).items():
+        properties = properties_of(part, protocol)
+        expanded = expanded or (bool(properties) and is_expandable(part, protocol))
+        for name, inner in properties.items():
             here = (*path, name)
-            yield Field(here, inner, part)
+            yield Field(here, inner, part, expanded)
             told += 1
-            queue.append((here, inner))
+            queue.append((here, inner, expanded))
+
+
+def wrapper_of(schema: Schema, protocol: Protocol) -> str:
+    """The key under which a response has the one thing or list that it is about, where all else is about pages and how
+    it went; empty if there is none."""
+    properties = properties_of(schema, protocol)
+    holding = [name for name, part in properties.items() if properties_of(items_of(part, protocol) or part, protocol)]
+    if len(holding) != 1:
+        return ""
+    beside = PAGING.union(words(holding[0]))
+    return holding[0] if all(beside.issuperset(words(name)) for name in properties if name != holding[0]) else ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from protocols.model import Parameter, Protocol, Schema, Tool
-from protocols.shapes import items_of, properties_of, type_of
+from protocols.shapes import is_expandable, items_of, properties_of, type_of
 from protocols.words import ID_WORDS, is_identifier, noun_of, singular, words
 
 __all__ = ["Want", "attribute_of", "entry_of", "literals_of", "noun_of_identifier", "want_of"]
@@ -28,7 +28,7 @@ class Want:
     attribute: str
 
 
-def want_of(tool: Tool, parameter: Parameter, things: Collection[str]) -> Want | None:
+def want_of(tool: Tool, parameter: Parameter, things: Collection[str], protocol: Protocol) -> Want | None:
     """What an argument asks for, read from its name and, when that is just `id`, from its examples, text and path."""
     if parameter.location == "cookie" or _closed(parameter.schema):
         return None
@@ -48,7 +48,8 @@ def want_of(tool: Tool, parameter: Parameter, things: Collection[str]) -> Want |
         return Want(noun, parts[-1]) if noun else None
     if in_path and before and parts == [before]:
         return Want(before, "id")
-    if not in_path and parts[-1] in things and re.search(r"\bids?\b", _text(parameter), re.IGNORECASE):
+    told = re.search(r"\bids?\b", _text(parameter), re.IGNORECASE) or is_expandable(parameter.schema, protocol)
+    if not in_path and parts[-1] in things and told:
         return Want(parts[-1], "id")
     return None
 

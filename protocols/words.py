@@ -12,6 +12,7 @@ from functools import lru_cache
 
 __all__ = [
     "ID_WORDS",
+    "PAGING",
     "SEARCHES",
     "SIZES",
     "WRAPPERS",
@@ -37,6 +38,13 @@ SIZES = frozenset({"count", "limit", "number", "size", "take"})
 
 SEARCHES = frozenset({"keyword", "keywords", "name", "q", "query", "search", "term", "text", "title"})
 """Arguments that take words of the question: things are looked for by them."""
+
+PAGING = frozenset({
+    "code", "count", "counter", "current", "cursor", "first", "has", "last", "limit", "link", "links", "message",
+    "meta", "more", "next", "number", "object", "offset", "ok", "page", "pages", "paging", "per", "prev", "previous",
+    "result", "results", "self", "size", "skip", "start", "status", "success", "take", "total", "items", "url",
+})  # fmt: skip
+"""Words of the fields beside what a response is about: which part of it came, and how."""
 
 _CUT = 4
 """Letters from which on a name may be another one cut short."""

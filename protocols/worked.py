@@ -50,6 +50,9 @@ _DEEPEST = 3
 """Calls that one value may take."""
 
 
+_TITLES = (("name",), ("title",), ("label",))
+
+
 def examples(
     graph: ProtocolGraph, tools: Sequence[str], among: Collection[str], query: str, sure: Collection[str] = ()
 ) -> tuple[str, ...]:
@@ -228,9 +231,13 @@ class _Writer:
         flow = [p for p in tool.arguments if p.required]
         if tool.writes and all(p.location == "path" for p in flow):
             more = [p for p in tool.arguments if not p.required]
-            written = sorted(filter(self._is_content, more), key=lambda p: p.argument not in ("name", "title"))
+            written = sorted(
+                filter(self._is_content, more),
+                key=lambda p: (not self._is_said_of(p), p.argument not in ("name", "title")),
+            )
             found = sorted((p for p in more if self._sources(tool, p)), key=lambda p: not self._is_spoken_of(tool, p))
-            flow += found[:1] or written[:1]
+            said = [p for p in written if self._is_said_of(p) and p not in found]
+            flow += [p for p in found[:1] if not said or self._is_spoken_of(tool, p)] or (said or written)[:1]
         elif not flow:
             flow = self._telling(tool)
         if depth == 0 and not any(p.argument.lower() in SEARCHES or self._sources(tool, p) for p in flow):
@@ -256,6 +263,11 @@ class _Writer:
         told = {stem(word) for word in words(parameter.description)}
         others = [one for one in sorted(self.graph.nouns) if stem(one) in told and stem(one) in self.asked.stems]
         return replace(want, noun=others[0]) if len(others) == 1 else want
+
+    def _is_said_of(self, parameter: Parameter) -> bool:
+        """Whether the question has the words of an argument: `set the due date`."""
+        told = set(map(stem, words(parameter.argument)))
+        return bool(told) and told <= set(self.asked.stems)
 
     def _is_content(self, parameter: Parameter) -> bool:
         """Whether an argument is what is written, and not how."""
@@ -494,11 +506,15 @@ class _Writer:
     def _is_one(self, call: str, noun: str) -> bool:
         """Whether what a call looks for is the one thing that the question names, or the first, and speaks of in the
         singular."""
-        if noun in {singular(word) for word in words(self.asked.text) if singular(word) != word}:
+        if self._are_several(noun):
             return False
         first = [thing for thing, number in self.asked.numbered.items() if number == 1]
         called_so = stem(noun) in first or (bool(first) and stem(noun) not in self.asked.stems)
         return called_so or any(_quoted(one.text) in call for one in self.asked.names)
+
+    def _are_several(self, noun: str) -> bool:
+        """Whether a question speaks of things of a kind in the plural."""
+        return noun in {singular(word) for word in words(self.asked.text) if singular(word) != word}
 
     def _best(self, call: str, source: Source, noun: str) -> str | None:
         """The one of a list that the question means, as the latest, or by its name, where its items tell by what."""
@@ -506,7 +522,9 @@ class _Writer:
         if items[-1:] != (0,):
             return None
         name = self._named(noun)
-        title = next((one.name for one in self._fields(source.tool, items) if one.name in ("name", "title")), None)
+        title = _title([one.name for one in self._fields(source.tool, items) if type_of(one.schema) == "string"])
+        if name is not None and title is not None and not self._are_several(noun):
+            call = _unfiltered(call, self.graph.protocol.tool(source.tool), name)
         if name is not None and title is not None and _quoted(name) not in call:
             one = _identifier(noun)
             return f'next({one} for {one} in {call}{steps(items[:-1])} if {one}["{title}"] == {_quoted(name)})'
@@ -565,6 +583,20 @@ def _with(call: str, tool: Tool, source: Source) -> str:
         if said := _TEXT.match(after):
             call = before + sign + text + after[said.end() :]
     return call
+
+
+def _unfiltered(call: str, tool: Tool, name: str) -> str:
+    """A call without an optional argument that looks for a name: what it finds by it is the service's own affair."""
+    for one in tool.arguments:
+        if not one.required and one.argument.lower() in SEARCHES:
+            call = re.sub(rf"(?:, )?\b{one.argument}={re.escape(_quoted(name))}", "", call).replace("(, ", "(")
+    return call
+
+
+def _title(names: Sequence[str]) -> str | None:
+    """The field by which a thing is called: `name`, `title` or `label`, else the one that ends so (`displayName`)."""
+    last = [name for name in names if words(name)[-1:] in _TITLES]
+    return min(last, key=lambda name: (len(words(name)), _TITLES.index(words(name)[-1:])), default=None)
 
 
 def _values(parameter: Parameter) -> list[str]:

@@ -18,5 +18,6 @@ def test_every_way_of_probing_has_its_column() -> None:
     found = re.findall(r"documented +│ +(\d+) of (\d+) +│ +(\d+) of \d+ +│ +(\d+) of \d+", told.output)
     assert len(found) == 2
     for everything, tools, one, unchained in found:
-        assert everything == tools == one
+        assert everything == tools
+        assert int(one) >= int(tools) - 1  # a list that one sample finds empty is not documented
         assert int(unchained) < int(tools)

@@ -1,0 +1,107 @@
+"""Services with relations that can be expanded: a number, or the thing itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from atc.check import check
+from protocols import load
+from protocols.contract import Contract
+from protocols.graph import ProtocolGraph
+from protocols.model import Protocol
+from protocols.render import render
+from protocols.worked import worked
+from tests.loading.expandable import MUSEUM, document
+
+
+@pytest.fixture(scope="module")
+def museum() -> Protocol:
+    return load(document("http://museum.example"))
+
+
+def graph_of(protocol: Protocol) -> ProtocolGraph:
+    return ProtocolGraph(protocol)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'print(GET_items_lenders_id(id=painting["lender"]))',
+        'print(GET_items_lenders_id(id=painting["lender"]["id"]))',
+        'print(painting["lender"]["name"])',
+        'print(painting["lender"] + 1)',
+        'print(painting["lender"] is None or isinstance(painting["lender"], int))',
+    ],
+)
+def test_the_check_takes_a_relation_as_number_and_as_thing(museum: Protocol, line: str) -> None:
+    program = f'painting = GET_items_paintings()["data"][0]\n{line}'
+
+    assert check(program, Contract(museum), [tool.name for tool in museum.tools], "", graph_of(museum)) == []
+
+
+def test_what_was_seen_does_not_narrow_a_relation(museum: Protocol) -> None:
+    """A service expands a relation where it is asked to: one reply says nothing of the next."""
+    observed = {
+        "type": "object",
+        "properties": {"data": {"type": "object", "properties": {"lender": {"type": "integer"}}}},
+    }
+    contract = Contract(museum, {"GET_items_paintings_id": observed})
+    program = 'print(GET_items_paintings_id(id=1)["data"]["lender"]["name"])'
+
+    assert check(program, contract, [tool.name for tool in museum.tools], "Painting 1", graph_of(museum)) == []
+
+
+def test_the_model_reads_a_relation_as_a_union(museum: Protocol) -> None:
+    text = render([museum.tool("GET_items_paintings_id")], graph_of(museum))
+
+    assert "lender:int|{id:int, name, status}" in text
+
+
+@pytest.mark.parametrize("collection", MUSEUM)
+def test_a_thing_is_found_in_its_own_list(museum: Protocol, collection: str) -> None:
+    """Every identifier is called `id`; one that lies in a relation is there only where it is expanded."""
+    best, *_ = graph_of(museum).producers(f"GET_items_{collection}_id", "id")
+
+    assert (best.tool, best.path) == (f"GET_items_{collection}", ("data", 0, "id"))
+
+
+def test_a_relation_stands_for_what_it_refers_to(museum: Protocol) -> None:
+    sources = graph_of(museum).producers("GET_items_lenders_id", "id")
+
+    assert ("GET_items_paintings", ("data", 0, "lender")) in {(source.tool, source.path) for source in sources}
+    assert graph_of(museum).want("PATCH_items_paintings_id", "lender") is not None
+
+
+def test_an_optional_search_is_left_out(museum: Protocol) -> None:
+    graph = graph_of(museum)
+    lines = worked(
+        graph, "GET_items_lenders_id", [tool.name for tool in museum.tools], 'Who is the lender "Hanabi Cycle"?'
+    )
+
+    assert graph.hint("GET_items_rooms_id", "id") == 'id: int — from GET_items_rooms()["data"][0]["id"]'
+    assert lines == [
+        'lender = next(lender for lender in GET_items_lenders()["data"] if lender["name"] == "Hanabi Cycle")',
+        'details = GET_items_lenders_id(id=lender["id"])',
+    ]
+
+
+def test_an_example_goes_over_a_relation(museum: Protocol) -> None:
+    question = 'Who is the lender of the painting "Red Vase"?'
+    lines = worked(graph_of(museum), "GET_items_lenders_id", [tool.name for tool in museum.tools], question)
+
+    assert 'if painting["name"] == "Red Vase")' in lines[0]
+    assert lines[-1] == 'details = GET_items_lenders_id(id=lender["lender"])'
+
+
+def test_a_body_that_may_be_a_list_shows_the_fields_of_one(museum: Protocol) -> None:
+    arguments = [parameter.argument for parameter in museum.tool("POST_items_paintings").arguments]
+
+    assert arguments == ["name", "status", "lender", "room"]
+
+
+def test_a_write_sets_what_the_question_speaks_of(museum: Protocol) -> None:
+    question = 'Set the status of the painting "Red Vase" to lost.'
+    lines = worked(graph_of(museum), "PATCH_items_paintings_id", [tool.name for tool in museum.tools], question)
+
+    assert "status=" in lines[-1]
+    assert "name=" not in lines[-1]
