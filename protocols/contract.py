@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
 from protocols.model import Protocol, Schema
-from protocols.shapes import items_of, plain_kinds, properties_of, type_of, variants
+from protocols.shapes import items_of, plain_kinds, properties_of, resolve, type_of, variants
 
 __all__ = ["ANY", "Contract", "Key", "Kind", "Shape", "learned"]
 
@@ -20,6 +20,8 @@ Kind = Literal["any", "object", "list", "int", "float", "str", "bool"]
 
 _DEEPEST = 12
 """Objects within objects that are looked at; deeper ones may hold anything."""
+_CIRCLES = 3
+"""Schemas on the way to a value that contain themselves; behind the last one may be anything."""
 
 _KINDS: Mapping[str, Kind] = {
     "object": "object",
@@ -78,6 +80,7 @@ class Contract:
         self.protocol = protocol
         self.observed = dict(observed or {})
         self._shapes: dict[str, Shape | None] = {}
+        self._reader = _Reader(protocol)
 
     def body(self, tool: str) -> Shape | None:
         """The shape of what a tool returns; None where it returns nothing that is known of. Raises: KeyError."""
@@ -87,13 +90,13 @@ class Contract:
 
     def shape(self, observed: Schema) -> Shape:
         """The shape that an observed schema describes."""
-        return _documented(observed, self.protocol, 0, observed=True)
+        return _Reader(self.protocol, observed=True).shape(observed)
 
     def _body(self, tool: str) -> Shape | None:
         response = self.protocol.tool(tool).success
         known: list[Shape] = []
         if response is not None and response.schema is not None:
-            known.append(_documented(response.schema, self.protocol, 0))
+            known.append(self._reader.shape(response.schema))
         if response is not None:
             known += [_example(example) for example in response.examples]
         shape = _union(known)
@@ -116,34 +119,55 @@ def learned(bodies: Iterable[object], schema: Schema | None = None) -> Schema:
     return found
 
 
-def _documented(schema: Schema, protocol: Protocol, depth: int, observed: bool = False) -> Shape:
-    """What a schema says. The keys of a documented object are certain; of an observed one, those always there."""
-    if depth > _DEEPEST:
-        return ANY
-    items = items_of(schema, protocol)
-    properties = properties_of(schema, protocol)
-    if sum(map(bool, (items is not None, properties, plain_kinds(schema, protocol)))) > 1:
-        return Shape(stays=True)
-    kind = _KINDS.get(type_of(schema), "object" if properties else "any")
-    examples = [_example(value) for value in cast("list[object]", schema.get("examples") or []) if value is not None]
-    if items is not None and not properties:
-        shape = Shape("list", item=_documented(items, protocol, depth + 1, observed))
-    elif properties:
-        required = {
-            name for part in variants(schema, protocol) for name in cast("list[str]", part.get("required") or ())
-        }
-        keys = {
-            name: Key(_documented(part, protocol, depth + 1, observed), not observed or name in required)
-            for name, part in properties.items()
-        }
-        more = _says_more(schema, protocol)
-        shape = Shape("object", keys, more, stays=more)
-    elif kind == "object":
-        shape = Shape("object", open=True, stays=_says_more(schema, protocol))
-    else:
-        return Shape(kind)
-    found = _union([shape, *(example for example in examples if example.kind == shape.kind)])
-    return found or shape
+class _Reader:
+    """Reads schemas into shapes, each schema once at each depth: the work is linear in the document, also where
+    schemas refer to one another in circles."""
+
+    def __init__(self, protocol: Protocol, observed: bool = False) -> None:
+        self._protocol = protocol
+        self._observed = observed
+        self._recursive = {id(schema) for schema in protocol.definitions.values()}
+        self._read: dict[tuple[int, int, int], Shape] = {}
+
+    def shape(self, schema: Schema, depth: int = 0, circles: int = 0) -> Shape:
+        """What a schema says. The keys of a documented object are certain; of an observed one, those always there."""
+        schema = resolve(schema, self._protocol)
+        circles += id(schema) in self._recursive
+        if depth > _DEEPEST or circles > _CIRCLES:
+            return ANY
+        place = id(schema), depth, circles
+        if place not in self._read:
+            self._read[place] = self._shape(schema, depth, circles)
+        return self._read[place]
+
+    def _shape(self, schema: Schema, depth: int, circles: int) -> Shape:
+        protocol = self._protocol
+        items = items_of(schema, protocol)
+        properties = properties_of(schema, protocol)
+        if sum(map(bool, (items is not None, properties, plain_kinds(schema, protocol)))) > 1:
+            return Shape(stays=True)
+        kind = _KINDS.get(type_of(schema), "object" if properties else "any")
+        examples = [
+            _example(value) for value in cast("list[object]", schema.get("examples") or []) if value is not None
+        ]
+        if items is not None and not properties:
+            shape = Shape("list", item=self.shape(items, depth + 1, circles))
+        elif properties:
+            required = {
+                name for part in variants(schema, protocol) for name in cast("list[str]", part.get("required") or ())
+            }
+            keys = {
+                name: Key(self.shape(part, depth + 1, circles), not self._observed or name in required)
+                for name, part in properties.items()
+            }
+            more = _says_more(schema, protocol)
+            shape = Shape("object", keys, more, stays=more)
+        elif kind == "object":
+            shape = Shape("object", open=True, stays=_says_more(schema, protocol))
+        else:
+            return Shape(kind)
+        found = _union([shape, *(example for example in examples if example.kind == shape.kind)])
+        return found or shape
 
 
 def _says_more(schema: Schema, protocol: Protocol) -> bool:

@@ -67,6 +67,20 @@ class Source:
     noun: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """A field of a response that may hold an identifier: where it is, the JSON type of the value, whether it is one of
+    a list, and whether it stands for a thing that could be there itself."""
+
+    field: Field
+    path: tuple[Step, ...]
+    kind: str
+    listed: bool
+    stands: bool
+    beside: Mapping[str, Schema]
+    """The properties of the object that holds it."""
+
+
 class ProtocolGraph:
     """The data flow between the tools of a protocol, ranked; built once, asked often.
 
@@ -248,7 +262,7 @@ class ProtocolGraph:
         if keys and noun_of(keys[-1]) not in self._wrappers(self._tools[tool]):
             return noun_of(keys[-1])
         probe = Field((*path, "id"), {}, {"properties": properties})
-        sure = {noun: self._is_a(self._tools[tool], probe, noun) for noun in sorted(self.nouns)}
+        sure = {noun: self._is_a(self._tools[tool], probe, noun, properties) for noun in sorted(self.nouns)}
         best = max(sure, key=lambda noun: sure[noun], default="")
         literals = literals_of(self._tools[tool].path)
         return best if best and sure[best] > 0 else noun_of(literals[-1]) if literals else "item"
@@ -322,9 +336,8 @@ class ProtocolGraph:
         both = sum(weight[name] for name in signature) * sum(weight.get(name, 1.0) for name in names)
         return shared / math.sqrt(both) if both else 0.0
 
-    def _is_a(self, tool: Tool, field: Field, noun: str) -> float:
+    def _is_a(self, tool: Tool, field: Field, noun: str, names: Mapping[str, Schema]) -> float:
         """How sure it is (0 to about 6) that the object which holds a field is what the noun says."""
-        names = properties_of(field.owner, self.protocol)
         named = [name for name in names if _KIN.isdisjoint(words(name))]
         if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in named):
             return 0.0  # it refers to such a thing by another key, so it is none itself
@@ -375,17 +388,28 @@ class ProtocolGraph:
         return list(best.values())
 
     @cached_property
-    def _telling(self) -> dict[str, list[Field]]:
-        """The fields of each tool's response that hold an identifier or a link."""
-        return {
-            tool.name: [
-                field
-                for field in fields(schema, self.protocol)
-                if is_identifier(field.name) or _is_link(field) or self._stands_for(field)
-            ]
-            for tool in self.protocol.tools
-            if (schema := _body(tool)) is not None
-        }
+    def _telling(self) -> dict[str, list[_Offer]]:
+        """The fields of each tool's response that hold an identifier, a link, or a relation that can be expanded."""
+        found = {}
+        for tool in self.protocol.tools:
+            schema = _body(tool)
+            offers = map(self._offer, fields(schema, self.protocol)) if schema is not None else ()
+            found[tool.name] = [offer for offer in offers if offer is not None]
+        return found
+
+    def _offer(self, field: Field) -> _Offer | None:
+        """A field as a source of identifiers; None where it is none."""
+        items = items_of(field.schema, self.protocol)
+        path = (*field.path, 0) if items is not None else field.path
+        schema = items if items is not None else field.schema
+        if noun_of(field.name) in self.nouns and is_expandable(schema, self.protocol):
+            return _Offer(field, path, plain_kinds(schema, self.protocol)[0], items is not None, True, {})
+        kind = type_of(schema)
+        if not is_identifier(field.name) and not _is_link(field):
+            return None
+        if kind in ("object", "array") or (not kind and properties_of(schema, self.protocol)):
+            return None
+        return _Offer(field, path, kind, items is not None, False, properties_of(field.owner, self.protocol))
 
     def _offers(self, tool: Tool, want: Want, kind: str) -> Iterator[Source]:
         response = tool.success
@@ -394,19 +418,9 @@ class ProtocolGraph:
         for name in response.headers:
             if attribute_of(name) == want.attribute and noun_of_identifier(name) == want.noun:
                 yield Source(tool.name, (), 3.0 + self._ease(tool, want, False), header=name)
-        for field in self._telling.get(tool.name, ()):
-            path, offered = field.path, type_of(field.schema)
-            items = items_of(field.schema, self.protocol)
-            listed = items is not None
-            if items is not None:
-                offered, path = type_of(items), (*path, 0)
-            if self._stands_for(field):
-                offered = plain_kinds(items or field.schema, self.protocol)[0]
-            elif (listed and offered in {"object", "array"}) or (
-                not listed and offered in {"object", ""} and properties_of(field.schema, self.protocol)
-            ):
-                continue
-            sure = self._sure(tool, field, want)
+        for offer in self._telling[tool.name]:
+            field, offered = offer.field, offer.kind
+            sure = self._sure(tool, offer, want)
             link = False
             if sure <= 0 and offered in {"string", ""} and self._links_to(field, want):
                 sure, link = 2.0, True
@@ -418,16 +432,16 @@ class ProtocolGraph:
                 score -= _MAY_LACK
             if kind and offered and kind != offered and {kind, offered} != {"integer", "number"}:
                 score -= 0.5
-            if listed:
+            if offer.listed:
                 score -= 0.5
             if score >= _LEAST - 3.0 and sure >= _LEAST:
                 noun = want.noun if want.noun in self._returned_kinds(tool) else ""
-                yield Source(tool.name, path, score, link=link, noun=noun)
+                yield Source(tool.name, offer.path, score, link=link, noun=noun)
 
-    def _sure(self, tool: Tool, field: Field, want: Want) -> float:
+    def _sure(self, tool: Tool, offer: _Offer, want: Want) -> float:
         """How sure it is that a field holds what is wanted, by its own name first and then by what its object is."""
-        name = field.name
-        if self._stands_for(field):
+        field, name = offer.field, offer.field.name
+        if offer.stands:
             return 2.0 if noun_of(name) == want.noun else 0.0
         attribute = attribute_of(name)
         if attribute is None:
@@ -441,12 +455,7 @@ class ProtocolGraph:
             return 5.0 if field.container and noun_of(field.container[-1]) == want.noun else 4.0
         if attribute != want.attribute:
             return 0.0
-        return max(self._is_a(tool, field, want.noun), 0.0)
-
-    def _stands_for(self, field: Field) -> bool:
-        """Whether a field has the identifier of a thing in the thing's place: a relation that can be expanded."""
-        schema = items_of(field.schema, self.protocol) or field.schema
-        return noun_of(field.name) in self.nouns and is_expandable(schema, self.protocol)
+        return max(self._is_a(tool, field, want.noun, offer.beside), 0.0)
 
     def _links_to(self, field: Field, want: Want) -> bool:
         """Whether a field is a URL of the wanted thing: `links.film`, or `href` in an object called film."""

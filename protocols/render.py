@@ -217,7 +217,7 @@ class _Writer:
             return _SHORT.get(type_of(schema), "any")
         if is_expandable(schema, self.protocol):
             kinds = [_SHORT[kind] for kind in plain_kinds(schema, self.protocol)]
-            return "|".join([*kinds, self._object(schema, nested)])
+            return "|".join([*kinds, self._object(schema, max(nested, self.depth))])
         return self._object(schema, nested)
 
     def _object(self, schema: Schema, nested: int) -> str:

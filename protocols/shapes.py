@@ -27,7 +27,10 @@ __all__ = [
 ]
 
 Step = str | int
+_COMBINED = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
 _MAX_DEPTH = 6
+_CIRCLES = 2
+_CIRCLES = 2
 _MOST = 2000
 """Fields of one response; schemas that refer to each other have no end of them."""
 
@@ -97,6 +100,8 @@ def plain_kinds(schema: Schema, protocol: Protocol) -> tuple[str, ...]:
 
 def is_expandable(schema: Schema, protocol: Protocol) -> bool:
     """Whether a value is an object or stands for one: `oneOf: [integer, object]`, a relation that can be expanded."""
+    if not (schema.keys() & _COMBINED or isinstance(schema.get("type"), list)):
+        return False
     return bool(plain_kinds(schema, protocol)) and bool(properties_of(schema, protocol))
 
 
@@ -131,24 +136,36 @@ def items_of(schema: Schema, protocol: Protocol) -> Schema | None:
 
 
 def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Iterator[Field]:
-    """The fields of a response, outer objects before inner ones, at most `depth` keys deep and `_MOST` in all."""
-    queue: deque[tuple[tuple[Step, ...], Schema, bool]] = deque([((), schema, False)])
+    """The fields of a response, outer objects before inner ones, at most `depth` keys deep and `_MOST` in all.
+
+    A relation that can be expanded is entered, but no other one inside it: services expand one at a time. Of objects
+    that contain themselves, two are entered one inside the other.
+    """
+    recursive = {id(part) for part in protocol.definitions.values()}
+    queue: deque[tuple[tuple[Step, ...], Schema, bool, int]] = deque([((), schema, False, 0)])
     told = 0
     while queue and told < _MOST:
-        path, part, expanded = queue.popleft()
+        path, part, expanded, circles = queue.popleft()
         if len(path) > 2 * depth or sum(isinstance(step, str) for step in path) > depth:
             continue
+        part = resolve(part, protocol)
         items = items_of(part, protocol)
         if items is not None:
-            queue.append(((*path, 0), items, expanded))
+            queue.append(((*path, 0), items, expanded, circles))
+            continue
+        circles += id(part) in recursive
+        if circles > _CIRCLES:
             continue
         properties = properties_of(part, protocol)
-        expanded = expanded or (bool(properties) and is_expandable(part, protocol))
+        if properties and is_expandable(part, protocol):
+            if expanded:
+                continue
+            expanded = True
         for name, inner in properties.items():
             here = (*path, name)
             yield Field(here, inner, part, expanded)
             told += 1
-            queue.append((here, inner, expanded))
+            queue.append((here, inner, expanded, circles))
 
 
 def wrapper_of(schema: Schema, protocol: Protocol) -> str:

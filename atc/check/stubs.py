@@ -65,24 +65,28 @@ def write_stubs(contract: Contract, tools: Iterable[str]) -> Stubs:
     for name in tools:
         tool = contract.protocol.tool(name)
         shape = contract.body(name)
-        stubs.returns[name] = _type(shape, tool, (), stubs, classes) if shape is not None else "Any"
+        stubs.returns[name] = _type(shape, tool, (), stubs, classes, {}) if shape is not None else "Any"
         functions.append(f"def {name}({_signature(tool)}) -> {stubs.returns[name]}: ...")
     stubs.text = "\n".join([HEAD, *classes, *functions, ""])
     return stubs
 
 
-def _type(shape: Shape, tool: Tool, path: tuple[Step, ...], stubs: Stubs, classes: list[str]) -> str:
+def _type(
+    shape: Shape, tool: Tool, path: tuple[Step, ...], stubs: Stubs, classes: list[str], names: dict[int, str]
+) -> str:
     if shape.kind == "list":
-        return f"list[{_type(shape.item or ANY, tool, (*path, 0), stubs, classes)}]"
+        return f"list[{_type(shape.item or ANY, tool, (*path, 0), stubs, classes, names)}]"
     if shape.kind != "object":
         return {"any": "Any"}.get(shape.kind, shape.kind)
     if not shape.keys:
         return "dict[str, Any]"
-    name = f"_T{len(stubs.places)}"
+    if (known := names.get(id(shape))) is not None:
+        return known
+    name = names[id(shape)] = f"_T{len(stubs.places)}"
     stubs.places[name] = Place(tool.name, path, tuple(shape.keys))
     members = []
     for key, value in shape.keys.items():
-        kind = _type(value.shape, tool, (*path, key), stubs, classes)
+        kind = _type(value.shape, tool, (*path, key), stubs, classes, names)
         members.append(f"{json.dumps(key, ensure_ascii=False)}: {kind if value.certain else f'NotRequired[{kind}]'}")
     extra = ", extra_items=Any" if shape.open else ""
     classes.append(f"{name} = TypedDict({name!r}, {{{', '.join(members)}}}{extra})")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from atc.check import check
+from atc.check.stubs import write_stubs
 from protocols import load
 from protocols.contract import Contract
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol
 from protocols.render import render
+from protocols.shapes import fields
 from protocols.worked import worked
 from tests.loading.expandable import MUSEUM, document
 
@@ -105,3 +107,45 @@ def test_a_write_sets_what_the_question_speaks_of(museum: Protocol) -> None:
 
     assert "status=" in lines[-1]
     assert "name=" not in lines[-1]
+
+
+def test_many_collections_that_refer_to_one_another_take_no_longer() -> None:
+    """Work is counted, not timed: the fields that are walked grow with the document, not with the ways through it."""
+    names = [f"kind{chr(97 + place)}s" for place in range(20)]
+    relations = {name: tuple(names[(place * 7 + k) % 20] for k in range(1, 6)) for place, name in enumerate(names)}
+    protocol = load(document("http://museum.example", relations))
+    bodies = [tool.success.schema for tool in protocol.tools if tool.success and tool.success.schema]
+    walked = [len(list(fields(schema, protocol))) for schema in bodies]
+
+    assert max(walked) < 60
+
+
+def test_schemas_in_circles_are_read_in_linear_work() -> None:
+    """Thirty schemas that refer to five others each: what is known of a response is bounded, and a mistake is seen."""
+    names = [f"T{place}" for place in range(30)]
+    schemas = {
+        name: {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                **{f"r{k}": {"$ref": f"#/components/schemas/T{(place * 7 + k) % 30}"} for k in range(1, 6)},
+            },
+        }
+        for place, name in enumerate(names)
+    }
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/T0"}}}
+    operation = {"responses": {"200": {"description": "Good.", "content": content}}}
+    described = {
+        "openapi": "3.1.0",
+        "info": {"title": "Circles", "version": "1"},
+        "servers": [{"url": "http://circles.example"}],
+        "paths": {"/t0": {"get": operation}},
+        "components": {"schemas": schemas},
+    }
+    protocol = load(described)
+    contract = Contract(protocol)
+    stubs = write_stubs(contract, ["GET_t0"])
+    found = check('print(GET_t0()["r1"]["r2"]["nme"])', contract, ["GET_t0"], "", graph_of(protocol))
+
+    assert len(stubs.places) < 300
+    assert [(one.rule, one.key) for one in found] == [("unknown-key", "nme")]
