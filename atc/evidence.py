@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from atc.programs import parsed
 from protocols.routes import Held
 from protocols.shapes import Step
+from protocols.words import WRAPPERS, is_identifier, noun_of
 from sandbox.records import CallRecord
 
 __all__ = ["Finding", "findings"]
@@ -28,6 +29,7 @@ class Finding:
 
     Where a response had no such key, `missing` is the key, and `held` the object that was to have it, with the objects
     around it that the line also names, nearest first. `arguments` are those of the object's call, as program text.
+    `instead` is what to write for which expression, where the reply leaves one way.
     """
 
     text: str
@@ -36,6 +38,7 @@ class Finding:
     missing: str | None = None
     held: tuple[Held, ...] = ()
     arguments: Mapping[str, str] = field(default_factory=dict)
+    instead: tuple[ast.expr, str] | None = None
 
 
 class _UnknownError(Exception):
@@ -73,12 +76,52 @@ def findings(program: str, line: int, calls: Sequence[CallRecord]) -> list[Findi
         wanted = _access(outer[id(node)])[1] if id(node) in outer else None
         if (finding := _explain(resolver.text(base), held, key, wanted)) is not None:
             finding = replace(finding, path=held.path)
+            if (text := _instead(resolver.text(base), held.value, key, wanted, _uses(tree, node))) is not None:
+                finding = replace(finding, instead=(node, text), missing=None)
             if finding.missing:
                 around = tuple(resolver.around(base, held))
                 given = resolver.arguments(held.call)
                 finding = replace(finding, held=around, arguments=given)
             found.setdefault(finding.text, finding)
     return list(found.values())
+
+
+def _instead(name: str, value: object, key: str | int | None, wanted: str | int | None, uses: set[str]) -> str | None:
+    """The expression to take for `name[key]`, where a reply is not as its document says and leaves one way.
+
+    The object itself, where it has what is looked for in there; what stands under a key that only wraps; the value
+    itself, where an identifier of it is looked for: a relation that was not expanded.
+
+    Args:
+        wanted: The key that is looked for in `name[key]`.
+        uses: Keys that the program looks for in the variable that `name[key]` is assigned to.
+    """
+    if isinstance(value, (str, int)) and isinstance(key, str) and is_identifier(key):
+        return name
+    if not isinstance(value, dict) or not isinstance(key, str) or key in value:
+        return None
+    if (isinstance(wanted, str) and wanted in value) or (wanted is None and uses and uses <= value.keys()):
+        return name
+    wraps = [one for one, part in value.items() if noun_of(one) in WRAPPERS and isinstance(part, dict) and key in part]
+    return f'{name}["{wraps[0]}"]["{key}"]' if len(wraps) == 1 else None
+
+
+def _uses(tree: ast.AST, node: ast.expr) -> set[str]:
+    """The keys that are looked for in the variable that an expression is assigned to."""
+    targets = [
+        one.targets[0].id
+        for one in ast.walk(tree)
+        if isinstance(one, ast.Assign) and one.value is node and isinstance(one.targets[0], ast.Name)
+    ]
+    return {
+        str(one.slice.value)
+        for one in ast.walk(tree)
+        if isinstance(one, ast.Subscript)
+        and isinstance(one.value, ast.Name)
+        and one.value.id in targets
+        and isinstance(one.slice, ast.Constant)
+        and isinstance(one.slice.value, str)
+    }
 
 
 def _access(node: ast.AST) -> tuple[ast.expr | None, str | int | None]:

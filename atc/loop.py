@@ -42,11 +42,12 @@ from atc.modes import LOOP, baseline
 from atc.modes.work import Work
 from atc.programs import extract, same
 from atc.provenance import flows
-from atc.remedy import Remedy, remedy, remedy_of
+from atc.remedy import Remedy, by_replies, remedy, remedy_of
 from atc.resume import answered, begin, keep, open_writes, refused_write
 from atc.solution import Attempt, Solution, Status
 from atc.trouble import api_trouble
 from atc.verify import Finding, changed, done_silently, inspect, judge, rests_on_nothing
+from protocols.contract import Contract
 from protocols.errors import LimitReached, ModelError, PromptRefused, UsageError
 from protocols.store import Edge
 from sandbox import CallRecord, Journal, Run, Sandbox
@@ -58,6 +59,8 @@ __all__ = ["Loop"]
 
 _BASELESS = frozenset({"NoCall", "NoOutput", "NoProgram"})
 """Faults of answers that rest on nothing, however often they are given."""
+_REPAIRS = 8
+"""Times in a try that a program is put right by what replies held."""
 _ROUNDS = 3
 """Times that more of a program is put right as far as that goes."""
 _PROGRAM_TOKENS = 512
@@ -93,14 +96,25 @@ class Loop:
         agent = self.agent
         self.dialogue = Dialogue(self.opened, agent.graph, agent.parts)
         elsewhere = bool(agent.allow or agent.base_url)
-        self.gate = Gate(agent.graph, lambda: agent.contract, self.tools, self.query, self.opened.examples, elsewhere)
+        self.gate = Gate(agent.graph, self.contract, self.tools, self.query, self.opened.examples, elsewhere)
         self.doubted: set[str] = set()
         self.doubtful: list[str] = []
         self.inspected: tuple[Run, tuple[Finding, ...]] | None = None
         self.drawn = 0
+        self.repairs = 0
         self.escaped = False
         self.earlier = len(self.attempts)
         self.mended = False
+
+    def contract(self) -> Contract:
+        """What is known of the responses: also the replies of this solve, which the document may be wrong about."""
+        runs = [attempt.run for attempt in self.attempts if attempt.run is not None]
+        bodies: dict[str, list[object]] = {}
+        for call in (call for run in runs for call in run.calls if not call.simulated):
+            good = call.tool and call.status in range(200, 300)
+            if good and isinstance(call.response, dict | list):
+                bodies.setdefault(call.tool or "", []).append(call.response)
+        return self.agent.contract.seeing(bodies)
 
     def emit(self, event: Event) -> None:
         """Hand an event to the reader, with the id of this solve in it."""
@@ -229,7 +243,7 @@ class Loop:
                 self.journal.over()
             sandbox.prepare()
             if fault.stage == "run" and run is not None and not changed(run):
-                other = self.another()
+                other = self.repaired(program, fault, run) or self.another()
             if other is None:
                 self.drawn = 0
                 self.reflect(program, run, fault, attribution, finding)
@@ -269,6 +283,19 @@ class Loop:
         self.gate.tell(found)
         self.dialogue.failed(program, fault, attribution.tool, known)
         return None
+
+    def repaired(self, program: str, fault: Fault, run: Run) -> str | None:
+        """The program as the replies leave one way to write it, where they are not as the document says."""
+        if not {"mend", "remedy"} <= set(self.agent.parts) or self.repairs == _REPAIRS:
+            return None
+        better = by_replies(program, fault.line, run)
+        if better is None or self.is_known(better):
+            return None
+        self.repairs += 1
+        self.mended = True
+        self.dialogue.instead(better)
+        self.emit(ProgramWritten(self.number, better, Usage()))
+        return better
 
     def put_right(self, program: str, found: Sequence[Diagnostic], known: Remedy) -> str | None:
         """The program with all that is wrong put right, and what shows only then; None where that needs the model."""

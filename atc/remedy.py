@@ -25,7 +25,7 @@ from protocols.words import cut_short
 from sandbox.bodies import LargeBody
 from sandbox.records import CallRecord, Run
 
-__all__ = ["Remedy", "outline", "remedy", "remedy_of"]
+__all__ = ["Remedy", "by_replies", "outline", "remedy", "remedy_of"]
 
 
 _TAKES = "; it takes "
@@ -95,6 +95,45 @@ def remedy(
             told, _ = _elsewhere(key, fact, graph, shown, known)
             lines.extend([told] if told else [])
     return Remedy(tuple(lines))
+
+
+def by_replies(program: str, line: int | None, run: Run) -> str | None:
+    """The program as the replies of its run leave one way to write the line that failed; None where they do not.
+
+    The same expression is put right wherever it stands.
+    """
+    lines, tree = program.split("\n"), parsed(program)
+    if line is None or tree is None:
+        return None
+    edits: list[Edit] = []
+    for fact in findings(program, line, run.calls):
+        if fact.instead is not None:
+            wrong, text = ast.unparse(fact.instead[0]), fact.instead[1]
+            alike = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and ast.unparse(node) == wrong]
+            edits += [edit for node in alike if (edit := Edit.of(lines, node, text)) is not None]
+    edits += _of_relations(tree, lines, line, run)
+    if not edits:
+        return None
+    told = [Diagnostic(edit.line, edit.start, "unknown-key", "", edit=edit) for edit in edits]
+    better = mended(program, told)
+    return better if better is not None and parsed(better) is not None and better != program else None
+
+
+def _of_relations(tree: ast.AST, lines: Sequence[str], line: int, run: Run) -> Iterator[Edit]:
+    """Where a call was given a thing in place of its identifier: the relation was expanded."""
+    rejected = run.calls[run.error.call] if run.error is not None and run.error.call is not None else None
+    if rejected is None or rejected.attempts:
+        return
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != rejected.tool:
+            continue
+        for word in node.keywords:
+            value = rejected.arguments.get(word.arg or "")
+            key = word.arg if isinstance(value, dict) and word.arg in value else "id"
+            if node.lineno <= line <= (node.end_lineno or 0) and isinstance(value, dict) and key in value:
+                edit = Edit.of(lines, word.value, f'{ast.unparse(word.value)}["{key}"]')
+                if edit is not None and not isinstance(value[key], dict | list):
+                    yield edit
 
 
 def remedy_of(

@@ -7,7 +7,7 @@ where the document says that other keys may come (`additionalProperties` as a sc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
@@ -87,6 +87,13 @@ class Contract:
         if tool not in self._shapes:
             self._shapes[tool] = self._body(tool)
         return self._shapes[tool]
+
+    def seeing(self, bodies: Mapping[str, Sequence[object]]) -> Contract:
+        """The contract with more bodies that were seen, by tool."""
+        if not bodies:
+            return self
+        observed = {tool: learned(seen, self.observed.get(tool)) for tool, seen in bodies.items()}
+        return Contract(self.protocol, {**self.observed, **observed})
 
     def shape(self, observed: Schema) -> Shape:
         """The shape that an observed schema describes."""
