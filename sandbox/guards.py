@@ -11,7 +11,16 @@ import builtins
 import gc
 from _string import formatter_field_name_split, formatter_parser  # type: ignore[import-not-found]
 from abc import ABCMeta
-from types import BuiltinMethodType, FunctionType, GeneratorType, GenericAlias, ModuleType, resolve_bases
+from types import (
+    BuiltinMethodType,
+    FunctionType,
+    GeneratorType,
+    GenericAlias,
+    MappingProxyType,
+    MethodType,
+    ModuleType,
+    resolve_bases,
+)
 
 from sandbox.names import CAREFUL, NAMEDTUPLE, WRITABLE_DUNDERS, is_dunder, is_plain, refusal
 
@@ -28,6 +37,7 @@ __all__ = [
     "is_own",
     "is_own_class",
     "matchable",
+    "of_its_class",
     "private",
     "program_builtins",
     "read",
@@ -114,7 +124,11 @@ def _careful(target: object, name: str, get: Callable[[], object]) -> object:
         raise AttributeError("'__dict__' is there for instances of the program's own classes only")
     if name == "obj" and (not is_own(target) or issubclass(_shown(target), AttributeError)):
         raise AttributeError("'obj' of an AttributeError is not allowed; use str(error)")
+    if name == "__init__" and issubclass(_shown(target), ModuleType):
+        raise AttributeError("'__init__' of a module is not allowed; import it instead")
     found = get()
+    if name == "__members__" and type(found) is MappingProxyType:
+        return MappingProxyType(dict(found))  # a comparison hands the dict behind it to the other side
     if name in ("format", "format_map"):
         return _checking_format(found, name)
     if name == "__dataclass_fields__":
@@ -187,14 +201,29 @@ def _check_template(template: str, depth: int) -> None:
             _check_template(spec, depth - 1)
 
 
+def of_its_class(kind: type, method: Callable[..., object]) -> Callable[..., object]:
+    """A method of the library that calls others by name, for objects of its class only: a text has a `format`, too."""
+
+    def checked(self: object, /, *args: object, **options: object) -> object:
+        if not issubclass(type(self), kind):
+            raise TypeError(f"{method.__name__}() is not allowed on a {type(self).__name__}: it is no {kind.__name__}")
+        return method(self, *args, **options)
+
+    return checked
+
+
 # Writing attributes
+
+_FIXED = (type, ModuleType, FunctionType, BuiltinMethodType, MethodType)
+"""Kinds of things that the library shares between all who use it; one of the program's own may be changed."""
 
 
 def writable(target: object, private: str | None = None) -> object:
     """The target of an assignment or deletion of an attribute, if the program may change it. Raises: TypeError."""
     if type(target) in _open_classes:
         return target
-    fixed = issubclass(type(target), (type, ModuleType)) or type(target).__module__ == "typing"  # an alias passes it on
+    kind = type(target)
+    fixed = issubclass(kind, _FIXED) or kind.__module__ == "typing"  # an alias passes it on
     if fixed and not is_own(target):
         raise unchangeable(target)
     if private is not None and not is_own(target):
@@ -284,6 +313,9 @@ def type_of(target: object) -> object:
 
 def _build_class(body: Callable[[], object], name: str, *bases: object, **keywords: object) -> type:
     """The class statement. Raises: TypeError: It would make a metaclass."""
+    for base in bases:
+        if not _is_class(base) and type(base).__module__ == OWN:  # it could name other bases when it is asked again
+            raise TypeError(f"{name} has a base that is not a class, which is not allowed; name a class")
     for base in resolve_bases(bases):
         if _is_class(base) and (type(base) is _StandIn or issubclass(base, type)):
             raise TypeError(f"{name} would be a metaclass, which is not allowed; use a class decorator")

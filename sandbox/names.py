@@ -71,7 +71,7 @@ WRITABLE_DUNDERS = frozenset(
 """Special attributes that may be assigned, as decorators do."""
 
 CAREFUL = frozenset(
-    {"format", "format_map", "obj", "__class__", "__dataclass_fields__", "__dict__"}
+    {"format", "format_map", "obj", "__class__", "__dataclass_fields__", "__dict__", "__init__", "__members__"}
     | {"__getattr__", "__getattribute__", "__setattr__", "__delattr__"}
 )
 """Names that are fine on most objects and a way out on some: the guard looks at the object each time."""

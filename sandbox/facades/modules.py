@@ -9,15 +9,15 @@ submodule slips in. What takes the name of an attribute as text asks the guards 
 from __future__ import annotations
 
 import importlib
-import itertools
 import sys
 from _thread import RLock
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, TracebackType
 
 from sandbox import guards
 from sandbox.facades import clock, tasks
 from sandbox.facades.catalogue import MODULES, PACKAGES, WITHOUT
-from sandbox.names import is_dunder, is_plain
+from sandbox.facades.records import dataclasses_parts, pprint_parts
+from sandbox.names import is_dunder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,6 +163,16 @@ _OURS: dict[str, Callable[[], dict[str, object]]] = {
 
 
 def _abc(real: ModuleType) -> dict[str, object]:
+    register = real.ABCMeta.register
+
+    def checked(cls: type, subclass: type) -> type:
+        """Register a member, as the library does while it is loaded and a program with its own classes."""
+        by_program = sys._getframe(1).f_globals.get("__name__") == guards.OWN
+        if (by_program or guards.is_own_class(subclass)) and not guards.is_own_class(cls):
+            raise guards.unchangeable(cls)
+        return register(cls, subclass)  # type: ignore[no-any-return]
+
+    real.ABCMeta.register = checked
     return {"ABCMeta": guards.ABC_META}
 
 
@@ -212,7 +222,12 @@ def _contextlib(real: ModuleType) -> dict[str, object]:
 def _copy(real: ModuleType) -> dict[str, object]:
     reconstruct = real._reconstruct
 
-    def checked(original: object, memo: object, make: Any, *rest: object, **options: object) -> object:
+    def checked(original: object, memo: object, make: Any, *rest: Any, **options: object) -> object:
+        state = rest[1] if len(rest) > 1 else None
+        slots = state[1] if isinstance(state, tuple) and len(state) == 2 else None
+        if slots is not None and any(type(name) is not str or is_dunder(name) for name in slots):  # they would be set
+            raise TypeError(f"cannot copy {type(original).__name__}: its state has names that are not plain")
+
         def made(*args: object) -> object:
             copied = make(*args)
             if guards.is_own(original) and type(copied) is not type(original):  # another's attributes would be set
@@ -223,31 +238,6 @@ def _copy(real: ModuleType) -> dict[str, object]:
 
     vars(real)["_reconstruct"] = checked
     return {}
-
-
-def _dataclasses(real: ModuleType) -> dict[str, object]:
-    slot = real.Field.name
-
-    def rename(field: object, name: object) -> None:
-        if name is not None and not (type(name) is str and name.isidentifier()):  # it becomes source text
-            raise TypeError(f"{name!r} is not a field name")
-        slot.__set__(field, name)
-
-    def dataclass(cls: Any = None, /, *, match_args: bool = True, **options: object) -> object:
-        def decorate(cls: Any) -> object:
-            if not guards.is_own_class(cls):
-                raise guards.unchangeable(cls)
-            made = real.dataclass(cls, match_args=False, **options)
-            if match_args and "__match_args__" not in vars(made):
-                fields = (f for f in made.__dataclass_fields__.values() if f._field_type is not real._FIELD_CLASSVAR)
-                names = [field.name for field in fields if field.init and not field.kw_only]
-                type.__setattr__(made, "__match_args__", tuple(itertools.takewhile(is_plain, names)))
-            return made
-
-        return decorate if cls is None else decorate(cls)
-
-    real.Field.name = property(slot.__get__, rename)
-    return {"dataclass": dataclass}
 
 
 def _enum(real: ModuleType) -> dict[str, object]:
@@ -311,8 +301,60 @@ def _logging(real: ModuleType) -> dict[str, object]:
     def formatted(self: Any, record: Any) -> object:
         return guards.read(self._fmt, "format")(**{**(self._defaults or {}), **vars(record)})  # type: ignore[operator]
 
+    def format_exception(self: object, ei: Any) -> str:
+        """A traceback as the program's own lines; of one that is made up only what it is about."""
+        kind, error, trace = ei if type(ei) is tuple and len(ei) == 3 else (None, None, None)
+        lines = []
+        while type(trace) is TracebackType:
+            code = trace.tb_frame.f_code
+            if trace.tb_frame.f_globals.get("__name__") == guards.OWN:
+                lines.append(f"  line {trace.tb_lineno}, in {code.co_name}")
+            trace = trace.tb_next
+        head = ["Traceback (most recent call last):", *lines] if lines else []
+        name = kind.__name__ if isinstance(kind, type) else "None"
+        return "\n".join([*head, f"{name}: {error}" if error is not None else name])
+
+    def find_caller(self: object, stack_info: bool = False, stacklevel: int = 1) -> tuple[str, int, str, str | None]:
+        """Where in the program it was logged; the files of the library are nobody's business."""
+        frame: Any = sys._getframe(1)
+        while frame is not None and frame.f_globals.get("__name__") != guards.OWN:
+            frame = frame.f_back
+        line, name = (frame.f_lineno, frame.f_code.co_name) if frame is not None else (0, "(unknown function)")
+        return "program.py", line, name, f"Stack: line {line}, in {name}" if stack_info else None
+
+    def plain_names(names: Any) -> None:
+        for name in dict(names):
+            if type(name) is not str or name.startswith("_"):
+                raise KeyError(f"{name!r} is not allowed in a log record")
+
+    make_log_record, make_record = real.makeLogRecord, real.Logger.makeRecord
+
+    def checked_log_record(values: Any) -> object:
+        plain_names(values)
+        return make_log_record(dict(values))
+
+    def checked_record(self: object, *values: Any, **options: Any) -> object:
+        extra = options.get("extra", values[8] if len(values) > 8 else None)
+        plain_names(extra or {})
+        return make_record(self, *values, **options)
+
+    default = real.Formatter()
+
+    def format_record(self: Any, record: object) -> object:
+        return guards.read(self.formatter or default, "format")(record)  # type: ignore[operator]
+
+    def format_records(self: Any, records: Any) -> str:
+        line: Any = guards.read(self.linefmt, "format")
+        return "".join([self.formatHeader(records), *map(line, records), self.formatFooter(records)])
+
+    real.Handler.format, real.BufferingFormatter.format = format_record, format_records
+    real.StreamHandler.emit = guards.of_its_class(real.StreamHandler, real.StreamHandler.emit)
     real.StrFormatStyle._format = formatted
-    return {"basicConfig": basic_config}
+    real.Formatter.formatException = format_exception
+    real.Logger.findCaller = find_caller
+    real.Logger.makeRecord = checked_record
+    vars(real)["makeLogRecord"] = checked_log_record
+    return {"basicConfig": basic_config, "makeLogRecord": checked_log_record}
 
 
 def _operator(real: ModuleType) -> dict[str, object]:
@@ -343,10 +385,11 @@ _REPLACED: dict[str, Callable[[ModuleType], dict[str, object]]] = {
     "collections": _collections,
     "contextlib": _contextlib,
     "copy": _copy,
-    "dataclasses": _dataclasses,
+    "dataclasses": dataclasses_parts,
     "enum": _enum,
     "functools": _functools,
     "logging": _logging,
     "operator": _operator,
+    "pprint": pprint_parts,
     "typing": _typing,
 }

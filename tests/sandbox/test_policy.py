@@ -21,7 +21,7 @@ PREVENTED = re.compile(
     "is not allowed|is private to|cannot change|read-only|has no attribute|cannot import name|No module named|"
     "metaclass|takes 1 argument here|there are no files|unexpected keyword|of the program's own|"
     "must refer to subdirectories|Field names cannot start|takes no arguments|must be a tuple|accepts 0 positional|"
-    "is not a field name|cannot copy|Cannot subclass special"
+    "is not a field name|cannot copy|Cannot subclass special|which is not allowed|the program's own"
 )
 """How the sandbox says no. An escape that fails for any other reason may only be written badly."""
 
@@ -50,6 +50,51 @@ def test_no_way_leads_out(name: str) -> None:
     assert run.error is not None
     assert PREVENTED.search(run.error.message), run.error.message
     assert "\n" not in run.error.message
+
+
+def test_logging_tells_nothing_of_the_host() -> None:
+    """Neither where the library lies, nor what a file holds that a made-up traceback names."""
+    run = Sandbox(None).run(
+        """
+import json, logging, sys
+class Code:
+    co_filename, co_name = "/etc/passwd", "f"
+    def co_positions(self): return iter([(1, 1, 0, 1)])
+class Frame:
+    f_code, f_lineno, f_globals, f_locals = Code(), 1, {}, {}
+class Trace:
+    tb_frame, tb_lineno, tb_next, tb_lasti = Frame(), 1, None, 0
+print(logging.Formatter().formatException((ValueError, ValueError("x"), Trace())))
+print(logging.getLogger("x").findCaller(True))
+logging.basicConfig(stream=sys.stdout, format="%(pathname)s:%(lineno)d %(message)s")
+try:
+    json.loads("{")
+except ValueError:
+    logging.exception("wrong", stack_info=True)
+"""
+    )
+
+    assert run.outcome == "ok", run.error
+    assert "/" not in run.stdout
+    assert "root:" not in run.stdout
+    assert "program.py:16 wrong\nTraceback (most recent call last):\n  line 14, in <module>\n" in run.stdout
+
+
+def test_members_of_an_enumeration_are_a_copy() -> None:
+    """A comparison of a read-only mapping hands the dict behind it to the other side."""
+    run = Sandbox(None).run(
+        """
+import re
+class Taker:
+    def __eq__(self, other):
+        other["x"] = 1
+        return True
+re.RegexFlag.__members__ == Taker()
+print("x" in re.RegexFlag.__members__, len(re.RegexFlag.__members__) > 5)
+"""
+    )
+
+    assert run.stdout == "False True\n", run.error
 
 
 def test_a_refusal_names_line_and_remedy() -> None:
