@@ -40,7 +40,7 @@ from atc.models.grammar import beginning
 from atc.models.replay import request_hash
 from atc.modes import LOOP, baseline
 from atc.modes.work import Work
-from atc.programs import extract, same
+from atc.programs import extract, renamed, same
 from atc.provenance import flows
 from atc.remedy import Remedy, by_replies, remedy, remedy_of
 from atc.resume import answered, begin, keep, open_writes, refused_write
@@ -81,6 +81,7 @@ class Loop:
             self.today = begin(journal, query, agent.protocol, self.today)
         self.opened = agent.opening(query, tools, self.today)
         self.tools = self.opened.tools
+        self.aliases = agent.protocol.aliases
         self.attempts: list[Attempt] = []
         self.tried = 1
         self.earlier = 0
@@ -406,7 +407,7 @@ class Loop:
         tools = self.dialogue.tools if "names" in self.agent.parts else ()
         held = {name: beginning(self.agent.protocol.tool(name)) for name in tools}
         completion = self.complete(prefilled, stop=("\n```",), max_tokens=_PROGRAM_TOKENS, drawn=drawn, functions=held)
-        return extract(completion.text), completion.usage
+        return renamed(extract(completion.text), self.aliases), completion.usage
 
     def complete(
         self,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Container, Iterator
+from collections.abc import Collection, Container, Iterator, Mapping
 
-__all__ = ["called", "calls_of", "extract", "fenced", "parsed", "same", "subscripts_at"]
+__all__ = ["called", "calls_of", "extract", "fenced", "parsed", "renamed", "same", "subscripts_at"]
 
 _FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _STATEMENT = re.compile(r"^\s*(\w+\s*=|print\(|for |import |from |def )", re.MULTILINE)
@@ -19,6 +19,20 @@ def parsed(program: str) -> ast.Module | None:
         return ast.parse(program)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def renamed(program: str, names: Mapping[str, str]) -> str:
+    """A program with other names for some functions, those aside that it sets itself."""
+    tree = parsed(program) if any(name in program for name in names) else None
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in names] if tree else []
+    own = {node.id for node in found if not isinstance(node.ctx, ast.Load)}
+    lines = [line.encode() for line in program.split("\n")]
+    for node in sorted(found, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+        if node.id not in own:
+            row = lines[node.lineno - 1]
+            end = node.col_offset + len(node.id.encode())
+            lines[node.lineno - 1] = row[: node.col_offset] + names[node.id].encode() + row[end:]
+    return b"\n".join(lines).decode()
 
 
 def called(program: str, names: Collection[str]) -> tuple[str, ...]:

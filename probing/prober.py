@@ -84,7 +84,9 @@ class Prober:
         self._permission.changed = self._keep_made
         self._iterations, self._samples, self._chain = iterations, samples, chain
         self._budget = budget_calls
-        self._only = frozenset(only) or frozenset(tool.name for tool in protocol.tools)
+        self._only = frozenset(protocol.tool(name).name for name in only) or frozenset(
+            tool.name for tool in protocol.tools
+        )
         self._seed = seed
         self._told, self._tries = on_finding, on_try
         self._problem: dict[str, str] = {}

@@ -7,9 +7,14 @@ whatever the document was written in; a `$ref` remains only where a schema conta
 
 from __future__ import annotations
 
+import builtins
+import keyword
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from protocols.names import argument_name
 
 __all__ = ["Body", "Location", "Parameter", "Protocol", "Response", "Schema", "SecurityScheme", "Server", "Tool"]
 
@@ -153,14 +158,25 @@ class Protocol:
     """sha256 of the document's bytes, in hex."""
 
     def __contains__(self, name: object) -> bool:
-        return any(tool.name == name for tool in self.tools)
+        return any(tool.name == name for tool in self.tools) or name in self.aliases
 
     def tool(self, name: str) -> Tool:
-        """The tool of that name. Raises: KeyError."""
+        """The tool of that name, or of that second name. Raises: KeyError."""
         for tool in self.tools:
             if tool.name == name:
                 return tool
-        raise KeyError(name)
+        return self.tool(self.aliases[name])
+
+    @property
+    def aliases(self) -> Mapping[str, str]:
+        """The second names of tools, by which the document itself knows them (`operationId`), and their names.
+
+        What two operations share, what is no name in Python, and what stands for something else there is left out.
+        """
+        wanted = Counter(argument_name(tool.operation_id) for tool in self.tools if tool.operation_id)
+        taken = {tool.name for tool in self.tools} | set(dir(builtins)) | set(keyword.softkwlist)
+        named = {argument_name(tool.operation_id): tool.name for tool in self.tools if tool.operation_id}
+        return {alias: name for alias, name in named.items() if wanted[alias] == 1 and alias not in taken}
 
     def only(self, names: Iterable[str]) -> Protocol:
         """The same API with just the named tools, in the order of `names`. Raises: KeyError."""

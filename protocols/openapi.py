@@ -32,11 +32,14 @@ from protocols.model import (
 from protocols.names import argument_name, tool_name, unique
 from protocols.schemas import SchemaReader, visible
 from protocols.toolfile import FIXED, NAME
+from protocols.words import words
 
 __all__ = ["Builder", "operations", "protocol"]
 
 _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
 _UNSENT = {"accept", "content-type", "authorization"}  # OpenAPI: such header parameters are to be ignored
+_DOCUMENT = frozenset({"asyncapi", "oas", "openapi", "swagger"})
+"""Words of the path under which a service serves its own document."""
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 
 
@@ -69,10 +72,18 @@ def protocol(document: Mapping[str, Any], library: Library, skipped: Mapping[str
             tool = builder.tool(str(name or tool_name(method, real)), method, real, operation, base, item)
             if place in skipped:
                 raise ProtocolError(skipped[place])
-            tools.append(tool)
+            if not _serves_document(tool):
+                tools.append(tool)
         except (ProtocolError, RecursionError) as error:
             builder.skip(place, error)
     return builder.protocol(tools, digest)
+
+
+def _serves_document(tool: Tool) -> bool:
+    """Whether an operation only serves the document itself: what it says is known already."""
+    last = tool.path.rstrip("/").rpartition("/")[2]
+    named = _DOCUMENT.intersection(words(last)) or last in ("api-docs", "apidocs")
+    return tool.method == "GET" and bool(named) and not any(p.required for p in tool.arguments)
 
 
 @dataclass

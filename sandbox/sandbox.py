@@ -195,9 +195,10 @@ class Sandbox:
         )
 
     def _settings(self) -> dict[str, object]:
-        everything = [tool.name for tool in self._protocol.tools] if self._protocol else []
+        everything = {tool.name: tool.name for tool in self._protocol.tools} if self._protocol else {}
+        everything |= self._protocol.aliases if self._protocol else {}
         return {
-            "tools": [name for name in everything if self._tools is None or name in self._tools],
+            "tools": {name: tool for name, tool in everything.items() if self._tools is None or tool in self._tools},
             "cpu": self._limits.cpu,
             "memory": self._limits.memory * MIB,
             "output": self._limits.output,

@@ -250,7 +250,8 @@ def serve(door: Door, given: _Settings, code: bytes, layers: Report) -> None:
     namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": None}
     guards.forget()
     tracker = tracking.Tracker(lambda: door.leave({"limit": "cpu"})) if given.tracked else None
-    ours: dict[str, object] = {**{name: _tool(name, door, tracker) for name in given.tools}, "ToolError": ToolError}
+    functions = {name: _tool(tool, door, tracker) for name, tool in given.tools.items()}
+    ours: dict[str, object] = {**functions, "ToolError": ToolError}
     if tracker is not None:
         ours[TRACKER] = tracker
     namespace["__builtins__"] = guards.program_builtins(library.importer, namespace, ours)
@@ -262,13 +263,13 @@ def serve(door: Door, given: _Settings, code: bytes, layers: Report) -> None:
 class _Settings:
     """The head of the START frame; the parent wrote it.
 
-    `tools` are names, `deadline` goes by the monotonic clock, `cpu` is in seconds, `memory`, `output` and `request`
-    in bytes, `now` in seconds since 1970 or None. `chance` seeds what is left to chance, so that a tracked run repeats
-    it.
+    `tools` are the functions that the program may call, and the tool that each one calls. `deadline` goes by the
+    monotonic clock, `cpu` is in seconds, `memory`, `output` and `request` in bytes, `now` in seconds since 1970 or
+    None. `chance` seeds what is left to chance, so that a tracked run repeats it.
     """
 
     def __init__(self, head: dict[str, Any]) -> None:
-        self.tools: list[str] = head["tools"]
+        self.tools: dict[str, str] = head["tools"]
         self.deadline: float = head["deadline"]
         self.cpu: float = head["cpu"]
         self.memory: int = head["memory"]

@@ -36,13 +36,14 @@ def check(ctx: click.Context, file: Path, api: str, store: Path | None, query: s
     """
     from atc.check import check as diagnose
     from atc.files import to_json
+    from atc.programs import renamed
     from protocols import load
     from protocols.contract import Contract
     from protocols.graph import ProtocolGraph
     from protocols.store import ContractStore
 
-    program = read_program(file)
     protocol = load(api)
+    program = renamed(read_program(file), protocol.aliases)
     contract = ContractStore(store).contract(protocol) if store is not None else Contract(protocol)
     found = diagnose(program, contract, query=query, graph=ProtocolGraph(protocol), strict=True)
     if as_json:

@@ -52,12 +52,14 @@ def explain(
     with Agent.from_openapi(api, tools=tools, store=store) as agent:
         opened = agent.opening(query.strip())
         total = len(agent.protocol.tools)
+        aliases = agent.protocol.aliases
     messages = opened.messages()
     tokens = _counted(model, [message.content for message in messages]) if model else opened.tokens()
     if as_json:
         data = {
             "query": opened.query,
             "tools": list(opened.ranked),
+            "aliases": {alias: name for alias, name in aliases.items() if name in opened.ranked},
             "described": list(opened.details),
             "speaks_of": dict(opened.speaks_of),
             "hints": list(opened.hints),
@@ -70,10 +72,11 @@ def explain(
         return
     console = Console()
     table = Table(title=f"{len(opened.tools)} of {total} tools, the likeliest first")
-    for column in ("tool", "shown"):
+    for column in ("tool", "also", "shown"):
         table.add_column(column)
     for name in opened.ranked:
-        table.add_row(name, "described" if name in opened.details else "in short")
+        shown = "described" if name in opened.details else "in short"
+        table.add_row(name, ", ".join(alias for alias, tool in aliases.items() if tool == name), shown)
     console.print(table)
     for field, value in opened.speaks_of.items():
         console.print(f'the question speaks of "{escape(value)}", a value of {escape(field)}')

@@ -149,3 +149,7 @@ def test_schemas_in_circles_are_read_in_linear_work() -> None:
 
     assert len(stubs.places) < 300
     assert [(one.rule, one.key) for one in found] == [("unknown-key", "nme")]
+
+
+def test_the_document_itself_is_no_tool(museum: Protocol) -> None:
+    assert "GET_server_specs_oas" not in museum
