@@ -74,7 +74,8 @@ class Agent:
         on_event: Called with every event as it happens.
         writes: What becomes of calls that may change something: "allow" sends them, "deny" ends the solve, "simulate"
             has a simulated API answer them, "ask" asks `confirm`, and is "deny" without it. By default "ask", and
-            "allow" with `simulate`.
+            "allow" with `simulate`. At a real service "allow" sends a write for which the question gives a reason
+            (see atc.reasons), and asks `confirm` about any other.
         confirm: Given a write that is not sent yet, from another thread; says whether it may be.
     Raises: UsageError: An unknown mode or part, an unreadable credential, or something in `allow` that is no origin.
     """
@@ -135,6 +136,8 @@ class Agent:
         self.on_event: EventSink = on_event or (lambda event: None)
         policy: WritesPolicy = writes or ("allow" if simulate else "ask")
         self.writes: Writes = confirm if policy == "ask" and confirm is not None else policy
+        self.confirm = confirm
+        self.simulated = bool(simulate)
         self._closing = ExitStack()
         self._model: str | Model | None = model
         self.credentials = tuple(credential(spec, protocol) for spec in auth)

@@ -23,6 +23,7 @@ _RULES = {
     "unknown-name": "NameError",
     "possibly-unbound": "NameError",
     "unknown-key": "KeyError",
+    "unsaid-name": "ValueError",
 }
 """What Python would say of a diagnostic, in a word that every model knows; of the others, TypeError."""
 

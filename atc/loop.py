@@ -6,6 +6,7 @@ what went wrong and the documentation of the tool that the failure was attribute
 
 from __future__ import annotations
 
+import ast
 import platform
 import secrets
 import time
@@ -40,8 +41,9 @@ from atc.models.grammar import beginning
 from atc.models.replay import request_hash
 from atc.modes import LOOP, baseline
 from atc.modes.work import Work
-from atc.programs import extract, renamed, same
+from atc.programs import calls_of, extract, parsed, renamed, same
 from atc.provenance import flows
+from atc.reasons import unfounded, unsaid
 from atc.remedy import Remedy, by_replies, remedy, remedy_of
 from atc.resume import answered, begin, keep, open_writes, refused_write
 from atc.solution import Attempt, Solution, Status
@@ -51,6 +53,7 @@ from protocols.contract import Contract
 from protocols.errors import LimitReached, ModelError, PromptRefused, UsageError
 from protocols.store import Edge
 from sandbox import CallRecord, Journal, Run, Sandbox
+from sandbox.writes import Writes
 
 if TYPE_CHECKING:
     from atc.agent import Agent
@@ -83,6 +86,10 @@ class Loop:
         self.tools = self.opened.tools
         self.aliases = agent.protocol.aliases
         self.attempts: list[Attempt] = []
+        self.program = ""
+        self.made: list[CallRecord] = []
+        self.guarded = agent.writes == "allow" and not agent.simulated
+        self.told_unsaid = False
         self.tried = 1
         self.earlier = 0
         self.work: Work | None = None
@@ -149,8 +156,8 @@ class Loop:
                 tools=self.tools,
                 strict=agent.strict_sandbox,
                 journal=self.journal,
-                writes=agent.writes,
-                on_call=lambda call: self.emit(CallMade(self.number, call)),
+                writes=self.writes(),
+                on_call=self.called,
                 on_output=lambda stream, text: self.emit(OutputPrinted(self.number, stream, text)),
             ) as sandbox:
                 status, message = self.solved(sandbox)
@@ -165,6 +172,26 @@ class Loop:
             keep(self.journal, solution)
         self.emit(SolveEnded(solution))
         return solution
+
+    def writes(self) -> Writes:
+        """What becomes of writes: at a real service one that the question gives no reason for is asked about."""
+        agent = self.agent
+        if not self.guarded:
+            return agent.writes
+
+        def founded(call: CallRecord) -> bool | str:
+            tool = agent.protocol.tool(call.tool) if call.tool is not None else None
+            why = unfounded(self.query, self.program, [*self.made, call], tool)
+            if why is None or (agent.confirm is not None and agent.confirm(call)):
+                return True
+            return why if agent.confirm is not None else f"{why}; nobody is there to confirm it"
+
+        return founded
+
+    def called(self, call: CallRecord) -> None:
+        """A call was made."""
+        self.made.append(call)
+        self.emit(CallMade(self.number, call))
 
     def solved(self, sandbox: Sandbox) -> tuple[Status, str]:
         """Try until there is an answer, or another try would not help, or all are used up (the paper's ReAct@N)."""
@@ -218,7 +245,7 @@ class Loop:
             if run is not None and (call := refused_write(run)) is not None:
                 return self.refused(program, run, call)
             fault = judge(program, run)
-            if fault is not None and run is not None and (done := done_silently(run, self.query)):
+            if fault is not None and run is not None and (done := done_silently(run, self.query, self.agent.protocol)):
                 fault, self.answer = None, done
             limited = run is not None and run.outcome == "limit"
             hopeless = api_trouble(self.agent.protocol, run.calls, stopped=limited) if run else ""
@@ -255,7 +282,7 @@ class Loop:
         The last program is run in any case, but for one that would write to what somebody made up.
         """
         agent = self.agent
-        found = self.gate.look(program) if program and "check" in agent.parts else []
+        found = (self.gate.look(program) or self.unsaid(program)) if program and "check" in agent.parts else []
         if not found:
             return program
         shown = self.opened.ranked
@@ -297,6 +324,20 @@ class Loop:
         self.dialogue.instead(better)
         self.emit(ProgramWritten(self.number, better, Usage()))
         return better
+
+    def unsaid(self, program: str) -> list[Diagnostic]:
+        """What a program that writes at a real service should say and does not; told once."""
+        if not self.guarded or self.told_unsaid or not (names := unsaid(self.query, program)):
+            return []
+        calls = calls_of(parsed(program) or ast.Module([], []), self.tools)
+        writing = [(call.lineno, name) for call, name in calls if self.agent.protocol.tool(name).writes]
+        if not writing:
+            return []
+        self.told_unsaid = True
+        said = ", ".join(f'"{name}"' for name in names)
+        text = f"the program writes and does not name {said}; look for it by that, and write to what was found"
+        line, tool = writing[0]
+        return [Diagnostic(line, 0, "unsaid-name", text, tool)]
 
     def put_right(self, program: str, found: Sequence[Diagnostic], known: Remedy) -> str | None:
         """The program with all that is wrong put right, and what shows only then; None where that needs the model."""
@@ -459,6 +500,7 @@ class Loop:
 
     def execute(self, sandbox: Sandbox, program: str) -> Run:
         started = time.perf_counter()
+        self.program, self.made = program, []
         run = sandbox.run(program)
         self.run_seconds += time.perf_counter() - started
         edges = list(self.edges(run)) if self.agent.learn or self.agent.store is not None else []

@@ -21,18 +21,14 @@ from probing.values import OWN_NAME, is_free_text
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
 from protocols.wants import Want, attribute_of, noun_of_identifier
-from protocols.words import WRAPPERS, is_identifier, noun_of, words
+from protocols.wishes import looks_like_read
+from protocols.words import WRAPPERS, is_identifier, noun_of
 from sandbox import CallRecord
 
-__all__ = ["Made", "Permission", "Scope", "identity", "looks_like_read"]
+__all__ = ["Made", "Permission", "Scope", "identity"]
 
 Scope: TypeAlias = Literal["deny", "own", "all"]
 
-_LOOKS = frozenset(
-    {"calculate", "check", "count", "estimate", "filter", "find", "get", "list", "lookup", "preview", "query", "read"}
-    | {"search", "validate"}
-)
-"""Verbs of what only reads, whatever its method."""
 _PARAMETER = re.compile(r"\{([^{}]+)\}")
 _CREATED = 201
 
@@ -270,15 +266,6 @@ def _objects(body: object) -> Iterator[Mapping[str, object]]:
     elif isinstance(body, list):
         for part in body:
             yield from _objects(part)
-
-
-def looks_like_read(tool: Tool) -> bool:
-    """Whether a POST only queries, by the verb of its name, its path or its description."""
-    if tool.method != "POST":
-        return False
-    path = words(tool.path.rstrip("/").rpartition("/")[2])
-    said = words(tool.summary or tool.description)[:1]
-    return not _LOOKS.isdisjoint({*path[:1], *path[-1:], *said})
 
 
 def identity(body: object, argument: str, noun: str) -> tuple[tuple[str, ...], str | int] | None:

@@ -11,7 +11,7 @@ import re
 from protocols.model import Tool
 from protocols.words import words
 
-__all__ = ["CURRENT", "asks", "demands", "is_called", "is_current", "is_own", "sentences"]
+__all__ = ["CURRENT", "asks", "demands", "is_called", "is_current", "is_own", "looks_like_read", "sentences"]
 
 _ASKS = frozenset(
     words("are did do does give has have how is list name show tell was were what when where which who whose why")
@@ -45,6 +45,20 @@ _SELVES = frozenset({"me", "my", "self"})
 _AFTER_ALL = re.compile(r", (?:can|could|will|would) you\s*\?$", re.IGNORECASE)
 _SAYS = frozenset(words("he i it my our she that the there these they this those we"))
 """How a sentence begins that only says how things are."""
+_LOOKS = frozenset(
+    {"calculate", "check", "count", "estimate", "filter", "find", "get", "list", "lookup", "preview", "query", "read"}
+    | {"search", "validate"}
+)
+"""Verbs of what only reads, whatever its method."""
+
+
+def looks_like_read(tool: Tool) -> bool:
+    """Whether a POST only queries, by the verb of its name, its path or its description."""
+    if tool.method != "POST":
+        return False
+    path = words(tool.path.rstrip("/").rpartition("/")[2])
+    said = words(tool.summary or tool.description)[:1]
+    return not _LOOKS.isdisjoint({*path[:1], *path[-1:], *said})
 
 
 def asks(query: str) -> bool:

@@ -17,9 +17,9 @@ __all__ = ["POLICIES", "Gate", "Writes"]
 
 POLICIES = ("ask", "allow", "deny", "simulate")
 
-Writes: TypeAlias = Literal["ask", "allow", "deny", "simulate"] | Callable[[CallRecord], bool]
-"""What becomes of writes. A function is asked for each one, from another thread, and gives whether it may be sent;
-"ask" alone stands for a place where nobody can be asked."""
+Writes: TypeAlias = Literal["ask", "allow", "deny", "simulate"] | Callable[[CallRecord], bool | str]
+"""What becomes of writes. A function is asked for each one, from another thread, and gives whether it may be sent, or
+why not; "ask" alone stands for a place where nobody can be asked."""
 
 _DENIED = "a write, which --writes deny refuses"
 _NOBODY = "a write, and nobody is there to confirm it; --writes allow allows it"
@@ -55,6 +55,7 @@ class Gate:
         with self._turn:
             self._since = time.monotonic()
             try:
-                return None if self.writes(call) else _NOT_CONFIRMED
+                answer = self.writes(call)
+                return answer if isinstance(answer, str) else None if answer else _NOT_CONFIRMED
             finally:
                 self._waited, self._since = self.waited, None

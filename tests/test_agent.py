@@ -677,7 +677,8 @@ def test_who_did_what_was_asked_need_not_speak(query: str, status: str) -> None:
     with Agent(load(sample("cinema")), ScriptedModel(program), simulate=True) as agent:
         solution = agent.solve(query)
 
-    assert (solution.status, solution.answer) == (status, "Done: PUT_me_watchlist" if status == "answered" else None)
+    assert solution.status == status
+    assert (solution.answer or "").startswith("watchlist: changed with filmIds " if status == "answered" else "")
 
 
 def test_the_same_program_again_is_drawn_anew() -> None:

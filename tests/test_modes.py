@@ -409,7 +409,7 @@ def test_a_write_of_an_abandoned_branch_is_not_repeated(weather: LocalAPI) -> No
     """What is done is done: the next branch gets its reply, and only one request was sent."""
     write = act('POST_alerts(text="Storm")')
     model = Scripted(write, act('give_up(reason="no")'), write, act('finish(answer="Done.")'))
-    solution = ask(weather, "dfsdt", model, writes="allow")
+    solution = ask(weather, "dfsdt", model, "Warn Oslo of the storm", writes="allow")
 
     assert solution.answer == "Done."
     assert [got.method for got in weather.requests] == ["POST"]
@@ -419,7 +419,7 @@ def test_a_write_of_an_abandoned_branch_is_not_repeated(weather: LocalAPI) -> No
 
 def test_a_write_that_only_an_abandoned_branch_made_is_told(weather: LocalAPI) -> None:
     model = Scripted(act('POST_alerts(text="Storm")'), act('give_up(reason="no")'), *rain())
-    solution = ask(weather, "dfsdt", model, writes="allow")
+    solution = ask(weather, "dfsdt", model, "Warn Oslo of the storm", writes="allow")
 
     assert [call.tool for call in solution.abandoned] == ["POST_alerts"]
 
@@ -436,7 +436,7 @@ def test_variables_stay_and_nothing_is_sent_twice(weather: LocalAPI) -> None:
         code('print(city["population"])'),
         "Answer: 717710",
     )
-    solution = ask(weather, "codeact", model, writes="allow")
+    solution = ask(weather, "codeact", model, "Warn Oslo of the storm", writes="allow")
 
     assert solution.answer == "717710"
     assert [got.method for got in weather.requests] == ["GET", "GET", "POST"]
@@ -455,7 +455,7 @@ def test_a_snippet_that_fails_is_an_attempt_of_its_own(weather: LocalAPI) -> Non
         code('POST_alerts(text="Storm")', 'print(city["population"])'),
         "Answer: 717710",
     )
-    solution = ask(weather, "codeact", model, writes="allow")
+    solution = ask(weather, "codeact", model, "Warn Oslo of the storm", writes="allow")
 
     assert statuses(solution) == [[201], [200, 201]]
     fault = solution.attempts[0].fault
@@ -519,7 +519,7 @@ def test_the_loop_can_be_tried_anew(weather: LocalAPI) -> None:
 def test_no_try_repeats_a_write(weather: LocalAPI) -> None:
     write = act('POST_alerts(text="Storm")')
     model = Scripted(write, *[act("GET_alerts()")] * 15, write, act('finish(answer="Done.")'))
-    solution = ask(weather, "react@2", model, writes="allow")
+    solution = ask(weather, "react@2", model, "Warn Oslo of the storm", writes="allow")
 
     assert solution.answer == "Done."
     assert [got.method for got in weather.requests].count("POST") == 1

@@ -23,6 +23,7 @@ Rule = Literal[
     "possibly-unbound",
     "made-up-identifier",
     "unknown-url",
+    "unsaid-name",
 ]
 
 

@@ -8,8 +8,10 @@ import re
 
 from atc.programs import calls_of
 from atc.provenance import lookup
+from atc.verify.changes import changes
 from atc.verify.findings import Finding, Inspected, changed, failed, folded
 from atc.verify.printed import is_negative
+from protocols.model import Protocol
 from protocols.wishes import asks, demands, is_called
 from protocols.words import words
 from sandbox.identity import SAFE
@@ -45,12 +47,11 @@ def rests_on_nothing(run: Run) -> bool:
     return not changed(run)
 
 
-def done_silently(run: Run, query: str) -> str | None:
+def done_silently(run: Run, query: str, protocol: Protocol) -> str | None:
     """What a program did that was asked to do something, did it, and said nothing; None for any other."""
     if run.outcome != "ok" or run.stdout.strip() or asks(query) or not changed(run):
         return None
-    done = [call.tool or f"{call.method} {call.url}" for call in run.calls if call.method not in SAFE]
-    return f"Done: {', '.join(dict.fromkeys(done))}"
+    return changes(run.calls, protocol)
 
 
 def no_reply(seen: Inspected) -> Finding | None:
