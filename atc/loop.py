@@ -52,6 +52,7 @@ from atc.verify import Finding, changed, done_silently, inspect, judge, rests_on
 from protocols.contract import Contract
 from protocols.errors import LimitReached, ModelError, PromptRefused, UsageError
 from protocols.store import Edge
+from protocols.wishes import asks, looks_like_read
 from sandbox import CallRecord, Journal, Run, Sandbox
 from sandbox.writes import Writes
 
@@ -326,17 +327,21 @@ class Loop:
         return better
 
     def unsaid(self, program: str) -> list[Diagnostic]:
-        """What a program that writes at a real service should say and does not; told once."""
-        if not self.guarded or self.told_unsaid or not (names := unsaid(self.query, program)):
+        """Why a program that writes at a real service should not; told once."""
+        if not self.guarded or self.told_unsaid:
             return []
         calls = calls_of(parsed(program) or ast.Module([], []), self.tools)
-        writing = [(call.lineno, name) for call, name in calls if self.agent.protocol.tool(name).writes]
-        if not writing:
+        tools = [(call.lineno, self.agent.protocol.tool(name)) for call, name in calls]
+        writing = [(line, tool.name) for line, tool in tools if tool.writes and not looks_like_read(tool)]
+        names = unsaid(self.query, program)
+        if not writing or not (names or asks(self.query)):
             return []
         self.told_unsaid = True
-        said = ", ".join(f'"{name}"' for name in names)
-        text = f"the program writes and does not name {said}; look for it by that, and write to what was found"
         line, tool = writing[0]
+        text = f"the question only asks, and {tool} writes; call functions that read"
+        if not asks(self.query):
+            said = ", ".join(f'"{name}"' for name in names)
+            text = f"the program writes and does not name {said}; look for it by that, and write to what was found"
         return [Diagnostic(line, 0, "unsaid-name", text, tool)]
 
     def put_right(self, program: str, found: Sequence[Diagnostic], known: Remedy) -> str | None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from protocols.model import Parameter, Protocol, Schema
+from protocols.patterns import matches
 from protocols.shapes import items_of, properties_of, resolve, type_of
 from protocols.words import noun_of
 
@@ -140,7 +141,4 @@ def _text(value: object) -> str:
 
 
 def _fits(text: str, pattern: object) -> bool:
-    try:
-        return not isinstance(pattern, str) or re.search(pattern, text) is not None
-    except re.error:
-        return False
+    return not isinstance(pattern, str) or matches(pattern, text)

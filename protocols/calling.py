@@ -24,6 +24,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 from protocols.errors import ToolError, UsageError
 from protocols.model import SEPARATORS, Parameter, Protocol, Schema, Tool
 from protocols.names import argument_name, tool_name
+from protocols.patterns import matches
 
 __all__ = ["BoundCall", "bind", "check_argument", "match", "match_gold", "nearest_argument", "payload", "signature"]
 
@@ -532,19 +533,9 @@ def _text_violation(value: str, schema: Schema) -> str | None:
         return f"must have at least {shortest} characters, not {_shown(value)}"
     if isinstance(longest, int) and len(value) > longest:
         return f"must have at most {longest} characters, not {len(value)}"
-    if isinstance(pattern, str):
-        compiled = _compiled(pattern)
-        if compiled is not None and compiled.search(value) is None:
-            return f"must match the pattern {pattern}, not {_shown(value)}"
+    if isinstance(pattern, str) and not matches(pattern, value):
+        return f"must match the pattern {pattern}, not {_shown(value)}"
     return None
-
-
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str) -> re.Pattern[str] | None:
-    try:
-        return re.compile(pattern)
-    except re.error:  # patterns are JavaScript's; the few that Python does not know are the server's to check
-        return None
 
 
 def _number_violation(value: float, schema: Schema) -> str | None:

@@ -13,6 +13,7 @@ __all__ = [
     "ModelError",
     "ProgramRefused",
     "ProtocolError",
+    "SandboxError",
     "ToolError",
     "UsageError",
 ]
@@ -43,6 +44,10 @@ class ProgramRefused(ATCError):  # noqa: N818 -- reads better where it is raised
         super().__init__(f"line {line}: `{found}` is not allowed; {instead}")
         self.line = line
         self.found = found
+
+
+class SandboxError(ATCError):
+    """No process could be started for a program."""
 
 
 class LimitReached(ATCError):  # noqa: N818

@@ -15,6 +15,7 @@ from protocols.documents import Library
 from protocols.errors import ProtocolError
 from protocols.model import Schema
 from protocols.names import fold
+from protocols.patterns import is_bounded
 
 __all__ = ["SchemaReader", "apart", "merge", "visible"]
 
@@ -114,8 +115,14 @@ class SchemaReader:
     def _own(self, raw: Mapping[str, Any], base: str) -> dict[str, object]:
         """The keywords beside `$ref` and `allOf`, translated."""
         out: dict[str, object] = {}
+        open_ended = False
         for key, value in raw.items():
             if key in _DROPPED or key.startswith("x-"):
+                continue
+            if key == "pattern" and isinstance(value, str) and not is_bounded(value):
+                continue
+            if key == "patternProperties" and isinstance(value, Mapping) and not all(map(is_bounded, map(str, value))):
+                open_ended = True
                 continue
             if key in _MAPS:
                 if not isinstance(value, Mapping):
@@ -139,6 +146,8 @@ class SchemaReader:
                 raise ProtocolError(f"{str(value)[:60]!r} is no type of JSON Schema")
             else:
                 out[key] = value
+        if open_ended:
+            out.pop("additionalProperties", None)
         for limit in ("Minimum", "Maximum"):  # OpenAPI 3.0 and Swagger 2.0: a switch beside `minimum`
             exclusive = out.get(f"exclusive{limit}")
             if isinstance(exclusive, bool):

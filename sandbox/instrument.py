@@ -14,7 +14,11 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
+from protocols.errors import ProgramRefused
 from sandbox.names import GUARDS, TRACKER
+
+_WEAKENINGS = 5000
+"""Names in branches that are followed, each once for each branch that it is in."""
 
 __all__ = ["instrument"]
 
@@ -83,6 +87,7 @@ class _Instrument(ast.NodeTransformer):
         self._classes: list[str] = []
         self._in_class = False
         self._in_handler = False
+        self._weakenings = 0
 
     # Making nodes
 
@@ -424,6 +429,9 @@ class _Instrument(ast.NodeTransformer):
         if self._in_class or not number:
             return []
         assigned, changed = _set_in(body)
+        self._weakenings += len(assigned | changed)
+        if self._weakenings > _WEAKENINGS:
+            raise ProgramRefused(at.lineno, "so many names in so many branches", "compute what is regular in it")
         done: list[ast.stmt] = []
         for name in sorted((assigned | changed) & self._shadowed):
             old = _placed(ast.Lambda(_no_arguments(), ast.Name(_shadow(name), ast.Load())), at)

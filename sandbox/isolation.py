@@ -11,6 +11,7 @@ import ctypes
 import functools
 import os
 import resource
+import signal
 import stat
 
 TYPE_CHECKING = False
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LAYERS", "Report", "Walls", "confine", "isolate"]
 
+PR_SET_PDEATHSIG = 1
 PR_SET_NO_NEW_PRIVS = 38
 PR_SET_DUMPABLE = 4
 PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
@@ -28,6 +30,11 @@ CLONE_NEWIPC = 0x08000000
 M_ARENA_MAX = -8
 STACK = 96 * 1024 * 1024
 """Bytes of stack: room for the deepest recursion that a program may ask for, also where it goes through C."""
+
+THREADS = 256
+"""Threads of a program, where it does not run as root, whom the kernel lets have any number."""
+_COUNTED_APART = (5, 14)
+"""Linux from which on each user namespace counts its own; before, it would count all that the user runs."""
 
 LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
 LANDLOCK_VERSION = 1
@@ -41,10 +48,11 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Walls:
-    """What the layers need to know: the folder to make and leave behind as a name, the folders that stay readable, and
-    the filter of system calls, or why there is none."""
+    """What the layers need to know: the process to end with, the folder to make and leave behind as a name, the folders
+    that stay readable, and the filter of system calls, or why there is none."""
 
-    def __init__(self, *, folder: str, readable: Sequence[str], filter: bytes, why_none: str) -> None:
+    def __init__(self, *, parent: int, folder: str, readable: Sequence[str], filter: bytes, why_none: str) -> None:
+        self.parent = parent
         self.folder = folder
         self.readable = readable
         self.filter = filter
@@ -103,6 +111,8 @@ def _limits(cpu: float, memory: int) -> None:
         resource.RLIMIT_NOFILE: (32, 32),
         resource.RLIMIT_STACK: (STACK, STACK),
     }
+    if tuple(map(int, os.uname().release.split(".")[:2])) >= _COUNTED_APART:
+        wanted[resource.RLIMIT_NPROC] = (THREADS, THREADS)
     for kind, (soft, hard) in wanted.items():
         ceiling = resource.getrlimit(kind)[1]
         if ceiling != resource.RLIM_INFINITY:
@@ -122,6 +132,13 @@ def _no_capabilities(walls: Walls) -> None:
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
     none = (ctypes.c_uint32 * 6)()
     _checked(_libc.capset(header, none), "capset")
+
+
+def _ends_with_parent(walls: Walls) -> None:
+    """After the capabilities: the kernel forgets it when these change."""
+    _checked(_libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl(pdeathsig)")
+    if os.getppid() != walls.parent:  # it ended before
+        os._exit(1)
 
 
 def _landlock(walls: Walls) -> None:
@@ -169,6 +186,7 @@ LAYERS: tuple[tuple[str, Callable[[Walls], None]], ...] = (
     ("user namespace", _user_namespace),
     ("network namespace", _network_namespace),
     ("capabilities", _no_capabilities),
+    ("parent", _ends_with_parent),
     ("landlock", _landlock),
     ("seccomp", _system_calls),
 )

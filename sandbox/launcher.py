@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from protocols.errors import SandboxError
 from sandbox.syscalls import system_call_filter
 
 __all__ = ["Used", "Worker", "readable_folders", "retire", "take", "warm"]
@@ -164,7 +165,18 @@ _helper: list[threading.Thread] = []
 
 
 def take() -> Worker:
-    """A worker that is ready, or a new one. Raises: OSError."""
+    """A worker that is ready, or a new one. Raises: SandboxError: No process can be started."""
+    for is_last in (False, True):
+        try:
+            return _taken()
+        except OSError as error:  # the process that starts workers has ended just now: another one may do
+            if is_last:
+                text = f"the sandbox cannot start a process for the program: {error}; see `atc doctor`, or try again"
+                raise SandboxError(text) from None
+    raise AssertionError("unreachable")
+
+
+def _taken() -> Worker:
     with _lock:
         zygote = _running()
         while _stock:

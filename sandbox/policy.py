@@ -22,7 +22,7 @@ import ast
 import difflib
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import CodeType
@@ -47,6 +47,9 @@ PART_LIMIT = 20_000
 
 TRACKED_LIMIT = 8_000
 """Those of a program that is rewritten, which makes several of each."""
+
+COPIES_LIMIT = 50_000
+"""Expressions of a `finally`, each as often as the compiler writes it."""
 
 SCOPE_LIMIT = 2_000
 """Functions, classes and comprehensions."""
@@ -87,6 +90,9 @@ _NODES = {
 }
 """Kinds of node that are refused by design: how they are written, and what to write instead."""
 
+_EXITS = (ast.Return, ast.Break, ast.Continue)
+"""Statements that leave a `try`, each through a copy of its `finally`."""
+
 _warning_filters = threading.Lock()
 
 
@@ -104,6 +110,7 @@ def compile_program(source: str, rewrite: Callable[[ast.Module], ast.Module] | N
             warnings.simplefilter("ignore")  # a warning about "\d" belongs to the program, not into our own stderr
             tree = ast.parse(source, FILENAME)
             _check_size(tree, PART_LIMIT if rewrite is None else TRACKED_LIMIT)
+            _check_copies(tree.body, 1)
             policy = Policy(_bound_names(tree))
             policy.visit(tree)
             if rewrite is not None:
@@ -130,6 +137,23 @@ def _check_size(tree: ast.AST, most: int) -> None:
             raise ProgramRefused(line, found, "write one and call it often")
         if keywords > KEYWORD_LIMIT:
             raise ProgramRefused(line, f"a call of more than {KEYWORD_LIMIT} named arguments", "pass a dict with **")
+
+
+def _check_copies(body: Sequence[ast.AST], copies: int) -> None:
+    """Look at how often statements are compiled: the compiler writes what is in a `finally` once for each way there.
+
+    Raises: ProgramRefused: It would write too much.
+    """
+    for node in body:
+        inside = list(ast.iter_child_nodes(node))
+        if isinstance(node, ast.Try) and node.finalbody:
+            inside = [child for child in inside if child not in node.finalbody]
+            exits = sum(isinstance(part, _EXITS) for child in inside for part in ast.walk(child))
+            ways = copies * (2 + exits)
+            if ways * sum(1 for statement in node.finalbody for _ in ast.walk(statement)) > COPIES_LIMIT:
+                raise ProgramRefused(node.lineno, "such nesting of `finally`", "put what it does into a function")
+            _check_copies(node.finalbody, ways)
+        _check_copies(inside, copies)
 
 
 def _bound_names(tree: ast.AST) -> frozenset[str]:

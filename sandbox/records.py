@@ -148,3 +148,8 @@ class Run:
     exit_status: int = 0
     warnings: tuple[str, ...] = ()
     provenance: Provenance | None = None
+
+    @property
+    def missing_layers(self) -> tuple[str, ...]:
+        """The warnings about layers of the sandbox that were not active."""
+        return tuple(warning for warning in self.warnings if " is not active: " in warning)

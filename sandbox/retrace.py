@@ -18,7 +18,7 @@ from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from protocols.errors import ProgramRefused
+from protocols.errors import ProgramRefused, SandboxError
 from sandbox import channel, launcher
 from sandbox.bodies import LargeBody, parts
 from sandbox.ending import Ending, ending
@@ -96,7 +96,10 @@ def retrace(
         return None
     deadline = time.monotonic() + LONGEST
     given = {**settings, "tracked": True, "deadline": deadline, "cpu": LONGEST}
-    worker = launcher.take()
+    try:
+        worker = launcher.take()
+    except SandboxError:
+        return None
     try:
         end = _converse(worker.socket, channel.encode(channel.START, given, code), answered, limits, deadline)
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):

@@ -133,7 +133,7 @@ class Sandbox:
     def layers(self) -> tuple[Layer, ...]:
         """The walls around a program on this machine, tried out by running an empty one, the language policy first.
 
-        Raises: OSError: No child process can be started.
+        Raises: SandboxError: No child process can be started.
         """
         code = compile_program("")
         started = time.monotonic()
@@ -148,7 +148,7 @@ class Sandbox:
 
         Args:
             calls: The most calls of this run, where that is less than the limits say.
-        Raises: OSError: No child process can be started.
+        Raises: SandboxError: No child process can be started.
         """
         started = time.monotonic()
         limits = self._limits if calls is None else replace(self._limits, calls=min(calls, self._limits.calls))

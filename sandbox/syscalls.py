@@ -11,13 +11,15 @@ library to put it on.
 from __future__ import annotations
 
 import errno
+import fcntl
 import functools
 import os
+import termios
 
 __all__ = ["system_call_filter"]
 
 _ALLOWED = """
-    read readv pread64 write writev lseek close close_range dup fcntl ioctl fstat newfstatat stat lstat statx statfs
+    read readv pread64 write writev lseek close close_range dup fstat newfstatat stat lstat statx statfs
     fstatfs access faccessat faccessat2 readlink readlinkat getcwd getdents64 umask
     mmap munmap mprotect mremap madvise brk membarrier mincore
     poll ppoll select pselect6 recvfrom recvmsg sendto sendmsg shutdown eventfd2 pipe2
@@ -30,6 +32,12 @@ _ALLOWED = """
 _CLONE_THREAD = 0x10000
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _SET_NAME = 15  # prctl: how Python names its threads
+_ANY_COMMAND = 0xFFFFFFFF
+"""The bits of a command that the kernel looks at."""
+_FCNTL = (fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL)
+_IOCTL = (termios.FIONBIO, termios.FIONREAD, termios.FIOCLEX, termios.FIONCLEX, termios.TCGETS, termios.TIOCGWINSZ)
+"""Commands on descriptors that Python uses. Others have the kernel signal a process of one's choice (F_SETOWN,
+F_SETSIG, FIOSETOWN), or type on a terminal (TIOCSTI)."""
 
 
 @functools.cache
@@ -44,6 +52,15 @@ def system_call_filter() -> tuple[bytes, str]:
         for name in _ALLOWED:
             if seccomp.resolve_syscall(seccomp.Arch.NATIVE, name) >= 0:
                 rules.add_rule(seccomp.ALLOW, name)
+        for call, commands in (("fcntl", _FCNTL), ("ioctl", _IOCTL)):
+            for command in commands:
+                rules.add_rule(seccomp.ALLOW, call, seccomp.Arg(1, seccomp.MASKED_EQ, _ANY_COMMAND, command))
+        rules.add_rule(
+            seccomp.ALLOW,
+            "fcntl",
+            seccomp.Arg(1, seccomp.MASKED_EQ, _ANY_COMMAND, fcntl.F_SETFL),
+            seccomp.Arg(2, seccomp.MASKED_EQ, fcntl.FASYNC, 0),  # it would have signals sent
+        )
         rules.add_rule(seccomp.ALLOW, "openat", seccomp.Arg(2, seccomp.MASKED_EQ, _WRITES, 0))
         rules.add_rule(seccomp.ALLOW, "clone", seccomp.Arg(0, seccomp.MASKED_EQ, _CLONE_THREAD, _CLONE_THREAD))
         # Its flags lie in memory, where no filter can see them; the C library then falls back on clone.

@@ -40,11 +40,13 @@ def main(descriptor: int) -> None:
             _, status, used = os.wait4(request["reap"], 0)
             answer = [status, used.ru_utime, used.ru_stime, used.ru_maxrss]
         else:
+            parent = os.getpid()
             child = os.fork()
             if child == 0:
                 control.close()
                 os.setsid()
                 walls = Walls(
+                    parent=parent,
                     folder=f"{request['temporary']}/atc-{os.getpid()}-{os.urandom(4).hex()}",
                     readable=request["readable"],
                     filter=bytes.fromhex(request["filter"]),

@@ -120,3 +120,13 @@ def test_the_answer_says_what_changed(api: LocalAPI, question: str, program: str
     solution = solved(api, question, program)
 
     assert (solution.status, solution.answer) == ("answered", answer), solution.message
+
+
+def test_the_model_is_told_that_a_question_only_asks(api: LocalAPI) -> None:
+    reading = 'print([one["name"] for one in GET_items_paintings()["data"] if one["status"] == "shown"])'
+    model = ScriptedModel(f"```python\n{_FIRST}\n```", f"```python\n{reading}\n```")
+    with Agent(load(document(api.url)), model=model, writes="allow") as agent:
+        solution = agent.solve("Which paintings are shown?")
+
+    assert solution.answer == "['Red Vase', 'Blue Bowl']"
+    assert [request.method for request in api.requests] == ["GET"]

@@ -123,9 +123,9 @@ def run(
         result = sandbox.run(program)
     if as_json:
         click.echo(to_json(asdict(result)), nl=False)
-    if verbose:
-        for warning in (*(protocol.warnings if protocol else ()), *result.warnings):
-            say(f"warning: {warning}")
+    warned = (*(protocol.warnings if protocol else ()), *result.warnings) if verbose else result.missing_layers
+    for warning in warned:
+        say(f"warning: {warning}")
     if message := _message(result, "stdin" if str(file) == "-" else str(file)):
         say(message)
     ctx.exit(_exit_code(result))

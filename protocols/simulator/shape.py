@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from functools import lru_cache
 from typing import cast
 
 from protocols.model import Protocol, Schema
+from protocols.patterns import matches
 
 __all__ = ["Shape", "build", "conforms", "fits", "type_name"]
 
@@ -121,14 +121,6 @@ def type_name(value: object) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
-@lru_cache(maxsize=512)
-def _pattern(text: str) -> re.Pattern[str] | None:
-    try:
-        return re.compile(text)
-    except re.error:
-        return None
-
-
 def _format_ok(value: str, form: object) -> bool:
     try:
         if form == "date":
@@ -166,10 +158,8 @@ def conforms(value: object, schema: Schema) -> bool:
             <= cast("float", schema.get("maxLength", 1e9))
         ):
             return False
-        if isinstance(pattern := schema.get("pattern"), str):
-            compiled = _pattern(pattern)
-            if compiled and not compiled.search(value):
-                return False
+        if isinstance(pattern := schema.get("pattern"), str) and not matches(pattern, value):
+            return False
         return _format_ok(value, schema.get("format"))
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         if value < cast("float", schema.get("minimum", value)) or value > cast("float", schema.get("maximum", value)):

@@ -133,13 +133,21 @@ def _future() -> dict[str, object]:
     return {name: getattr(__future__, name) for name in __future__.all_feature_names}
 
 
+_MOST_WORKERS = 64
+
+
 def _futures() -> dict[str, object]:
     import concurrent.futures as futures
     import threading
     from concurrent.futures.thread import ThreadPoolExecutor as Real
 
     class ThreadPoolExecutor(Real):
-        """The real one, which also says which of its tasks a call comes from (`map` submits, too)."""
+        """The real one with a bounded number of threads, which also says which of its tasks a call comes from (`map`
+        submits, too)."""
+
+        def __init__(self, max_workers: int | None = None, *args: Any, **kwargs: Any) -> None:
+            most = min(max_workers, _MOST_WORKERS) if isinstance(max_workers, int) else max_workers
+            super().__init__(most, *args, **kwargs)
 
         def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
             return super().submit(tasks.numbered(fn), *args, **kwargs)

@@ -24,7 +24,7 @@ START = """
 import ctypes, json, os, socket, sys, threading
 from sandbox.isolation import LAYERS, Walls, confine
 rules, readable, folder, server = json.loads(sys.argv[1])
-walls = Walls(folder=folder, readable=readable, filter=bytes.fromhex(rules), why_none="")
+walls = Walls(parent=os.getppid(), folder=folder, readable=readable, filter=bytes.fromhex(rules), why_none="")
 def up(*names):
     for name in names:
         dict(LAYERS)[name](walls)
@@ -56,6 +56,36 @@ assert status("NoNewPrivs") == "1"
     "network namespace": """
 up("no_new_privs", "user namespace", "network namespace")
 assert refused(lambda: socket.create_connection(("127.0.0.1", server)))
+""",
+    "parent": """
+import signal
+up("no_new_privs", "user namespace", "capabilities", "parent")
+told = ctypes.c_int()
+assert ctypes.CDLL(None).prctl(2, ctypes.byref(told), 0, 0, 0) == 0
+assert told.value == signal.SIGKILL
+""",
+    "commands on descriptors": """
+import fcntl, signal, struct, termios
+ours, theirs = socket.socketpair()
+fcntl.fcntl(ours, fcntl.F_SETOWN, os.getpid())
+fcntl.ioctl(ours, termios.FIONREAD, bytes(4))
+up("no_new_privs", "seccomp")
+owner = struct.pack("ii", 1, os.getppid())
+for command, value in (
+    (fcntl.F_SETOWN, os.getppid()), (10, 9), (15, owner), (fcntl.F_NOTIFY, 1), (1024, 0), (fcntl.F_SETFL, 0x2000),
+    (fcntl.F_SETOWN | 1 << 32, os.getppid()),
+):
+    if command < 1 << 31:
+        assert refused(lambda: fcntl.fcntl(ours, command, value)), command
+    else:
+        assert ctypes.CDLL(None).syscall(72, ours.fileno(), ctypes.c_ulong(command), value) < 0
+for command in (0x8901, 0x8902, 0x5452, 0x5412, 0x540E):  # FIOSETOWN, SIOCSPGRP, FIOASYNC, TIOCSTI, TIOCSCTTY
+    assert refused(lambda: fcntl.ioctl(ours, command, struct.pack("i", os.getppid()))), hex(command)
+ours.setblocking(False)
+ours.settimeout(1)
+fcntl.ioctl(ours, termios.FIONREAD, bytes(4))
+assert fcntl.fcntl(ours, fcntl.F_GETFL) & os.O_NONBLOCK
+sys.stdin.isatty()
 """,
     "capabilities": """
 up("no_new_privs", "user namespace", "capabilities")
@@ -123,7 +153,8 @@ def test_doctor_names_every_layer() -> None:
     shown = CliRunner().invoke(main, ["doctor", "--json"])
 
     layers = json.loads(shown.output)
-    names = "policy,process,folder,no_new_privs,user namespace,network namespace,capabilities,landlock,seccomp,rlimits"
+    names = "policy,process,folder,no_new_privs,user namespace,network namespace,"
+    names += "capabilities,parent,landlock,seccomp,rlimits"
     assert [layer["name"] for layer in layers] == names.split(",")
     assert all(layer["active"] and not layer["reason"] for layer in layers)
     table = CliRunner().invoke(main, ["doctor", "--strict-sandbox"])

@@ -753,6 +753,71 @@ def test_no_worker_outlives_its_host() -> None:
     assert not [process for process in processes if Path(f"/proc/{process}/exe").exists()]
 
 
+def test_workers_end_with_a_host_that_is_killed() -> None:
+    """Also one whose program waits for somebody to confirm a write, and reads nothing meanwhile."""
+    host = (
+        "import os, signal, threading, time\n"
+        "from sandbox import Sandbox\n"
+        "from tests.sandbox.test_run import _children\n"
+        "threading.Thread(target=lambda: Sandbox(None).run('import time; time.sleep(9)'), daemon=True).start()\n"
+        "time.sleep(1)\n"
+        "for zygote in _children():\n"
+        "    print(zygote, *_children(zygote), flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", host], capture_output=True, text=True, check=False)
+
+    processes = done.stdout.split()
+    assert done.returncode == -signal.SIGKILL
+    assert len(processes) >= 2
+    until = time.monotonic() + 3
+    while any(map(_is_there, processes)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not [process for process in processes if _is_there(process)]
+
+
+def _is_there(process: str) -> bool:
+    return Path(f"/proc/{process}/exe").exists()
+
+
+def test_a_sandbox_that_cannot_start_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one message, and no traceback."""
+
+    def gone(self: object) -> None:
+        raise OSError("no process can be forked")
+
+    monkeypatch.setattr("sandbox.launcher._Zygote.fork", gone)
+    monkeypatch.setattr("sandbox.launcher._stock", [])
+    told = CliRunner().invoke(main, ["run", "-"], input="print(1)")
+
+    assert told.exit_code == 1
+    assert told.stderr.startswith(
+        "atc: the sandbox cannot start a process for the program: no process can be forked; see"
+    )
+
+
+def test_a_missing_layer_is_a_warning_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sandbox.launcher._stock", [])
+    monkeypatch.setattr("sandbox.launcher.system_call_filter", lambda: (b"", "libseccomp is not there"))
+    told = CliRunner().invoke(main, ["run", "-"], input="print(1)")
+
+    assert (told.exit_code, told.stdout) == (0, "1\n")
+    assert "atc: warning: seccomp is not active: libseccomp is not there" in told.stderr
+
+
+def test_a_program_has_a_bounded_number_of_threads() -> None:
+    program = (
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "import time\n"
+        "with ThreadPoolExecutor(10_000) as pool:\n"
+        "    print(len(list(pool.map(lambda n: time.sleep(0.001), range(500)))), pool._max_workers)\n"
+    )
+    run = Sandbox(None).run(program.replace("pool._max_workers", "'done'"))
+
+    assert run.stdout == "500 done\n", run.error
+
+
 def test_a_thousand_programs_leave_nothing_behind() -> None:
     """No process, descriptor or memory of ours, to within what a run needs."""
     sandbox = Sandbox(None)

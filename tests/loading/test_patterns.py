@@ -1,0 +1,85 @@
+"""Patterns of a document are matched in bounded time, or not at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from protocols import load
+from protocols.calling import bind
+from protocols.errors import ToolError
+from protocols.patterns import is_bounded, matches
+
+HARMLESS = [
+    r"^[a-z0-9]+(?:-[a-z0-9]+)*$",
+    r"^\w+@\w+\.\w+$",
+    r"^([a-z]{2}-)*$",
+    r"^(\.\w+)*$",
+    r"^\d{4}-\d{2}-\d{2}$",
+    r"^#[0-9a-f]{6}$",
+    r"^[0-9a-f]{64}$",
+    r"^.*$",
+    r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+    r"^(?!x)[a-z]+$",
+    r"^(red|green|blue)$",
+]
+HARMFUL = [
+    r"^(a+)+$",
+    r"^(a|a)*$",
+    r"^(\w+\s?)*$",
+    r"(x+x+)+y",
+    r"^(([a-z])+.)+[A-Z]([a-z])+$",
+    r"((a{0,100}){0,100}){0,100}",
+    r".*.*.*.*x",
+    r"(a?){100}a{100}",
+    r"^(-\w*-\w*)+$",
+    r"(\w)(\1*)*x",
+    "a" * 2000,
+]
+
+
+@pytest.mark.parametrize("pattern", HARMLESS)
+def test_a_harmless_pattern_is_matched(pattern: str) -> None:
+    assert is_bounded(pattern)
+
+
+@pytest.mark.parametrize("pattern", HARMFUL)
+def test_a_harmful_pattern_is_left_to_the_service(pattern: str) -> None:
+    assert not is_bounded(pattern)
+    assert matches(pattern, "a" * 60 + "!")
+
+
+def test_a_long_text_is_not_matched() -> None:
+    assert matches(r"^\w*\d*x$", "a" * 100_000)
+    assert not matches(r"^\w*\d*x$", "a" * 100)
+
+
+def test_no_argument_holds_the_interpreter() -> None:
+    """Also where the whole body is checked as JSON Schema."""
+    body = {
+        "type": "object",
+        "minProperties": 1,
+        "properties": {"code": {"type": "string", "pattern": r"^(a+)+$"}, "colour": {"pattern": "^#[0-9a-f]{6}$"}},
+        "patternProperties": {r"^(x+)+$": {"type": "integer"}},
+        "additionalProperties": False,
+    }
+    protocol = load(
+        {
+            "openapi": "3.1.0",
+            "info": {"title": "Patterns", "version": "1"},
+            "servers": [{"url": "http://patterns.example"}],
+            "paths": {
+                "/codes": {
+                    "post": {
+                        "requestBody": {"content": {"application/json": {"schema": body}}},
+                        "responses": {"204": {"description": "Good."}},
+                    }
+                }
+            },
+        }
+    )
+    hard = "a" * 60 + "!"
+
+    assert bind(protocol.tool("POST_codes"), (), {"code": hard}, protocol.definitions).arguments == {"code": hard}
+    assert bind(protocol.tool("POST_codes"), (), {"body": {"x" * 60 + "!": 1}}, protocol.definitions)
+    with pytest.raises(ToolError, match="must match the pattern"):
+        bind(protocol.tool("POST_codes"), (), {"colour": "red"}, protocol.definitions)
