@@ -23,7 +23,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from click.testing import CliRunner
 
+from atc.cli import main
 from protocols import Protocol
 from protocols.auth import Credential
 from sandbox import CallRecord, Limits, Run, Sandbox, channel, launcher, retrace
@@ -792,9 +794,8 @@ def test_a_sandbox_that_cannot_start_says_so(monkeypatch: pytest.MonkeyPatch) ->
     told = CliRunner().invoke(main, ["run", "-"], input="print(1)")
 
     assert told.exit_code == 1
-    assert told.stderr.startswith(
-        "atc: the sandbox cannot start a process for the program: no process can be forked; see"
-    )
+    text = "atc: the sandbox cannot start a process for the program: no process can be forked; see"
+    assert told.stderr.startswith(text)
 
 
 def test_a_missing_layer_is_a_warning_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -811,11 +812,11 @@ def test_a_program_has_a_bounded_number_of_threads() -> None:
         "from concurrent.futures import ThreadPoolExecutor\n"
         "import time\n"
         "with ThreadPoolExecutor(10_000) as pool:\n"
-        "    print(len(list(pool.map(lambda n: time.sleep(0.001), range(500)))), pool._max_workers)\n"
+        "    print(len(list(pool.map(lambda n: time.sleep(0.001), range(500)))))\n"
     )
-    run = Sandbox(None).run(program.replace("pool._max_workers", "'done'"))
+    run = Sandbox(None).run(program)
 
-    assert run.stdout == "500 done\n", run.error
+    assert run.stdout == "500\n", run.error
 
 
 def test_a_thousand_programs_leave_nothing_behind() -> None:
