@@ -43,7 +43,7 @@ from atc.modes import LOOP, baseline
 from atc.modes.work import Work
 from atc.programs import calls_of, extract, parsed, renamed, same
 from atc.provenance import flows
-from atc.reasons import unfounded, unsaid
+from atc.reasons import misplaced, unfounded, unsaid
 from atc.remedy import Remedy, by_replies, remedy, remedy_of
 from atc.resume import answered, begin, keep, open_writes, refused_write
 from atc.solution import Attempt, Solution, Status
@@ -52,7 +52,7 @@ from atc.verify import Finding, changed, done_silently, inspect, judge, rests_on
 from protocols.contract import Contract
 from protocols.errors import LimitReached, ModelError, PromptRefused, UsageError
 from protocols.store import Edge
-from protocols.wishes import asks, looks_like_read
+from protocols.wishes import looks_like_read
 from sandbox import CallRecord, Journal, Run, Sandbox
 from sandbox.writes import Writes
 
@@ -182,7 +182,7 @@ class Loop:
 
         def founded(call: CallRecord) -> bool | str:
             tool = agent.protocol.tool(call.tool) if call.tool is not None else None
-            why = unfounded(self.query, self.program, [*self.made, call], tool)
+            why = unfounded(self.query, self.program, [*self.made, call], tool, agent.protocol)
             if why is None or (agent.confirm is not None and agent.confirm(call)):
                 return True
             return why if agent.confirm is not None else f"{why}; nobody is there to confirm it"
@@ -332,17 +332,19 @@ class Loop:
             return []
         calls = calls_of(parsed(program) or ast.Module([], []), self.tools)
         tools = [(call.lineno, self.agent.protocol.tool(name)) for call, name in calls]
-        writing = [(line, tool.name) for line, tool in tools if tool.writes and not looks_like_read(tool)]
-        names = unsaid(self.query, program)
-        if not writing or not (names or asks(self.query)):
+        writing = [(line, tool) for line, tool in tools if tool.writes and not looks_like_read(tool)]
+        for line, tool in writing:
+            if why := misplaced(self.query, tool, self.agent.protocol):
+                self.told_unsaid = True
+                return [Diagnostic(line, 0, "unsaid-name", f"{tool.name} writes, and {why}", tool.name)]
+        names = unsaid(self.query, program) if writing else []
+        if not names:
             return []
         self.told_unsaid = True
         line, tool = writing[0]
-        text = f"the question only asks, and {tool} writes; call functions that read"
-        if not asks(self.query):
-            said = ", ".join(f'"{name}"' for name in names)
-            text = f"the program writes and does not name {said}; look for it by that, and write to what was found"
-        return [Diagnostic(line, 0, "unsaid-name", text, tool)]
+        said = ", ".join(f'"{name}"' for name in names)
+        text = f"the program writes and does not name {said}; look for it by that, and write to what was found"
+        return [Diagnostic(line, 0, "unsaid-name", text, tool.name)]
 
     def put_right(self, program: str, found: Sequence[Diagnostic], known: Remedy) -> str | None:
         """The program with all that is wrong put right, and what shows only then; None where that needs the model."""

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from atc.programs import parsed
-from protocols.model import Tool
-from protocols.wishes import asks, looks_like_read
+from protocols.model import Protocol, Tool
+from protocols.wishes import asks, changes_only, looks_like_read
 from sandbox.records import CallRecord
 
-__all__ = ["named", "unfounded", "unsaid"]
+__all__ = ["misplaced", "named", "unfounded", "unsaid"]
 
 _QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|\u2018([^\u2019\n]+)\u2019|(?<!\w)\'([^\'\n]+)\'(?!\w)')
 _PATH = re.compile(r"(?<![\w/:.])/?(?:[\w.-]+/)+[\w.-]*\w|(?<![\w/:.@])[\w-]+\.[A-Za-z][A-Za-z0-9]{1,5}(?![\w/.])")
@@ -78,7 +78,9 @@ def _values(value: object) -> Iterator[object]:
         yield value
 
 
-def unfounded(query: str, program: str, calls: Sequence[CallRecord], tool: Tool | None) -> str | None:
+def unfounded(
+    query: str, program: str, calls: Sequence[CallRecord], tool: Tool | None, protocol: Protocol
+) -> str | None:
     """Why a write is not sent without being asked about; None where the question gives a reason for it.
 
     Args:
@@ -86,11 +88,23 @@ def unfounded(query: str, program: str, calls: Sequence[CallRecord], tool: Tool 
         calls: The calls of the program so far, the write among them.
         tool: The operation that writes.
     """
+    if tool is not None and (why := misplaced(query, tool, protocol)):
+        return f"a write, and {why}"
     if tool is not None and looks_like_read(tool):
         return None
-    if asks(query):
-        return "a write, and the question only asks"
     missing = unsaid(query, program, calls)
     if missing:
         return f"a write, and nothing that the program says or gives to a call names {', '.join(map(repr, missing))}"
     return None
+
+
+def misplaced(query: str, tool: Tool, protocol: Protocol) -> str:
+    """Why a question wants no such operation; empty where it may."""
+    if not tool.writes or looks_like_read(tool):
+        return ""
+    if asks(query):
+        return "the question only asks"
+    listed = any(other.method == "GET" and other.path == tool.path for other in protocol.tools)
+    if tool.method == "POST" and listed and "{" not in tool.path and changes_only(query):
+        return "it makes a new thing where the question asks to change what is there"
+    return ""

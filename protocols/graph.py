@@ -33,6 +33,7 @@ from protocols.shapes import (
     wrapper_of,
 )
 from protocols.wants import Want, attribute_of, entry_of, literals_of, noun_of_identifier, want_of
+from protocols.wishes import looks_like_read
 from protocols.words import PAGING, SEARCHES, SIZES, WRAPPERS, is_identifier, noun_of, singular, words
 
 __all__ = ["ProtocolGraph", "Source", "chosen"]
@@ -381,7 +382,15 @@ class ProtocolGraph:
         """The best field of each tool that offers what is wanted, as a value of the JSON type `kind`."""
         order = {name: index for index, name in enumerate(self._tools)}
         offers = [source for tool in self.protocol.tools for source in self._offers(tool, want, kind)]
-        offers.sort(key=lambda source: (-round(source.score, 3), len(source.path), order[source.tool]))
+        writes = {tool.name for tool in self.protocol.tools if tool.writes and not looks_like_read(tool)}
+        offers.sort(
+            key=lambda source: (
+                source.tool in writes,
+                -round(source.score, 3),
+                len(source.path),
+                order[source.tool],
+            )
+        )
         best: dict[str, Source] = {}
         for source in offers:
             best.setdefault(source.tool, source)
@@ -474,10 +483,19 @@ class ProtocolGraph:
             for p in tool.parameters
         )
 
+    def _is_home(self, tool: Tool) -> bool:
+        """Whether what a tool lists is found one by one right below it: `/films` of `/films/{id}`."""
+        return tool.path.rstrip("/") in self._homes
+
+    @cached_property
+    def _homes(self) -> frozenset[str]:
+        paths = [tool.path.rstrip("/") for tool in self.protocol.tools]
+        return frozenset(path.rpartition("/")[0] for path in paths if path.endswith("}"))
+
     def _lists(self, tool: Tool) -> bool:
         """Whether a tool returns many things rather than one."""
         schema = _body(tool)
-        kept = {"", *map(noun_of, literals_of(tool.path)), *WRAPPERS}
+        kept = {"", *map(noun_of, literals_of(tool.path)), *self._wrappers(tool)}
         return schema is not None and any(noun_of(key) in kept for key, _ in self._objects(schema))
 
     def _ease(self, tool: Tool, want: Want, inner: bool) -> float:
@@ -500,7 +518,8 @@ class ProtocolGraph:
             searches = any(p.argument.lower() in SEARCHES for p in tool.arguments)
             filters = [p for p in tool.arguments if SIZES.isdisjoint(words(p.argument))]
             score += 0.5 + (1.0 if last == want.noun else 0.0) - 3.0 * ("random" in told)
-            score += 1.25 * searches - 3.5 * (not searches and len(filters) > _FILTERS)
+            anything = not searches and len(filters) > _FILTERS and not (last == want.noun and self._is_home(tool))
+            score += 1.25 * searches - 3.5 * anything
         elif all(other is None for other in wants):
             ends = last == want.noun or want.noun in self._returned_kinds(tool)
             score += 2.0 if ends or "search" in words(tool.path) else 0.0

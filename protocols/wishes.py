@@ -11,7 +11,17 @@ import re
 from protocols.model import Tool
 from protocols.words import words
 
-__all__ = ["CURRENT", "asks", "demands", "is_called", "is_current", "is_own", "looks_like_read", "sentences"]
+__all__ = [
+    "CURRENT",
+    "asks",
+    "changes_only",
+    "demands",
+    "is_called",
+    "is_current",
+    "is_own",
+    "looks_like_read",
+    "sentences",
+]
 
 _ASKS = frozenset(
     words("are did do does give has have how is list name show tell was were what when where which who whose why")
@@ -39,6 +49,13 @@ _ALSO = re.compile(
     re.IGNORECASE,
 )
 """A second verb that has an object."""
+_CHANGES = frozenset(
+    words(
+        "assign change decrease delete edit increase lower mark modify move raise reduce remove rename replace set update"
+    )
+)
+"""Verbs of what is done to a thing that is there."""
+_NEW = re.compile(r"\b(?:set(?: up)?|move|change|assign|raise) an?\b|\bnew\b|\banother\b", re.IGNORECASE)
 CURRENT = frozenset({"active", "current", "currently", "now"})
 """Words of the path of an operation that reads what is going on at this moment."""
 _SELVES = frozenset({"me", "my", "self"})
@@ -76,6 +93,12 @@ def demands(query: str) -> list[str]:
             found += [asked[1].lower() if asked else _said(sentence)[0]]
             found += [also[1].lower() for also in _ALSO.finditer(sentence)]
     return [verb for verb in dict.fromkeys(found) if verb not in _TELLS | _ASKS | _SAYS]
+
+
+def changes_only(query: str) -> bool:
+    """Whether all that a query wants is to change or remove what is there: `set the price`, and not `set a timer`."""
+    verbs = demands(query)
+    return bool(verbs) and _CHANGES.issuperset(verbs) and _NEW.search(query) is None
 
 
 def is_called(tool: Tool, verb: str) -> bool:

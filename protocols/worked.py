@@ -21,7 +21,7 @@ from protocols.routes import steps
 from protocols.shapes import Field, Step, fields, type_of
 from protocols.vocabulary import stem
 from protocols.wants import Want
-from protocols.wishes import is_current, is_own
+from protocols.wishes import asks, changes_only, is_current, is_own, looks_like_read
 from protocols.words import SEARCHES, SIZES, cut_short, is_identifier, noun_of, singular, words
 
 __all__ = ["FINDS", "examples", "worked"]
@@ -205,6 +205,8 @@ def worked(graph: ProtocolGraph, tool: str, among: Collection[str], query: str =
     """
     writer = _Writer(graph, frozenset(among) | {tool}, Question(query))
     wanted = graph.protocol.tool(tool)
+    if query and writer.makes_unasked(wanted):
+        return []
     call = writer.call(wanted, 0)
     if call is None or (not writer.lines and writer.is_unlikely(wanted, call)) or (query and writer.is_undated(wanted)):
         return []
@@ -279,6 +281,13 @@ class _Writer:
         by_name = any(_quoted(one.text) in call for one in self.asked.names)
         owned = any(is_among(kind, self.asked.owned) for kind in _kinds(tool)[-1:])
         return (by_name and owned) or (call.endswith("()") and len(tool.arguments) > _FEW)
+
+    def makes_unasked(self, tool: Tool) -> bool:
+        """Whether a tool makes a thing of a kind that can be listed, and the question only names one that is there."""
+        listed = any(one.method == "GET" and one.path == tool.path for one in self.graph.protocol.tools)
+        if tool.method != "POST" or not listed or "{" in tool.path or looks_like_read(tool):
+            return False
+        return asks(self.asked.text) or changes_only(self.asked.text)
 
     def is_undated(self, tool: Tool) -> bool:
         """Whether a tool that reads has to be told a day, and the question speaks of none."""

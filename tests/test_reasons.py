@@ -9,6 +9,7 @@ import pytest
 from atc import Agent, Solution
 from atc.reasons import named, unsaid
 from protocols import load
+from protocols.wishes import changes_only
 from sandbox.records import CallRecord
 from tests.loading.expandable import document
 from tests.local_api import LocalAPI
@@ -130,3 +131,29 @@ def test_the_model_is_told_that_a_question_only_asks(api: LocalAPI) -> None:
 
     assert solution.answer == "['Red Vase', 'Blue Bowl']"
     assert [request.method for request in api.requests] == ["GET"]
+
+
+def test_a_question_that_changes_something_makes_nothing(api: LocalAPI) -> None:
+    program = (
+        'made = POST_items_paintings(name="Red Vase")["data"]\nPATCH_items_paintings_id(id=made["id"], status="lost")'
+    )
+    solution = solved(api, 'Set the status of the painting "Red Vase" to lost.', program)
+
+    assert solution.status == "refused"
+    assert "makes a new thing" in solution.message
+    assert api.requests == []
+
+
+@pytest.mark.parametrize(
+    ("question", "only"),
+    [
+        ('Set the price of "Rear light" to 15.', True),
+        ("Please rename a.txt to b.txt, and delete c.txt.", True),
+        ("Set a timer for ten minutes.", False),
+        ("Add a customer called Ada.", False),
+        ("Move the file and create a folder.", False),
+        ("Which prices are set?", False),
+    ],
+)
+def test_what_only_changes(question: str, only: bool) -> None:
+    assert changes_only(question) is only

@@ -67,6 +67,29 @@ def test_a_thing_is_found_in_its_own_list(museum: Protocol, collection: str) -> 
     assert (best.tool, best.path) == (f"GET_items_{collection}", ("data", 0, "id"))
 
 
+def test_an_identifier_is_read_before_it_is_made(museum: Protocol) -> None:
+    """Also where a list has many filters, no search, and wraps its things under a name of its own."""
+    described = document("http://museum.example")
+    for path, item in described["paths"].items():
+        if "get" in item and "post" in item:
+            item["get"]["parameters"] = [one for one in item["get"]["parameters"] if one["name"] != "search"]
+            schema = item["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+            many = schema["properties"].pop("data")
+            schema["properties"] = {"docs": many, "totalDocs": {"type": "integer"}, "hasNextPage": {"type": "boolean"}}
+            assert path.startswith("/items/")
+    best, *_ = graph_of(load(described)).producers("GET_items_lenders_id", "id")
+
+    assert (best.tool, best.path) == ("GET_items_lenders", ("docs", 0, "id"))
+
+
+def test_what_the_question_names_is_not_made(museum: Protocol) -> None:
+    names = [tool.name for tool in museum.tools]
+    changing = 'Set the status of the painting "Red Vase" to lost.'
+
+    assert worked(graph_of(museum), "POST_items_paintings", names, changing) == []
+    assert worked(graph_of(museum), "POST_items_paintings", names, 'Create a painting called "Red Vase".') != []
+
+
 def test_a_relation_stands_for_what_it_refers_to(museum: Protocol) -> None:
     sources = graph_of(museum).producers("GET_items_lenders_id", "id")
 
