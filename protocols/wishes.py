@@ -51,7 +51,8 @@ _ALSO = re.compile(
 """A second verb that has an object."""
 _CHANGES = frozenset(
     words(
-        "assign change decrease delete edit increase lower mark modify move raise reduce remove rename replace set update"
+        "assign change decrease delete edit increase lower mark modify move raise reduce remove rename replace set"
+        " update"
     )
 )
 """Verbs of what is done to a thing that is there."""
