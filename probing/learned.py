@@ -271,13 +271,13 @@ def _end_with_a_line(log: Path) -> None:
 
 
 def _read(body: object) -> object:
-    """A large body with the first items of its lists; as it is where it is no JSON."""
+    """A large body with the first items of its lists; its beginning where it is no JSON."""
     if not isinstance(body, LargeBody):
         return body
     try:
         return _shortened(json.loads(body.read()), _ITEMS)
     except (ValueError, RecursionError, OSError):
-        return body
+        return body.beginning
 
 
 def _plain(body: object) -> object:

@@ -28,7 +28,7 @@ _TAKEN = {
     "number": "float",
     "string": "str | float",
     "boolean": "bool",
-    "object": "dict[Any, Any]",
+    "object": "_Mapping[str, object]",
 }
 """What an argument of a JSON type may be given; texts of numbers are left to atc.check.diagnostics."""
 

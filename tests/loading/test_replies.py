@@ -94,3 +94,18 @@ def test_nothing_is_guessed(api: LocalAPI, museum: Protocol) -> None:
     _, model = solved(museum, "What is the name of lender 7?", 'print(GET_items_lenders_id(id=7)["data"]["name"])')
 
     assert len(model.asked) > 1
+
+
+def test_an_object_of_a_reply_may_be_sent_back(api: LocalAPI) -> None:
+    """What a document calls an object takes any object that a reply holds."""
+    described = document(api.url)
+    body = {"type": "object", "properties": {"extra": {"anyOf": [{"type": "object"}, {"type": "null"}]}}}
+    described["paths"]["/items/lenders/{id}"]["patch"]["requestBody"]["content"]["application/json"]["schema"] = body
+    answer(api, {}, {"data": LENDER})
+    api.answer("PATCH", "/items/lenders/7", {"data": LENDER})
+    program = 'lender = GET_items_lenders_id(id=7)["data"]\nPATCH_items_lenders_id(id=7, extra=lender)\nprint("sent")'
+    model = ScriptedModel(f"```python\n{program}\n```")
+    with Agent(load(described), model=model, writes="allow") as agent:
+        solution = agent.solve("Change the extra of lender 7.")
+
+    assert (solution.answer, len(model.asked)) == ("sent", 1)

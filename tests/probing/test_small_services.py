@@ -17,6 +17,7 @@ from probing.prober import Prober
 from probing.replies import is_hollow
 from protocols import load
 from sandbox import Sandbox
+from tests.local_api import LocalAPI
 from tests.probing.small_services import Books, Cms, Files, Small
 
 
@@ -142,3 +143,16 @@ def test_the_command_tells_each_reason_once_and_names_in_full(tmp_path: Path) ->
     assert json.loads(out.read_text())["servers"] == [{"url": url}]
     down = CliRunner().invoke(main, asked)
     assert (down.exit_code, "cannot be reached" in down.output) == (6, True)
+
+
+def test_a_large_body_that_is_no_json_is_learned(tmp_path: Path) -> None:
+    """Its beginning is kept, in the log that a stopped probe goes on from, too."""
+    with LocalAPI() as service:
+        service.answer("GET", "/cities", b"x" * 400_000, headers={"Content-Type": "text/plain"})
+        protocol = service.protocol.only(["GET_cities"])
+        with Sandbox(protocol, base_url=service.url, track=False) as sandbox:
+            prober = Prober(protocol, None, sandbox, log=tmp_path / "log.jsonl")
+            prober.probe()
+
+    assert prober.found["GET_cities"].outcome == "documented"
+    assert (tmp_path / "log.jsonl").stat().st_size < 300_000
