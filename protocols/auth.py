@@ -27,6 +27,12 @@ _SPEC = re.compile(r"(?P<kind>.+?):(?P<source>env|file):(?P<place>.+)", re.DOTAL
 _KINDS = "bearer, basic, header:NAME, query:NAME, cookie:NAME"
 _HIDDEN = "[secret]"
 _ENCODINGS = ("utf-8", "latin-1", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+_HEX = re.compile(r"[0-9a-fA-F]{8,}")
+_ESCAPED = re.compile(rb"%(?:25)?(?:3\d|[46][1-9A-Fa-f]|[57][\dAa])|u00(?:3\d|[46][1-9A-Fa-f]|[57][\dAa])", re.DOTALL)
+"""A letter or digit that is escaped."""
+_SURE = 8
+"""Characters in the middle of a base64 text from which on they are no chance."""
+_URL_SAFE = str.maketrans("+/", "-_")
 _SHORTEST = 4
 """Characters of a secret; fewer occur in any text."""
 
@@ -147,27 +153,27 @@ def redact(text: str, credentials: Iterable[Credential]) -> str:
     percent-encoded, escaped for JSON, HTML or a cookie, in base64 and in hex. A password under four characters is not
     sought by itself, or ordinary text would be torn.
     """
-    pattern = _pattern(tuple(credentials))
-    if pattern is None:
+    chosen = tuple(credentials)
+    if _pattern(chosen) is None:
         return text
-    return pattern.sub(_hidden, text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+    data = text.encode("utf-8", "surrogatepass")
+    return _fit(chosen, data).sub(_hidden, data).decode("utf-8", "surrogatepass")
 
 
 def redact_stream(parts: Iterable[bytes], credentials: Iterable[Credential]) -> Iterator[bytes]:
     """Like `redact` for bytes that come in parts, of a text in UTF-8, -16, -32 or Latin 1; a secret is found also
     where two parts meet."""
     chosen = tuple(credentials)
-    pattern = _pattern(chosen)
-    if pattern is None:
+    if _pattern(chosen) is None:
         yield from parts
         return
-    overlap = max(form.longest for form in _all_forms(chosen)) - 1
+    overlap = max(form.longest for form in _all_forms(chosen, True)) - 1
     left = b""
     for part in parts:
         left += part
         cut, clean = 0, []
         safe = len(left) - overlap  # what begins before here is seen to its end
-        for found in pattern.finditer(left):
+        for found in _fit(chosen, left).finditer(left):
             if found.start() >= safe:
                 break
             clean += [left[cut : found.start()], _hidden(found)]
@@ -176,7 +182,7 @@ def redact_stream(parts: Iterable[bytes], credentials: Iterable[Credential]) -> 
         clean.append(left[cut:end])
         left = left[end:]
         yield b"".join(clean)
-    yield pattern.sub(_hidden, left)
+    yield _fit(chosen, left).sub(_hidden, left)
 
 
 def _hidden(found: re.Match[bytes]) -> bytes:
@@ -211,17 +217,27 @@ class _Form(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _all_forms(credentials: tuple[Credential, ...]) -> tuple[_Form, ...]:
-    """The longest first, for one secret may begin with another."""
+def _all_forms(credentials: tuple[Credential, ...], whole: bool = False) -> tuple[_Form, ...]:
+    """The longest first, for one secret may begin with another. `whole`: letters and digits may be escaped, too."""
     texts = {text for one in credentials for text in _texts(one)}
-    forms = {form for text in texts for encoding in _ENCODINGS if (form := _form(*text, encoding)) is not None}
+    forms = {form for text in texts for encoding in _ENCODINGS if (form := _form(*text, encoding, whole)) is not None}
+    secrets = {secret for one in credentials for secret in _secrets(one) if len(secret) >= _SHORTEST}
+    cores = {core for secret in secrets for core in _inside_base64(secret.encode())}
+    forms |= {form for core in cores if (form := _form(core, 0, "utf-8", whole)) is not None}
     return tuple(sorted(forms, key=lambda form: (-form.longest, form.pattern)))
 
 
 @lru_cache(maxsize=64)
-def _pattern(credentials: tuple[Credential, ...]) -> re.Pattern[bytes] | None:
-    forms = _all_forms(credentials)
+def _pattern(credentials: tuple[Credential, ...], whole: bool = False) -> re.Pattern[bytes] | None:
+    forms = _all_forms(credentials, whole)
     return re.compile(b"|".join(form.pattern for form in forms)) if forms else None
+
+
+def _fit(credentials: tuple[Credential, ...], data: bytes) -> re.Pattern[bytes]:
+    """The pattern for some bytes: where no letter or digit is escaped in them, the one that is found much faster."""
+    pattern = _pattern(credentials, _ESCAPED.search(data) is not None)
+    assert pattern is not None
+    return pattern
 
 
 def _texts(credential: Credential) -> Iterator[tuple[str, int]]:
@@ -231,11 +247,26 @@ def _texts(credential: Credential) -> Iterator[tuple[str, int]]:
             continue
         data = secret.encode()
         yield secret, 0
+        if _HEX.fullmatch(secret):  # some services write the digits of a key in the other case
+            yield secret.lower(), 0
+            yield secret.upper(), 0
         for coded in (base64.b64encode(data).decode(), base64.urlsafe_b64encode(data).decode()):
             bare = coded.rstrip("=")
             yield bare, len(coded) - len(bare)
         yield data.hex(), 0
         yield data.hex().upper(), 0
+
+
+def _inside_base64(data: bytes) -> Iterator[str]:
+    """What base64 of any text has in it that has these bytes in it, at each of the three places where they may begin:
+    `Basic` with a name before a password, or `Bearer` before a token."""
+    for before, dropped in ((0, 0), (1, 2), (2, 3)):
+        whole = b"\0" * before + data
+        coded = base64.b64encode(whole).decode().rstrip("=")
+        core = coded[dropped : len(coded) - bool(len(whole) % 3)]
+        if len(core) >= _SURE:
+            yield core
+            yield core.translate(_URL_SAFE)
 
 
 def _secrets(credential: Credential) -> Iterator[str]:
@@ -253,11 +284,12 @@ def _secrets(credential: Credential) -> Iterator[str]:
                 yield login.partition(":")[2]
 
 
-def _form(text: str, padding: int, encoding: str) -> _Form | None:
+def _form(text: str, padding: int, encoding: str, whole: bool) -> _Form | None:
     """A text in one encoding, each of its characters in any of its ways; None where that encoding has not all."""
     pattern, longest = b"", 0
     for char in text + "=" * padding:
-        ways = sorted(_encoded(_ways(char), encoding), key=lambda way: (-len(way), way))
+        written = _ways(char) if whole or not (char.isascii() and char.isalnum()) else {char}
+        ways = sorted(_encoded(written, encoding), key=lambda way: (-len(way), way))
         if not ways:
             return None
         longest += len(ways[0])
@@ -276,13 +308,23 @@ def _encoded(texts: Iterable[str], encoding: str) -> set[bytes]:
 
 @lru_cache(maxsize=1024)
 def _ways(char: str) -> frozenset[str]:
-    """How a character is written in text, in a URL or form, in JSON and other literals, in HTML and in a cookie.
+    """How a character is written in text, in a URL or form, in JSON and other literals, in HTML and in a cookie, and
+    how what is written so is written once more: a redirect to a sign-in has the URL in its own query.
 
-    Services escape different ones, so that any mixture may come. Letters and digits stay as they are everywhere.
+    Services escape different ones, so that any mixture may come.
     """
-    if char.isascii() and char.isalnum():
-        return frozenset({char})
+    ways = set(_written(char))
+    for way in tuple(ways):
+        again = way.replace("\\", "\\\\")
+        ways |= {way.replace("%", "%25"), again, again.replace("/", "\\/"), way.replace("&", "&amp;")}
+    return frozenset(ways)
+
+
+def _written(char: str) -> set[str]:
+    """How a character is written; letters and digits are seldom escaped, and then in the plainest ways."""
     data, number = char.encode(), ord(char)
+    if char.isascii() and char.isalnum():
+        return {char, f"%{number:02X}", f"%{number:02x}", f"\\u{number:04x}", f"\\u{number:04X}"}
     units = char.encode("utf-16-be").hex()
     percent = "".join(f"%{byte:02X}" for byte in data)
     ways = {char, percent, percent.lower(), f"&#{number};", f"&#0{number};"}
@@ -300,4 +342,4 @@ def _ways(char: str) -> frozenset[str]:
         ways.add("\\" + char)
     if char == " ":
         ways.add("+")
-    return frozenset(ways)
+    return ways

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import html
+import json
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -203,3 +206,48 @@ def test_a_secret_is_found_where_two_parts_of_a_stream_meet(size: int) -> None:
     assert b"".join(redact_stream(parts, credentials)) == whole
     assert whole.count(b"[secret]") == 5
     assert secret not in whole
+
+
+KEY = "sk-Ab3/9+xYz=Qq77LmNoP-tuv_w12.34"
+
+
+def _percent(text: str) -> str:
+    return "".join(f"%{byte:02x}" for byte in text.encode())
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        quote(quote(KEY, safe=""), safe=""),
+        quote(json.dumps(KEY), safe=""),
+        json.dumps(json.dumps(KEY)),
+        json.dumps(KEY).replace("/", "\\/"),
+        json.dumps(json.dumps(KEY).replace("/", "\\/")),
+        KEY.replace("/", "\\\\\\/"),
+        _percent(KEY),
+        quote(_percent(KEY), safe=""),
+        html.escape(html.escape(KEY)),
+        base64.b64encode(f"Bearer {KEY}".encode()).decode(),
+        base64.b64encode(f"user:{KEY}".encode()).decode(),
+        base64.b64encode(f"ab{KEY}zz".encode()).decode(),
+        base64.urlsafe_b64encode(f"abc{KEY}z".encode()).decode(),
+        "".join(f"\\u{ord(char):04x}" for char in KEY),
+    ],
+)
+def test_a_secret_is_found_after_one_and_two_encodings(written: str) -> None:
+    """A redirect to a sign-in escapes the query that it repeats, and a proxy repeats a header in base64."""
+    chosen = (Credential("apiKey", KEY, "query", "key"),)
+    told = redact(f"x {written} y", chosen)
+    streamed = b"".join(redact_stream([f"x {written[:9]}".encode(), f"{written[9:]} y".encode()], chosen)).decode()
+
+    assert "[secret]" in told
+    assert KEY[8:16] not in told
+    assert "LmNoP" not in told
+    assert written[6:-6] not in told
+    assert streamed == told
+
+
+def test_a_key_of_hex_digits_is_found_in_the_other_case() -> None:
+    chosen = (Credential("apiKey", "deadbeef0123456789AB", "header", "X-Key"),)
+
+    assert redact("DEADBEEF0123456789AB deadbeef0123456789ab", chosen) == "[secret] [secret]"
