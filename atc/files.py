@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,31 +26,46 @@ def to_json(data: object) -> str:
     return text + "\n"
 
 
-def write_json(path: Path, data: object) -> None:
+def write_json(path: Path, data: object, *, private: bool = False) -> None:
     """Write `data` to `path` as JSON; see `write_text`. Raises: UsageError."""
-    write_text(path, to_json(data))
+    write_text(path, to_json(data), private=private)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, *, private: bool = False) -> None:
     """Write a text to `path`, which is then there as a whole or as it was before. Raises: UsageError.
 
-    What is there and is no file (a pipe, a device) is written to as it is.
+    What is there and is no file (a pipe, a device) is written to as it is. A link is not followed: who may make one
+    would choose what is written over. `private`: nobody else may read it; else what is there keeps its mode.
     """
+    if path.is_symlink():
+        raise UsageError(f"{path} is a symbolic link, which is not followed; name the file that it leads to")
     if path.exists() and not path.is_file():
         try:
             path.write_text(text, "utf-8")
         except OSError as error:
             raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
         return
-    path = path.resolve()  # a link stays one
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = None
     try:
-        temporary.write_text(text, "utf-8")
+        mode = 0o600 if private else path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".tmp", dir=path.parent)
+        temporary = Path(name)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            os.fchmod(descriptor, mode)
+            file.write(text)
         temporary.replace(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    """The mask for new files; it cannot be asked for without being set."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def append_line(path: Path, line: str, mode: int = 0o644) -> None:
@@ -60,7 +76,7 @@ def append_line(path: Path, line: str, mode: int = 0o644) -> None:
     """
     data = line.encode("utf-8", "backslashreplace") + b"\n"
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, mode)
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, mode)
         try:
             size = os.fstat(descriptor).st_size
             if size and os.pread(descriptor, 1, size - 1) != b"\n":

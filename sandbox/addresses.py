@@ -40,7 +40,7 @@ class Addresses:
         name = host.strip("[]").rstrip(".").lower()
         written = _address(name)
         if written is not None:
-            if not (written.is_global or written.is_loopback or (name, port) in self._trusted):
+            if not (_is_public(written) or written.is_loopback or (name, port) in self._trusted):
                 raise RefusedAddressError(f"{name} is a private address; {_REMEDY}")
             return (name,)
         with self._lock:
@@ -52,7 +52,7 @@ class Addresses:
             return addresses
         local = name == "localhost" or name.endswith(".localhost")
         known = [(address, _address(address)) for address in addresses]
-        fit = tuple(text for text, one in known if one is not None and (one.is_loopback if local else one.is_global))
+        fit = tuple(text for text, one in known if one is not None and (one.is_loopback if local else _is_public(one)))
         if not fit:
             raise RefusedAddressError(f"{name} leads to {addresses[0]}, a private address; {_REMEDY}")
         return fit
@@ -63,3 +63,17 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return None
+
+
+def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    """Whether an address is one of the internet's own, and neither stands for an IPv4 address nor for many hosts."""
+    if not address.is_global or address.is_multicast or address.is_reserved:
+        return False
+    return not any(address.version == net.version and address in net for net in _STANDING_FOR)
+
+
+_STANDING_FOR = tuple(
+    ipaddress.ip_network(net)
+    for net in ("::/96", "::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16", "fec0::/10")
+)
+"""IPv4-compatible and -mapped addresses, NAT64, Teredo and 6to4, behind which is any address; and site-local ones."""

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from http.cookies import SimpleCookie
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
 
@@ -26,7 +27,7 @@ from protocols.errors import LimitReached, ToolError
 from protocols.model import Protocol, Tool
 from sandbox.bodies import KEPT, beginning, keep
 from sandbox.conduct import Conduct
-from sandbox.cutting import cut, cut_arguments, nested, size_of
+from sandbox.cutting import cut, cut_arguments, nested, one_line, size_of
 from sandbox.reach import URL_LIMIT, Origin, Place, Reach, UnreachableError, check_length, climbs
 from sandbox.records import CallRecord, Limits
 from sandbox.replies import Reply, charset, header, reading, reads_as_bytes, recoded, retry_after, service_message
@@ -47,6 +48,10 @@ _BUSY = (429, 503)
 
 BACKOFF = 0.5
 """Seconds before the second attempt when the service names no time; doubled each time."""
+
+_FORM = "application/x-www-form-urlencoded"
+_PLAIN_COOKIE = re.compile(r"[^\x00-\x20\x7f\",;\\]*")
+_QUOTED_COOKIE = re.compile(r'"[^\x00-\x1f\x7f";\\]*"')
 
 HEADERS_LIMIT = 64 * 1024
 """Characters of the headers of one request, cookies included."""
@@ -262,6 +267,8 @@ class Broker:
         method = method.upper()
         begun.method, begun.url = method, url
         given = _defaults(headers or {}, {"Content-Type": "application/json"} if json_body is not None else {})
+        kind = next((value for name, value in given.items() if _plain_name(name) == "content-type"), "")
+        data = self._without_method(data, kind)
         try:
             _check_request(method, url, params, {**given, **(cookies or {})})
             prepared = requests.Request(
@@ -277,7 +284,7 @@ class Broker:
             place = self._reach.locate(method, str(prepared.url))
         except (requests.RequestException, UnreachableError, UnicodeError, ValueError) as error:
             kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
-            message = self._redacted(str(error))
+            message = one_line(self._redacted(str(error)))
             record = self._finish(begun, error=message)
             return Reply(record, record.url, failure=kind, problem=cut(message))
         kept = {name: str(value) for name, value in prepared.headers.items() if self._passes(name)}
@@ -306,6 +313,20 @@ class Broker:
             self._warn(f"the program's own header {shown!r} was not sent: a name has letters, digits, - and _ alone")
             return False
         return name not in _NOT_THE_PROGRAMS and name not in _INSTEAD_OF_CHECKED and name != "cookie"
+
+    def _without_method(
+        self, data: bytes | Sequence[Sequence[str]] | None, kind: str
+    ) -> bytes | Sequence[Sequence[str]] | None:
+        """A form without the field by which some services take another method than the one that was checked."""
+        if isinstance(data, bytes):
+            pairs = parse_qsl(data.decode("latin-1"), keep_blank_values=True) if _FORM in kind.lower() else []
+        else:
+            pairs = [(str(pair[0]), str(pair[1])) for pair in data or () if len(pair) == 2]
+        if all(name.strip().lower() != "_method" for name, _ in pairs):
+            return data
+        self._warn("the program's own form field _method was not sent: it may change the method")
+        kept = [(name, value) for name, value in pairs if name.strip().lower() != "_method"]
+        return urlencode(kept, encoding="latin-1").encode() if isinstance(data, bytes) else kept
 
     def _passing(self, tool: Tool | None, query: str) -> _Query:
         """The query of a program, without what may change the method that was checked."""
@@ -356,7 +377,7 @@ class Broker:
             answer, stopped, history = self._redirected(place, plan, request, answer)
         except NoAnswerError as error:
             begun.left = error.left
-            message = self._redacted(str(error))
+            message = one_line(self._redacted(str(error)))
             record = self._finish(begun, error=message)
             problem = self._redacted(f"{place.called}: no reply from {plan.method} {plan.path} — {message}")
             return Reply(record, visible, sent=sent, failure=error.kind, problem=problem)
@@ -408,7 +429,9 @@ class Broker:
         form, parsed, problem = reading(place.tool, answer.headers, body, answer.encoding)
         if answer.status >= 300:
             said = stopped or service_message(parsed)
-            problem = f"{answer.status} {answer.reason}".strip() + (f" — {said}" if said else "")
+            quoted = one_line(said).replace('"', "'") if said else ""
+            problem = one_line(f"{answer.status} {answer.reason}".strip())
+            problem += f" — {said}" if stopped else f' — the service said "{quoted}"' if quoted else ""
         if problem is not None:
             problem = self._redacted(f"{place.called}: {problem} ({plan.method} {plan.path})")
         wait = retry_after(answer.headers) if answer.status in _BUSY else None
@@ -606,7 +629,7 @@ class Broker:
         prepared.prepare_url(_url(place.base + plan.path, plan.query if query == list(plan.query) else query), None)
         prepared.prepare_headers(_defaults(headers, _DEFAULT_HEADERS))
         if cookies:
-            prepared.headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
+            prepared.headers["Cookie"] = "; ".join(f"{name}={_cookie(value)}" for name, value in cookies.items())
         prepared.prepare_body(plan.body, None)
         check_length(str(prepared.url))
         if sum(len(name) + len(value) for name, value in prepared.headers.items()) > HEADERS_LIMIT:
@@ -721,14 +744,27 @@ def _arguments(place: Place, plan: Plan) -> dict[str, object]:
     if plan.body and len(plan.body) > KEPT:
         return {**arguments, "body": beginning(plan.body)}
     body: object = None
-    with contextlib.suppress(ValueError, RecursionError):
-        body = json.loads(plan.body) if plan.body else None
+    kind = next((value for name, value in plan.headers.items() if name.lower() == "content-type"), "")
+    if plan.body and _FORM in kind:
+        form: dict[str, Any] = {}
+        for name, value in parse_qsl(plan.body.decode("utf-8", "replace"), keep_blank_values=True):
+            form[name] = [*_listed(form[name]), value] if name in form else value
+        body = form
+    elif plan.body:
+        try:
+            body = json.loads(plan.body)
+        except (ValueError, RecursionError):
+            body = beginning(plan.body)
     if isinstance(body, dict):
         for name, value in body.items():
             arguments[names.get(("body", str(name)), str(name))] = value
     elif body is not None:
         arguments["body"] = body
     return {**arguments, **place.arguments}  # what is in the path says on what a call acts, whatever else it gives
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _content(data: bytes | Sequence[Sequence[str]] | None) -> Any:
@@ -754,6 +790,13 @@ def _joined(base: str, target: str) -> str:
 def _plain_name(header: str) -> str:
     """The name of a header as the most lenient service reads it."""
     return header.strip().lower().replace("_", "-")
+
+
+def _cookie(value: str) -> str:
+    """A cookie's value, quoted where it would be read as another cookie or cut."""
+    if len(value) > 1 and value[0] == value[-1] == '"' and _QUOTED_COOKIE.fullmatch(value):
+        return value
+    return value if _PLAIN_COOKIE.fullmatch(value) else str(SimpleCookie().value_encode(value)[1])
 
 
 def _cookies(header: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["NESTING", "TEXT", "cut", "cut_arguments", "nested", "size_of"]
+__all__ = ["NESTING", "TEXT", "cut", "cut_arguments", "nested", "one_line", "size_of"]
 
 TEXT = 2000
 """Characters of a URL or an error that a record keeps."""
@@ -26,6 +26,11 @@ def cut(text: str, most: int = TEXT) -> str:
     """A text of at most so many characters, every one of which can be written out."""
     shown = text if len(text) <= most else text[: most - 1] + "…"
     return shown if shown.isascii() else shown.encode("utf-8", "replace").decode()
+
+
+def one_line(text: str) -> str:
+    """A text without line ends and other signs that act instead of being seen: it cannot write lines of ours."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
 def nested(value: object, most: int = NESTING) -> bool:

@@ -402,6 +402,8 @@ def _opened(file: Path | None) -> sqlite3.Connection:
     """The database, ours alone from now on. Raises: UsageError."""
     try:
         if file is not None:
+            if file.is_symlink():
+                raise UsageError(f"{file} is a symbolic link, which is not followed; name the file that it leads to")
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         # Without a name it is a temporary file, of which a small one is never written.
@@ -431,9 +433,10 @@ def _opened(file: Path | None) -> sqlite3.Connection:
         busy = "locked" in str(error)
         why = "is in use by another process; wait for its end" if busy else f"cannot be used as a journal: {error}"
         raise UsageError(f"{file} {why}") from None
-    except sqlite3.DatabaseError:
+    except sqlite3.DatabaseError as error:
         base.close()
-        raise UsageError(f"{file} is no journal of atc") from None
+        what = "is damaged" if "malformed" in str(error) else "is no journal of atc"
+        raise UsageError(f"{file} {what}; move it away and start a new one") from None
     except UsageError:
         base.close()
         raise

@@ -6,7 +6,7 @@ import json
 import select
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 
@@ -17,8 +17,8 @@ from sandbox.records import CallRecord
 
 __all__ = ["Confirm", "can_ask"]
 
-WIDEST = 2000
-"""Characters of the arguments that are shown."""
+WIDEST = 200
+"""Characters of one argument that are shown; its name and how long it is are shown in any case."""
 
 TICK = 0.1
 """Seconds after which a question notices that the command is over."""
@@ -44,14 +44,24 @@ class Confirm:
 
     def __call__(self, call: CallRecord) -> bool:
         """Whether the write may be sent. Anything but y or yes is a no."""
-        given = json.dumps(call.arguments, ensure_ascii=False, default=str)
-        given = given if len(given) <= WIDEST else f"{given[:WIDEST]}… ({len(given)} characters)"
+        given = _given(call.arguments)
         with self._pause():
             click.echo(visible(f"The program wants to write: {call.tool or call.method}"), err=True)
             click.echo(visible(f"  {call.method} {call.url}"), err=True)
-            click.echo(visible(f"  {given}"), err=True)
+            for line in given:
+                click.echo(visible(f"  {line}"), err=True)
             click.echo("Send it? [y/N] ", err=True, nl=False)
             while not self._over.is_set():
                 if select.select([sys.stdin], [], [], TICK)[0]:
                     return sys.stdin.readline().strip().lower() in ("y", "yes")
         return False
+
+
+def _given(arguments: Mapping[str, object]) -> list[str]:
+    """Each argument in a line of its own, cut by itself: a long one does not hide the others."""
+    lines = []
+    for name, value in arguments.items():
+        text = json.dumps(value, ensure_ascii=False, default=str)
+        shown = text if len(text) <= WIDEST else f"{text[:WIDEST]}… ({len(text)} characters)"
+        lines.append(f"{name if len(name) <= WIDEST else f'{name[:WIDEST]}…'}: {shown}")
+    return lines

@@ -242,7 +242,7 @@ def _tell(
     elif solution["answer"] is not None and not on_screen:
         click.echo(for_stream(for_people(solution["answer"]), sys.stdout))
     if out:
-        write_json(out, solution)
+        write_json(out, solution, private=True)
     for warning in () if as_json else solution["warnings"]:
         if verbose or warning not in hidden:
             say(f"warning: {warning}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import threading
 import time
 from collections import defaultdict
@@ -146,7 +147,7 @@ class Recorder(Asked):
         self.can_hold = isinstance(model, Asked) and model.can_hold
         self._file = file
         try:
-            file.open("ab").close()
+            os.close(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600))
         except OSError as error:
             raise UsageError(f"cannot record answers in {file}: {error}") from error
 
@@ -168,7 +169,7 @@ class Recorder(Asked):
                 "cached_tokens": completion.usage.cached_tokens,
             },
         }
-        append_line(self._file, json.dumps(entry))
+        append_line(self._file, json.dumps(entry), mode=0o600)
         return completion
 
     def close(self) -> None:

@@ -124,11 +124,21 @@ def test_a_body_is_sent_as_json(api: LocalAPI, broker: Broker) -> None:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (Answer(404, {"message": "No such city"}), "404 Not Found — No such city"),
-        (Answer(422, {"errors": [{"detail": "page is too high"}]}), "422 Unprocessable Entity — page is too high"),
-        (Answer(400, {"success": False, "status_message": "Invalid id"}), "400 Bad Request — Invalid id"),
-        (Answer(401, {"error": {"status": 401, "message": "No token provided"}}), "— No token provided"),
-        (Answer(500, "boom"), "500 Internal Server Error — boom"),
+        (Answer(404, {"message": "No such city"}), '404 Not Found — the service said "No such city"'),
+        (
+            Answer(422, {"errors": [{"detail": "page is too high"}]}),
+            '422 Unprocessable Entity — the service said "page is too high"',
+        ),
+        (
+            Answer(400, {"success": False, "status_message": "Invalid id"}),
+            '400 Bad Request — the service said "Invalid id"',
+        ),
+        (
+            Answer(401, {"error": {"status": 401, "message": "No token provided"}}),
+            '— the service said "No token provided"',
+        ),
+        (Answer(500, "boom"), '500 Internal Server Error — the service said "boom"'),
+        (Answer(400, 'a\n\x1b[2Jb\u202e"c'), '— the service said "a [2Jb \'c"'),
         (Answer(409, None), "409 Conflict (GET /cities/oslo)"),
     ],
 )
@@ -195,7 +205,7 @@ def test_a_service_that_stays_busy_is_left_alone(api: LocalAPI, broker: Broker) 
     """After four attempts the program gets the error."""
     api.answer("GET", "/cities/oslo", {"message": "slow down"}, 429, headers={"Retry-After": "0"})
 
-    with pytest.raises(ToolError, match="429 Too Many Requests — slow down"):
+    with pytest.raises(ToolError, match='429 Too Many Requests — the service said "slow down"'):
         broker.call("GET_cities_city_id", ["oslo"])
 
     assert len(api.requests) == 4
@@ -764,7 +774,13 @@ def test_calls_are_reported_as_they_end(api: LocalAPI) -> None:
 
 def test_a_public_name_that_leads_into_a_private_network_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a document could name a host of its own that leads to the metadata service of a cloud."""
-    _names(monkeypatch, "169.254.169.254")
+    (
+        [
+            *("169.254.169.254", "10.0.0.1", "[fe80::1]", "0.0.0.0", "2852039166", "0x7f.1", "224.0.1.1", "[ff0e::1]"),
+            *("[64:ff9b::a00:1]", "[64:ff9b::808:808]", "[64:ff9b:1::1]", "[2002:a00:1::1]", "[::a00:1]"),
+            *("[::ffff:10.0.0.1]", "[2001:0:1::1]", "[fec0::1]", "255.255.255.255", "240.0.0.1"),
+        ],
+    )
     broker = Broker(load(document("http://api.example")))
 
     with pytest.raises(ToolError, match=r"api\.example leads to 169\.254\.169\.254, a private address"):
@@ -803,7 +819,29 @@ def test_an_allowed_origin_may_have_a_private_address(api: LocalAPI, monkeypatch
         other.call("GET_cities_city_id", ["oslo"])
 
 
-@pytest.mark.parametrize("host", ["169.254.169.254", "10.0.0.1", "[fe80::1]", "0.0.0.0", "2852039166", "0x7f.1"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "169.254.169.254",
+        "10.0.0.1",
+        "[fe80::1]",
+        "0.0.0.0",
+        "2852039166",
+        "0x7f.1",
+        "224.0.1.1",
+        "[ff0e::1]",
+        "[64:ff9b::a00:1]",
+        "[64:ff9b::808:808]",
+        "[64:ff9b:1::1]",
+        "[2002:a00:1::1]",
+        "[::a00:1]",
+        "[::ffff:10.0.0.1]",
+        "[2001:0:1::1]",
+        "[fec0::1]",
+        "255.255.255.255",
+        "240.0.0.1",
+    ],
+)
 def test_a_private_address_in_a_document_is_refused(host: str) -> None:
     """Only the user may mean the network around this machine, by naming it."""
     broker = Broker(load(document(f"http://{host}/v1")), limits=Limits(request_timeout=0.2))
@@ -930,3 +968,36 @@ def _names(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> list[str]:
 
     monkeypatch.setattr(socket, "getaddrinfo", lookup)
     return asked
+
+
+def test_a_form_field_that_changes_the_method_is_left_out(api: LocalAPI, broker: Broker) -> None:
+    """As pairs and as text, in any case; what is sent otherwise stays as it is."""
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    broker.request("POST", f"{api.url}/alerts", data=[("_METHOD", "DELETE"), ("text", "Storm")])
+    broker.request("POST", f"{api.url}/alerts", data=b"text=Storm&_method=DELETE", headers=form)
+    broker.request("POST", f"{api.url}/alerts", data=b"text=%C3%9Cber&a=1", headers=form)
+
+    assert [request.body for request in api.requests] == [b"text=Storm", b"text=Storm", b"text=%C3%9Cber&a=1"]
+
+
+def test_a_record_shows_forms_and_raw_bodies(api: LocalAPI, broker: Broker) -> None:
+    broker.request("POST", f"{api.url}/alerts", data=[("text", "Storm"), ("to", "a"), ("to", "b")])
+    broker.request("POST", f"{api.url}/alerts", data=b"raw words")
+
+    assert broker.calls[0].arguments == {"text": "Storm", "to": ["a", "b"]}
+    assert broker.calls[1].arguments == {"body": "raw words"}
+
+
+def test_a_cookie_stays_one_cookie(api: LocalAPI, broker: Broker) -> None:
+    broker.request("GET", f"{api.url}/cities", cookies={"a": "1; admin=1", "b": "plain", "c": 'x"y, z'})
+
+    sent = api.requests[0].headers["cookie"]
+    assert sent == 'a="1\\073 admin=1"; b=plain; c="x\\"y\\054 z"'
+
+
+def test_an_address_cannot_write_a_line_of_ours(broker: Broker) -> None:
+    reply = broker.request("GET", "https://evil.example/\natc: all is well\x1b[2J")
+
+    assert reply.problem is not None
+    assert "\n" not in reply.problem + (broker.calls[0].error or "")
+    assert "\x1b" not in reply.problem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import os
@@ -100,7 +101,7 @@ def test_a_4xx_is_a_tool_error_at_the_line_of_the_call(api: LocalAPI) -> None:
     assert result.error is not None
     assert result.error.type == "ToolError"
     assert result.error.message == (
-        "GET_cities_city_id: 404 Not Found — The resource could not be found (GET /cities/atlantis)"
+        'GET_cities_city_id: 404 Not Found — the service said "The resource could not be found" (GET /cities/atlantis)'
     )
     assert result.error.line == 2
     assert result.error.trace[0] == 4
@@ -537,6 +538,7 @@ def test_a_large_reply_reaches_the_program_whole(api: LocalAPI) -> None:
     del result, body
     until = time.monotonic() + 10
     while file.exists() and time.monotonic() < until:
+        gc.collect()
         time.sleep(0.01)  # the thread that answered the last call may still be leaving
     assert not file.exists()
 
