@@ -9,24 +9,37 @@ ASK := $(BIN)/atc solve --model $(MODEL) --api protocols/samples/cinema.yaml --s
 
 .PHONY: env model demo test lint types unit
 
+# A step of the demo says what it does, and how long it took.
+define step
+	@echo "== $(1)"; from=$$(date +%s); $(2) && echo "== done in $$(($$(date +%s) - from)) s"
+endef
+
 env: .venv/ready
 
-.venv/ready: pyproject.toml constraints.txt
+.venv/ready: .venv/demo pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,dev,service]'
+	@touch $@
+
+# What a question to a local model needs, and no more: no linters, no test services.
+.venv/demo: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "atc needs Python 3.11 or newer; name one with: make PYTHON=python3.12" >&2; exit 2; }
 	@$(PYTHON) -m venv .venv || \
 		{ echo "no virtual environment could be made (on Debian: apt-get install python3-venv)" >&2; exit 2; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local,dev,service]'
+	$(call step,installing atc into .venv (some 40 packages),$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[local]')
 	@touch $@
 
 # Without the model `make test` leaves out the tests that need it, and says so.
-model: env
+model: .venv/demo
 	@$(BIN)/atc model pull $(MODEL) || true
 
 demo: model
-	$(ASK) "Where is the headquarters of the studio that made the top rated film?"
-	$(ASK) "When was Ana Bell born?"
-	$(ASK) "What are the reviews of The Silent Harbor?"
+	@echo "== The cinema API is made up: a server on this machine answers from protocols/samples/cinema.yaml alone."
+	$(call step,a question that takes three calls,$(ASK) "Where is the headquarters of the studio that made the top rated film?")
+	$(call step,a program with a mistake: it is attributed and the program repaired,$(ASK) "When was Ana Bell born?")
+	$(call step,a question whose answer is a list,$(ASK) "What are the reviews of The Silent Harbor?")
+	@echo "== Next: atc solve \"YOUR QUESTION\" --api YOUR_OPENAPI.json --base-url https://… --auth bearer:env:TOKEN"
+	@echo "== (in this folder as .venv/bin/atc; --simulate rehearses it offline; --help says what else there is)"
 
 test: lint types unit
 

@@ -249,7 +249,7 @@ class Loop:
             if fault is not None and run is not None and (done := done_silently(run, self.query, self.agent.protocol)):
                 fault, self.answer = None, done
             limited = run is not None and run.outcome == "limit"
-            hopeless = api_trouble(self.agent.protocol, run.calls, stopped=limited) if run else ""
+            hopeless = self.trouble(run, limited) if run else ""
             finding = self.doubt(program, run) if fault is None and run is not None else None
             if finding is not None:
                 fault = finding.fault()
@@ -312,6 +312,11 @@ class Loop:
         self.gate.tell(found)
         self.dialogue.failed(program, fault, attribution.tool, known)
         return None
+
+    def trouble(self, run: Run, limited: bool) -> str:
+        """Why nothing gets further with this API; empty where something may."""
+        agent = self.agent
+        return api_trouble(agent.protocol, run.calls, stopped=limited, signed=bool(agent.credentials))
 
     def repaired(self, program: str, fault: Fault, run: Run) -> str | None:
         """The program as the replies leave one way to write it, where they are not as the document says."""

@@ -10,23 +10,34 @@ from sandbox.records import CallRecord
 __all__ = ["api_trouble"]
 
 
-def api_trouble(protocol: Protocol, calls: Sequence[CallRecord], *, stopped: bool = False) -> str:
+def api_trouble(protocol: Protocol, calls: Sequence[CallRecord], *, stopped: bool = False, signed: bool = True) -> str:
     """Why nothing could get further with this API; empty when the API is well, or when one cannot tell.
 
     Args:
         calls: Those of a run, oldest first.
         stopped: A limit ended the run, so that a call without a reply says nothing of the API.
+        signed: Credentials were given; without, a 403 wants some, too.
     """
     for call in calls:
         if _is_page(protocol, call):
             return f"{call.method} {call.url} answered a web page, not JSON: check the base URL (--base-url)"
     sent = [call for call in calls if call.attempts]
-    if not sent or stopped or any(call.status not in (None, 401) for call in sent):
+    refused = {401} if signed else {401, 403}
+    if not sent or stopped or any(call.status is not None and call.status not in refused for call in sent):
         return ""
     last = sent[-1]
     if last.status is None:
         return f"{last.method} {last.url} could not be reached: {last.error}"
-    return f"{last.method} {last.url} was refused with 401: check the credentials (--auth KIND:SOURCE)"
+    return f"{last.method} {last.url} was refused with {last.status}: {_sign_in(protocol, last, signed)}"
+
+
+def _sign_in(protocol: Protocol, call: CallRecord, signed: bool) -> str:
+    """How to sign in: by the schemes that the document wants of an operation, as `--auth` takes them."""
+    tool = protocol.tool(call.tool) if call.tool is not None else None
+    wanted = {name for alternative in tool.security for name in alternative} if tool is not None else set()
+    schemes = [one for one in protocol.security_schemes if not wanted or one.name in wanted]
+    said = " or ".join(f"--auth {scheme.name}:env:VARIABLE" for scheme in schemes) or "--auth KIND:SOURCE"
+    return f"check the credentials: {said}" if signed else f"give credentials: {said}"
 
 
 def _is_page(protocol: Protocol, call: CallRecord) -> bool:

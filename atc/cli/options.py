@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from urllib.parse import urlsplit
 
 import click
 
 from atc.effort import EFFORTS
 from atc.modes import MODES, parse
-from protocols.errors import UsageError
+from protocols.errors import APIError, UsageError
+
+if TYPE_CHECKING:
+    from protocols.model import Protocol
 
 __all__ = [
     "allow_option",
     "api_options",
     "bench_api_options",
     "check_api_options",
+    "check_server",
     "clock_options",
     "model_options",
     "moment",
@@ -33,6 +39,9 @@ __all__ = [
     "tool_count",
     "writes_option",
 ]
+
+_PATIENCE = 5.0
+"""Seconds to wait for a service to take a connection."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 WRITES = ("ask", "allow", "deny", "simulate")
@@ -237,3 +246,29 @@ def check_api_options(simulate: bool, base_url: str | None, auth: tuple[str, ...
         raise click.UsageError("--simulate and --base-url exclude each other: the simulated API has a URL of its own")
     if simulate and auth:
         raise click.UsageError("--simulate needs no --auth: the simulated API comes with a made-up credential")
+
+
+def check_server(protocol: Protocol, base_url: str | None) -> None:
+    """See that somebody listens where the API is said to be, before a model is asked.
+
+    Raises:
+        UsageError: The base URL is none.
+        APIError: Nobody answers there.
+    """
+    known = [server.url for server in protocol.servers]
+    url = base_url or (known[0] if known else "")
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise UsageError(f"--base-url {url!r} is no URL: {error}") from None
+    if parts.scheme not in ("http", "https") or not host:
+        if base_url is None:
+            return  # the agent says that the document names no server
+        raise UsageError(f"--base-url {url!r} is no URL of a service; write it as https://HOST[:PORT][/PATH]")
+    try:
+        socket.create_connection((host, port or (443 if parts.scheme == "https" else 80)), _PATIENCE).close()
+    except OSError as error:
+        why = error.strerror or str(error)
+        where = f"{parts.scheme}://{parts.netloc}"
+        raise APIError(f"nobody answers at {where}: {why}; check the base URL (--base-url)") from None

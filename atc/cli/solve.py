@@ -20,6 +20,7 @@ from atc.cli.model import offer_pull
 from atc.cli.options import (
     allow_option,
     check_api_options,
+    check_server,
     model_options,
     out_file,
     resumable_api_options,
@@ -119,6 +120,7 @@ def solve(
     from atc.resume import finished
     from atc.tui import open_view
     from protocols import load
+    from protocols.auth import credential
     from sandbox import Journal
 
     if resume is not None:
@@ -166,12 +168,17 @@ def solve(
         exit_code = 0
         of_document: tuple[str, ...] = ()
         try:
+            protocol = load(asked.pop("api"))
+            if not asked["simulate"] and resume is None:
+                for one in asked["auth"]:
+                    credential(one, protocol)
+                check_server(protocol, asked["base_url"])
             offer_pull(name)
             with (
                 open_view(quiet=as_json and not verbose, verbose=verbose, stdout=not as_json) as shown,
                 closing(open_model(name, record=record, seed=asked["seed"], keep=True, threads=threads)) as opened,
                 Confirm(shown.pause) as confirm,
-                _simulated(protocol := load(asked.pop("api")), query, asked) as service,
+                _simulated(protocol, query, asked) as service,
                 Agent(
                     protocol,
                     opened,
