@@ -240,6 +240,7 @@ class _Execution:
         self.answered = Answered()
         self._sending = threading.Lock()
         self._counting = threading.Lock()
+        self._frames = 0
         self._held = 0
 
     def run(self, code: bytes) -> Run:
@@ -315,6 +316,9 @@ class _Execution:
         if kind in self._printed_texts:
             self._print(kind, payload)
         elif kind in (channel.CALL, channel.REQUEST):
+            self._frames += 1
+            if self._frames > self._limits.calls + 1:
+                return  # the one before has ended the run
             send = self._asked(kind, head, payload)
             with self._counting:
                 self._held += weight

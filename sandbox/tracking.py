@@ -21,6 +21,7 @@ from concurrent.futures.thread import ThreadPoolExecutor
 from types import BuiltinFunctionType, BuiltinMethodType, FunctionType, GeneratorType, MethodType, MethodWrapperType
 
 from sandbox import guards
+from sandbox.answers import answered_by
 from sandbox.facades import tasks
 
 TYPE_CHECKING = False
@@ -200,7 +201,7 @@ class Tracker:
         except BaseException as error:
             self._blame(error, (origin, value))
             raise
-        call = _answer_to(value)
+        call = answered_by(value)
         if call is not None and not callable(found):
             return self._note(number, found, ((call, (), MADE),))
         if isinstance(found, (BuiltinMethodType, MethodType, MethodWrapperType)):
@@ -429,10 +430,10 @@ class Tracker:
                 operands.insert(0, here.yielded[::-1])
             if isinstance(error, SystemExit):
                 operands = [*((origin, None) for origin in reversed(saved[1])), *operands]
-            if isinstance(getattr(error, "_call", None), int):
-                if _answer_to(receiver) is None:
-                    self._asked_for(error._call, given, by_name, args, named)  # type: ignore[attr-defined]
-                self._blame(error, (((error._call, (), EXACT),), None))  # type: ignore[attr-defined]
+            if (failed := answered_by(error)) is not None:
+                if answered_by(receiver) is None:
+                    self._asked_for(failed, given, by_name, args, named)
+                self._blame(error, (((failed, (), EXACT),), None))
             self._blame(error, *([] if own else operands))
             raise
         finally:
@@ -441,7 +442,7 @@ class Tracker:
             here.made += calls
             here.pending = None
         returned, here.result = here.result, None
-        if (answered := _answer_to(result)) is not None:
+        if (answered := answered_by(result)) is not None:
             calls.append(answered)
         for index in calls:
             self._asked_for(index, given, by_name, args, named)
@@ -529,11 +530,11 @@ class Tracker:
         here, name = self._here, getattr(func, "__name__", "")
         if getattr(func, "__module__", None) == "tools" and calls:
             return ((calls[-1], (), EXACT),)
-        index = _answer_to(result)
+        index = answered_by(result)
         if index is not None:
             self._known[id(result)] = (result, ((index, (), EXACT),))
             return ((index, (), EXACT),)
-        index = _answer_to(receiver)
+        index = answered_by(receiver)
         if index is not None:
             if name == "json":
                 self._know_tree(result, index, ())
@@ -792,12 +793,6 @@ def _badness(value: object) -> int:
     if isinstance(value, (str, list, dict, tuple, set)) and not value:
         return 1
     return 2 if isinstance(value, str) else 3
-
-
-def _answer_to(value: object) -> int | None:
-    """The index of the call that a Response of `requests` answers; None for anything else."""
-    index = getattr(value, "_call", None) if type(value).__module__.partition(".")[0] == "requests" else None
-    return index if type(index) is int else None
 
 
 def _code_of(func: Any) -> tuple[object, int]:

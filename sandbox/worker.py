@@ -19,6 +19,7 @@ from collections import abc, deque
 from types import CodeType, FrameType, TracebackType
 
 from sandbox import channel, guards, tracking
+from sandbox.answers import answered_by, note_answer
 from sandbox.facades import clock, modules, tasks
 from sandbox.isolation import Report, Walls, confine, isolate
 from sandbox.names import TRACKER
@@ -52,7 +53,6 @@ class ToolError(Exception):
         self.tool = tool
         self.status = self.status_code = status
         self.body = body
-        self._call: int | None = None
 
 
 ToolError.__module__ = "builtins"
@@ -346,7 +346,7 @@ def _failure(error: BaseException) -> dict[str, Any]:
             head["name"] = _said(name, 100)
     cause: BaseException | None = error
     for _ in range(100):  # causes may go round in a circle
-        call = vars(cause).get("_call") if cause is not None else None
+        call = answered_by(cause) if cause is not None else None
         if type(call) is int:
             head["call"] = call
         if cause is None or call is not None:
@@ -418,7 +418,7 @@ def _tool(name: str, door: Door, tracker: tracking.Tracker | None) -> Callable[.
             problem = problem or f"{name}: the reply is not JSON"
         if problem is not None:
             error = ToolError(str(problem), name, reply["status"], value)
-            error._call = reply["index"]
+            note_answer(error, reply["index"])
             raise error
         if tracker is not None:
             tracker.received(reply["index"], value)

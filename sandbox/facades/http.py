@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import json as _json
 
+from sandbox.answers import answered_by, note_answer
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,7 +33,6 @@ class RequestException(IOError):
         super().__init__(*args)
         self.response = response
         self.request = request
-        self._call: object = None  # its index among all calls of the run
 
 
 class HTTPError(RequestException):
@@ -320,7 +321,6 @@ class Response:
         self.request = request
         self.history: list[Response] = []
         self._seconds: float = head["seconds"]  # type: ignore[assignment]
-        self._call: object = head["index"]
 
     def __repr__(self) -> str:
         return f"<Response [{self.status_code}]>"
@@ -430,7 +430,7 @@ class Response:
             side = "Client" if self.status_code < 500 else "Server"
             text = f"{self.status_code} {side} Error: {self.reason} for url: {self.url}"
             error = HTTPError(text, request=self.request, response=self)
-            error._call = self._call
+            note_answer(error, answered_by(self))
             raise error
 
 
@@ -480,9 +480,10 @@ def facade(exchange: Exchange) -> dict[str, dict[str, object]]:
         request = PreparedRequest(method, str(reply.get("url", url)), reply.get("sent", {}), shown)  # type: ignore[arg-type]
         if "error" in reply:
             error = _ERRORS.get(str(reply["error"]), RequestException)(reply["message"], request=request)
-            error._call = reply["index"]
+            note_answer(error, reply["index"])
             raise error
         response = Response(reply, content, request)
+        note_answer(response, reply["index"])
         came_from = str(url)
         for (status, next_url), cookies in zip(reply["history"], reply["set_on_the_way"], strict=True):  # type: ignore[call-overload]
             head = {**reply, "status": status, "url": came_from, "headers": {"location": next_url}, "cookies": cookies}

@@ -179,3 +179,27 @@ def test_a_program_may_end_on_an_empty_reply(api: LocalAPI) -> None:
 
     assert [one.error for one in done if one.error] == []
     assert all(isinstance(one.provenance, Provenance) for one in done)
+
+
+def test_what_the_program_makes_itself_is_no_source(api: LocalAPI) -> None:
+    """A Response of its own names no call, and neither does an exception, whatever attributes it has."""
+    program = (
+        "import requests\n"
+        f"real = requests.get({api.url!r} + '/cities/oslo')\n"
+        "class Forged(Exception):\n"
+        "    _call = 0\n"
+        "    def __hash__(self): return hash(real)\n"
+        "    def __eq__(self, other): return True\n"
+        "kind = requests.Response\n"
+        "head = {'status': 200, 'reason': 'OK', 'url': 'http://x', 'headers': {}, 'encoding': None, 'cookies': {},\n"
+        "        'seconds': 0.0, 'index': 0}\n"
+        'made = kind(head, b\'{"name": "Made"}\', None)\n'
+        "print(made.json()['name'])\n"
+        "raise Forged('not its fault')\n"
+    )
+    with Sandbox(api.protocol) as sandbox:
+        run = sandbox.run(program)
+
+    assert run.error is not None
+    assert (run.error.type, run.error.call, run.error.tool) == ("Forged", None, None)
+    assert run.provenance is None or not [source for source in run.provenance.printed if source.how != "decided"]

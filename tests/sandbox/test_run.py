@@ -1169,3 +1169,19 @@ def test_cookies_of_a_session_stay_with_the_service_that_set_them(api: LocalAPI)
 def run_with(protocol: Protocol, program: str) -> Run:
     """Run at the documented address itself."""
     return Sandbox(protocol, limits=Limits(wall=10)).run(program)
+
+
+def test_calls_beyond_the_limit_are_not_recorded(api: LocalAPI) -> None:
+    """However many are made at once, or forged: the one that is too many ends the run."""
+    program = (
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "def call(n):\n"
+        "    try: GET_cities(query=str(n))\n"
+        "    except BaseException: pass\n"
+        "with ThreadPoolExecutor(64) as pool: list(pool.map(call, range(3000)))\n"
+    )
+    with Sandbox(api.protocol, limits=Limits(calls=10)) as sandbox:
+        run = sandbox.run(program)
+
+    assert (run.outcome, run.limit) == ("limit", "calls")
+    assert len(run.calls) <= 11
