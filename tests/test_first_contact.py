@@ -66,3 +66,15 @@ def test_who_is_refused_is_told_how_to_sign_in(api: LocalAPI, status: int) -> No
 
     assert (solution.status, len(model.asked)) == ("api_error", 1)
     assert f"was refused with {status}: give credentials: --auth " in solution.message
+
+
+def test_explain_shows_no_control_characters(tmp_path: Path) -> None:
+    """A document is a stranger's: what it says cannot act on the terminal."""
+    described = weather("http://127.0.0.1:9/v1")
+    described["paths"]["/cities"]["get"]["summary"] = "Cities \x1b[2J\u202e of \x07 the world"  # type: ignore[index]
+    file = tmp_path / "weather.json"
+    file.write_text(json.dumps(described))
+    told = CliRunner().invoke(main, ["explain", "Which cities are there?", "--api", str(file)])
+
+    assert told.exit_code == 0, told.output
+    assert not {"\x1b", "\x07", "\u202e"} & set(told.output)

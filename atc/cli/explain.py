@@ -46,6 +46,7 @@ def explain(
 
     from atc.agent import Agent
     from atc.files import to_json
+    from atc.tui.text import visible
 
     if not query.strip():
         raise UsageError("the question is empty")
@@ -79,13 +80,13 @@ def explain(
         table.add_row(name, ", ".join(alias for alias, tool in aliases.items() if tool == name), shown)
     console.print(table)
     for field, value in opened.speaks_of.items():
-        console.print(f'the question speaks of "{escape(value)}", a value of {escape(field)}')
+        console.print(f'the question speaks of "{escape(visible(value))}", a value of {escape(visible(field))}')
     console.print("\nWhere identifiers come from:")
     for hint in dict.fromkeys(opened.hints):
-        console.print(f"  {hint}", markup=False, highlight=False)
+        console.print(f"  {visible(hint)}", markup=False, highlight=False)
     for message in messages:
         console.print(f"\n--- {message.role}", style="dim")
-        console.print(message.content, markup=False, highlight=False)
+        console.print(visible(message.content), markup=False, highlight=False)
     console.print(f"\n{'about ' if model is None else ''}{tokens:,} tokens", style="bold")
 
 
