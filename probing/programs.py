@@ -30,6 +30,9 @@ _CHOICES = 4
 SEVERAL = 8
 """Things of which a tool is asked once it is known to answer: what only some of them have is optional."""
 
+_MORE = 3
+"""Times as many programs for a tool that reads, where values that were seen may be meant."""
+
 
 def programs(
     tool: Tool,
@@ -113,10 +116,10 @@ def _demanded(tool: Tool, learned: Learned, most: int) -> Iterator[tuple[str, st
 def _with_values(tool: Tool, learned: Learned, most: int) -> Iterator[tuple[str, str]]:
     """Calls whose arguments are values that were seen, of the list above them or of fields that are called so."""
     wanted = [one for one in tool.arguments if one.required]
-    open_ones = [one for one in wanted if given(one) is None]
+    open_ones = [one for one in wanted if given(one) is None and "pattern" not in one.schema]
     if not open_ones:
         return
-    fixed = {one.argument: value_of(one, learned.protocol) for one in wanted if given(one) is not None}
+    fixed = {one.argument: value_of(one, learned.protocol) for one in wanted if one not in open_ones}
     yield from _calls(tool, wanted, open_ones, fixed, learned, most)
 
 
@@ -128,7 +131,7 @@ def _calls(
     learned: Learned,
     most: int,
 ) -> Iterator[tuple[str, str]]:
-    for values in islice(learned.seen.calls(tool, open_ones), most):
+    for values in islice(learned.seen.calls(tool, open_ones), most if tool.writes else _MORE * most):
         texts = {**fixed, **{name: repr(value) for name, value in values.items()}}
         told = ", ".join(f"{one.argument}={texts[one.argument]}" for one in wanted if one.argument in texts)
         call = _with_body(f"{tool.name}({told})", tool, learned)

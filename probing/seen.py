@@ -6,9 +6,11 @@ called like it (`path`), even where neither is called an identifier.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from urllib.parse import unquote, urlsplit
 
 from probing.identifiers import is_value
 from protocols.model import Parameter, Protocol, Tool
@@ -22,6 +24,8 @@ _ITEMS = 12
 """Items of a list that are looked at."""
 _KEYS = 12
 """Keys of an object that may be names of things."""
+_FIRST = 2
+"""Values of the list above an argument that are tried before those of fields and addresses."""
 _DEEPEST = 5
 _LONGEST = 300
 _CALLED = ("id", "uuid", "key", "slug", "name", "path", "code", "number", "title", "label")
@@ -37,6 +41,8 @@ class SeenValues:
     def __init__(self, protocol: Protocol) -> None:
         self._protocol = protocol
         self._fields: dict[tuple[str, ...], dict[object, None]] = {}
+        self._links: dict[str, dict[str, None]] = {}
+        self._linked = [(tool.name, _link_pattern(tool)) for tool in protocol.tools if _PARAMETER.search(tool.path)]
         self._replies: dict[str, list[tuple[Mapping[str, object], object]]] = {}
 
     def add(self, tool: Tool, given: Mapping[str, object], body: object) -> None:
@@ -50,18 +56,52 @@ class SeenValues:
             return
         if isinstance(value, Mapping):
             for key, part in value.items():
+                self._follow(part)
                 if _usable(part):
                     self._fields.setdefault(words(str(key)), {})[part] = None
                 else:
                     self._remember(part, depth + 1)
         elif isinstance(value, list):
             for part in value[:_ITEMS]:
+                self._follow(part)
                 self._remember(part, depth + 1)
+
+    def _follow(self, value: object) -> None:
+        """Remember the addresses of operations that a reply names: what stands in their place is a value for it."""
+        if not isinstance(value, str) or "/" not in value or len(value) > _LONGEST:
+            return
+        path = urlsplit(value).path
+        for name, pattern in self._linked:
+            if (found := pattern.search(path)) is not None and len(self._links.setdefault(name, {})) < _KEYS:
+                self._links[name][json.dumps([unquote(text) for text in found.groups()])] = None
+
+    def linked(self, tool: Tool) -> Iterator[dict[str, object]]:
+        """The path arguments of a tool as addresses in replies have them."""
+        names = _PARAMETER.findall(tool.path)
+        parameters = {one.name: one for one in tool.parameters if one.location == "path"}
+        for text in self._links.get(tool.name, {}):
+            call: dict[str, object] = {}
+            for name, value in zip(names, json.loads(text), strict=True):
+                parameter = parameters[name]
+                kind = type_of(resolve(parameter.schema, self._protocol))
+                if kind in ("", "string"):
+                    call[parameter.argument] = value
+                elif kind in ("integer", "number") and value.isdigit():
+                    call[parameter.argument] = int(value)
+            if len(call) == len(parameters):
+                yield call
 
     def calls(self, tool: Tool, arguments: list[Parameter]) -> Iterator[dict[str, object]]:
         """Values for several arguments of a tool together, the likeliest first; none where one has no candidate."""
         paths = [one for one in arguments if one.location == "path"]
         given: set[str] = set()
+        for addressed in self.linked(tool) if paths else ():
+            others = [one for one in arguments if one.location != "path"]
+            beside: dict[str, object] = {one.argument: next(self._called(one), None) for one in others}
+            whole = {**addressed, **beside}
+            if None not in beside.values() and repr(whole) not in given:
+                given.add(repr(whole))
+                yield whole
         if paths:
             for above, value in self._listed(tool, paths[-1]):
                 filled = {one.argument: above[one.name] for one in paths[:-1] if one.name in above}
@@ -70,7 +110,7 @@ class SeenValues:
                     if repr(call) not in given:
                         given.add(repr(call))
                         yield call
-        each = [list(islice(self.candidates(tool, one), 6)) for one in arguments]
+        each = [list(islice(self.candidates(tool, one), _KEYS)) for one in arguments]
         for place in range(max(map(len, each), default=0) if all(each) else 0):
             call = {
                 one.argument: values[min(place, len(values) - 1)] for one, values in zip(arguments, each, strict=True)
@@ -85,16 +125,27 @@ class SeenValues:
 
     def candidates(self, tool: Tool, parameter: Parameter) -> Iterator[object]:
         """Values for one argument: of the list above it, then of fields that are called like it."""
-        if parameter.location == "path":
-            yield from (value for _, value in self._listed(tool, parameter))
+        listed = (value for _, value in self._listed(tool, parameter)) if parameter.location == "path" else iter(())
+        yield from islice(listed, _FIRST)
         yield from self._called(parameter)
+        yield from listed
 
     def _called(self, parameter: Parameter) -> Iterator[object]:
         parts = words(parameter.name)
         if len(parts) == 1 and is_identifier(parameter.name):
             return  # everything has an `id`: of another thing it is of no use
+        yield from self._elsewhere(parameter)
         for name in (parts, tuple(singular(part) for part in parts)):
             yield from (value for value in self._fields.get(name, {}) if self._fits(value, parameter))
+
+    def _elsewhere(self, parameter: Parameter) -> Iterator[object]:
+        """What addresses of other operations have in the place of an argument of that name: one of each."""
+        for tool, _ in self._linked:
+            names = _PARAMETER.findall(self._protocol.tool(tool).path)
+            for text in list(self._links.get(tool, {}))[:1] if parameter.name in names else ():
+                value = json.loads(text)[names.index(parameter.name)]
+                if self._fits(value, parameter):
+                    yield value
 
     def top(self, parameter: Parameter) -> str | None:
         """The top of a tree, for an argument that names a place in one."""
@@ -124,6 +175,17 @@ class SeenValues:
         if not told or "string" in told:
             return _usable(value) and not ({"object", "array"} & set(told))
         return isinstance(value, int) and not isinstance(value, bool) and bool({"integer", "number"} & set(told))
+
+
+def _link_pattern(tool: Tool) -> re.Pattern[str]:
+    """Finds the path of a tool at the end of an address; its last variable may hold slashes."""
+    parts = _PARAMETER.split(tool.path)
+    last = len(parts) // 2 - 1
+    text = ""
+    for place, part in enumerate(parts):
+        variable = place // 2
+        text += re.escape(part) if place % 2 == 0 else "(.+)" if variable == last else "([^/]+)"
+    return re.compile(f"{text}$")
 
 
 def _template(path: str) -> str:

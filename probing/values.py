@@ -16,6 +16,8 @@ from protocols.words import noun_of
 
 __all__ = ["OWN_NAME", "given", "is_free_text", "item_of", "own_name", "renamed", "value_of"]
 
+_SHORT = ("0", "1", "0,0", "a", "A", "abc", "1.0", "00", "0000", "a-b", "a_b", "2024-01-01")
+"""Texts that many patterns match."""
 OWN_NAME = re.compile(r"\bprobe([ _-]?)\d+\b")
 """What objects are called that a probe makes: see `own_name`."""
 _SIGNS = (" ", "-", "_", "")
@@ -84,7 +86,11 @@ def value_of(parameter: Parameter, protocol: Protocol, number: int | None = None
         items = items_of(schema, protocol)
         simple = items is not None and not properties_of(items, protocol)
         return f"[{item_of(parameter, protocol)}]" if simple else '["…"]'
-    return _text(_sample(schema, protocol, _DEPTH))
+    sample = _sample(schema, protocol, _DEPTH)
+    pattern = schema.get("pattern")
+    if isinstance(sample, str) and not _fits(sample, pattern):
+        sample = next((text for text in _SHORT if _fits(text, pattern)), sample)
+    return _text(sample)
 
 
 def given(parameter: Parameter) -> object:
