@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import re
 import resource
 import signal
 import stat
@@ -45,6 +46,8 @@ RIGHTS_BY_ABI = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 """How many kinds of file access each Landlock version knows; later ones add none."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
+_apart: list[bool] = []
+"""Whether this process has a user namespace of its own."""
 
 
 class Walls:
@@ -111,7 +114,7 @@ def _limits(cpu: float, memory: int) -> None:
         resource.RLIMIT_NOFILE: (32, 32),
         resource.RLIMIT_STACK: (STACK, STACK),
     }
-    if tuple(map(int, os.uname().release.split(".")[:2])) >= _COUNTED_APART:
+    if _apart and tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= _COUNTED_APART:
         wanted[resource.RLIMIT_NPROC] = (THREADS, THREADS)
     for kind, (soft, hard) in wanted.items():
         ceiling = resource.getrlimit(kind)[1]
@@ -122,6 +125,7 @@ def _limits(cpu: float, memory: int) -> None:
 
 def _user_namespace(walls: Walls) -> None:
     _checked(_libc.unshare(CLONE_NEWUSER), "unshare(user)")
+    _apart.append(True)
 
 
 def _network_namespace(walls: Walls) -> None:
