@@ -28,13 +28,20 @@ _KINDS = "bearer, basic, header:NAME, query:NAME, cookie:NAME"
 _HIDDEN = "[secret]"
 _ENCODINGS = ("utf-8", "latin-1", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 _HEX = re.compile(r"[0-9a-fA-F]{8,}")
-_ESCAPED = re.compile(rb"%(?:25)?(?:3\d|[46][1-9A-Fa-f]|[57][\dAa])|u00(?:3\d|[46][1-9A-Fa-f]|[57][\dAa])", re.DOTALL)
+_DIGITS = rb"(?:3\d|[46][1-9A-Fa-f]|[57][\dAa])"
+_ESCAPED = re.compile(
+    rb"(?:[=%]|%25|u00|\\x|\\u\{(?:00)?|&(?:amp;)?#[xX]0{0,2})"
+    + _DIGITS
+    + rb"|&(?:amp;)?#0?(?:4[89]|5[0-7]|6[5-9]|[78]\d|90|9[7-9]|1[01]\d|12[0-2])(?!\d)"
+)
 """A letter or digit that is escaped."""
 _SURE = 8
 """Characters in the middle of a base64 text from which on they are no chance."""
 _URL_SAFE = str.maketrans("+/", "-_")
 _SHORTEST = 4
 """Characters of a secret; fewer occur in any text."""
+_TOKEN = 16
+"""Characters of a user name from which on it is taken for a token, as some services want theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +131,17 @@ def _secret(source: str, place: str) -> str:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", place):
             raise UsageError("--auth …:env: takes the name of an environment variable")
         text = os.environ.get(place, "")
-        where = f"the environment variable {place}"
+        # Who mistakes what belongs there gives the secret itself.
+        where = f"the environment variable {place}" if text or place.isupper() else "the environment variable named"
         if not text:
             raise UsageError(f"--auth: {where} is not set")
     else:
-        where = f"the file {place}"
+        where = "the file named"
         try:
-            text = Path(place).expanduser().read_text("utf-8")
+            path = Path(place).expanduser()
+            if path.exists() or (path.parent != Path() and path.parent.is_dir()):
+                where = f"the file {place}"
+            text = path.read_text("utf-8")
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a text file"
             raise UsageError(f"--auth: {where} cannot be read: {reason}") from None
@@ -150,11 +161,11 @@ def redact(text: str, credentials: Iterable[Credential]) -> str:
     """The text with every secret replaced by `[secret]`.
 
     Found are the secret itself (of basic also the password alone, of a header also what follows the first blank),
-    percent-encoded, escaped for JSON, HTML or a cookie, in base64 and in hex. A password under four characters is not
-    sought by itself, or ordinary text would be torn.
+    percent-encoded, escaped for JSON, HTML, mail or a cookie, in upper and lower case, in base64 and base32, in hex and
+    as a list of bytes. A password under four characters is not sought by itself, or ordinary text would be torn.
     """
     chosen = tuple(credentials)
-    if _pattern(chosen) is None:
+    if not _common(chosen):
         return text
     data = text.encode("utf-8", "surrogatepass")
     return _fit(chosen, data).sub(_hidden, data).decode("utf-8", "surrogatepass")
@@ -164,10 +175,10 @@ def redact_stream(parts: Iterable[bytes], credentials: Iterable[Credential]) -> 
     """Like `redact` for bytes that come in parts, of a text in UTF-8, -16, -32 or Latin 1; a secret is found also
     where two parts meet."""
     chosen = tuple(credentials)
-    if _pattern(chosen) is None:
+    if not _common(chosen):
         yield from parts
         return
-    overlap = max(form.longest for form in _all_forms(chosen, True)) - 1
+    overlap = _longest(chosen) - 1
     left = b""
     for part in parts:
         left += part
@@ -210,34 +221,63 @@ def holds_secret(parts: Iterable[bytes], credentials: Iterable[Credential]) -> b
 
 
 class _Form(NamedTuple):
-    """A pattern that finds a secret in one of its forms, and the most bytes that it may match."""
+    """A secret in one of its forms: its first character as it is, a pattern for the other ways to write that one and
+    the bytes with which they begin, a pattern for the rest, and the most bytes of all of it."""
 
-    pattern: bytes
+    first: bytes
+    other: bytes
+    signs: frozenset[bytes]
+    rest: bytes
     longest: int
 
 
 @lru_cache(maxsize=64)
-def _all_forms(credentials: tuple[Credential, ...], whole: bool = False) -> tuple[_Form, ...]:
-    """The longest first, for one secret may begin with another. `whole`: letters and digits may be escaped, too."""
-    texts = {text for one in credentials for text in _texts(one)}
-    forms = {form for text in texts for encoding in _ENCODINGS if (form := _form(*text, encoding, whole)) is not None}
-    secrets = {secret for one in credentials for secret in _secrets(one) if len(secret) >= _SHORTEST}
-    cores = {core for secret in secrets for core in _inside_base64(secret.encode())}
-    forms |= {form for core in cores if (form := _form(core, 0, "utf-8", whole)) is not None}
-    return tuple(sorted(forms, key=lambda form: (-form.longest, form.pattern)))
+def _common(credentials: tuple[Credential, ...], whole: bool = False) -> tuple[_Form, ...]:
+    """The forms that are sought in any text. `whole`: letters and digits may be escaped, too."""
+    texts = {text for credential in credentials for text in _texts(credential)}
+    found = (_form(*text, encoding, whole) for text in texts for encoding in _ENCODINGS)
+    return tuple(form for form in found if form is not None)
 
 
 @lru_cache(maxsize=64)
-def _pattern(credentials: tuple[Credential, ...], whole: bool = False) -> re.Pattern[bytes] | None:
-    forms = _all_forms(credentials, whole)
-    return re.compile(b"|".join(form.pattern for form in forms)) if forms else None
+def _rare(credentials: tuple[Credential, ...]) -> tuple[tuple[bytes, _Form], ...]:
+    """The forms that are sought where the bytes occur that stand before them."""
+    secrets = {secret for one in credentials for secret in _secrets(one) if len(secret) >= _SHORTEST}
+    texts = {text for secret in secrets for text in _rare_texts(secret)}
+    forms = ((_sign(text), _form(text, 0, "utf-8", False)) for text in sorted(texts))
+    return tuple((sign, form) for sign, form in forms if form is not None)
+
+
+def _sign(text: str) -> bytes:
+    """What is in a text however its other characters are escaped: its longest run of letters and digits."""
+    if re.fullmatch(r"[\d, ]+", text):
+        return text.encode()
+    runs: list[str] = re.findall(r"[A-Za-z0-9]*", text)
+    return max(runs, key=len).encode()
+
+
+@lru_cache(maxsize=64)
+def _longest(credentials: tuple[Credential, ...]) -> int:
+    return max(form.longest for form in (*_common(credentials, True), *(form for _, form in _rare(credentials))))
+
+
+@lru_cache(maxsize=256)
+def _pattern(credentials: tuple[Credential, ...], whole: bool, rare: frozenset[_Form]) -> re.Pattern[bytes]:
+    """The longest form first, for one secret may begin with another. A form that begins with a plain character is
+    passed over at once where that is not found, and those that begin with an escape where none begins."""
+    forms = sorted({*_common(credentials, whole), *rare}, key=lambda form: (-form.longest, form.first, form.rest))
+    plain = [re.escape(form.first) + form.rest for form in forms if form.first]
+    escaped = [form.other + form.rest for form in forms if form.other]
+    if escaped:
+        signs = b"".join(sorted({re.escape(sign) for form in forms for sign in form.signs}))
+        plain.append(b"(?=[" + signs + b"])(?:" + b"|".join(escaped) + b")")
+    return re.compile(b"|".join(plain))
 
 
 def _fit(credentials: tuple[Credential, ...], data: bytes) -> re.Pattern[bytes]:
-    """The pattern for some bytes: where no letter or digit is escaped in them, the one that is found much faster."""
-    pattern = _pattern(credentials, _ESCAPED.search(data) is not None)
-    assert pattern is not None
-    return pattern
+    """The pattern for some bytes: without what cannot be in them, so that it is found much faster."""
+    rare = frozenset(form for sign, form in _rare(credentials) if sign in data)
+    return _pattern(credentials, _ESCAPED.search(data) is not None, rare)
 
 
 def _texts(credential: Credential) -> Iterator[tuple[str, int]]:
@@ -257,6 +297,25 @@ def _texts(credential: Credential) -> Iterator[tuple[str, int]]:
         yield data.hex().upper(), 0
 
 
+def _rare_texts(secret: str) -> Iterator[str]:
+    """How a secret is written by few services, and only in UTF-8: in other case, in base64 inside a longer text, also
+    once more or of UTF-16, in base32, as a list of bytes, or in UTF-8 that was read as another encoding."""
+    data = secret.encode()
+    if len(secret) >= _SURE:
+        yield from (secret.lower(), secret.upper())
+    cores = [core for form in (data, secret.encode("utf-16-le")) for core in _inside_base64(form)]
+    yield from cores
+    for core in cores:
+        yield from _inside_base64(core.encode())
+    yield base64.b32encode(data).decode().rstrip("=")
+    for separator in (",", ", "):
+        yield separator.join(map(str, data))
+    if not secret.isascii():
+        for encoding in ("latin-1", "cp1252"):
+            with suppress(UnicodeDecodeError):
+                yield data.decode(encoding)
+
+
 def _inside_base64(data: bytes) -> Iterator[str]:
     """What base64 of any text has in it that has these bytes in it, at each of the three places where they may begin:
     `Basic` with a name before a password, or `Bearer` before a token."""
@@ -273,29 +332,66 @@ def _secrets(credential: Credential) -> Iterator[str]:
     """The secret, and what of it says as much: the password of a login, the token after the word `Bearer`."""
     yield credential.secret
     if credential.kind == "basic":
-        yield credential.secret.partition(":")[2]
+        yield from _login(credential.secret)
     elif credential.location == "header":
         scheme, _, rest = credential.secret.partition(" ")
         yield rest.strip()
+        for part in re.split(r"[\s,;]+", credential.secret):  # Token token="…", session=…; user=…
+            value = part.partition("=")[2].strip('"')
+            if len(value) >= _SURE:
+                yield value
         if scheme.lower() == "basic":
             with suppress(ValueError):
                 login = base64.b64decode(rest.strip(), validate=True).decode()
                 yield login
-                yield login.partition(":")[2]
+                yield from _login(login)
+
+
+def _login(login: str) -> Iterator[str]:
+    """The password, and the user name where a service wants a token in its place: without a password, or a long one."""
+    user, _, password = login.partition(":")
+    yield password
+    token = len(user) >= _TOKEN and "@" not in user and re.search(r"\d", user) is not None
+    if token or len(password) < _SHORTEST:
+        yield user
 
 
 def _form(text: str, padding: int, encoding: str, whole: bool) -> _Form | None:
     """A text in one encoding, each of its characters in any of its ways; None where that encoding has not all."""
-    pattern, longest = b"", 0
+    patterns: list[bytes] = []
+    forms: list[_Form] = []
     for char in text + "=" * padding:
-        written = _ways(char) if whole or not (char.isascii() and char.isalnum()) else {char}
-        ways = sorted(_encoded(written, encoding), key=lambda way: (-len(way), way))
-        if not ways:
+        form = _character(char, encoding, whole)
+        if form is None:
             return None
-        longest += len(ways[0])
+        forms.append(form)
         optional = b"?" if padding and char == "=" else b""
-        pattern += b"(?:" + b"|".join(map(re.escape, ways)) + b")" + optional
-    return _Form(pattern, longest)
+        ways = [re.escape(form.first), form.other] if form.first else [form.other]
+        patterns.append(b"(?:" + b"|".join(filter(None, reversed(ways))) + b")" + optional)
+    return forms[0]._replace(rest=b"".join(patterns[1:]), longest=sum(form.longest for form in forms))
+
+
+@lru_cache(maxsize=4096)
+def _character(char: str, encoding: str, whole: bool) -> _Form | None:
+    """As `_form` for one character. A letter or digit is sought escaped in UTF-8 alone."""
+    if char.isascii() and char.isalnum():
+        first = char.encode(encoding)
+        if not whole or encoding != "utf-8":
+            return _Form(first, b"", frozenset(), b"", len(first))
+        code = f"{ord(char):02x}"
+        digits = f"{code[0]}[{code[1]}{code[1].upper()}]".encode()
+        other = (
+            rb"(?:(?:%(?:25)?|=|\\{1,3}(?:x|u00)|%u00)" + digits + rb"|\\{1,3}u\{(?:00)?" + digits + rb"\}"
+            rb"|&(?:amp;)?#(?:[xX]0{0,2}" + digits + rb"|0?" + str(ord(char)).encode() + rb"(?!\d));?)"
+        )
+        return _Form(first, other, frozenset((b"%", b"=", b"\\", b"&")), b"", 14)
+    ways = sorted(_encoded(_ways(char), encoding), key=lambda way: (-len(way), way))
+    if not ways:
+        return None
+    first = b"".join(_encoded([char], encoding))
+    others = [way for way in ways if way != first]
+    other = b"(?:" + b"|".join(map(re.escape, others)) + b")" if others else b""
+    return _Form(first, other, frozenset(way[:1] for way in others), b"", len(ways[0]))
 
 
 def _encoded(texts: Iterable[str], encoding: str) -> set[bytes]:
@@ -321,25 +417,40 @@ def _ways(char: str) -> frozenset[str]:
 
 
 def _written(char: str) -> set[str]:
-    """How a character is written; letters and digits are seldom escaped, and then in the plainest ways."""
+    """How a character that is neither letter nor digit is written once."""
     data, number = char.encode(), ord(char)
-    if char.isascii() and char.isalnum():
-        return {char, f"%{number:02X}", f"%{number:02x}", f"\\u{number:04x}", f"\\u{number:04X}"}
+    ways = {char, *(f"{text}{end}" for text in _entities(number) for end in (";", ""))}
+    for case in "xX":
+        ways |= {"\\u{" + f"{number:{case}}" + "}", f"\\x{number:02{case}}", f"\\u{number:04{case}}"}
+        for sign in "%=":
+            ways.add("".join(f"{sign}{byte:02{case}}" for byte in data))
+    ways |= {f"&{name}" for name in _NAMES.get(char, ())}
     units = char.encode("utf-16-be").hex()
-    percent = "".join(f"%{byte:02X}" for byte in data)
-    ways = {char, percent, percent.lower(), f"&#{number};", f"&#0{number};"}
-    ways |= {f"&#{x}{zero}{number:{case}};" for x in "xX" for zero in ("", "0", "00") for case in "xX"}
-    named = "apos" if char == "'" else html.entities.codepoint2name.get(number)
-    ways |= {f"&{named};"} if named else set()
     for unit in (units, units.upper()):
+        ways.add("".join(f"%u{unit[start : start + 4]}" for start in range(0, len(unit), 4)))
         ways.add("".join(f"\\u{unit[start : start + 4]}" for start in range(0, len(unit), 4)))
     ways.add("".join(f"\\{byte:03o}" for byte in data))
     for case in "xX":
         ways.add("".join(f"\\x{byte:02{case}}" for byte in data))
         if number < 256:
-            ways |= {f"%{number:02{case}}", f"\\x{number:02{case}}"}
+            ways |= {f"{sign}{number:02{case}}" for sign in ("%", "=", "\\x")}
     if char in "\"'/\\":
         ways.add("\\" + char)
     if char == " ":
         ways.add("+")
     return ways
+
+
+def _entities(number: int) -> set[str]:
+    """A character by its number in HTML, without a semicolon, which may be missing."""
+    return {
+        f"&#{number}",
+        f"&#0{number}",
+        *(f"&#{x}{zeros}{number:{case}}" for x in "xX" for zeros in ("", "0", "00") for case in "xX"),
+    }
+
+
+_NAMES: dict[str, list[str]] = {}
+"""The names of characters in HTML, with their semicolons where they need one."""
+for _name, _char in html.entities.html5.items():
+    _NAMES.setdefault(_char, []).append(_name)
