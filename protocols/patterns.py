@@ -1,8 +1,8 @@
 """Patterns of a document, as far as they can be matched in bounded time.
 
 Python tries ways to divide a text one after another and holds the interpreter meanwhile, so that a pattern such as
-`^(a+)+$` would outlast every limit. Such patterns are told by their structure and are left out: the service checks
-them.
+`^(a+)+$` would outlast every limit. How many ways there can be is reckoned from the structure of a pattern and the
+length of a text. Where they are too many, the pattern is left out: the service checks it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ __all__ = ["is_bounded", "matches"]
 
 _LONGEST = 1000
 """Characters of a pattern that is looked at."""
-_OFTEN = 20
-"""Repetitions from which on the ways to divide a text count."""
-_REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
-_MOST = 3
-"""Endless repetitions in a pattern: the work grows by a power of the text for each."""
+_WAYS = 5_000_000
+"""Ways to match a text that may be tried, which takes a second at the worst."""
+_SHORT = 40
+"""Characters of a text that must be matched in time, or a pattern is of no use."""
 _TEXT = 2000
 """Characters of a text that is matched."""
+_RANGES = 20
+"""Ranges of a pattern without regard to case, of which Python looks at each character."""
+_ENDLESS = 10.0**300
+_REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 _CATEGORIES = {"CATEGORY_DIGIT": r"\d", "CATEGORY_SPACE": r"\s", "CATEGORY_WORD": r"\w"}
 _CATEGORIES |= {f"CATEGORY_NOT_{name[9:]}": pattern.upper() for name, pattern in _CATEGORIES.items()}
 
@@ -31,7 +34,10 @@ _CATEGORIES |= {f"CATEGORY_NOT_{name[9:]}": pattern.upper() for name, pattern in
 def matches(pattern: str, text: str) -> bool:
     """Whether a text has a match of a pattern; true, too, where that cannot be told in bounded time."""
     compiled = _compiled(pattern)
-    return compiled is None or len(text) > _TEXT or compiled.search(text) is not None
+    length = -(-max(len(text), _SHORT) // _SHORT) * _SHORT  # in steps, so that few lengths are remembered
+    if compiled is None or len(text) > _TEXT or not is_bounded(pattern, length):
+        return True
+    return compiled.search(text) is not None
 
 
 @lru_cache(maxsize=1024)
@@ -47,8 +53,8 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
 
 
 @lru_cache(maxsize=4096)
-def is_bounded(pattern: str) -> bool:
-    """Whether a pattern is matched in bounded time: no endless repetition of what can be divided in several ways.
+def is_bounded(pattern: str, length: int = _SHORT) -> bool:
+    """Whether texts of a length are matched with a pattern in bounded time.
 
     One that Python does not know is bounded: it is not matched at all.
     """
@@ -58,21 +64,49 @@ def is_bounded(pattern: str) -> bool:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = re._parser.parse(pattern)  # type: ignore[attr-defined]
-        often = list(_repeated_often(tree))
-        return sum(is_open for is_open, _ in often) <= _MOST and all(_is_divided_once(items) for _, items in often)
+        any_case = re.search(r"\(\?[a-z]*i", pattern) is not None
+        if any_case and _ranges(tree) > _RANGES:
+            return False
+        starts = 1 if tree and str(tree[0][0]) == "AT" and str(tree[0][1]).startswith("AT_BEGINNING") else length
+        return starts * _ways(tree, length, any_case) <= _WAYS
     except re.error:
         return True
     except (RecursionError, OverflowError, MemoryError):
         return False
 
 
-def _repeated_often(items: Any) -> Iterator[tuple[bool, Any]]:
-    """What is repeated often, the outer before the inner, each with whether it is not said how often."""
+def _ranges(items: Any) -> int:
+    """How many ranges of characters there are."""
+    sets = [given for name, given in _all(_flat(items)) if str(name) == "IN"]
+    return sum(str(name) == "RANGE" for members in sets for name, _ in members)
+
+
+def _ways(items: Any, length: int, any_case: bool) -> float:
+    """At most so many ways there are for items to match from one place of a text, one after the other."""
+    ways = 1.0
     for name, given in items:
-        if str(name) in _REPEATS and given[1] > _OFTEN:
-            yield given[1] - given[0] > _OFTEN, given[2]
-        for part in _inside(str(name), given):
-            yield from _repeated_often(part)
+        if str(name) in _REPEATS:
+            ways *= _ways_to_repeat(given, length, any_case)
+        elif str(name) in ("BRANCH", "GROUPREF_EXISTS"):
+            ways *= sum(_ways(part, length, any_case) for part in _inside(str(name), given)) + (str(name) != "BRANCH")
+        else:
+            for part in _inside(str(name), given):
+                ways *= _ways(part, length, any_case)
+        ways = min(ways, _ENDLESS)
+    return ways
+
+
+def _ways_to_repeat(given: Any, length: int, any_case: bool) -> float:
+    fewest, most, inner = given
+    fewest, shortest = int(fewest), int(inner.getwidth()[0])
+    each = _ways(inner, length, any_case)
+    most = min(int(most), length // max(shortest, 1) + 1)
+    spare = max(most - fewest, 0) + 1.0
+    if each == 1:
+        return spare
+    if not any_case and _is_divided_once(inner):
+        return spare + length
+    return min(spare * each ** min(most, 1000), _ENDLESS) if each < 10**4 or most < 50 else _ENDLESS
 
 
 def _inside(name: str, given: Any) -> Iterator[Any]:
@@ -93,14 +127,13 @@ def _inside(name: str, given: Any) -> Iterator[Any]:
 
 
 def _is_divided_once(items: Any) -> bool:
-    """Whether a text can be divided into repetitions in one way only: they are of one length, or each begins with a
-    character that none of them has further on."""
+    """Whether a text can be divided into repetitions in one way only: each begins with a character that none of them
+    has further on, and only one part of it has no fixed length."""
     flat = _flat(items)
-    names = {str(name) for name, given in _all(flat) if str(name) not in _REPEATS or given[0] != given[1]}
-    branching = names & {"BRANCH", "GROUPREF", "GROUPREF_EXISTS"}
-    if not branching and not names & _REPEATS:
-        return True
-    if not flat or str(flat[0][0]) != "LITERAL" or branching:
+    names = [str(name) for name, given in _all(flat) if str(name) not in _REPEATS or given[0] != given[1]]
+    if {"BRANCH", "GROUPREF", "GROUPREF_EXISTS"} & set(names) or sum(name in _REPEATS for name in names) > 1:
+        return False
+    if not flat or str(flat[0][0]) != "LITERAL":
         return False
     first = flat[0][1]
     return not any(_takes(str(name), given, first) for name, given in _all(flat[1:]))
