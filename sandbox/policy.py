@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +32,7 @@ from typing import NoReturn
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
 from protocols.errors import ProgramRefused
+from sandbox.cutting import cut
 from sandbox.facades.catalogue import INSTEAD, MODULES, PACKAGES
 from sandbox.names import CAREFUL, GUARDS, METHOD_DUNDERS, WRITABLE_DUNDERS, is_dunder, is_plain, refusal
 
@@ -56,6 +58,18 @@ SCOPE_LIMIT = 2_000
 
 KEYWORD_LIMIT = 500
 """Named arguments of one call or pattern; the compiler compares each with all others."""
+
+DEPTH_LIMIT = 25
+"""How deep expressions and statements lie, on average: several passes look at all that is in a statement."""
+
+CAPTURE_LIMIT = 30
+"""Names that a pattern of `match` may bind; the compiler moves each past all others, in each alternative again."""
+
+SHARED_LIMIT = 2_000
+"""Names in `global` and `nonlocal`, which the compiler hands on to each function inside."""
+
+_LONG_NAME = re.compile(r"(?:\.(?:[ \t\f]|\\\r?\n)*+[^\s.\\,;:=()\[\]{}\"'#]++(?:[ \t\f]|\\\r?\n)*+){300}")
+"""A name of so many parts, as `import a.a.a`; the parser copies it for each of them."""
 
 _SCOPES = (ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -105,6 +119,9 @@ def compile_program(source: str, rewrite: Callable[[ast.Module], ast.Module] | N
     """
     if len(source) > SOURCE_LIMIT:
         raise ProgramRefused(1, f"a program of {len(source)} characters", f"{SOURCE_LIMIT} is the most")
+    if long_name := _LONG_NAME.search(source):
+        line = source.count("\n", 0, long_name.start()) + 1
+        raise ProgramRefused(line, "a name of more than 300 parts", "split the expression into several statements")
     try:
         with _warning_filters, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a warning about "\d" belongs to the program, not into our own stderr
@@ -125,18 +142,31 @@ def compile_program(source: str, rewrite: Callable[[ast.Module], ast.Module] | N
 
 def _check_size(tree: ast.AST, most: int) -> None:
     """Look at how much there is to compile. Raises: ProgramRefused: Too much."""
-    scopes = 0
-    for number, node in enumerate(ast.walk(tree), 1):
+    number = depths = scopes = shared = 0
+    waiting = [(tree, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        waiting += [(child, depth + 1) for child in ast.iter_child_nodes(node)]
+        number += 1
+        depths += depth
         line = getattr(node, "lineno", 1)
         scopes += isinstance(node, _SCOPES)
+        shared += len(node.names) if isinstance(node, (ast.Global, ast.Nonlocal)) else 0
         keywords = len(node.keywords if isinstance(node, ast.Call) else getattr(node, "kwd_attrs", ()))
         if number > most:
             raise ProgramRefused(line, f"a program of more than {most} expressions", "compute what is regular in it")
+        if depths > DEPTH_LIMIT * most:
+            raise ProgramRefused(line, "so much in such deep nesting", "put parts of it into functions")
         if scopes > SCOPE_LIMIT:
             found = f"a program of more than {SCOPE_LIMIT} functions and comprehensions"
             raise ProgramRefused(line, found, "write one and call it often")
+        if shared > SHARED_LIMIT:
+            raise ProgramRefused(line, f"more than {SHARED_LIMIT} names in `global` and `nonlocal`", "use a dict")
         if keywords > KEYWORD_LIMIT:
             raise ProgramRefused(line, f"a call of more than {KEYWORD_LIMIT} named arguments", "pass a dict with **")
+        if isinstance(node, ast.match_case) and len(_bound_names(node.pattern)) > CAPTURE_LIMIT:
+            found = f"a pattern that binds more than {CAPTURE_LIMIT} names"
+            raise ProgramRefused(node.pattern.lineno, found, "match less, and read the rest from the value")
 
 
 def _check_copies(body: Sequence[ast.AST], copies: int) -> None:
@@ -192,7 +222,7 @@ class Policy(RestrictingNodeTransformer):
     # What is said when something is refused
 
     def _refuse(self, node: ast.AST, found: str, instead: str) -> NoReturn:
-        raise ProgramRefused(getattr(node, "lineno", 1), found, instead)
+        raise ProgramRefused(getattr(node, "lineno", 1), cut(found, 200), instead)
 
     def error(self, node: ast.AST, info: str) -> NoReturn:
         """A refusal of the base class."""
