@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     import yaml
     from referencing import Registry, Resource
 
-__all__ = ["METHODS", "Library", "parse", "pointer", "read"]
+__all__ = ["METHODS", "Library", "parse", "place_of", "pointer", "read"]
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 """What an OpenAPI path may hold operations for."""
 
 _TIMEOUT = (5.0, 20.0)  # seconds to connect, to wait for data
 _LARGEST = 64 * 1024 * 1024  # bytes
+_MOST_VALUES = 5_000_000
+_MOST_KEYS = 50_000  # of an object; what is merged into it is copied
+_MOST_OTHERS = 200
 _REF = re.compile(r"""\$ref["']?\s*:\s*["']?([^"'\s,}#][^"'\s,}]*)""")
 
 
@@ -38,9 +41,13 @@ def read(source: str | Path) -> tuple[bytes, str]:
     text = str(source)
     if text.startswith(("http://", "https://")):
         return _fetch(text), text
-    path = Path(unquote(urlsplit(text).path)) if text.startswith("file:") else Path(text).expanduser()
+    path = Path(_local(text)) if text.startswith("file:") else Path(text).expanduser()
     try:
-        return path.read_bytes(), path.resolve().as_uri()
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
+        if len(data) > _LARGEST:
+            raise ProtocolError(f"{text[:200]}: more than {_LARGEST >> 20} MiB, too large for an API document")
+        return data, path.resolve().as_uri()
     except FileNotFoundError:
         raise ProtocolError(f"{text}: no such file") from None
     except IsADirectoryError:
@@ -50,11 +57,26 @@ def read(source: str | Path) -> tuple[bytes, str]:
         raise ProtocolError(f"{text[:200]}: cannot be read: {reason}") from None
 
 
-def _fetch(url: str) -> bytes:
+def place_of(source: str | Path) -> str:
+    """What a message calls a path or URL: of a URL, without what may be a secret in it."""
+    text = str(source)
+    if not text.startswith(("http://", "https://")):
+        return text
+    scheme, _, rest = re.split(r"[?#]", text, maxsplit=1)[0].partition("//")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}//{host.rpartition('@')[2]}{slash}{path}"
+
+
+def _local(uri: str) -> str:
+    return unquote(urlsplit(uri).path)
+
+
+def _fetch(address: str) -> bytes:
     import requests
 
+    url = place_of(address)
     try:
-        with requests.get(url, timeout=_TIMEOUT, stream=True, headers={"Accept": "application/json, */*"}) as reply:
+        with requests.get(address, timeout=_TIMEOUT, stream=True, headers={"Accept": "application/json, */*"}) as reply:
             if not reply.ok:
                 raise ProtocolError(f"{url}: the server answered {reply.status_code} {reply.reason}")
             data = bytearray()
@@ -84,6 +106,8 @@ def parse(data: bytes, where: str) -> Any:
         wrong = error
     except RecursionError:
         raise ProtocolError(f"{where}: nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise ProtocolError(f"{where}: cannot be read as JSON: {str(error)[:200]}") from None
     start = text.lstrip()[:200].lower()
     if start.startswith(("<!doctype", "<html", "<?xml", "<")):
         raise ProtocolError(
@@ -95,7 +119,10 @@ def parse(data: bytes, where: str) -> Any:
     import yaml
 
     try:
-        return yaml.load(text, Loader=_yaml_loader())
+        content = yaml.load(text, Loader=_yaml_loader())
+        if _written_out(content, {}) > _MOST_VALUES:
+            raise ProtocolError(f"{where}: its aliases stand for more than {_MOST_VALUES} values")
+        return content
     except yaml.MarkedYAMLError as error:
         if start.startswith(("{", "[")):
             raise ProtocolError(bad_json) from None
@@ -104,6 +131,19 @@ def parse(data: bytes, where: str) -> Any:
         raise ProtocolError(f"{where}: not valid YAML{place}: {error.problem or error.context}") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ProtocolError(f"{where}: neither JSON nor YAML: {str(error).splitlines()[0]}") from None
+
+
+def _written_out(value: object, sizes: dict[int, int]) -> int:
+    """How many values there are once each alias is what it stands for. Raises: RecursionError, ValueError."""
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in sizes:
+        sizes[id(value)] = 0
+        parts = value.values() if isinstance(value, dict) else value
+        sizes[id(value)] = 1 + sum(_written_out(part, sizes) for part in parts)
+    elif sizes[id(value)] == 0:
+        raise ValueError("an alias that stands for what it is in")
+    return sizes[id(value)]
 
 
 def _yaml_loader() -> type[yaml.CSafeLoader]:
@@ -119,6 +159,11 @@ def _yaml_loader() -> type[yaml.CSafeLoader]:
                 if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
                     key.tag = "tag:yaml.org,2002:str"
             return super().construct_mapping(node, deep=deep)
+
+        def flatten_mapping(self, node: yaml.MappingNode) -> None:
+            super().flatten_mapping(node)
+            if len(node.value) > _MOST_KEYS:
+                raise yaml.MarkedYAMLError(problem=f"more than {_MOST_KEYS} keys", problem_mark=node.start_mark)
 
     for tag, pattern, first in (
         ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
@@ -153,6 +198,7 @@ class Library:
         self.name = name
         self._prepare = prepare
         self._others: dict[str, Any] = {}
+        self._missing: dict[str, ProtocolError] = {}
         self._digests: dict[str, str] = {}
         self._registry = self._new_registry(content)
 
@@ -171,15 +217,29 @@ class Library:
 
     def other(self, uri: str) -> Any:
         """The parsed content of a further document. Raises: ProtocolError."""
+        if uri in self._missing:
+            raise self._missing[uri]
         if uri not in self._others:
-            if not urlsplit(uri).scheme:
-                raise ProtocolError(f"{uri}: a relative reference in a document whose own place is not known")
-            if self.uri.startswith("http") and not uri.startswith(("http://", "https://")):
-                raise ProtocolError(f"{uri}: a document from the web may not point to a local file")
-            data, _ = read(uri)
-            self._digests[uri] = hashlib.sha256(data).hexdigest()
-            self._others[uri] = self._prepare(parse(data, uri))
+            try:
+                self._others[uri] = self._read(uri)
+            except ProtocolError as error:
+                self._missing[uri] = error
+                raise
         return self._others[uri]
+
+    def _read(self, uri: str) -> Any:
+        if not urlsplit(uri).scheme:
+            raise ProtocolError(f"{uri}: a relative reference in a document whose own place is not known")
+        if len(self._others) + len(self._missing) >= _MOST_OTHERS:
+            raise ProtocolError(f"{uri}: one of more than {_MOST_OTHERS} further documents, which are not read")
+        on_web = uri.startswith(("http://", "https://"))
+        if self.uri.startswith("http") and not on_web:
+            raise ProtocolError(f"{uri}: a document from the web may not point to a local file")
+        if not on_web and Path(_local(uri)).exists() and not Path(_local(uri)).is_file():
+            raise ProtocolError(f"{uri}: a document may point to files only")
+        data, _ = read(uri)
+        self._digests[uri] = hashlib.sha256(data).hexdigest()
+        return self._prepare(parse(data, uri))
 
     @property
     def has_others(self) -> bool:

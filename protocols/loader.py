@@ -15,7 +15,7 @@ from typing import Any
 
 from protocols import openapi
 from protocols.defects import repair
-from protocols.documents import Library, parse, read
+from protocols.documents import Library, parse, place_of, read
 from protocols.errors import ProtocolError
 from protocols.model import Protocol
 from protocols.validation import verdict
@@ -37,10 +37,13 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
         content: Any = source
     else:
         data, uri = read(source)
-        name = str(source)
+        name = place_of(source)
         content = parse(data, name)
     digest = hashlib.sha256(data).hexdigest()
-    protocol = _build(content, data, uri, name, digest)
+    try:
+        protocol = _build(content, data, uri, name, digest)
+    except RecursionError:
+        raise ProtocolError(f"{name}: nested too deeply") from None
     if not protocol.tools:
         reasons = "; ".join(warning for warning in protocol.warnings if warning.startswith("left out"))
         raise ProtocolError(f"{name}: no operation in it can be used{': ' + reasons if reasons else ''}")

@@ -211,6 +211,9 @@ class Builder:
     def _absolute(self, url: str) -> str:
         if not urlsplit(url).scheme and self.library.uri.startswith("http"):
             url = urljoin(self.library.uri, url)
+        parts = urlsplit(url)
+        if "@" in parts.netloc:  # a sign-in, which is no program's business
+            url = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
         return url.rstrip("/")
 
     def _security_schemes(self) -> Iterator[SecurityScheme]:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from http.cookies import SimpleCookie
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from urllib.parse import parse_qsl, quote, urlencode, urljoin, urlsplit
+from urllib.parse import parse_qsl, quote, unquote_plus, urlencode, urljoin, urlsplit
 
 from protocols.auth import Credential, holds_secret, redact, redact_stream
 from protocols.calling import BoundCall, bind, payload
@@ -28,6 +28,7 @@ from protocols.model import Protocol, Tool
 from sandbox.bodies import KEPT, beginning, keep
 from sandbox.conduct import Conduct
 from sandbox.cutting import cut, cut_arguments, nested, one_line, size_of
+from sandbox.identity import SAFE
 from sandbox.reach import URL_LIMIT, Origin, Place, Reach, UnreachableError, check_length, climbs
 from sandbox.records import CallRecord, Limits
 from sandbox.replies import Reply, charset, header, reading, reads_as_bytes, recoded, retry_after, service_message
@@ -73,15 +74,27 @@ after lies in files."""
 _READS = frozenset({"GET", "HEAD"})
 _NOT_THE_PROGRAMS = frozenset(
     "host content-length transfer-encoding connection keep-alive upgrade te trailer proxy-authorization "
-    "proxy-authenticate proxy-connection accept-encoding".split()
+    "proxy-authenticate proxy-connection accept-encoding content-encoding".split()
 )
-"""Headers that belong to the connection, or say how a reply is packed, into which the broker looks."""
+"""Headers that belong to the connection, or say how a body is packed, into which the broker looks."""
 
-_INSTEAD_OF_CHECKED = frozenset(
-    "x-http-method-override x-http-method x-method-override x-original-method x-original-url x-rewrite-url "
-    "x-override-url x-forwarded-path x-forwarded-host x-forwarded-prefix forwarded".split()
+_INSTEAD_OF_CHECKED = re.compile(
+    r"(x-)?((http|original|forwarded|rewrite|override)-)*(method|verb)(-override)?|-method"
+    r"|(x-)?([a-z]+-)*(original|rewrite|rewritten|override|forwarded)-(url|uri|request-uri|path|prefix|host|server)"
+    r"|x-(http-)?host(-override)?|(x-)?(http-)?(url|uri|path)-override|forwarded|destination"
 )
-"""Headers by which some services take another method or path than the one that was checked."""
+"""Headers by which some services take another method, path or host than the one that was checked."""
+
+_METHOD = re.compile(r"\s*[_.\[]method(\0.*)?", re.IGNORECASE | re.DOTALL)
+"""A field by which some services take another method, as they read its name."""
+
+_METHOD_IN_JSON = re.compile(
+    b'"' + b"".join(rb"(?:%c|\\u00%02x)" % (char, char) for char in b"_method") + rb'"\s*:', re.IGNORECASE
+)
+_METHOD_IN_PARTS = re.compile(rb"(?<!file)name\s*=\s*[\"']?\s*[_.\[]method\b", re.IGNORECASE)
+
+_NO_COOKIE_NAME = re.compile(r"[^\x21-\x7e]|[=;,\"\\]")
+"""What the name of a cookie does not have in it."""
 
 _DEFAULT_HEADERS = {"User-Agent": "python-requests/2", "Accept-Encoding": "gzip, deflate", "Accept": "*/*"}
 
@@ -227,7 +240,9 @@ class Broker:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
             if climbs(bound.path) and not climbs(known.path):
                 raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
-            plan = _plan(bound)
+            plan = self._unmoved(known, _plan(bound))
+            if _overrides(known, plan):
+                raise ToolError(f"{tool}() must not give a _method, which may change the method", tool=tool)
         except (ToolError, ValueError, TypeError, RecursionError) as error:  # the last three: values no schema foresees
             begun.arguments = {**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})}
             problem = self._redacted(str(error))
@@ -282,23 +297,26 @@ class Broker:
             ).prepare()
             check_length(str(prepared.url))
             place = self._reach.locate(method, str(prepared.url))
+            body = prepared.body.encode() if isinstance(prepared.body, str) else prepared.body
+            kept = {name: str(value) for name, value in prepared.headers.items() if self._passes(name)}
+            own_cookies = next((value for name, value in given.items() if _plain_name(name) == "cookie"), None)
+            plan = Plan(
+                method=method,
+                path=place.path,
+                query=self._passing(place.tool, urlsplit(str(prepared.url)).query),
+                headers=kept,
+                cookies=dict(cookies or {}) if own_cookies is None else _cookies(own_cookies),
+                body=body,
+                timeout=timeout,
+                redirects=redirects,
+            )
+            if _overrides(place.tool, plan):
+                raise UnreachableError("InvalidURL", "the body must not give a _method, which may change the method")
         except (requests.RequestException, UnreachableError, UnicodeError, ValueError) as error:
             kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
             message = one_line(self._redacted(str(error)))
             record = self._finish(begun, error=message)
             return Reply(record, record.url, failure=kind, problem=cut(message))
-        kept = {name: str(value) for name, value in prepared.headers.items() if self._passes(name)}
-        own_cookies = next((value for name, value in given.items() if _plain_name(name) == "cookie"), None)
-        plan = Plan(
-            method=method,
-            path=place.path,
-            query=self._passing(place.tool, urlsplit(str(prepared.url)).query),
-            headers=kept,
-            cookies=dict(cookies or {}) if own_cookies is None else _cookies(own_cookies),
-            body=prepared.body.encode() if isinstance(prepared.body, str) else prepared.body,
-            timeout=timeout,
-            redirects=redirects,
-        )
         begun.tool, begun.arguments = place.tool.name if place.tool else None, _arguments(place, plan)
         begun.url = str(prepared.url)
         return self._conduct.make(begun, place, plan, retry=False, shown=begun.url)
@@ -307,35 +325,50 @@ class Broker:
         """Whether a header of the program is sent on as it is."""
         name = _plain_name(header)
         shown = cut(header.strip(), 100)
-        if name in _INSTEAD_OF_CHECKED:
+        instead = _INSTEAD_OF_CHECKED.fullmatch(name) is not None
+        if instead:
             self._warn(f"the program's own header {shown} was not sent: it may change the method or path")
         elif re.fullmatch("[a-z0-9-]+", name) is None:
             self._warn(f"the program's own header {shown!r} was not sent: a name has letters, digits, - and _ alone")
             return False
-        return name not in _NOT_THE_PROGRAMS and name not in _INSTEAD_OF_CHECKED and name != "cookie"
+        return name not in _NOT_THE_PROGRAMS and not instead and name != "cookie"
+
+    def _unmoved(self, tool: Tool, plan: Plan) -> Plan:
+        """A call of a tool without headers that are the connection's, although the document has them; a read also
+        without those that make a write of it."""
+        dropped = [
+            name
+            for name in plan.headers
+            if _plain_name(name) in _NOT_THE_PROGRAMS
+            or (tool.method in SAFE and _INSTEAD_OF_CHECKED.fullmatch(_plain_name(name)) is not None)
+        ]
+        for name in dropped:
+            self._warn(f"the header {cut(name, 100)} of {tool.name} was not sent: it may change the request")
+        return replace(plan, headers={name: text for name, text in plan.headers.items() if name not in dropped})
 
     def _without_method(
         self, data: bytes | Sequence[Sequence[str]] | None, kind: str
     ) -> bytes | Sequence[Sequence[str]] | None:
         """A form without the field by which some services take another method than the one that was checked."""
         if isinstance(data, bytes):
-            pairs = parse_qsl(data.decode("latin-1"), keep_blank_values=True) if _FORM in kind.lower() else []
+            text = data.decode("latin-1") if _FORM in kind.lower() else ""
+            pairs, overridden = parse_qsl(text, keep_blank_values=True), _names_method(text)
         else:
             pairs = [(str(pair[0]), str(pair[1])) for pair in data or () if len(pair) == 2]
-        if all(name.strip().lower() != "_method" for name, _ in pairs):
+            overridden = any(_METHOD.fullmatch(name) for name, _ in pairs)
+        if not overridden:
             return data
         self._warn("the program's own form field _method was not sent: it may change the method")
-        kept = [(name, value) for name, value in pairs if name.strip().lower() != "_method"]
+        kept = [(name, value) for name, value in pairs if not _METHOD.fullmatch(name)]
         return urlencode(kept, encoding="latin-1").encode() if isinstance(data, bytes) else kept
 
     def _passing(self, tool: Tool | None, query: str) -> _Query:
         """The query of a program, without what may change the method that was checked."""
         found = parse_qsl(query, keep_blank_values=True)
-        documented = tool is None or any(p.location == "query" and p.name == "_method" for p in tool.parameters)
-        if documented or all(name.lower() != "_method" for name, _ in found):
+        if _documents_method(tool) or not _names_method(query):
             return _Query(found, query)
         self._warn("the program's own query parameter _method was not sent: it may change the method")
-        return _Query([(name, value) for name, value in found if name.lower() != "_method"])
+        return _Query([(name, value) for name, value in found if not _METHOD.fullmatch(name)])
 
     # One call, step by step
 
@@ -383,7 +416,7 @@ class Broker:
             return Reply(record, visible, sent=sent, failure=error.kind, problem=problem)
         except (requests.RequestException, UnreachableError, ValueError) as error:  # a header, an address, a length
             kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
-            message = self._redacted(cut(str(error)))
+            message = cut(self._redacted(str(error)))
             record = self._finish(begun, error=message)
             problem = self._redacted(f"{place.called}: {plan.method} {plan.path} can't be sent — {message}")
             return Reply(record, visible, sent=sent, failure=kind, problem=cut(problem))
@@ -525,7 +558,7 @@ class Broker:
         for one in begun:
             one.arguments = {}
             with contextlib.suppress(Exception):  # of whoever is told of calls: `broken` has it
-                self._finish(one, error=self._redacted(cut(f"{type(error).__name__}: {error}")))
+                self._finish(one, error=cut(self._redacted(f"{type(error).__name__}: {error}")))
 
     def _shown(self, arguments: dict[str, object]) -> dict[str, object]:
         """Arguments as the record keeps them: such as are large are cut."""
@@ -612,12 +645,16 @@ class Broker:
 
         headers = {name: value for name, value in plan.headers.items() if name.lower() != "accept-encoding"}
         query, cookies = list(plan.query), dict(plan.cookies)
+        for name in [name for name in cookies if not name or _NO_COOKIE_NAME.search(name)]:
+            self._warn(f"the program's own cookie {cut(name, 100)!r} was not sent: that is no name")
+            del cookies[name]
         for credential in self._chosen(place.tool):
             own: tuple[dict[str, str], list[tuple[str, str]], dict[str, str]] = ({}, [], {})
             credential.apply(*own)
-            names = {name.lower() for name in own[0]}
-            for name in [name for name in headers if name.lower() in names]:
+            names = {_plain_name(name) for name in own[0]}
+            for name in [name for name in headers if _plain_name(name) in names]:
                 self._overruled(f"header {name}", headers[name] not in own[0].values())
+                del headers[name]
             for name, value in query:
                 if name in dict(own[1]):
                     self._overruled(f"query parameter {name}", value != dict(own[1])[name])
@@ -785,6 +822,28 @@ def _joined(base: str, target: str) -> str:
         return urljoin(base, target)
     except ValueError:
         return target
+
+
+def _names_method(form: str) -> bool:
+    """Whether a query or form gives a method, to services that part it at `&` or at `;`."""
+    return any(_METHOD.fullmatch(unquote_plus(part.partition("=")[0])) for part in re.split("[&;]", form))
+
+
+def _documents_method(tool: Tool | None) -> bool:
+    """Whether a write has a parameter for the method."""
+    return tool is not None and tool.method not in SAFE and any(p.name == "_method" for p in tool.arguments)
+
+
+def _overrides(tool: Tool | None, plan: Plan) -> bool:
+    """Whether a request gives a method in its query or body that some services take for its own."""
+    if _documents_method(tool):
+        return False
+    body = plan.body or b""
+    kind = next((value for name, value in plan.headers.items() if _plain_name(name) == "content-type"), "").lower()
+    if _FORM in kind and _names_method(body.decode("latin-1")):
+        return True
+    inside = _METHOD_IN_PARTS if kind.lstrip().startswith("multipart/") else _METHOD_IN_JSON
+    return inside.search(body) is not None or any(_METHOD.fullmatch(name) for name, _ in plan.query)
 
 
 def _plain_name(header: str) -> str:

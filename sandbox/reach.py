@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -29,6 +30,9 @@ HOST_LIMIT = 512
 
 _ORIGIN = re.compile(r"(?i:https?)://(\[[0-9A-Fa-f:.]+\]|[^\W_]([\w.-]*[^\W_])?\.?)(:[0-9]{1,5})?/?")
 """A scheme, a name or an address, and a port; nothing else."""
+
+_OVERLONG = re.compile(r"%c0%(a[ef])|%e0%80%(a[ef])", re.IGNORECASE)
+"""A dot or slash in more bytes of UTF-8 than it has, which some services take."""
 
 DECODINGS = 5
 """Times that a path is decoded to see what it means; one that still changes then means nothing good."""
@@ -229,12 +233,15 @@ def climbs(path: str) -> bool:
     decoded = _decoded(path)
     if decoded is None:
         return True
-    return any(part.partition(";")[0].strip() in (".", "..") for part in decoded.replace("\\", "/").split("/"))
+    # As a service may read it that takes dots of any width, or ends a name at a zero byte.
+    plain = unicodedata.normalize("NFKC", decoded).replace("\\", "/")
+    return any(re.split("[;\0]", part)[0].strip() in (".", "..") for part in plain.split("/"))
 
 
 def _decoded(path: str) -> str | None:
     """A path decoded until it stays as it is; None if it does not soon."""
     for _ in range(DECODINGS):
+        path = _OVERLONG.sub(lambda match: chr(int(match[1] or match[2], 16) & 0x3F), path)
         if (decoded := unquote(path)) == path:
             return path
         path = decoded

@@ -207,6 +207,10 @@ def _late(seconds: float) -> str:
 
 
 def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: Addresses) -> Any:
+    class Pool(pool):  # type: ignore[misc]
+        def _make_request(self, conn: Any, method: str, url: str, **options: Any) -> Any:
+            return super()._make_request(conn, method, _Target(url), **options)
+
     class Connection(connection):  # type: ignore[misc]
         response_class = _Reply
         _twin: socket.socket | None = None
@@ -243,10 +247,10 @@ def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: Addresses
                     self._twin.close()
             own(self.sock)
 
-        def request(self, *args: Any, **options: Any) -> None:
+        def request(self, method: str, url: str, *args: Any, **options: Any) -> None:
             if self.sock is not None:  # kept alive from an earlier request, perhaps of another thread
                 own(self.sock)
-            super().request(*args, **options)
+            super().request(method, url.whole if isinstance(url, _Target) else url, *args, **options)
 
         def send(self, data: Any) -> None:
             if self.sock is None:  # as the library does; until there is a connection nothing has left
@@ -254,11 +258,27 @@ def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: Addresses
             leave()
             super().send(data)
 
-    return type(pool.__name__, (pool,), {"ConnectionCls": Connection})
+    return type(pool.__name__, (Pool,), {"ConnectionCls": Connection})
+
+
+class _Target(str):
+    """What a request asks for, as the library may log it: without its query, in which there may be a key."""
+
+    __slots__ = ("whole",)
+    whole: str
+
+    def __new__(cls, whole: str) -> _Target:
+        target = super().__new__(cls, whole.partition("?")[0])
+        target.whole = whole
+        return target
 
 
 class _Reply(http.client.HTTPResponse):
-    """A reply whose headers, all together, and lines between chunks have a size."""
+    """A reply whose headers, all together, and lines between chunks have a size.
+
+    What stands among its headers and is none is dropped: the library would write it, which may be an echo of the
+    request, into a log.
+    """
 
     fp: Any
 
@@ -270,6 +290,8 @@ class _Reply(http.client.HTTPResponse):
         lines = self.fp
         super().begin()
         lines.heading = False
+        self.msg.set_payload("")
+        self.msg.defects = []
 
 
 class _Lines:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -242,33 +242,55 @@ def read_program(file: Path) -> str:
 
 def check_api_options(simulate: bool, base_url: str | None, auth: tuple[str, ...]) -> None:
     """Refuse what contradicts itself. Raises: click.UsageError."""
+    if base_url and "@" in base_url.partition("//")[2].partition("/")[0]:
+        raise click.UsageError("--base-url holds a user name or password; leave it out and pass it with --auth")
     if simulate and base_url:
         raise click.UsageError("--simulate and --base-url exclude each other: the simulated API has a URL of its own")
     if simulate and auth:
         raise click.UsageError("--simulate needs no --auth: the simulated API comes with a made-up credential")
 
 
-def check_server(protocol: Protocol, base_url: str | None) -> None:
-    """See that somebody listens where the API is said to be, before a model is asked.
+def check_server(protocol: Protocol, base_url: str | None, allow: Sequence[str] = ()) -> None:
+    """See that somebody listens where the API is said to be, before a model is asked; a private address is left alone
+    unless the user named it.
 
     Raises:
         UsageError: The base URL is none.
         APIError: Nobody answers there.
     """
+    from sandbox.addresses import Addresses, RefusedAddressError
+    from sandbox.reach import origin
+
     known = [server.url for server in protocol.servers]
     url = base_url or (known[0] if known else "")
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
+        host, port = parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError as error:
-        raise UsageError(f"--base-url {url!r} is no URL: {error}") from None
+        raise UsageError(f"--base-url {url.rpartition('@')[2]!r} is no URL: {error}") from None
     if parts.scheme not in ("http", "https") or not host:
         if base_url is None:
             return  # the agent says that the document names no server
-        raise UsageError(f"--base-url {url!r} is no URL of a service; write it as https://HOST[:PORT][/PATH]")
+        raise UsageError(
+            f"--base-url {url.rpartition('@')[2]!r} is no URL of a service; write it as https://HOST[:PORT][/PATH]"
+        )
+    where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
     try:
-        socket.create_connection((host, port or (443 if parts.scheme == "https" else 80)), _PATIENCE).close()
+        named = {(place.host, place.port) for place in map(origin, allow)} | ({(host, port)} if base_url else set())
+        _connect(Addresses(named).of(host, port), port)
+    except RefusedAddressError as error:
+        raise APIError(str(error)) from None
     except OSError as error:
         why = error.strerror or str(error)
-        where = f"{parts.scheme}://{parts.netloc}"
         raise APIError(f"nobody answers at {where}: {why}; check the base URL (--base-url)") from None
+
+
+def _connect(addresses: Sequence[str], port: int) -> None:
+    """Connect to the first of the addresses that takes it. Raises: OSError."""
+    for left, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
+        try:
+            socket.create_connection((address, port), _PATIENCE).close()
+            break
+        except OSError:
+            if left == 1:
+                raise

@@ -172,7 +172,7 @@ def solve(
             if not asked["simulate"] and resume is None:
                 for one in asked["auth"]:
                     credential(one, protocol)
-                check_server(protocol, asked["base_url"])
+                check_server(protocol, asked["base_url"], asked["allow"])
             offer_pull(name)
             with (
                 open_view(quiet=as_json and not verbose, verbose=verbose, stdout=not as_json) as shown,
