@@ -21,6 +21,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
+from protocols.bounded import Exhausted, bounded, rules, spend
 from protocols.errors import ToolError, UsageError
 from protocols.model import SEPARATORS, Parameter, Protocol, Schema, Tool
 from protocols.names import argument_name, tool_name
@@ -42,6 +43,7 @@ _PLAIN |= {
 _PLAIN |= {"format", "discriminator", "contentMediaType", "contentEncoding"}
 _INTEGER = re.compile(r"[-+]?\d+")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_LONGEST_NUMBER = 4000  # Python reads no longer ones
 _TEMPLATE = re.compile(r"\{([^{}]*)\}")
 _ARTICLES = {"integer": "an integer", "array": "a list", "object": "a dict", "boolean": "True or False", "null": "None"}
 
@@ -88,17 +90,24 @@ def bind(
         definitions: `Protocol.definitions`, to check inside schemas that contain themselves.
     Raises: ToolError: An argument is unknown, missing or wrong; the message names the nearest valid one.
     """
+    with bounded():
+        return _bound(tool, args, kwargs, definitions or {})
+
+
+def _bound(
+    tool: Tool, args: Sequence[object], kwargs: Mapping[str, object], definitions: Mapping[str, Schema]
+) -> BoundCall:
     given, whole = _assigned(tool, args, kwargs)
     values: dict[str, object] = {}
     for parameter in tool.arguments:
         if parameter.argument not in given:
             continue
-        values[parameter.argument] = _checked(tool, parameter, given[parameter.argument], definitions or {})
+        values[parameter.argument] = _checked(tool, parameter, given[parameter.argument], definitions)
     covered = whole is not _ABSENT or _may_go_without(tool, values)
     for parameter in tool.arguments:
         if parameter.required and parameter.argument not in values and not (covered and parameter.location == "body"):
             raise _error(tool, f"misses the required argument {parameter.argument!r}", kwargs, missing=True)
-    body, sent = _body(tool, values, whole, definitions or {})
+    body, sent = _body(tool, values, whole, definitions)
     path = _path(tool, values)
     query: list[tuple[str, str]] = []
     headers: dict[str, str] = {}
@@ -125,10 +134,11 @@ def bind(
 def check_argument(tool: Tool, argument: str, value: object, definitions: Mapping[str, Schema] | None = None) -> None:
     """Look at one argument of a call by itself. Raises: ToolError: It is unknown, or its value is wrong."""
     given, whole = _assigned(tool, (), {argument: value})
-    for name in given:
-        _checked(tool, _argument(tool, name), given[name], definitions or {})
-    if whole is not _ABSENT:
-        _body(tool, {}, whole, definitions or {})
+    with bounded():
+        for name in given:
+            _checked(tool, _argument(tool, name), given[name], definitions or {})
+        if whole is not _ABSENT:
+            _body(tool, {}, whole, definitions or {})
 
 
 def payload(call: BoundCall) -> tuple[bytes, str] | None:
@@ -395,10 +405,10 @@ def _checked(tool: Tool, parameter: Parameter, value: object, definitions: Mappi
             value = [value] if parameter.explode else value.split(separator)
         elif isinstance(value, list) and types and not {"array", "object"} & set(types):
             value = SEPARATORS.get(parameter.style, ",").join(map(_text, value))
-    value = _coerced(value, schema)
+    value = _coerced_in_time(value, schema)
     if _types(schema) == ("array",) and parameter.argument != "body" and isinstance(value, str | int | float):
-        value = _coerced([value], schema)  # a value alone is a list of one
-    problem = _violation(value, schema, definitions)
+        value = _coerced_in_time([value], schema)  # a value alone is a list of one
+    problem = _violation_in_time(value, schema, definitions)
     if problem is not None:
         raise ToolError(f"{tool.name}(): argument {parameter.argument!r} {problem}", tool=tool.name)
     return value
@@ -431,8 +441,23 @@ def _foreign(value: object) -> object | None:
     return None if value is None or isinstance(value, str | int | float | bytes) else value
 
 
+def _coerced_in_time(value: Any, schema: object) -> Any:
+    try:
+        return _coerced(value, schema)
+    except Exhausted:
+        return value
+
+
+def _violation_in_time(value: Any, schema: object, definitions: Mapping[str, Schema]) -> str | None:
+    try:
+        return _violation(value, schema, definitions)
+    except Exhausted:  # the service says what it makes of it
+        return None
+
+
 def _coerced(value: Any, schema: object) -> Any:
     """The value in the type that the schema names, where no information is lost; else as it was."""
+    spend()
     if not isinstance(schema, Mapping):
         return value
     for key in ("anyOf", "oneOf"):
@@ -464,9 +489,9 @@ def _coerced(value: Any, schema: object) -> Any:
 
 
 def _from_text(text: str, types: Sequence[str], value: str) -> object:
-    if ("integer" in types or "number" in types) and _INTEGER.fullmatch(text):
+    if ("integer" in types or "number" in types) and len(text) <= _LONGEST_NUMBER and _INTEGER.fullmatch(text):
         return int(text)
-    if "number" in types and _NUMBER.fullmatch(text):
+    if "number" in types and len(text) <= _LONGEST_NUMBER and _NUMBER.fullmatch(text):
         return float(text)
     if "boolean" in types and text.lower() in ("true", "false"):
         return text.lower() == "true"
@@ -480,6 +505,7 @@ def _from_text(text: str, types: Sequence[str], value: str) -> object:
 
 def _violation(value: Any, schema: object, definitions: Mapping[str, Schema]) -> str | None:
     """What is wrong with the value, as the end of a sentence that begins with the argument; None if nothing is."""
+    spend()
     if schema is True or schema is None or not isinstance(schema, Mapping):
         return "is not allowed" if schema is False else None
     if not _is_plain(schema):
@@ -581,10 +607,9 @@ class _ByIdentity:
 
 @lru_cache(maxsize=512)
 def _validator(key: _ByIdentity) -> Any:
-    from jsonschema import Draft202012Validator
     from jsonschema.validators import extend
 
-    sending = extend(Draft202012Validator, {"required": _required})  # type: ignore[no-untyped-call]
+    sending = extend(rules(), {"required": _required})  # type: ignore[no-untyped-call]
     return sending({**key.schema, "$defs": dict(key.definitions)} if key.definitions else dict(key.schema))
 
 
@@ -716,11 +741,11 @@ def _body(
     if "" in inside:
         return _encodable(tool, inside[""]), True
     if whole is not _ABSENT:
-        whole = _coerced(_plain(whole), tool.body.schema)
+        whole = _coerced_in_time(_plain(whole), tool.body.schema)
         if inside and not isinstance(whole, dict):
             raise ToolError(f"{tool.name}(): body= is not a dict, so {next(iter(inside))!r} has no place in it")
         body = {**whole, **inside} if isinstance(whole, dict) else whole
-        problem = _violation(body, tool.body.schema, definitions)
+        problem = _violation_in_time(body, tool.body.schema, definitions)
         if problem is not None:
             raise ToolError(f"{tool.name}(): body= {problem}", tool=tool.name)
         return _encodable(tool, body), True
@@ -728,7 +753,7 @@ def _body(
         return None, False
     body = {**_shared(tool, values), **inside}
     if tool.body.schema.keys() & {"oneOf", "anyOf", "allOf", "not", "if", "minProperties", "dependentRequired"}:
-        problem = _violation(body, tool.body.schema, definitions)
+        problem = _violation_in_time(body, tool.body.schema, definitions)
         if problem is not None:
             raise ToolError(f"{tool.name}(): the body {problem}", tool=tool.name)
     return _encodable(tool, body), True

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from protocols.bounded import has_linear_work
 from protocols.documents import METHODS, Library, pointer
 from protocols.errors import ProtocolError
 from protocols.model import Schema
@@ -122,7 +123,7 @@ def _errors(document: Mapping[str, Any]) -> Iterator[ValidationError]:
 
     new = str(document.get("openapi")).startswith("3.1")
     rules = OpenAPIV31SpecValidator if new else OpenAPIV30SpecValidator
-    for error in rules.schema_validator.iter_errors(document):
+    for error in has_linear_work(rules.schema_validator).iter_errors(document):
         yield from _leaves(error)
 
 
@@ -134,7 +135,7 @@ def _bad_schemas(document: Mapping[str, Any], library: Library) -> Iterator[tupl
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    rules = Draft202012Validator(Draft202012Validator.META_SCHEMA)
+    rules = has_linear_work(Draft202012Validator(Draft202012Validator.META_SCHEMA))
     builder = Builder(document, library)
     roots: dict[str, list[object]] = {}
     for path, method, item, operation, base in builder.operations():

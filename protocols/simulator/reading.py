@@ -16,6 +16,7 @@ from math import isfinite
 from typing import Any
 from urllib.parse import parse_qsl
 
+from protocols.bounded import rules
 from protocols.model import SEPARATORS, Location, Parameter, Protocol, Schema, Tool
 from protocols.shapes import items_of, kinds_of, properties_of, resolve, type_of
 from protocols.simulator.messages import Request, RequestError
@@ -234,10 +235,9 @@ def _multipart(content_type: str, body: bytes) -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def _validator_class() -> Any:
-    from jsonschema import Draft202012Validator  # here, for it takes a tenth of a second and is seldom needed
-    from jsonschema.validators import extend
+    from jsonschema.validators import extend  # here, for it takes a tenth of a second and is seldom needed
 
-    return extend(Draft202012Validator, {"required": _required})  # type: ignore[no-untyped-call]
+    return extend(rules(), {"required": _required})  # type: ignore[no-untyped-call]
 
 
 def _required(_: Any, required: Sequence[str], value: Any, schema: Schema) -> Iterator[Any]:

@@ -1,0 +1,103 @@
+"""JSON Schema in bounded work.
+
+A schema may send a value through the same part along a million ways (`anyOf` of `anyOf` …), compare each item of a
+list with all others, or match names with a pattern that takes forever. What a document asks for and what a program
+passes are both strangers' work, so that the steps of one check are counted, and one that takes too many is left to the
+service.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from typing import Any
+
+from protocols.patterns import is_bounded, matches
+
+__all__ = ["Exhausted", "bounded", "has_linear_work", "rules", "spend"]
+
+STEPS = 50_000
+"""Keywords of schemas that one check may look at; it takes less than a second."""
+_NAME = 200
+"""Characters of a property's name that is matched."""
+
+_left: ContextVar[list[int] | None] = ContextVar("steps that are left", default=None)
+
+
+class Exhausted(Exception):  # noqa: N818 - it is no error, and never leaves this package
+    """A check has taken its steps; nothing can be said of the value."""
+
+
+@contextmanager
+def bounded(steps: int = STEPS) -> Iterator[None]:
+    """Count the steps of the checks inside, all in all. What is over is told by `Exhausted` from `spend`."""
+    before = _left.set([steps])
+    try:
+        yield
+    finally:
+        _left.reset(before)
+
+
+def spend(steps: int = 1) -> None:
+    """Count steps. Raises: Exhausted: There are none left."""
+    left = _left.get()
+    if left is not None:
+        left[0] -= steps
+        if left[0] < 0:
+            raise Exhausted
+
+
+@lru_cache(maxsize=1)
+def rules() -> Any:
+    """The validator class of JSON Schema 2020-12 whose steps are counted."""
+    from jsonschema import Draft202012Validator  # here, for it takes a tenth of a second and is seldom needed
+    from jsonschema.validators import extend
+
+    keywords = {name: _counted(name, keyword) for name, keyword in Draft202012Validator.VALIDATORS.items()}
+    own = {"pattern": _counted("pattern", _pattern), "uniqueItems": _unique_items}
+    return extend(Draft202012Validator, {**keywords, **own})  # type: ignore[no-untyped-call]
+
+
+def has_linear_work(validator: Any) -> Any:
+    """A validator like this one that compares the items of a list in linear work."""
+    from jsonschema.validators import extend
+
+    kind = extend(type(validator.evolve()), {"uniqueItems": _unique_items})  # type: ignore[no-untyped-call]
+    return kind(validator.schema, registry=validator._registry, format_checker=validator.format_checker)
+
+
+Keyword = Callable[[Any, Any, Any, Any], Any]
+
+
+def _counted(name: str, keyword: Keyword) -> Keyword:
+    names_matter = name in ("patternProperties", "additionalProperties", "unevaluatedProperties")
+
+    def counted(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
+        spend(1 + (len(wanted) if name == "enum" else 0))
+        patterns = schema.get("patternProperties") if names_matter and isinstance(schema, Mapping) else None
+        if patterns and isinstance(value, Mapping):
+            spend(len(value) * len(patterns))
+            if any(len(str(key)) > _NAME for key in value) or not all(is_bounded(one, _NAME) for one in patterns):
+                raise Exhausted
+        yield from keyword(validator, wanted, value, schema) or ()
+
+    return counted
+
+
+def _pattern(validator: Any, pattern: Any, value: Any, schema: Any) -> Iterator[Any]:
+    from jsonschema import ValidationError
+
+    if isinstance(value, str) and not matches(str(pattern), value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+def _unique_items(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
+    from jsonschema import ValidationError
+
+    if wanted is True and isinstance(value, list):
+        texts = {json.dumps(item, sort_keys=True, default=repr) for item in value}
+        if len(texts) < len(value):
+            yield ValidationError(f"{value!r} has non-unique elements")
