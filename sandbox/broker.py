@@ -25,7 +25,7 @@ from protocols.auth import Credential, holds_secret, redact, redact_stream
 from protocols.calling import BoundCall, bind, payload
 from protocols.errors import LimitReached, ToolError
 from protocols.model import Protocol, Tool
-from sandbox.bodies import KEPT, beginning, keep
+from sandbox.bodies import BEGINNING, KEPT, beginning, keep
 from sandbox.conduct import Conduct
 from sandbox.cutting import cut, cut_arguments, nested, one_line, size_of
 from sandbox.identity import SAFE
@@ -773,31 +773,55 @@ def _plan(bound: BoundCall) -> Plan:
 
 
 def _arguments(place: Place, plan: Plan) -> dict[str, object]:
-    """What a request gave, by argument name as far as the tool knows it; of a large body, how it begins."""
-    names = {(p.location, p.name): p.argument for p in place.tool.arguments} if place.tool else {}
+    """What a request gave, by argument name as far as the tool knows it; of a large body, how it begins.
+
+    A name that stands in two places is shown for both: `id` and `body id`.
+    """
+    names: dict[tuple[str, str], str] = {}
+    if place.tool is not None:
+        names = {(p.location, p.name): p.argument for p in place.tool.arguments}
     arguments: dict[str, object] = dict(place.arguments)
-    for name, value in plan.query:
-        arguments[names.get(("query", name), name)] = value
-    if plan.body and len(plan.body) > KEPT:
-        return {**arguments, "body": beginning(plan.body)}
-    body: object = None
+
+    def add(where: str, given: Mapping[str, object]) -> None:
+        for name, value in given.items():
+            argument = names.get((where, name), name)
+            arguments[f"{where} {name}" if argument in arguments else argument] = value
+
+    add("query", _grouped(plan.query))
     kind = next((value for name, value in plan.headers.items() if name.lower() == "content-type"), "")
-    if plan.body and _FORM in kind:
-        form: dict[str, Any] = {}
-        for name, value in parse_qsl(plan.body.decode("utf-8", "replace"), keep_blank_values=True):
-            form[name] = [*_listed(form[name]), value] if name in form else value
-        body = form
-    elif plan.body:
-        try:
-            body = json.loads(plan.body)
-        except (ValueError, RecursionError):
-            body = beginning(plan.body)
+    body: object = _begun(plan.body or b"")
+    if plan.body and len(plan.body) <= KEPT:
+        if _FORM in kind.lower():
+            body = _grouped(parse_qsl(plan.body.decode("utf-8", "replace"), keep_blank_values=True))
+        else:
+            with contextlib.suppress(ValueError, RecursionError):
+                body = json.loads(plan.body, object_pairs_hook=_once)
     if isinstance(body, dict):
-        for name, value in body.items():
-            arguments[names.get(("body", str(name)), str(name))] = value
-    elif body is not None:
-        arguments["body"] = body
-    return {**arguments, **place.arguments}  # what is in the path says on what a call acts, whatever else it gives
+        add("body", body)
+    elif plan.body and body is not None:
+        add("body", {"body": body})
+    return arguments
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
+    """Pairs by name; of a name that comes more than once, all values."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        found[name] = [*_listed(found[name]), value] if name in found else value
+    return found
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object. Raises: ValueError: A name is in it twice, and who knows which one counts."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a name is given twice")
+    return dict(pairs)
+
+
+def _begun(body: bytes) -> str:
+    """A raw body, or how it begins and how large it is."""
+    text = beginning(body)
+    return text if len(body) <= BEGINNING else f"{text}… ({len(body)} bytes)"
 
 
 def _listed(value: Any) -> list[Any]:

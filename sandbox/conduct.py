@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Conduct"]
 
+_USUAL = frozenset({"accept", "accept-encoding", "connection", "content-length", "user-agent"})
+"""Headers that say nothing of what a call does."""
+
+_READABLE = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
+"""Media types of bodies that are shown by their values."""
+
 _UNSET = "00000000-0000-4000-8000-000000000000"
 """Stands for an idempotency key until the call has its row in the journal."""
 
@@ -74,7 +80,7 @@ class Conduct:
             return self._rehearsed(begun, place, plan, retry)
         if self._journal is not None:
             return self._journaled(self._journal, begun, place, plan, retry, shown)
-        if write and (why := self.gate.refusal(self._asked(begun))) is not None:
+        if write and (why := self.gate.refusal(self._question(self._asked(begun), plan))) is not None:
             return self._stopped(begun, place, why, refused=True)
         return self._broker._perform(begun, place, plan, retry=retry, shown=shown)
 
@@ -93,7 +99,7 @@ class Conduct:
             if settled is not None:
                 return settled
             entry = journal.again(entry, asked)
-        if write and (why := self.gate.refusal(asked)) is not None:
+        if write and (why := self.gate.refusal(self._question(asked, plan))) is not None:
             if entry.state == "planned":
                 journal.drop(entry)
             return self._stopped(begun, place, why, refused=True)
@@ -161,6 +167,16 @@ class Conduct:
             0,
             begun.style,
         )
+
+    def _question(self, asked: CallRecord, plan: Plan) -> CallRecord:
+        """A call as somebody is asked about it: with what a program puts beside its arguments, too."""
+        if asked.style != "requests":
+            return asked
+        kind = header(plan.headers, "content-type") or ""
+        hidden = _USUAL | ({"content-type"} if kind.partition(";")[0].strip().lower() in _READABLE else set())
+        beside = {f"header {name}": text for name, text in plan.headers.items() if name.lower() not in hidden}
+        beside |= {f"cookie {name}": text for name, text in plan.cookies.items()}
+        return replace(asked, arguments={**asked.arguments, **self._clean(cut_arguments(beside))})
 
     def _clean(self, value: Any) -> Any:
         """Data without a secret in it."""

@@ -58,5 +58,6 @@ def cut_arguments(arguments: Mapping[str, object]) -> dict[str, object]:
             break
         deep = nested(value)
         text = "…" if deep else str(value)
-        kept[cut(name, ENTRIES)] = value if len(text) < ENTRIES and not deep else cut(text, ENTRIES + 1)
+        size = f" ({len(text)} characters)" if len(text) > ENTRIES + 1 else ""
+        kept[cut(name, ENTRIES)] = value if len(text) < ENTRIES and not deep else cut(text, ENTRIES + 1) + size
     return kept

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
+import re
 import select
 import sys
+import termios
 import threading
-from collections.abc import Callable, Mapping
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 
@@ -18,7 +23,13 @@ from sandbox.records import CallRecord
 __all__ = ["Confirm", "can_ask"]
 
 WIDEST = 200
-"""Characters of one argument that are shown; its name and how long it is are shown in any case."""
+"""Characters of one value that are shown; its name and how long it is are shown in any case."""
+
+MOST = 60
+"""Values that are shown."""
+
+_FEW = 8
+"""Values that leave the request in sight, which else is shown once more."""
 
 TICK = 0.1
 """Seconds after which a question notices that the command is over."""
@@ -45,11 +56,13 @@ class Confirm:
     def __call__(self, call: CallRecord) -> bool:
         """Whether the write may be sent. Anything but y or yes is a no."""
         given = _given(call.arguments)
+        request = f"  {call.method} {call.url}"
         with self._pause():
-            click.echo(visible(f"The program wants to write: {call.tool or call.method}"), err=True)
-            click.echo(visible(f"  {call.method} {call.url}"), err=True)
-            for line in given:
-                click.echo(visible(f"  {line}"), err=True)
+            lines = [f"The program wants to write: {call.tool or call.method}", request, *given]
+            for line in [*lines, *([request] if len(given) > _FEW else [])]:
+                click.echo(_seen(line), err=True)
+            with contextlib.suppress(termios.error):  # what was typed before the question is no answer to it
+                termios.tcflush(sys.stdin, termios.TCIFLUSH)
             click.echo("Send it? [y/N] ", err=True, nl=False)
             while not self._over.is_set():
                 if select.select([sys.stdin], [], [], TICK)[0]:
@@ -58,10 +71,44 @@ class Confirm:
 
 
 def _given(arguments: Mapping[str, object]) -> list[str]:
-    """Each argument in a line of its own, cut by itself: a long one does not hide the others."""
-    lines = []
-    for name, value in arguments.items():
-        text = json.dumps(value, ensure_ascii=False, default=str)
+    """Each value in a line of its own, cut by itself: a long one does not hide the others."""
+    lines = list(itertools.islice(_lines("", arguments), MOST + 1))
+    return lines if len(lines) <= MOST else [*lines[:MOST], "and more values, which are NOT shown here"]
+
+
+def _lines(place: str, value: object) -> Iterator[str]:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, Mapping) and value and (not place or len(text) > WIDEST):
+        for name, part in value.items():
+            plain = str(name) if _NAME.fullmatch(str(name)) else json.dumps(str(name), ensure_ascii=False)
+            plain = plain if len(plain) <= WIDEST else f"{plain[:WIDEST]}…"
+            yield from _lines(f"{place}.{plain}" if place else plain, part)
+    elif isinstance(value, list | tuple) and value and len(text) > WIDEST:
+        for index, part in enumerate(value):
+            yield from _lines(f"{place}[{index}]", part)
+    elif place:
         shown = text if len(text) <= WIDEST else f"{text[:WIDEST]}… ({len(text)} characters)"
-        lines.append(f"{name if len(name) <= WIDEST else f'{name[:WIDEST]}…'}: {shown}")
-    return lines
+        yield f"{place}: {shown}"
+
+
+def _seen(line: str) -> str:
+    """A line in which everything is seen: what takes no room, blanks that are none, and letters of another alphabet
+    among Latin ones are spelled out."""
+    line = _UNSEEN.sub(lambda found: f"<U+{ord(found[0]):04X}>", visible(line.replace("\n", "\\n")))
+    return _MIXED.sub(_spelled, line)
+
+
+def _spelled(word: re.Match[str]) -> str:
+    """A word with Latin letters, the others of which may only look like such."""
+    letters = [(char, unicodedata.name(char, "").partition(" ")[0]) for char in word[0]]
+    if not {"LATIN"} < {script for _, script in letters} & {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"}:
+        return word[0]
+    return "".join(char if script == "LATIN" else f"<U+{ord(char):04X}>" for char, script in letters)
+
+
+_NAME = re.compile(r"[A-Za-z_][\w.-]*( [\w.-]+)?", re.ASCII)
+_MIXED = re.compile(r"[^\W\d_]{2,}")
+_UNSEEN = re.compile(
+    "[\u00a0\u00ad\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u202f\u205f\u2800\u3000\u3164"
+    "\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)

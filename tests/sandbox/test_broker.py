@@ -698,7 +698,7 @@ def test_the_records_of_a_run_have_a_size(api: LocalAPI, broker: Broker) -> None
     kept = [call.response for call in broker.calls]
     assert kept[:9] == ["x" * 200_000] * 9
     assert isinstance(kept[11], LargeBody)
-    assert broker.calls[12].arguments == {"text": "y" * 100 + "…", "level": 3}
+    assert broker.calls[12].arguments == {"text": "y" * 100 + "… (300000 characters)", "level": 3}
     assert len(api.requests[-1].body) > 300_000
 
 
