@@ -27,7 +27,7 @@ from probing.scrub import Scrubber
 from probing.seen import SeenValues
 from protocols.errors import UsageError
 from protocols.graph import ProtocolGraph
-from protocols.model import Protocol, Response
+from protocols.model import Protocol, Response, Tool
 from protocols.wants import Want
 from protocols.words import is_identifier
 from sandbox import CallRecord
@@ -66,6 +66,7 @@ class Learned:
         self._calls: dict[str, list[Seen]] = {}
         self.hollow: set[str] = set()
         self.names: dict[str, None] = {}
+        self._names_of: dict[str, dict[str, None]] = {}
         self.seen = SeenValues(protocol)
         self.demanded: dict[str, dict[str, None]] = {}
         self.records: dict[Record, str] = {}
@@ -122,7 +123,7 @@ class Learned:
             told = said(body, call.error)
         else:
             told = disguised(body) or call.error or ""
-            self.names.update(dict.fromkeys(names_in(raw)))
+            self._name(call.tool, raw)
             if not told:
                 self.seen.add(self.protocol.tool(call.tool), call.arguments, raw)
         if call.status is None or call.status >= 300 or told:
@@ -146,6 +147,16 @@ class Learned:
         """What is to be removed from the service now, and what cannot be."""
         self.made, self.lost = list(made), list(lost)
         self._write({"made": [asdict(one) for one in self.made], "lost": self.lost})
+
+    def names_for(self, tool: Tool) -> list[str]:
+        """What a tool may look for: the names of what it is about, then those of other things."""
+        own = self._names_of.get(noun_of_path(tool.path), {})
+        return list({**own, **self.names})
+
+    def _name(self, tool: str, body: object) -> None:
+        names = dict.fromkeys(names_in(body))
+        self.names.update(names)
+        self._names_of.setdefault(noun_of_path(self.protocol.tool(tool).path), {}).update(names)
 
     def text(self, text: str) -> str:
         """A text without what is nobody's business."""
@@ -234,7 +245,7 @@ class Learned:
                     given, sent = dict(data["given"]), int(data.get("sent", 1))
                     self._keep(tool, data["status"], data["body"], data["told"], given, sent)
                     if not data["told"]:
-                        self.names.update(dict.fromkeys(names_in(data["body"])))
+                        self._name(tool, data["body"])
                         if data["status"] is not None and data["status"] < 300:
                             self.seen.add(self.protocol.tool(tool), given, data["body"])
                 case _:

@@ -168,13 +168,15 @@ class Prober:
     def _round(self, number: int) -> bool:
         """Try every tool that has not answered with what is known; whether one of them did.
 
-        Tools that make objects come after those that read, so that what is there is listed before anything is made.
+        Tools that make objects come after those that read, so that what is there is listed before anything is made;
+        and what is about one thing after what lists things, so that no name is made up for one that is seen later.
         Tools that are not asked for come last, and only while one is left that is.
         """
         graph = ProtocolGraph(self.known)
         news = False
         by_turn = sorted(
-            self.protocol.tools, key=lambda tool: (tool.name not in self._only, self._permission.makes(tool))
+            self.protocol.tools,
+            key=lambda tool: (tool.name not in self._only, self._permission.makes(tool), _is_about_one(tool)),
         )
         for tool in by_turn:
             if not self._open(tool) or (tool.name not in self._only and not self._left()):
@@ -401,6 +403,10 @@ class Prober:
         run = self._sandbox.run(program)
         with suppress(UsageError):  # a full disk is no reason to leave things behind
             self._take(run)
+
+
+def _is_about_one(tool: Tool) -> bool:
+    return any(one.required and one.location == "path" for one in tool.arguments)
 
 
 def _needed(tool: Tool) -> list[str]:

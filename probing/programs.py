@@ -16,7 +16,7 @@ from protocols.graph import ProtocolGraph
 from protocols.model import Parameter, Protocol, Tool
 from protocols.render import sentence
 from protocols.routes import steps
-from protocols.shapes import type_of
+from protocols.shapes import items_of, resolve, type_of
 from protocols.wants import Want, attribute_of
 from protocols.words import SEARCHES, SIZES, is_identifier, noun_of, words
 from protocols.worked import FINDS, worked
@@ -29,6 +29,9 @@ _CHOICES = 4
 """Values of an enumeration of which each is asked for."""
 SEVERAL = 8
 """Things of which a tool is asked once it is known to answer: what only some of them have is optional."""
+
+_FILTERS = 8
+"""Values of an enumeration that an empty list is filtered by."""
 
 _MORE = 3
 """Times as many programs for a tool that reads, where values that were seen may be meant."""
@@ -66,6 +69,7 @@ def programs(
         yield from _making(tool, graph, learned, permission, most, among)
         return
     yield from _plain(tool)
+    yield from _filtered(tool, learned)
     yield from _demanded(tool, learned, most)
     if _names(tool, graph, learned):  # what was seen to be called so is surer than any other name
         yield from _with_seen(tool, graph, learned, permission, most)
@@ -100,6 +104,22 @@ def _plain(tool: Tool) -> Iterator[tuple[str, str]]:
     if tool.writes or any(one.required for one in tool.arguments):
         return
     yield f"print({tool.name}())", ""
+
+
+def _filtered(tool: Tool, learned: Learned) -> Iterator[tuple[str, str]]:
+    """The call of a list that was empty, with each value of a filter that it does not go by on its own."""
+    if tool.writes or any(one.required for one in tool.arguments):
+        return
+    for one in tool.arguments:
+        schema = resolve(one.schema, learned.protocol)
+        items = items_of(schema, learned.protocol) if type_of(schema) == "array" else None
+        values = (resolve(items, learned.protocol) if items is not None else schema).get("enum")
+        usual = schema.get("default")
+        for value in values[:_FILTERS] if isinstance(values, list) else ():
+            if tool.name not in learned.hollow:
+                return  # nothing is missing
+            if value is not None and value not in (usual if isinstance(usual, list) else [usual]):
+                yield f"print({tool.name}({one.argument}={[value] if items is not None else value!r}))", ""
 
 
 def _demanded(tool: Tool, learned: Learned, most: int) -> Iterator[tuple[str, str]]:
@@ -197,7 +217,7 @@ def _chained(
     elif '"…"' not in program:
         yield program, ""
     else:
-        for word in islice([*islice(learned.names, most), *_FIRST_WORDS], most):
+        for word in islice([*islice(learned.names_for(tool), most), *_FIRST_WORDS], most):
             yield program.replace('"…"', json.dumps(word, ensure_ascii=False)), word
 
 

@@ -46,7 +46,15 @@ def is_hollow(body: object) -> bool:
     if not lists and not inner:
         return not body
     told = [part for part in body.values() if isinstance(part, str | int | float) and part != ""]
-    return not any(lists) and not told and all(is_hollow(part) for part in inner)
+    return not any(lists) and not told and all(_is_count(part, lists) or is_hollow(part) for part in inner)
+
+
+def _is_count(part: Mapping[str, object], lists: list[list[object]]) -> bool:
+    """Whether an object beside a list only says which part of it this is: `{"skip": 0, "all_records_count": 0}`."""
+    return bool(lists) and all(
+        PAGING.intersection(words(str(key))) and (value is None or isinstance(value, str | int | float))
+        for key, value in part.items()
+    )
 
 
 def _holds(part: object) -> bool:

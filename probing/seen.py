@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
+from dataclasses import replace
+from itertools import islice, zip_longest
 from urllib.parse import unquote, urlsplit
 
-from probing.identifiers import is_value
+from probing.identifiers import is_value, noun_of_path
 from protocols.model import Parameter, Protocol, Tool
 from protocols.shapes import resolve, type_of
 from protocols.wants import attribute_of
@@ -31,6 +32,9 @@ _LONGEST = 300
 _CALLED = ("id", "uuid", "key", "slug", "name", "path", "code", "number", "title", "label")
 """Keys of an item by which it may be called, the surest first."""
 _PARAMETER = re.compile(r"\{([^{}]+)\}")
+_PLACE = re.compile(r"(?:[^\s/:?#]+/)+[^\s/:?#]+\.\w+")
+"""A path in a tree, to a file with an ending."""
+_MOST_PLACES = 24
 _PLACES = frozenset({"directory", "dir", "file", "folder", "path", "prefix"})
 """Last words of arguments that name a place in a tree, whose top is `/`."""
 
@@ -42,6 +46,7 @@ class SeenValues:
         self._protocol = protocol
         self._fields: dict[tuple[str, ...], dict[object, None]] = {}
         self._links: dict[str, dict[str, None]] = {}
+        self._places: dict[str, Mapping[str, object]] = {}
         self._linked = [(tool.name, _link_pattern(tool)) for tool in protocol.tools if _PARAMETER.search(tool.path)]
         self._replies: dict[str, list[tuple[Mapping[str, object], object]]] = {}
 
@@ -49,22 +54,25 @@ class SeenValues:
         """Remember what a good reply held."""
         if not tool.writes:
             self._replies.setdefault(_template(tool.path), []).append((given, body))
-        self._remember(body, 0)
+        self._remember(body, 0, given)
 
-    def _remember(self, value: object, depth: int) -> None:
+    def _remember(self, value: object, depth: int, given: Mapping[str, object]) -> None:
         if depth > _DEEPEST:
             return
         if isinstance(value, Mapping):
             for key, part in value.items():
                 self._follow(part)
+                self._note_place(key, given)
+                self._note_place(part, given)
                 if _usable(part):
                     self._fields.setdefault(words(str(key)), {})[part] = None
                 else:
-                    self._remember(part, depth + 1)
+                    self._remember(part, depth + 1, given)
         elif isinstance(value, list):
             for part in value[:_ITEMS]:
                 self._follow(part)
-                self._remember(part, depth + 1)
+                self._note_place(part, given)
+                self._remember(part, depth + 1, given)
 
     def _follow(self, value: object) -> None:
         """Remember the addresses of operations that a reply names: what stands in their place is a value for it."""
@@ -74,6 +82,13 @@ class SeenValues:
         for name, pattern in self._linked:
             if (found := pattern.search(path)) is not None and len(self._links.setdefault(name, {})) < _KEYS:
                 self._links[name][json.dumps([unquote(text) for text in found.groups()])] = None
+
+    def _note_place(self, value: object, given: Mapping[str, object]) -> None:
+        """Remember what may be the path of a file, of what is a key or a value."""
+        if not isinstance(value, str) or len(value) > _LONGEST or len(self._places) >= _MOST_PLACES:
+            return
+        if _PLACE.fullmatch(value):
+            self._places.setdefault(value, given)
 
     def linked(self, tool: Tool) -> Iterator[dict[str, object]]:
         """The path arguments of a tool as addresses in replies have them."""
@@ -94,6 +109,7 @@ class SeenValues:
     def calls(self, tool: Tool, arguments: list[Parameter]) -> Iterator[dict[str, object]]:
         """Values for several arguments of a tool together, the likeliest first; none where one has no candidate."""
         paths = [one for one in arguments if one.location == "path"]
+        paths.sort(key=lambda one: tool.path.find(f"{{{one.name}}}"))
         given: set[str] = set()
         for addressed in self.linked(tool) if paths else ():
             others = [one for one in arguments if one.location != "path"]
@@ -110,7 +126,13 @@ class SeenValues:
                     if repr(call) not in given:
                         given.add(repr(call))
                         yield call
+        for call in self._placed(arguments, paths):
+            if repr(call) not in given:
+                given.add(repr(call))
+                yield call
         each = [list(islice(self.candidates(tool, one), _KEYS)) for one in arguments]
+        if any(each):
+            each = [values or self._bound(one) for one, values in zip(arguments, each, strict=True)]
         for place in range(max(map(len, each), default=0) if all(each) else 0):
             call = {
                 one.argument: values[min(place, len(values) - 1)] for one, values in zip(arguments, each, strict=True)
@@ -119,16 +141,64 @@ class SeenValues:
                 given.add(repr(call))
                 yield call
 
+    def _placed(self, arguments: list[Parameter], paths: list[Parameter]) -> Iterator[dict[str, object]]:
+        """Paths in a tree that replies held (`linux/tool-1.0.zip`), each with what that reply was asked with."""
+        for one in paths:
+            for place, asked in self._places.items() if self.top(one) is not None else ():
+                others = [other.argument for other in arguments if other is not one]
+                if all(name in asked for name in others):
+                    yield {one.argument: place, **{name: asked[name] for name in others}}
+
     def _rest(self, arguments: list[Parameter], paths: list[Parameter]) -> dict[str, object] | None:
         rest = {one.argument: next(self._called(one), None) for one in arguments if one not in paths}
         return None if None in rest.values() else rest
 
     def candidates(self, tool: Tool, parameter: Parameter) -> Iterator[object]:
-        """Values for one argument: of the list above it, then of fields that are called like it."""
-        listed = (value for _, value in self._listed(tool, parameter)) if parameter.location == "path" else iter(())
-        yield from islice(listed, _FIRST)
+        """Values for one argument: of the list above it, then of fields that are called like it.
+
+        Where arguments are numbered (`handle1`, `handle2`) each takes another value of the same things.
+        """
+        name, number = _numbered(parameter)
+        if number and any(one != parameter and _numbered(one)[0] == name for one in tool.parameters):
+            first = next(one for one in tool.parameters if _numbered(one)[0] == name)
+            yield from islice(self._candidates(tool, replace(first, name=name), first.name), number - 1, None)
+        else:
+            yield from self._candidates(tool, parameter, parameter.name)
+
+    def _candidates(self, tool: Tool, parameter: Parameter, place: str) -> Iterator[object]:
+        in_path = parameter.location == "path"
+        listed = [value for _, value in self._listed(tool, parameter, place)] if in_path else []
+        yield from listed[:_FIRST]
         yield from self._called(parameter)
-        yield from listed
+        yield from listed[_FIRST:]
+        if in_path and not listed and _anonymous(_above(tool, place)) not in map(_anonymous, self._replies):
+            yield from self._of_any_kind(tool, parameter)
+
+    def _of_any_kind(self, tool: Tool, parameter: Parameter) -> Iterator[object]:
+        """Identifiers of the things of each list, where nothing says of which kind one is (`/living/{handle}`).
+
+        The kinds that the tool's own words name come first, and of each kind the first things.
+        """
+        if len(words(parameter.name)) != 1 or not is_identifier(parameter.name):
+            return
+        spoken = {noun_of(word) for word in words(f"{tool.summary or ''} {tool.description or ''}")}
+        kinds: dict[str, list[object]] = {}
+        for template, replies in self._replies.items():
+            if "{" in template:
+                continue
+            for _, body in replies:
+                values = (item.get(parameter.name) for item in _items(body, "") if isinstance(item, Mapping))
+                kinds.setdefault(noun_of_path(template), []).extend(one for one in values if self._fits(one, parameter))
+        for noun in sorted(kinds, key=lambda noun: noun not in spoken):
+            yield from islice(dict.fromkeys(kinds[noun]), _FIRST)
+
+    def _bound(self, parameter: Parameter) -> list[object]:
+        """A number that nothing names: the least, and the second of two bounds (`x1`, `x2`) is above the first."""
+        schema = resolve(parameter.schema, self._protocol)
+        least = schema.get("minimum")
+        if type_of(schema) not in ("integer", "number") or is_identifier(parameter.name):
+            return []
+        return [max(_numbered(parameter)[1] or 1, least if isinstance(least, int) else 1)]
 
     def _called(self, parameter: Parameter) -> Iterator[object]:
         parts = words(parameter.name)
@@ -152,9 +222,11 @@ class SeenValues:
         text = type_of(resolve(parameter.schema, self._protocol)) in ("string", "")
         return "/" if text and _PLACES.intersection(words(parameter.name)[-1:]) else None
 
-    def _listed(self, tool: Tool, parameter: Parameter) -> Iterator[tuple[Mapping[str, object], object]]:
+    def _listed(
+        self, tool: Tool, parameter: Parameter, place: str = ""
+    ) -> Iterator[tuple[Mapping[str, object], object]]:
         """What the list above a part of a path holds, each with what that list was asked with."""
-        above = _template(tool.path.partition(f"{{{parameter.name}}}")[0])
+        above = _above(tool, place or parameter.name)
         names = {name: position for position, name in enumerate(_PARAMETER.findall(tool.path))}
         for template, replies in self._replies.items():
             if _anonymous(template) != _anonymous(above):
@@ -188,6 +260,17 @@ def _link_pattern(tool: Tool) -> re.Pattern[str]:
     return re.compile(f"{text}$")
 
 
+def _numbered(parameter: Parameter) -> tuple[str, int]:
+    """The name of an argument without the number at its end, and that number; 0 where there is none."""
+    text = parameter.name.rstrip("0123456789")
+    return (text.rstrip("_-"), int(parameter.name[len(text) :])) if text != parameter.name else (parameter.name, 0)
+
+
+def _above(tool: Tool, place: str) -> str:
+    """The path of the list that a part of a path is taken from."""
+    return _template(tool.path.partition(f"{{{place}}}")[0])
+
+
 def _template(path: str) -> str:
     return path.rstrip("/")
 
@@ -201,19 +284,24 @@ def _usable(value: object) -> bool:
 
 
 def _items(body: object, noun: str, depth: int = 0) -> Iterator[object]:
-    """The things that a reply lists: items of its lists, or the names that are the keys of an object of objects."""
+    """The things that a reply lists: items of its lists, or the names that are the keys of an object."""
     if isinstance(body, list):
         yield from body[:_ITEMS]
     elif isinstance(body, Mapping) and depth < 3:
         lists = [part for part in body.values() if isinstance(part, list) and part]
-        for items in sorted(lists, key=len, reverse=True):
-            yield from items[:_ITEMS]
+        if len(body) > 1 and all(isinstance(part, list) for part in body.values()):
+            yield from list(map(str, body))[:_KEYS]  # a list for each kind: the kinds are what is asked for
+        lists.sort(key=len, reverse=True)
+        for row in zip_longest(*(items[:_ITEMS] for items in lists), fillvalue=None):
+            yield from (item for item in row if item is not None)
         maps = {str(key): part for key, part in body.items() if isinstance(part, Mapping)}
         for key, part in maps.items():
             if noun_of(key) in WRAPPERS | {noun}:
                 yield from _items(part, noun, depth + 1)
         if maps and len(maps) == len(body):
             yield from list(maps)[:_KEYS]
+        elif depth == 0 and not lists and not maps:  # settings by their names
+            yield from list(map(str, body))[:_KEYS]
 
 
 def _names_of(item: object, parameter: Parameter) -> Iterator[object]:

@@ -1,9 +1,11 @@
-"""Three small services of different style, to be probed: each keeps its things, and knows what it had at first.
+"""Four small services of different style, to be probed: each keeps its things, and knows what it had at first.
 
 - Cms: a store of items in SQLite with `{"data": …}` around all, relations that are a number or an object, and system
   collections. It answers 200 to what is made, 204 to a few, and 500 after the row is stored to one.
 - Files: a server of files and running programs; names in place of identifiers, and errors in plain text.
 - Books: pages of `results`, and errors by field.
+- Registry: kinds and settings that are keys of an object, handles of several kinds, numbered arguments, a list that is
+  filtered by default, paths of files among the keys of a reply, and a POST that answers nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from protocols import load
 from protocols.model import Protocol
 from tests.local_api import PREFIX, Answer, LocalAPI, Received
 
-__all__ = ["Books", "Cms", "Files", "Small"]
+__all__ = ["Books", "Cms", "Files", "Registry", "Small"]
 
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
 
@@ -242,4 +244,96 @@ class Books(Small):
             case [kind, number]:
                 found = [one for one in things[kind] if str(one["id"]) == number]
                 return Answer(200, found[0]) if found else Answer(404, {"detail": "Not found."})
+        return Answer(404, {"detail": "Not found."})
+
+
+def _get(*parameters: Mapping[str, Any], summary: str = "") -> dict[str, Any]:
+    return {"get": {"summary": summary, "parameters": list(parameters), "responses": {}}}
+
+
+_STATES = {"type": "array", "items": {"type": "string", "enum": ["waiting", "done"]}, "default": ["waiting"]}
+
+
+class Registry(Small):
+    """People, places and the packages in a few rooms."""
+
+    paths = {  # noqa: RUF012
+        "/rooms/{room_name}/downloads": _get(_parameter("room_name", "path")),
+        "/files/{room_name}/{path}": _get(_parameter("path", "path"), _parameter("room_name", "path")),
+        "/rooms": {
+            **_get(),
+            "post": {
+                "requestBody": {
+                    "required": True,
+                    **_json({"type": "object", "required": ["name"], "properties": {"name": TEXT}}),
+                },
+                "responses": {"201": {"description": "made"}},
+            },
+        },
+        "/rooms/{room_name}": {"delete": {"parameters": [_parameter("room_name", "path")], "responses": {}}},
+        "/types": _get(),
+        "/types/{type}": _get(_parameter("type", "path")),
+        "/settings": _get(),
+        "/settings/{key}": _get(_parameter("key", "path")),
+        "/places": _get(),
+        "/people": _get(),
+        "/living/{handle}": _get(_parameter("handle", "path"), summary="Tell whether a person is alive"),
+        "/kinship/{handle1}/{handle2}": _get(
+            _parameter("handle1", "path"), _parameter("handle2", "path"), summary="How two people are related"
+        ),
+        "/people/{handle}/years/{year1}/{year2}": _get(
+            _parameter("handle", "path"), _parameter("year1", "path", NUMBER), _parameter("year2", "path", NUMBER)
+        ),
+        "/jobs": _get(_parameter("state", schema=_STATES)),
+        "/jobs/{job_id}": _get(_parameter("job_id", "path", NUMBER)),
+        "/places/search": {"get": {"parameters": [{**_parameter("q"), "required": True}], "responses": {}}},
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rooms = ["maps", "old maps"]
+
+    def reply(self, received: Received, parts: list[str], query: dict[str, str]) -> Answer:
+        people = [{"handle": f"i{number}", "name": name} for number, name in enumerate(("Ida", "Per", "Ola", "Eva"))]
+        places = [{"handle": f"p{number}", "name": name} for number, name in enumerate(("Hamar", "Moss", "Voss"))]
+        handles = [str(person["handle"]) for person in people]
+        types = {"birth": ["early", "late"], "move": ["inland", "abroad"], "visit": []}
+        settings = {"MAIL_HOST": "mail.example"}
+        match received.method, parts:
+            case "POST", ["rooms"]:
+                self.rooms.append(received.json()["name"])  # type: ignore[index]
+                return Answer(201, None)
+            case "DELETE", ["rooms", room] if room in self.rooms:
+                self.rooms.remove(room)
+                return Answer(204)
+            case "GET", ["rooms"]:
+                return Answer(200, [{"name": room, "public": True} for room in self.rooms])
+            case "GET", ["rooms", room, "downloads"]:  # of a room that there is not, too
+                return Answer(200, {"of": room, "files": {"linux/atlas-1.0.zip": 3} if room == "maps" else {}})
+            case "GET", ["files", "maps", *place] if "/".join(place) == "linux/atlas-1.0.zip":
+                return Answer(200, {"size": 77})
+            case "GET", ["types"]:
+                return Answer(200, types)
+            case "GET", ["types", name] if types.get(name):
+                return Answer(200, types[name])
+            case "GET", ["settings"]:
+                return Answer(200, settings)
+            case "GET", ["settings", name] if name in settings:
+                return Answer(200, {"value": settings[name]})
+            case "GET", ["places", "search"]:
+                return Answer(200, [place for place in places if place["name"] == query["q"]])
+            case "GET", ["people" | "places" as kind]:
+                return Answer(200, people if kind == "people" else places)
+            case "GET", ["living", handle] if handle in handles:
+                return Answer(200, {"living": True})
+            case "GET", ["kinship", first, second] if first != second and {first, second} <= set(handles):
+                return Answer(200, {"relation": "cousin"})
+            case "GET", ["people", handle, "years", first, second] if handle in handles and int(first) < int(second):
+                return Answer(200, [{"year": int(first), "event": "birth"}])
+            case "GET", ["jobs"]:
+                job = {"id": 4, "task": "tidy up", "state": "done"}
+                held = [job] if query.get("state") == "done" else []
+                return Answer(200, {"pagination": {"skip": 0, "all_records_count": len(held)}, "result": held})
+            case "GET", ["jobs", "4"]:
+                return Answer(200, {"id": 4, "task": "tidy up", "state": "done"})
         return Answer(404, {"detail": "Not found."})

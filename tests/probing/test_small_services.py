@@ -18,7 +18,7 @@ from probing.replies import is_hollow
 from protocols import load
 from sandbox import Sandbox
 from tests.local_api import LocalAPI
-from tests.probing.small_services import Books, Cms, Files, Small
+from tests.probing.small_services import Books, Cms, Files, Registry, Small
 
 
 def probe(service: Small, writes: str = "deny") -> tuple[Prober, tuple[str, ...]]:
@@ -76,6 +76,19 @@ def test_of_what_is_made_nothing_stays() -> None:
     assert prober.found["GET_folders"].outcome == "documented"  # there was one for a while
 
 
+def test_arguments_without_a_list_of_their_own_get_values() -> None:
+    """Keys of a reply, things of the kind that the summary names, two different ones of a kind, rising bounds, what a
+    filter hid, names of the same things to look for, and paths of files."""
+    with Registry() as service:
+        prober, _ = probe(service)
+
+    left = {name: finding.reason for name, finding in prober.found.items() if not finding.done}
+    writes = [tool.name for tool in service.protocol.tools if tool.writes]
+    assert sorted(left) == sorted(writes), left
+    assert prober.found["GET_jobs"].program == "print(GET_jobs(state=['done']))"
+    assert "linux/atlas-1.0.zip" in prober.found["GET_files_room_name_path"].program
+
+
 def test_the_document_has_references_and_the_server_that_was_asked() -> None:
     with Cms() as service:
         prober, _ = probe(service)
@@ -119,6 +132,8 @@ def test_an_error_names_the_argument_that_is_missing(body: object, names: list[s
         ({"data": None}, True),
         ({"object": "list", "data": [], "has_more": False, "url": "/v1/x"}, True),
         ({"count": 0, "next": None, "results": []}, True),
+        ({"pagination": {"skip": 0, "limit": 20, "all_records_count": 0}, "result": []}, True),
+        ({"owner": {"id": 3, "count": 0}, "tags": []}, False),
         ({"errors": [], "valid": True}, False),
         ({"id": 3, "tags": []}, False),
         ({"status": "ok"}, False),
