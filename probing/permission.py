@@ -22,7 +22,7 @@ from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
 from protocols.wants import Want, attribute_of, noun_of_identifier
 from protocols.wishes import looks_like_read
-from protocols.words import WRAPPERS, is_identifier, noun_of
+from protocols.words import WRAPPERS, is_identifier, noun_of, words
 from sandbox import CallRecord
 
 __all__ = ["Made", "Permission", "Scope", "identity"]
@@ -72,6 +72,7 @@ class Permission:
         self._stopped: set[str] = set()
         self._listed: set[str] = set()
         self._sent: dict[str, str] = {}
+        self._taken: set[str] = set()  # names like the probe's own that were there before: of an earlier one
         self._doubts: dict[str, tuple[str, str]] = {}
         self._known: set[tuple[Want, str]] = set()
         self._lock = threading.Lock()
@@ -88,7 +89,8 @@ class Permission:
         if call.tool in self._undo:  # who chooses an identifier may hit what has it already
             noun = noun_of(_collection(tool.path))
             chosen = [name for name in call.arguments if is_identifier(name) and wanted(name, noun).noun == noun]
-            return not self.unsure(tool) and not chosen and bool(_own_names(call.arguments))
+            names = _own_names(call.arguments)
+            return not self.unsure(tool) and not chosen and bool(names) and names.isdisjoint(self._taken)
         owner = self.owner(tool)
         if owner is None:
             return False
@@ -185,6 +187,7 @@ class Permission:
             elif call.status in range(200, 300) and tool.method == "DELETE" and disguised(call.response) is None:
                 values = {str(value) for value in call.arguments.values()}
                 self.made = [one for one in self.made if one.undo != call.tool or str(one.value) not in values]
+            self._taken |= _own_names(call.response) - self._sent.keys()
             noun = noun_of(_collection(_PARAMETER.split(tool.path)[0]))
             for values_of in identified(call.response, noun, {}, most=None):
                 self._known.update((want, str(value)) for want, value in values_of.items())
@@ -225,7 +228,7 @@ class Permission:
             if not self._lists(tool, collection) or not _has_list(call.response):
                 continue
             self._listed.add(collection)
-            mine = {name for name, own in self._sent.items() if own == maker}
+            mine = {name for name, own in self._sent.items() if own == maker} - self._taken
             argument = next(p.argument for p in undo.parameters if p.location == "path")
             for item in _objects(call.response) if mine else ():
                 names = mine & _own_names({key: part for key, part in item.items() if isinstance(part, str)})
@@ -277,7 +280,9 @@ def identity(body: object, argument: str, noun: str) -> tuple[tuple[str, ...], s
     """
     if not isinstance(body, Mapping):
         return None
-    attribute = attribute_of(argument) or "id"
+    parts = words(argument)
+    own = "_".join(parts[1:]) if parts[:1] == (noun,) else ""  # /channels/{channel_name}: a channel has a name
+    attribute = attribute_of(argument) or own or "id"
     for key in (argument, attribute, f"{noun}_{attribute}", f"{noun}{attribute.capitalize()}"):
         value = body.get(key)
         if isinstance(value, str | int) and is_value(value):

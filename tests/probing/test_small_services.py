@@ -89,6 +89,19 @@ def test_arguments_without_a_list_of_their_own_get_values() -> None:
     assert "linux/atlas-1.0.zip" in prober.found["GET_files_room_name_path"].program
 
 
+def test_what_is_made_under_a_name_that_is_its_identifier_is_removed() -> None:
+    """Though the answer to the POST holds nothing; what an earlier probe left under such a name stays."""
+    with Registry() as service:
+        service.rooms.append("probe 3")
+        before = list(service.rooms)
+        prober, left = probe(service, "own")
+
+    assert prober.found["POST_rooms"].done
+    assert {request.method for request in service.requests} == {"GET", "POST", "DELETE"}
+    assert service.rooms == before
+    assert left == ()
+
+
 def test_the_document_has_references_and_the_server_that_was_asked() -> None:
     with Cms() as service:
         prober, _ = probe(service)
