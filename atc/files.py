@@ -5,14 +5,16 @@ from __future__ import annotations
 import errno
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from protocols.errors import UsageError
+from sandbox.private import not_ours
 
-__all__ = ["append_line", "read_lines", "to_json", "write_json", "write_text"]
+__all__ = ["append_line", "open_to_append", "read_lines", "to_json", "write_json", "write_text"]
 
 
 def to_json(data: object) -> str:
@@ -39,6 +41,8 @@ def write_text(path: Path, text: str, *, private: bool = False) -> None:
     """
     if path.is_symlink():
         raise UsageError(f"{path} is a symbolic link, which is not followed; name the file that it leads to")
+    if private and not path.is_file() and (why := not_ours(path)) is not None:  # a pipe at whose end somebody reads
+        raise UsageError(f"{path} {why}")
     if path.exists() and not path.is_file():
         try:
             path.write_text(text, "utf-8")
@@ -71,12 +75,14 @@ def _umask() -> int:
 def append_line(path: Path, line: str, mode: int = 0o644) -> None:
     """Add a line to a file of lines, all of it or nothing; `mode` is that of a new file. Raises: UsageError.
 
+    With mode 600 what is there has to be ours alone, and gets that mode.
+
     It is one write at the end of the file, so lines of several threads or processes do not mix. A last line that a stop
     cut off stays apart from it.
     """
     data = line.encode("utf-8", "backslashreplace") + b"\n"
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, mode)
+        descriptor = open_to_append(path, mode)
         try:
             size = os.fstat(descriptor).st_size
             if size and os.pread(descriptor, 1, size - 1) != b"\n":
@@ -90,6 +96,16 @@ def append_line(path: Path, line: str, mode: int = 0o644) -> None:
             os.close(descriptor)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def open_to_append(path: Path, mode: int = 0o644) -> int:
+    """A descriptor of a file to add to, made if it is not there. Raises: OSError, UsageError: see `append_line`."""
+    if mode == 0o600 and not path.is_symlink() and (why := not_ours(path)) is not None:
+        raise UsageError(f"{path} {why}")
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, mode)
+    if mode == 0o600 and stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.fchmod(descriptor, mode)
+    return descriptor
 
 
 def read_lines(path: Path) -> Iterator[tuple[str, Any]]:

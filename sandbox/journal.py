@@ -31,6 +31,7 @@ from typing import Any, Literal, Self
 from protocols.errors import UsageError
 from sandbox.bodies import LargeBody, parts
 from sandbox.identity import SAFE
+from sandbox.private import not_ours
 from sandbox.records import CallRecord
 
 __all__ = ["Attempt", "Entry", "Journal", "Mark", "State"]
@@ -157,8 +158,8 @@ class Journal:
     def noted(self, name: str) -> Any:
         """What was kept under a name; None if nothing was."""
         with self._lock:
-            row = self._base.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
-        return json.loads(row[0]) if row else None
+            rows = self._read("SELECT value FROM notes WHERE name = ?", name)
+        return self._data(rows[0][0]) if rows else None
 
     def answer(self, position: int, asked: str, answer: Mapping[str, object]) -> None:
         """Keep what a model answered to the request at a position (from 0); what was kept after it is dropped."""
@@ -169,8 +170,8 @@ class Journal:
     def answered(self, position: int, asked: str) -> Any:
         """The model's answer at a position, if the same was asked there."""
         with self._lock:
-            row = self._base.execute("SELECT asked, answer FROM answers WHERE position = ?", (position,)).fetchone()
-        return json.loads(row[1]) if row and row[0] == asked else None
+            rows = self._read("SELECT asked, answer FROM answers WHERE position = ?", position)
+        return self._data(rows[0][1]) if rows and rows[0][0] == asked else None
 
     # What became of the writes
 
@@ -196,12 +197,13 @@ class Journal:
 
     def _record(self, entry: Entry) -> CallRecord:
         with self._lock:
-            text, told = self._base.execute(
-                "SELECT record, reply FROM calls WHERE number = ?", (entry.number,)
-            ).fetchone()
-        record = CallRecord(**json.loads(text))
-        reply: dict[str, Any] = json.loads(told) if told else {"status": None, "error": "no reply is known"}
-        return replace(record, status=reply["status"], error=reply["error"])
+            ((text, told),) = self._read("SELECT record, reply FROM calls WHERE number = ?", entry.number)
+        try:
+            record = CallRecord(**self._data(text))
+            reply: dict[str, Any] = self._data(told) if told else {"status": None, "error": "no reply is known"}
+            return replace(record, status=reply["status"], error=reply["error"])
+        except (TypeError, KeyError):
+            raise self._damaged() from None
 
     # The file
 
@@ -211,18 +213,37 @@ class Journal:
             self._run("UPDATE calls SET state = 'unknown' WHERE state = 'sent' AND write")
             self._run("DELETE FROM calls WHERE state IN ('planned', 'sent')")
             columns = "number, attempt, key, task, nth, write, state, before, token, reply IS NOT NULL"
-            for row in self._base.execute(f"SELECT {columns} FROM calls ORDER BY number"):
+            for row in self._read(f"SELECT {columns} FROM calls ORDER BY number"):
                 number, attempt, key, task, nth, write, state, before, token, told = row
                 entry = Entry(number, attempt, key, task, nth, bool(write), state, before, token, bool(told))
                 self._entries[entry.key].append(entry)
-            return dict(self._base.execute("SELECT number, program FROM attempts WHERE over").fetchall())
+            return dict(self._read("SELECT number, program FROM attempts WHERE over"))
+
+    def _read(self, statement: str, *values: object) -> list[Any]:
+        """The rows that a statement gives. Raises: UsageError: The file is damaged."""
+        try:
+            return self._base.execute(statement, values).fetchall()
+        except (sqlite3.DatabaseError, UnicodeError):
+            raise self._damaged() from None
+
+    def _data(self, text: str) -> Any:
+        """What a row holds, which is JSON. Raises: UsageError: It is none."""
+        try:
+            return json.loads(text)
+        except (ValueError, TypeError, RecursionError):
+            raise self._damaged() from None
+
+    def _damaged(self) -> UsageError:
+        return UsageError(f"{self.file} is damaged; move it away and start a new one")
 
     def _run(self, statement: str, *values: object) -> int:
         """Execute and commit one statement; gives the number of the row it inserted. Raises: UsageError: The disk is
         full, or the like: a call that cannot be written down is not sent."""
         try:
             return int(self._base.execute(statement, values).lastrowid or 0)
-        except sqlite3.OperationalError as error:
+        except sqlite3.ProgrammingError:  # closed meanwhile
+            raise
+        except sqlite3.DatabaseError as error:
             raise UsageError(f"the journal {self.file} cannot be written: {error}") from None
 
 
@@ -336,8 +357,8 @@ class Attempt:
         """The reply that `finish` was given, and the size of its body."""
         with self._journal._lock:
             statement = "SELECT reply, length(body) FROM calls WHERE number = ?"
-            text, size = self._journal._base.execute(statement, (entry.number,)).fetchone()
-        return json.loads(text), size or 0
+            ((text, size),) = self._journal._read(statement, entry.number)
+        return self._journal._data(text), size or 0
 
     def body(self, entry: Entry) -> Iterator[bytes]:
         """The body of a reply, in parts."""
@@ -398,14 +419,23 @@ def _numbers(place: str, nth: int) -> list[str]:
     return found
 
 
+def _check(file: Path) -> None:
+    """See that the file, and those that the database keeps beside it, are ours alone. Raises: UsageError."""
+    for path in (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm", "-journal"))):
+        if (why := not_ours(path)) is not None:
+            raise UsageError(f"{path} {why}")
+        if path.exists() and not path.is_file():
+            raise UsageError(f"{path} is no file, and so no journal of atc")
+
+
 def _opened(file: Path | None) -> sqlite3.Connection:
     """The database, ours alone from now on. Raises: UsageError."""
     try:
         if file is not None:
-            if file.is_symlink():
-                raise UsageError(f"{file} is a symbolic link, which is not followed; name the file that it leads to")
+            _check(file)
             with contextlib.suppress(FileExistsError):
                 os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            file.chmod(0o600)
         # Without a name it is a temporary file, of which a small one is never written.
         base = sqlite3.connect(file or "", timeout=0, isolation_level=None, check_same_thread=False)
     except (OSError, sqlite3.Error) as error:

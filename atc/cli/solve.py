@@ -10,6 +10,7 @@ from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 import click
 from click.core import ParameterSource
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
     from protocols.simulator import Session
 
 __all__ = ["solve"]
+
+_ASKED = {"query", "api", "simulate", "base_url", "auth", "allow", "seed", "now", "model", "mode"}
+_ASKED |= {"max_reflections", "effort", "tools", "strict_sandbox", "writes"}
+"""What a journal keeps of the command."""
 
 _BESIDE_RESUME = {"resume", "threads", "writes", "refresh", "store", "record", "out", "as_json", "verbose"}
 
@@ -131,6 +136,8 @@ def solve(
         if api is None:
             raise click.UsageError("Missing option '--api' (or --resume FILE).")
         check_api_options(simulate, base_url, auth)
+        if journal is not None and api.startswith(("http://", "https://")) and "@" in urlsplit(api).netloc:
+            raise click.UsageError("--journal would keep the password in --api; save the document to a file")
         if journal is not None and journal.exists():
             raise click.UsageError(f"{journal} exists; go on with --resume {journal}, or name a new file")
     with Journal(resume or journal, refresh=refresh) as kept:
@@ -138,9 +145,13 @@ def solve(
             asked = kept.noted("asked")
             if asked is None:
                 raise UsageError(f"{resume} holds no question; start anew")
+            if not isinstance(asked, dict) or asked.keys() != _ASKED:
+                raise UsageError(f"{resume} is damaged; move it away and start a new one")
             if (data := finished(kept)) is not None:
                 ctx.exit(_tell(data, as_json=as_json, out=out, verbose=verbose))
             writes = writes or asked.pop("writes")
+            if asked["auth"]:
+                say(f"signs in with what {resume} names: {', '.join(map(str, asked['auth']))}")
         else:
             asked = {
                 "query": query,

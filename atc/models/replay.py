@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from atc.files import append_line
+from atc.files import append_line, open_to_append
 from atc.models.base import Asked, Beginnings, Completion, Message, Model, Request, Usage, answer
 from protocols.errors import ModelError, UsageError
 
@@ -147,7 +147,7 @@ class Recorder(Asked):
         self.can_hold = isinstance(model, Asked) and model.can_hold
         self._file = file
         try:
-            os.close(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+            os.close(open_to_append(file, 0o600))
         except OSError as error:
             raise UsageError(f"cannot record answers in {file}: {error}") from error
 
