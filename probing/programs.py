@@ -11,7 +11,7 @@ from itertools import islice
 from probing.identifiers import named, noun_of_path
 from probing.learned import Learned
 from probing.permission import Permission, identity
-from probing.values import OWN_NAME, given, is_free_text, item_of, own_name, renamed, value_of
+from probing.values import FIRST_WORDS, OWN_NAME, given, is_free_text, item_of, own_name, renamed, value_of
 from protocols.graph import ProtocolGraph
 from protocols.model import Parameter, Protocol, Tool
 from protocols.render import sentence
@@ -23,8 +23,6 @@ from protocols.worked import FINDS, worked
 
 __all__ = ["SEVERAL", "choices", "lacking", "others", "programs", "question"]
 
-_FIRST_WORDS = ("a", "the", "love", "new")
-"""What is looked for as long as no name has been seen."""
 _CHOICES = 4
 """Values of an enumeration of which each is asked for."""
 SEVERAL = 8
@@ -217,7 +215,7 @@ def _chained(
     elif '"…"' not in program:
         yield program, ""
     else:
-        for word in islice([*islice(learned.names_for(tool), most), *_FIRST_WORDS], most):
+        for word in islice([*islice(learned.names_for(tool), most), *FIRST_WORDS], most):
             yield program.replace('"…"', json.dumps(word, ensure_ascii=False)), word
 
 

@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import quote, quote_plus
 
+from probing.values import FIRST_WORDS
 from protocols.words import is_identifier, singular, words
 
 __all__ = ["Scrubber"]
@@ -124,7 +125,7 @@ class Scrubber:
         self._written: dict[str, str] = {}
         self._made: set[str] = set()
         self._identifiers: set[str] = set()
-        self._words = set(_WORDS)
+        self._words = {*_WORDS, *FIRST_WORDS}  # a word that the probe itself looks for is nobody's name
 
     def body(self, value: object) -> object:
         """A JSON body without such values, as a new one. What JSON has no word for is left as it is."""

@@ -14,10 +14,12 @@ from protocols.patterns import matches
 from protocols.shapes import items_of, properties_of, resolve, type_of
 from protocols.words import noun_of
 
-__all__ = ["OWN_NAME", "given", "is_free_text", "item_of", "own_name", "renamed", "value_of"]
+__all__ = ["FIRST_WORDS", "OWN_NAME", "given", "is_free_text", "item_of", "own_name", "renamed", "value_of"]
 
 _SHORT = ("0", "1", "0,0", "a", "A", "abc", "1.0", "00", "0000", "a-b", "a_b", "2024-01-01")
 """Texts that many patterns match."""
+FIRST_WORDS = ("a", "the", "love", "new")
+"""What is looked for as long as no name has been seen."""
 OWN_NAME = re.compile(r"\bprobe([ _-]?)\d+\b")
 """What objects are called that a probe makes: see `own_name`."""
 _SIGNS = (" ", "-", "_", "")

@@ -280,6 +280,14 @@ def test_an_ordinary_word_does_not_spoil_a_program() -> None:
     assert scrubber.text("film['title'] is None or password") == "film['title'] is None or password"
 
 
+def test_a_word_that_the_probe_made_up_is_nobodys() -> None:
+    """What an error says stays readable after a call with a word for somebody's name."""
+    scrubber = Scrubber()
+    scrubber.body({"username": "the"})
+
+    assert scrubber.text("the service said that there is no such user") == "the service said that there is no such user"
+
+
 def test_longer_values_are_replaced_first() -> None:
     scrubber = Scrubber()
     body: Any = scrubber.body(
