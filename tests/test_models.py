@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import importlib.util
 import json
 import os
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -27,6 +29,7 @@ from protocols.errors import ModelError, UsageError
 from protocols.samples import sample as api
 
 KEY = "sk-0123456789-very-secret"
+_CODED = base64.b64encode(f"Bearer {KEY}".encode()).decode()
 QUESTION = [Message("system", "You write Python."), Message("user", "Write a function add(a, b).")]
 PREFILLED = [*QUESTION, Message("assistant", "The program:\n```python\n")]
 
@@ -246,6 +249,7 @@ def test_an_endpoint_that_counts_nothing(endpoint: Endpoint) -> None:
         (401, f'{{"error": {{"message": "Incorrect API key provided: {KEY}"}}}}', "refuses OPENAI_API_KEY"),
         (404, '{"error": {"message": "The model `small` does not exist"}}', "has no model 'small'"),
         (400, f'{{"error": {{"message": "bad request by {KEY}"}}}}', "status 400"),
+        (400, f'{{"error": {{"message": "header {_CODED} is bad\\nby {quote(KEY)}!"}}}}', "status 400"),
         (200, "<html><body>Welcome to the login page</body></html>", "not with a chat completion"),
         (200, '{"status": "ok"}', "not with a chat completion"),
         (200, "null", "not with a chat completion"),
@@ -261,7 +265,8 @@ def test_an_endpoint_that_gives_no_answer(endpoint: Endpoint, status: int, body:
     assert says in str(caught.value)
     assert endpoint.url in str(caught.value)
     assert caught.value.exit_code == 5
-    assert KEY not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not [form for form in (KEY, _CODED, KEY[3:-3]) if form in str(caught.value)]
     assert KEY not in "".join(traceback.format_exception(caught.value))
 
 

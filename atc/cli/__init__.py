@@ -46,7 +46,8 @@ Exit codes of all commands:
 
 def say(message: str) -> None:
     """Tell the user something of ours, on stderr; nothing in it can act on the terminal."""
-    click.echo(f"atc: {visible(message)}", err=True)
+    text = visible(message).replace("\n", "\n  ")  # a further line cannot look like one that we began
+    click.echo(f"atc: {text}", err=True)
 
 
 class LazyGroup(click.Group):

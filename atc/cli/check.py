@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from atc.cli.options import read_program
+from atc.tui.text import visible
 
 __all__ = ["check"]
 
@@ -50,5 +51,6 @@ def check(ctx: click.Context, file: Path, api: str, store: Path | None, query: s
         click.echo(to_json([one.to_json() for one in found]), nl=False)
     else:
         for one in found:
-            click.echo(f"{file}:{one.line}:{one.column + 1}: {one.rule}: {one.message}")
+            line = f"{file}:{one.line}:{one.column + 1}: {one.rule}: {one.message}"
+            click.echo(visible(line).replace("\n", "␊"))
     ctx.exit(1 if found else 0)

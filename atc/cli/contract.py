@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from atc.cli.options import out_file
+from atc.tui.text import visible
 from protocols.errors import UsageError
+from sandbox.cutting import one_line
 
 if TYPE_CHECKING:
     from protocols.contract import Shape
@@ -44,6 +46,7 @@ def show(tool: str | None, api: str, store: Path, as_json: bool) -> None:
     """Show which keys the responses of TOOL may have, or how much was seen of each tool."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from atc.files import to_json
 
@@ -54,7 +57,7 @@ def show(tool: str | None, api: str, store: Path, as_json: bool) -> None:
         if as_json:
             click.echo(to_json(rows), nl=False)
             return
-        table = Table("tool", "bodies", "statuses", title=f"Observed of {protocol.title}")
+        table = Table("tool", "bodies", "statuses", title=Text(one_line(f"Observed of {protocol.title}")))
         for name, one in sorted(observed.items()):
             seen = ", ".join(f"{status}: {count}" for status, count in sorted(one.statuses.items()))
             table.add_row(name, str(one.bodies), seen)
@@ -66,7 +69,8 @@ def show(tool: str | None, api: str, store: Path, as_json: bool) -> None:
     if as_json:
         click.echo(to_json(asdict(body) if body else None), nl=False)
     else:
-        click.echo("\n".join(_lines(body, "")) if body else f"nothing is known of what {tool} returns")
+        lines = [visible(line).replace("\n", "␊") for line in _lines(body, "")] if body else []
+        click.echo("\n".join(lines) or f"nothing is known of what {tool} returns")
 
 
 @contract.command()
@@ -80,6 +84,7 @@ def diff(api: str, store: Path, as_json: bool) -> None:
     """
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from atc.files import to_json
     from protocols.store import drift
@@ -89,9 +94,10 @@ def diff(api: str, store: Path, as_json: bool) -> None:
     if as_json:
         click.echo(to_json([asdict(one) for one in found]), nl=False)
         return
-    table = Table("tool", "", "place", "difference", title=f"{protocol.title}: {len(found)} differences")
+    title = Text(one_line(f"{protocol.title}: {len(found)} differences"))
+    table = Table("tool", "", "place", "difference", title=title)
     for one in found:
-        table.add_row(one.tool, one.kind, one.path, one.text)
+        table.add_row(one.tool, one.kind, Text(visible(one.path)), Text(visible(one.text)))
     Console().print(table)
 
 

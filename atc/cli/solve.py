@@ -33,6 +33,7 @@ from atc.cli.options import (
 from atc.tui.answer import for_people
 from atc.tui.text import for_stream
 from protocols.errors import ATCError, UsageError
+from sandbox.cutting import one_line
 
 if TYPE_CHECKING:
     from atc.solution import Solution
@@ -263,7 +264,7 @@ def _tell(
         write_json(out, solution, private=True)
     for warning in () if as_json else solution["warnings"]:
         if verbose or warning not in hidden:
-            say(f"warning: {warning}")
+            say(f"warning: {one_line(warning)}")
     if message := solution["message"]:
         tried = len(solution["attempts"])
         say(f"not solved in {tried} attempts: {message}" if tried > 1 else message)

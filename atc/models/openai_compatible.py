@@ -16,7 +16,9 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut
+from protocols.auth import Credential, redact
 from protocols.errors import ModelError, PromptRefused
+from sandbox.cutting import one_line
 from sandbox.reach import shown
 
 if TYPE_CHECKING:
@@ -150,8 +152,10 @@ class OpenAIModel(Asked):
             raise ModelError(f"{place} answers, but not with a chat completion: {self._said(error)}") from None
 
     def _said(self, error: Exception) -> str:
-        said = " ".join(str(error).split())
-        return (said.replace(self._key, "***") if self._key else said)[:300]
+        said = str(error)
+        if self._key:
+            said = redact(said, [Credential("bearer", self._key)])
+        return one_line(said)[:300]
 
 
 def _without_prefill(messages: Sequence[Message]) -> tuple[list[Message], str]:
