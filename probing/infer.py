@@ -58,12 +58,17 @@ def infer(bodies: Sequence[object]) -> Schema:
 
 
 def says_nothing(schema: Schema | None) -> bool:
-    """Whether a schema says no more than that there is an object or a list, as generators of documents write it."""
+    """Whether a schema says no more than that there is an object or a list, as generators of documents write it.
+
+    So it is where an object has no properties, though no others may be there: whatever comes contradicts that.
+    """
     if schema is None:
         return True
-    more = schema.keys() - {"type", "title", "description", "nullable", "additionalProperties"}
-    plain = schema.get("type") in (None, "object", "array") and schema.get("additionalProperties") in (None, True)
-    return plain and not more
+    more = schema.keys() - {"type", "title", "description", "nullable", "additionalProperties", "properties", "items"}
+    plain = schema.get("type") in (None, "object", "array") and not schema.get("properties")
+    plain = plain and schema.get("additionalProperties") in (None, True, False)
+    items = schema.get("items")
+    return plain and not more and (items is None or (isinstance(items, Mapping) and says_nothing(items)))
 
 
 def paper(body: object) -> Schema:

@@ -251,6 +251,7 @@ def _get(*parameters: Mapping[str, Any], summary: str = "") -> dict[str, Any]:
     return {"get": {"summary": summary, "parameters": list(parameters), "responses": {}}}
 
 
+_UNTOLD = {"type": "array", "items": {"type": "object", "properties": {}, "additionalProperties": False}}
 _STATES = {"type": "array", "items": {"type": "string", "enum": ["waiting", "done"]}, "default": ["waiting"]}
 
 
@@ -276,7 +277,7 @@ class Registry(Small):
         "/settings": _get(),
         "/settings/{key}": _get(_parameter("key", "path")),
         "/places": _get(),
-        "/people": _get(),
+        "/people": {"get": {"responses": {"200": {"description": "OK", **_json(_UNTOLD)}}}},
         "/living/{handle}": _get(_parameter("handle", "path"), summary="Tell whether a person is alive"),
         "/kinship/{handle1}/{handle2}": _get(
             _parameter("handle1", "path"), _parameter("handle2", "path"), summary="How two people are related"

@@ -89,6 +89,17 @@ def test_arguments_without_a_list_of_their_own_get_values() -> None:
     assert "linux/atlas-1.0.zip" in prober.found["GET_files_room_name_path"].program
 
 
+def test_an_object_without_properties_is_documented_by_what_comes() -> None:
+    """Where SPEC says that there is an object in a list and nothing of what it holds."""
+    with Registry() as service:
+        prober, _ = probe(service)
+        document = documented(service.protocol, prober.found, server=service.url)
+
+    answer = document["paths"]["/people"]["get"]["responses"]["200"]["content"]["application/json"]
+    assert set(answer["schema"]["items"]["properties"]) == {"handle", "name"}
+    assert answer["schema"]["items"].get("additionalProperties") is not False
+
+
 def test_what_is_made_under_a_name_that_is_its_identifier_is_removed() -> None:
     """Though the answer to the POST holds nothing; what an earlier probe left under such a name stays."""
     with Registry() as service:
