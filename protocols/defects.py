@@ -89,6 +89,7 @@ _EMPTY = "empty property names (the example shows the real ones)"
 _NAMELESS = "empty property names that no example explains (dropped)"
 _LIFTED = "`required` on a property (moved to its object)"
 _ITEMS = "arrays without `items` (read as arrays of anything)"
+_LISTED = "`enum` of an array whose values are no arrays (moved to its items)"
 _DEFAULT = "defaults that their own schema forbids (dropped)"
 _ABSENT = "path parameters that are not declared (read as strings)"
 _OPTIONAL = "path parameters not marked as required"
@@ -338,6 +339,12 @@ def _repair_schema(node: Node, place: tuple[str, ...], repairs: _Repairs, old: b
         if changed:
             node["enum"] = values
             repairs.note(_STRINGS, place, changed)
+    if declared == "array" and isinstance(node.get("enum"), list) and node["enum"]:
+        items = node.get("items", {})
+        inside = isinstance(items, dict) and not items.keys() & {"$ref", "enum", "const"}
+        if inside and not any(isinstance(value, list) for value in node["enum"]):
+            node["items"] = {**items, "enum": node.pop("enum")}
+            repairs.note(_LISTED, place)
     if "default" in node and not _allows(node, node["default"]):
         del node["default"]
         repairs.note(_DEFAULT, place)

@@ -446,6 +446,28 @@ def test_a_parameter_with_a_type_of_its_own_gets_a_schema() -> None:
     )
 
 
+def test_values_listed_beside_an_array_are_those_of_its_items() -> None:
+    """Where none of them is an array itself: else no list of them could be given."""
+    schema = {"type": "array", "enum": ["near", "far"], "items": {"type": "string"}}
+    pairs = {"type": "array", "enum": [["near"], ["near", "far"]], "items": {"type": "string"}}
+    parameters = [{"name": name, "in": "query", "schema": held} for name, held in (("ways", schema), ("both", pairs))]
+    document = {
+        "openapi": "3.0.3",
+        "info": {"title": "t", "version": "1"},
+        "paths": {"/a": {"get": {"parameters": parameters, "responses": {"200": {"description": "OK"}}}}},
+    }
+
+    protocol = load(document)
+    ways, both = protocol.tools[0].arguments
+
+    assert ways.schema == {"type": "array", "items": {"type": "string", "enum": ["near", "far"]}}
+    assert both.schema == pairs
+    assert protocol.warnings == (
+        "repaired 1 `enum` of an array whose values are no arrays (moved to its items), "
+        "first at #/paths/~1a/get/parameters/0/schema",
+    )
+
+
 def test_many_schemas_that_lead_to_one_another_stay_readable() -> None:
     """Reading does not nest as deep as the document does, and values are still checked all the way down."""
     count = 300
