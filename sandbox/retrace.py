@@ -118,7 +118,7 @@ def retrace(
             },
             printed=_sources(told["printed"]),
         )
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError):
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError):
         return None
 
 

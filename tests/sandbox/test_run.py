@@ -935,6 +935,63 @@ def test_a_child_that_speaks_nonsense_ends_as_an_error(monkeypatch: pytest.Monke
     assert "spoke out of turn" in str(result.warnings)
 
 
+def message(kind: bytes, head: bytes = b"", payload: bytes = b"") -> bytes:
+    return kind + len(head).to_bytes(4, "big") + len(payload).to_bytes(4, "big") + head + payload
+
+
+def forged_call(**parts: object) -> bytes:
+    head = {"id": 1, "line": 1, "tool": "GET_cities", "args": [], "kwargs": {}, "task": [], **parts}
+    return message(channel.CALL, json.dumps(head).encode())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        message(channel.STDOUT) * 100_000,
+        message(b"Z", b'{"a": 1}') * 50_000,
+        message(channel.READY, b'{"layers": []}') * 50_000,
+        message(channel.READY, b'{"layers": [1, 2]}'),
+        message(channel.READY, b'{"layers": [["\\ud800", 1, "\\udfff"]]}') + message(channel.DONE),
+        message(channel.DONE, b'{"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}"),
+        message(channel.DONE, '{"a": 1}'.encode("utf-16")),
+        message(channel.DONE) * 2 + forged_call(),
+        message(channel.REPLY, b'{"id": 1}'),
+        message(channel.CALL, b'{"id": ' + b"1" * 5000 + b"}"),
+        b"O" + b"\xff" * 8,
+        b"D\x00\x00\x00",
+        forged_call(id=10**4000, line=10**4000),
+        forged_call(args=[float("nan")], kwargs={"query": float("inf")}),
+        forged_call(kwargs=[[1, 2]], tool={"a": 1}),
+        forged_call(tool="\ud800", kwargs={"\udfff": "\ud800"}, task=["\ud800"]),
+        forged_call(kwargs={"query": "\ud800"}),
+        forged_call(args=[[]] * 200_000, task="\u1234" * 10_000),
+        b"".join(forged_call(id=number) for number in range(2000)),
+    ],
+)
+def test_nothing_that_a_process_says_holds_up_its_host(
+    api: LocalAPI, monkeypatch: pytest.MonkeyPatch, said: bytes
+) -> None:
+    """Floods, unknown kinds, a second end, calls after it, odd numbers and texts: the run ends within its limit, and
+    its record can be written down."""
+    ours, theirs = socket.socketpair()
+    worker = replace(launcher.take(), socket=ours)
+    monkeypatch.setattr(launcher, "take", lambda: worker)
+    sandbox = Sandbox(api.protocol, limits=Limits(wall=1), track=False)
+
+    def speak() -> None:
+        with suppress(OSError):
+            theirs.sendall(said)
+
+    speaking = threading.Thread(target=speak, daemon=True)
+    speaking.start()
+    result = sandbox.run("print(1)")
+
+    theirs.close()
+    speaking.join(timeout=5)
+    assert result.resources.wall < 2.5
+    assert json.dumps(asdict(result)).encode()
+
+
 def test_a_mistake_in_a_call_ends_the_run_and_leaves_a_record(api: LocalAPI, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever goes wrong on our side of a call is the end of that run, not of the host."""
 
