@@ -275,7 +275,9 @@ class _Execution:
         poll = select.poll()
         poll.register(ours, select.POLLIN)
         try:
+            ours.settimeout(max(self._left(), GRACE))  # a stopped process reads nothing
             ours.sendall(channel.encode(channel.START, settings, code))
+            ours.settimeout(None)
             while self._end is None and self._limit is None:
                 if (left := self._left()) <= 0:
                     self._limit = "wall"
@@ -292,6 +294,8 @@ class _Execution:
                             break
         except (ConnectionError, BrokenPipeError):
             return
+        except TimeoutError:
+            self._limit = "wall"
         except channel.OversizeError:
             self._limit = "request"
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:

@@ -745,6 +745,22 @@ def test_a_worker_that_died_while_it_waited_is_replaced() -> None:
     assert sandbox.run("print(3)").stdout == "3\n"
 
 
+def test_a_worker_that_was_stopped_holds_nobody_up() -> None:
+    """It reads not even its program, which is larger than what the channel takes at once."""
+    sandbox = Sandbox(None, limits=Limits(wall=0.5))
+    sandbox.run("print(1)")
+    time.sleep(0.3)
+    (zygote,) = _children()
+    for worker in _children(zygote):
+        os.kill(int(worker), signal.SIGSTOP)
+
+    stopped = sandbox.run("".join(f"def f{number}(): x\n" for number in range(1900)))
+
+    assert (stopped.outcome, stopped.limit) == ("limit", "wall")
+    assert stopped.resources.wall < 2
+    launcher._drop()
+
+
 def test_no_worker_outlives_its_host() -> None:
     host = "from sandbox import Sandbox\nSandbox(None).run('print(1)')\nfrom tests.sandbox.test_run import _children\n"
     show = "import time; time.sleep(0.3)\nfor zygote in _children():\n    print(zygote, *_children(zygote))"
