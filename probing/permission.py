@@ -3,7 +3,8 @@
 An object is made only where the probe can be sure to recognise it: what is there was listed before, and it is given a
 name of the probe's own. It is its own only if it is sure to be: the answer to a POST names it where an answer names
 what was made, nobody named it before, and the probe did not choose its identifier. Where the answer does not tell, the
-list is asked for that name. Whatever is in doubt is reported and left alone, and the tool makes nothing more.
+list is asked for that name; where the name itself identifies it (`/rooms/{room_name}`), nothing may have been seen
+under it before. Whatever is in doubt is reported and left alone, and the tool makes nothing more.
 """
 
 from __future__ import annotations
