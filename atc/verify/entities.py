@@ -106,12 +106,15 @@ def _behind(seen: Inspected) -> set[int]:
 
 
 def _wanted(seen: Inspected) -> list[str]:
-    """Names that have to lead somewhere: not the service's own, nor a fixed word of its fields."""
+    """Names that have to lead somewhere: not the service's own, nor a fixed word of its fields, nor the name of an
+    argument in words (`the Order Number "A7"`)."""
     own: set[str] = set()
     if seen.graph is not None:
         protocol = seen.graph.protocol
         own = {folded(protocol.title), *folded(protocol.title).split(), *seen.fixed}
         own |= {word for tool in protocol.tools for word in words(tool.name)}
+        arguments = [words(parameter.name) for tool in protocol.tools for parameter in tool.arguments]
+        own |= {" ".join(parts) for parts in arguments if len(parts) > 1}
     plain = {name: folded(name) for name in seen.names}
     # Of one letter is what a sentence's end leaves: `12 E. Can you …`.
     return [

@@ -495,6 +495,16 @@ def test_a_search_that_leads_nowhere() -> None:
     assert kinds(program, used, "What is the best film of Ana Bell?") == []
 
 
+def test_an_argument_in_words_names_nothing() -> None:
+    """`the Film Id "f1"` asks for f1 and for nothing that is called Film Id."""
+    told = call("GET_films_filmId", {"filmId": "f1", "title": "Dune"}, filmId="f1")
+    finished = run("Dune", told, printed=(exact("title"),))
+
+    program = 'print(GET_films_filmId(filmId="f1")["title"])'
+    assert kinds(program, finished, 'What is the title of the film with the Film Id "f1"?') == []
+    assert kinds(program, finished, 'What is the title of the film with the Reel Id "f1"?') == ["OtherEntity"]
+
+
 def test_a_name_that_the_program_uses_nowhere() -> None:
     """It is told what to write instead of what it asked for; a name that the data bear is used."""
     one = call(response={"people": [{"personId": 1, "name": "Bo Carr"}]}, query="Bo Carr")
