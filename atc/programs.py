@@ -6,6 +6,9 @@ import ast
 import re
 from collections.abc import Collection, Container, Iterator, Mapping
 
+from protocols.errors import ProgramRefused
+from sandbox.parsing import parse_program
+
 __all__ = ["called", "calls_of", "extract", "fenced", "parsed", "renamed", "same", "subscripts_at"]
 
 _FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
@@ -14,10 +17,10 @@ _BREAK = re.compile(r"\r\n?")
 
 
 def parsed(program: str) -> ast.Module | None:
-    """The syntax tree of a program; None when the text has none (wrong, nested too deeply, or no UTF-8)."""
+    """The syntax tree of a program; None when the text has none, or is larger than the sandbox reads."""
     try:
-        return ast.parse(program)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return parse_program(program)
+    except (SyntaxError, ProgramRefused):
         return None
 
 
@@ -59,10 +62,8 @@ def subscripts_at(tree: ast.AST, line: int, column: int) -> Iterator[ast.Subscri
 
 def same(one: str, other: str) -> bool:
     """Whether two programs are the same, comments and layout aside."""
-    try:
-        return ast.dump(ast.parse(one)) == ast.dump(ast.parse(other))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return one == other
+    first, second = parsed(one), parsed(other)
+    return one == other if first is None or second is None else ast.dump(first) == ast.dump(second)
 
 
 def fenced(text: str) -> str | None:

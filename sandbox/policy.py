@@ -20,9 +20,6 @@ from __future__ import annotations
 
 import ast
 import difflib
-import re
-import threading
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,14 +32,9 @@ from protocols.errors import ProgramRefused
 from sandbox.cutting import cut
 from sandbox.facades.catalogue import INSTEAD, MODULES, PACKAGES
 from sandbox.names import CAREFUL, GUARDS, METHOD_DUNDERS, WRITABLE_DUNDERS, is_dunder, is_plain, refusal
+from sandbox.parsing import FILENAME, bounded, parse_program
 
-__all__ = ["FILENAME", "compile_program"]
-
-FILENAME = "<program>"
-"""File name in the code objects of a program: tracebacks are recognised by it."""
-
-SOURCE_LIMIT = 100_000
-"""Characters a program may have; compiling happens in the host's process, where no limit of a run ends it."""
+__all__ = ["compile_program"]
 
 PART_LIMIT = 20_000
 """Names, values, expressions and statements that a program may have; one of a page has a thousand."""
@@ -67,9 +59,6 @@ CAPTURE_LIMIT = 30
 
 SHARED_LIMIT = 2_000
 """Names in `global` and `nonlocal`, which the compiler hands on to each function inside."""
-
-_LONG_NAME = re.compile(r"(?:\.(?:[ \t\f]|\\\r?\n)*+[^\s.\\,;:=()\[\]{}\"'#]++(?:[ \t\f]|\\\r?\n)*+){300}")
-"""A name of so many parts, as `import a.a.a`; the parser copies it for each of them."""
 
 _SCOPES = (ast.FunctionDef, ast.Lambda, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -107,8 +96,6 @@ _NODES = {
 _EXITS = (ast.Return, ast.Break, ast.Continue)
 """Statements that leave a `try`, each through a copy of its `finally`."""
 
-_warning_filters = threading.Lock()
-
 
 def compile_program(source: str, rewrite: Callable[[ast.Module], ast.Module] | None = None) -> CodeType:
     """Check a program against the policy and compile it; `rewrite` may change what the policy let through.
@@ -117,27 +104,16 @@ def compile_program(source: str, rewrite: Callable[[ast.Module], ast.Module] | N
         ProgramRefused: The policy does not allow what a line holds; nothing was run.
         SyntaxError: It is not Python.
     """
-    if len(source) > SOURCE_LIMIT:
-        raise ProgramRefused(1, f"a program of {len(source)} characters", f"{SOURCE_LIMIT} is the most")
-    if long_name := _LONG_NAME.search(source):
-        line = source.count("\n", 0, long_name.start()) + 1
-        raise ProgramRefused(line, "a name of more than 300 parts", "split the expression into several statements")
-    try:
-        with _warning_filters, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a warning about "\d" belongs to the program, not into our own stderr
-            tree = ast.parse(source, FILENAME)
-            _check_size(tree, PART_LIMIT if rewrite is None else TRACKED_LIMIT)
-            _check_copies(tree.body, 1)
-            policy = Policy(_bound_names(tree))
-            policy.visit(tree)
-            if rewrite is not None:
-                tree = rewrite(tree)
-            ast.fix_missing_locations(tree)
-            return compile(tree, FILENAME, "exec", dont_inherit=True, optimize=0)
-    except (RecursionError, MemoryError):
-        raise ProgramRefused(1, "such deep nesting", "split the expression into several statements") from None
-    except ValueError as error:  # null bytes, lone surrogates
-        raise SyntaxError(str(error)) from None
+    tree = parse_program(source)
+    with bounded():
+        _check_size(tree, PART_LIMIT if rewrite is None else TRACKED_LIMIT)
+        _check_copies(tree.body, 1)
+        policy = Policy(_bound_names(tree))
+        policy.visit(tree)
+        if rewrite is not None:
+            tree = rewrite(tree)
+        ast.fix_missing_locations(tree)
+        return compile(tree, FILENAME, "exec", dont_inherit=True, optimize=0)
 
 
 def _check_size(tree: ast.AST, most: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from atc.programs import extract, parsed, same
@@ -35,3 +37,13 @@ def test_what_cannot_be_parsed_is_told_apart_without_a_crash(text: str) -> None:
 
 def test_layout_does_not_make_another_program() -> None:
     assert same("print(1)  # one", "print( 1 )")
+
+
+def test_a_text_too_large_to_be_parsed_is_no_program() -> None:
+    """What the sandbox would refuse before parsing reaches no parser of this process before that either."""
+    names = f"import a{'.a' * 45_000}"
+    started = time.process_time()
+
+    assert parsed(names) is None
+    assert same(names, names)
+    assert time.process_time() - started < 1

@@ -16,8 +16,10 @@ from atc.check.telling import Subject, all_told, told_entries
 from atc.programs import parsed
 from protocols.calling import match
 from protocols.contract import Contract
+from protocols.errors import ProgramRefused
 from protocols.graph import ProtocolGraph
 from protocols.model import Protocol, Tool
+from sandbox.parsing import parse_program
 
 __all__ = ["check"]
 
@@ -104,11 +106,11 @@ def check(
 
 def _syntax(program: str) -> Iterator[Diagnostic]:
     try:
-        ast.parse(program)
+        parse_program(program)
     except SyntaxError as error:
         yield Diagnostic(error.lineno or 1, max((error.offset or 1) - 1, 0), "syntax", f"not Python: {error.msg}")
-    except (ValueError, RecursionError, MemoryError) as error:
-        yield Diagnostic(1, 0, "syntax", f"not Python: {error}")
+    except ProgramRefused as error:
+        yield Diagnostic(1, 0, "syntax", f"not Python that can be run: {error}")
 
 
 def _requests(tree: ast.Module, protocol: Protocol) -> tuple[dict[ast.expr, Tool], dict[ast.expr, str]]:
