@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         SolveEnded,
         SolveStarted,
     )
-    from atc.faults import Attribution, Fault
+    from atc.fault import Attribution, Fault
     from atc.models.base import Completion, Message, Model, Progress, Usage
     from atc.solution import Attempt, Solution
     from protocols.errors import ATCError, ModelError
@@ -65,10 +65,10 @@ _HOMES = {
     "ATCError": "protocols.errors",
     "Agent": "atc.agent",
     "Attempt": "atc.solution",
-    "Attribution": "atc.faults",
+    "Attribution": "atc.fault",
     "CallRecord": "sandbox.records",
     "Completion": "atc.models.base",
-    "Fault": "atc.faults",
+    "Fault": "atc.fault",
     "Message": "atc.models.base",
     "Model": "atc.models.base",
     "ModelError": "protocols.errors",

@@ -10,26 +10,26 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
-from atc.candidates import Candidates
-from atc.demonstrations import Demonstrations
 from atc.effort import effort_of
 from atc.events import EventSink
 from atc.loop import Loop
 from atc.models import Model, open_model
 from atc.modes import MODES, parse
-from atc.opening import Opening, opening
 from atc.parts import PROMPT, remaining
+from atc.prompting.prompt import Opening, opening
+from atc.retrieval.candidates import Candidates
+from atc.retrieval.demonstrations import Demonstrations
 from atc.solution import Solution
 from protocols import load
-from protocols.contract import Contract
+from protocols.contracts.contract import Contract
+from protocols.contracts.store import SIMULATED, ContractStore
+from protocols.dataflow.enum_values import vocabulary
+from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
-from protocols.graph import ProtocolGraph
 from protocols.model import Protocol
-from protocols.store import SIMULATED, ContractStore
-from protocols.vocabulary import vocabulary
 from sandbox import CallRecord, Journal, Limits
-from sandbox.reach import origin
-from sandbox.writes import POLICIES, Writes
+from sandbox.egress.egress_rules import origin
+from sandbox.egress.writes import POLICIES, Writes
 
 if TYPE_CHECKING:
     from protocols.simulator import Session
@@ -75,7 +75,7 @@ class Agent:
         writes: What becomes of calls that may change something: "allow" sends them, "deny" ends the solve, "simulate"
             has a simulated API answer them, "ask" asks `confirm`, and is "deny" without it. By default "ask", and
             "allow" with `simulate`. At a real service "allow" sends a write for which the question gives a reason
-            (see atc.reasons), and asks `confirm` about any other.
+            (see atc.verify.write_reasons), and asks `confirm` about any other.
         confirm: Given a write that is not sent yet, from another thread; says whether it may be.
     Raises: UsageError: An unknown mode or part, an unreadable credential, or something in `allow` that is no origin.
     """
@@ -115,7 +115,7 @@ class Agent:
             raise UsageError("a simulated API has its own base URL: give either simulate or base_url")
         for one in allow:
             origin(one)
-        from protocols.auth import credential
+        from protocols.calls.auth import credential
 
         self.protocol = protocol
         self.mode = name

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from atc.faults import Attribution, Fault
+    from atc.fault import Attribution, Fault
     from atc.models.base import Progress, Usage
     from atc.solution import Solution
     from sandbox.records import CallRecord, Run

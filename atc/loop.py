@@ -17,10 +17,12 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Literal
 
-from atc.attribution import attribute
 from atc.check import Diagnostic
-from atc.demonstrations import Demonstration
-from atc.dialogue import PREFILL, Dialogue
+from atc.check.precheck import Gate, fault_of
+from atc.diagnosis.api_health import api_trouble
+from atc.diagnosis.attribution import attribute
+from atc.diagnosis.provenance import flows
+from atc.diagnosis.suggestions import Remedy, by_replies, remedy, remedy_of
 from atc.events import (
     CallMade,
     Event,
@@ -33,28 +35,26 @@ from atc.events import (
     SolveEnded,
     SolveStarted,
 )
-from atc.faults import Attribution, Fault, Stage
-from atc.gate import Gate, fault_of
+from atc.fault import Attribution, Fault, Stage
 from atc.models import Completion, Message, Usage
 from atc.models.base import Beginnings, Request, answer
 from atc.models.grammar import beginning
 from atc.models.replay import request_hash
 from atc.modes import LOOP, baseline
 from atc.modes.work import Work
-from atc.programs import calls_of, extract, parsed, renamed, same
-from atc.provenance import flows
-from atc.reasons import misplaced, unfounded, unsaid
-from atc.remedy import Remedy, by_replies, remedy, remedy_of
+from atc.program.source import calls_of, extract, parsed, renamed, same
+from atc.prompting.conversation import PREFILL, Dialogue
 from atc.resume import answered, begin, keep, open_writes, refused_write
+from atc.retrieval.demonstrations import Demonstration
 from atc.solution import Attempt, Solution, Status
-from atc.trouble import api_trouble
 from atc.verify import Finding, changed, done_silently, inspect, judge, rests_on_nothing
-from protocols.contract import Contract
+from atc.verify.write_reasons import misplaced, unfounded, unsaid
+from protocols.contracts.contract import Contract
+from protocols.contracts.store import Edge
+from protocols.dataflow.operations import looks_like_read
 from protocols.errors import LimitReached, ModelError, PromptRefused, UsageError
-from protocols.store import Edge
-from protocols.wishes import looks_like_read
 from sandbox import CallRecord, Journal, Run, Sandbox
-from sandbox.writes import Writes
+from sandbox.egress.writes import Writes
 
 if TYPE_CHECKING:
     from atc.agent import Agent

@@ -12,7 +12,7 @@ from atc.models.base import Completion, Usage
 from atc.solution import Solution
 from protocols.errors import UsageError
 from protocols.model import Protocol
-from sandbox.journal import Journal
+from sandbox.journal.journal import Journal
 from sandbox.records import CallRecord, Run
 
 __all__ = ["answered", "begin", "finished", "keep", "open_writes", "refused_write"]

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from atc.faults import Attribution, Fault, Stage
+from atc.diagnosis.provenance import Flow, lookup
+from atc.fault import Attribution, Fault, Stage
 from atc.models.base import Usage
-from atc.provenance import Flow, lookup
 from sandbox.records import CallRecord, Run, Source
 
 __all__ = ["EXIT_CODES", "Attempt", "Evidence", "Solution", "Status"]

@@ -1,4 +1,4 @@
-"""`atc bench`: one command for every benchmark; another one is a line in benchmarks.datasets. And `atc data`."""
+"""`atc bench`: one command for every benchmark; another one is a line in benchmarks.tasks.datasets. And `atc data`."""
 
 from __future__ import annotations
 
@@ -13,22 +13,16 @@ import click
 from atc.cli import say
 from atc.cli.options import bench_api_options, check_api_options, model_options, out_file
 from atc.parts import PARTS
+from benchmarks.tasks import NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from benchmarks.datasets import Dataset
-    from benchmarks.runner import Result, Settings
+    from benchmarks.run.runner import Result, Settings
+    from benchmarks.tasks.datasets import Dataset
 
-__all__ = ["NAMES", "bench", "data"]
+__all__ = ["bench", "data"]
 
-NAMES = {
-    "tiny": "24 tasks of our own with two made-up APIs, always simulated; needs no other file",
-    "restbench-tmdb": "RestBench, questions about movies (TMDB)",
-    "restbench-spotify": "RestBench, tasks for a music player (Spotify)",
-    "toolflow": "ToolFlow (AutoTools-Eval), long questions about food, weather and more",
-    "own": "your tasks in one of these formats, and your API: needs --tasks and --api",
-}
 """Names with a line for --help."""
 
 _TAUGHT = "demonstrations"  # from a learned document alone: no task is an example for another one
@@ -163,9 +157,9 @@ def bench(
     Each finished task is one JSON file in DIR/tasks, the figures are in DIR/summary.json. To go on after a stop, repeat
     the command.
     """
-    from benchmarks.answers import digest
-    from benchmarks.datasets import BENCHMARKS, described, named_documents, open_dataset
-    from benchmarks.learned import with_learned
+    from benchmarks.tasks.datasets import BENCHMARKS, described, named_documents, open_dataset
+    from benchmarks.tasks.learned_documents import with_learned
+    from benchmarks.tasks.references import digest
 
     simulate = simulate or (BENCHMARKS[name].made_up and not base_url)
     check_api_options(simulate, base_url, auth)
@@ -177,7 +171,7 @@ def bench(
     from atc.files import to_json, write_json
     from atc.models import default_model
     from benchmarks.report import ablation, summarize, table
-    from benchmarks.runner import CHOSEN, Settings
+    from benchmarks.run.runner import CHOSEN, Settings
     from benchmarks.worlds import find_worlds
 
     if usage and not learned:
@@ -281,10 +275,10 @@ class _Way(NamedTuple):
 
 def _run(settings: Settings, dataset: Dataset, folder: Path, way: _Way) -> list[Result]:
     """Solve what is missing in a folder; the results in the order of the tasks."""
-    from benchmarks.engines import on_ray, threads
-    from benchmarks.restbench import offer
-    from benchmarks.runner import prepare, run_tasks
-    from benchmarks.work import Shown, Work
+    from benchmarks.run.engines import on_ray, threads
+    from benchmarks.run.runner import prepare, run_tasks
+    from benchmarks.run.task_run import Shown, Work
+    from benchmarks.tasks.task_files import offer
 
     prepare(folder, settings)
     tasks = dataset.tasks if way.half is None else dataset.tasks[way.half == "odd" :: 2]
@@ -321,8 +315,8 @@ def data() -> None:
 @click.argument("name", type=click.Choice(["restbench", "toolflow"]), metavar="NAME")
 def pull(name: str) -> None:
     """Fetch the files of NAME (restbench or toolflow) to $ATC_DATA, or to the cache folder."""
-    from benchmarks.pull import SOURCES, folders
-    from benchmarks.pull import pull as fetch
+    from benchmarks.tasks.download import SOURCES, folders
+    from benchmarks.tasks.download import pull as fetch
 
     target, source = folders()[0], SOURCES[name]
     got = fetch(name, target)
@@ -335,7 +329,7 @@ def _watch(results: Iterable[Result], total: int) -> list[Result]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from benchmarks.metrics import percent
+    from benchmarks.tasks.metrics import percent
 
     console = Console(stderr=True)
     done: list[Result] = []

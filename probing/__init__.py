@@ -1,1 +1,1 @@
-"""How an API is learned by trying it: `probing.prober.Prober(protocol).probe()`, and `atc probe`."""
+"""How an API is learned by trying it: `probing.prober.prober.Prober(protocol).probe()`, and `atc probe`."""

@@ -16,9 +16,9 @@ from atc.cli.options import check_api_options, clock_options, out_file, target_o
 
 if TYPE_CHECKING:
     from atc.models import Model
-    from probing.findings import Finding, ProbeReport
-    from probing.permission import Scope
-    from probing.prober import Prober
+    from probing.prober.findings import Finding, ProbeReport
+    from probing.prober.permission import Scope
+    from probing.prober.prober import Prober
     from protocols import Protocol
     from sandbox import Sandbox
 
@@ -29,7 +29,7 @@ _CHECKS = frozenset({"spec", "checked", "simulate", "base_url", "auth", "seed", 
 
 
 def _graph_file(text: str) -> Path:
-    from probing.drawing import SUFFIXES
+    from probing.export import SUFFIXES
 
     if Path(text).suffix not in SUFFIXES:
         raise click.BadParameter(f"{text!r} ends in none of {', '.join(SUFFIXES)}")
@@ -124,18 +124,18 @@ def probe(
     """
     from atc.cli import say
     from atc.files import to_json, write_json, write_text
-    from probing.agreement import compared
-    from probing.blind import blinded
     from probing.document import documented
-    from probing.drawing import draw
+    from probing.evaluation import compared
+    from probing.export import draw
     from probing.live import Frontier
-    from probing.permission import Permission
-    from probing.prober import Prober
+    from probing.prober.permission import Permission
+    from probing.prober.prober import Prober
+    from probing.strip_responses import blinded
     from protocols import load
-    from protocols.auth import credential
+    from protocols.calls.auth import credential
+    from protocols.contracts.store import SIMULATED
     from protocols.errors import UsageError
     from protocols.simulator import Simulator
-    from protocols.store import SIMULATED
     from sandbox import Sandbox
 
     check_api_options(simulate, base_url, auth)
@@ -225,7 +225,7 @@ def probe(
 
 def _service(truth: Protocol, simulate: bool, base_url: str | None, auth: Sequence[str]) -> str:
     """What is probed, and as whom, without a secret."""
-    from sandbox.reach import shown
+    from sandbox.egress.egress_rules import shown
 
     if simulate:
         return "the simulated service"
@@ -329,9 +329,9 @@ def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> in
 
 def _teach(store: Path, protocol: Protocol, prober: Prober) -> None:
     """Keep what was learned where `atc solve --store` looks: contracts and programs."""
-    from atc.demonstrations import Demonstration, Demonstrations
-    from atc.programs import called
-    from protocols.store import ContractStore
+    from atc.program.source import called
+    from atc.retrieval.demonstrations import Demonstration, Demonstrations
+    from protocols.contracts.store import ContractStore
 
     found = [one for one in prober.found.values() if one.done]
     status = {one.tool: int(one.status or 200) for one in found}

@@ -8,18 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from atc.programs import parsed
-from probing.constraints import Constraint
-from probing.findings import Finding, Refused
-from probing.infer import paper, says_nothing
-from probing.naming import with_references
-from protocols.documents import parse, read
+from atc.program.source import parsed
+from probing.prober.findings import Finding, Refused
+from probing.schema.constraints import Constraint
+from probing.schema.infer import paper, says_nothing
+from probing.schema.references import with_references
+from protocols.documents.openapi import operations
+from protocols.documents.source import parse, read
+from protocols.documents.tool_files import NAME
 from protocols.errors import UsageError
 from protocols.model import Parameter, Protocol, Schema, Server, Tool
-from protocols.names import tool_name
-from protocols.openapi import operations
-from protocols.shapes import type_of
-from protocols.toolfile import NAME
+from protocols.naming import tool_name
+from protocols.schema_fields import type_of
 
 __all__ = ["documented", "schema_of", "usage_of"]
 
@@ -55,7 +55,7 @@ def documented(
     for tool in protocol.tools:
         path = tool.path
         while tool.method.lower() in paths.get(path, {}):
-            path += "#"  # a second tool of one address (see protocols.toolfile)
+            path += "#"  # a second tool of one address (see protocols.documents.tool_files)
         identifier = tool.operation_id if times[tool.operation_id] == 1 else ""
         operation = _operation(tool, identifier or tool.name, found.get(tool.name))
         if tool.servers != protocol.servers:

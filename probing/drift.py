@@ -9,12 +9,12 @@ from typing import Literal
 
 from jsonschema import Draft202012Validator, ValidationError
 
-from probing.agreement import has_field, sent
-from probing.blind import blinded
-from probing.prober import Prober
+from probing.evaluation import has_field, sent
+from probing.prober.prober import Prober
+from probing.strip_responses import blinded
+from protocols.dataflow.call_paths import steps
 from protocols.errors import APIError, LimitReached
 from protocols.model import Protocol, Tool
-from protocols.routes import steps
 from sandbox import Sandbox
 
 __all__ = ["Change", "drifted", "is_breaking"]

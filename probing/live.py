@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from atc.tui.text import first_line, visible
-from probing.findings import Finding
+from probing.prober.findings import Finding
 
 __all__ = ["COLOURS", "Frontier"]
 

@@ -17,7 +17,7 @@ from protocols.errors import (
 from protocols.model import Body, Location, Parameter, Protocol, Response, Schema, SecurityScheme, Server, Tool
 
 if TYPE_CHECKING:
-    from protocols.loader import load
+    from protocols.documents.loader import load
 
 __all__ = [
     "APIError",
@@ -43,7 +43,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name == "load":  # reading documents needs more than the values do
-        from protocols.loader import load
+        from protocols.documents.loader import load
 
         return load
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from protocols.names import argument_name
+from protocols.naming import argument_name
 
 __all__ = ["Body", "Location", "Parameter", "Protocol", "Response", "Schema", "SecurityScheme", "Server", "Tool"]
 

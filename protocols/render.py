@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import cast
 
-from protocols.graph import ProtocolGraph
+from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Parameter, Protocol, Schema, Tool
-from protocols.shapes import Step, is_expandable, items_of, kinds_of, plain_kinds, properties_of, type_of
-from protocols.vocabulary import stem
-from protocols.words import SEARCHES, WRAPPERS, noun_of, words
+from protocols.schema_fields import Step, is_expandable, items_of, kinds_of, plain_kinds, properties_of, type_of
+from protocols.text.words import SEARCHES, WRAPPERS, noun_of, stem, words
 
 __all__ = ["PLAIN_NAMES", "estimate", "render", "render_full", "sentence"]
 

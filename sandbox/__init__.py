@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from sandbox.records import CallRecord, Layer, Limits, ProgramError, Provenance, Resources, Run, Source
 
 if TYPE_CHECKING:
-    from sandbox.broker import Broker
-    from sandbox.journal import Journal
+    from sandbox.egress.broker import Broker
+    from sandbox.journal.journal import Journal
     from sandbox.sandbox import Sandbox
 
 __all__ = [
@@ -32,11 +32,11 @@ def __getattr__(name: str) -> object:
 
         return Sandbox
     if name == "Journal":
-        from sandbox.journal import Journal
+        from sandbox.journal.journal import Journal
 
         return Journal
     if name == "Broker":
-        from sandbox.broker import Broker
+        from sandbox.egress.broker import Broker
 
         return Broker
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

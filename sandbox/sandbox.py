@@ -24,22 +24,23 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.errors import ProgramRefused, UsageError
-from protocols.words import likeness
-from sandbox import channel, launcher
-from sandbox.broker import Broker, Exceeded
-from sandbox.cutting import cut
-from sandbox.ending import Ending, Failure, ending
-from sandbox.policy import compile_program
-from sandbox.reach import origin
+from protocols.text.words import likeness
+from sandbox.child import channel
+from sandbox.child.exit_frame import Ending, Failure, ending
+from sandbox.egress.broker import Broker, Exceeded
+from sandbox.egress.egress_rules import origin
+from sandbox.egress.replies import Reply
+from sandbox.egress.writes import Writes
+from sandbox.language.policy import compile_program
+from sandbox.pool import workers
+from sandbox.provenance.replay import Answered, retrace, send_reply
 from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, Run
-from sandbox.replies import Reply
-from sandbox.retrace import Answered, retrace, send_reply
-from sandbox.writes import Writes
+from sandbox.truncation import cut
 
 if TYPE_CHECKING:
-    from protocols.auth import Credential
+    from protocols.calls.auth import Credential
     from protocols.model import Protocol
-    from sandbox.journal import Attempt, Journal
+    from sandbox.journal.journal import Attempt, Journal
 
 __all__ = ["Sandbox"]
 
@@ -76,7 +77,7 @@ class Sandbox:
         strict: Whether to refuse to run anything where a layer of the walls cannot be had; else that is a warning.
         journal: Makes each run an attempt at the same thing: what an earlier one was answered is replayed, and no write
             is repeated.
-        writes: What becomes of writes (see sandbox.writes). A simulated world lasts for one run.
+        writes: What becomes of writes (see sandbox.egress.writes). A simulated world lasts for one run.
     Raises: UsageError: The document names no server, and there is no `base_url`; something in `allow` is no origin; or
         `strict`, and a layer is missing.
     """
@@ -128,7 +129,7 @@ class Sandbox:
 
     def prepare(self) -> None:
         """Have a worker ready, while the program is still being written."""
-        launcher.warm()
+        workers.warm()
 
     def layers(self) -> tuple[Layer, ...]:
         """The walls around a program on this machine, tried out by running an empty one, the language policy first.
@@ -250,13 +251,13 @@ class _Execution:
         worker = None
         status, used = 0, None
         try:
-            worker = launcher.take()
+            worker = workers.take()
             self._converse(worker.socket, calls, code)
         except KeyboardInterrupt:
             interrupted = True
         finally:
             if worker is not None and self._end is not None and not interrupted:
-                launcher.retire(worker)
+                workers.retire(worker)
             elif worker is not None:
                 status, used = worker.stop()
             self._broker.cancel()
@@ -417,7 +418,7 @@ class _Execution:
 
     # The result
 
-    def _result(self, status: int, used: launcher.Used | None, interrupted: bool) -> Run:
+    def _result(self, status: int, used: workers.Used | None, interrupted: bool) -> Run:
         end = self._end or Ending()
         stdout, stderr = (text.decode("utf-8", "replace") for text in self._printed_texts.values())
         limit = self._limit or end.limit or (None if self._end is not None else self._limit_of(status, used))
@@ -448,7 +449,7 @@ class _Execution:
         warnings = (*self._warnings, *self._broker.warnings)
         return Run(outcome, stdout, stderr, fault, self._broker.calls, resources, limit, exit_status, warnings)
 
-    def _limit_of(self, status: int, used: launcher.Used | None) -> str | None:
+    def _limit_of(self, status: int, used: workers.Used | None) -> str | None:
         """Which limit a process hit that could not say so."""
         killed = status == -signal.SIGKILL and used is not None and used.cpu >= self._limits.cpu
         if status == -signal.SIGXCPU or killed:

@@ -21,11 +21,11 @@ from atc import Agent
 from atc.files import write_json
 from atc.models import Completion, Message, Usage
 from atc.modes import LOOP, MODES
-from benchmarks.datasets import open_dataset
-from benchmarks.perfect import Perfect, Script, rehearsal, script
-from benchmarks.restbench import offer
-from benchmarks.selection_bench import own
-from benchmarks.work import Work
+from benchmarks.micro.selection import own
+from benchmarks.run.oracle import Perfect, Script, rehearsal, script
+from benchmarks.run.task_run import Work
+from benchmarks.tasks.datasets import open_dataset
+from benchmarks.tasks.task_files import offer
 from benchmarks.worlds import find_worlds
 from tests.conftest import DATA
 

@@ -11,7 +11,7 @@ import pytest
 from atc import Agent
 from atc.events import CallMade, Event, FaultFound, SolveEnded, SolveStarted
 from atc.models import Completion, Message, Usage
-from benchmarks.datasets import open_dataset
+from benchmarks.tasks.datasets import open_dataset
 from protocols import load
 from protocols.errors import UsageError
 from protocols.samples import sample

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from atc.attribution import attribute, by_traceback
-from atc.faults import Attribution, Fault
-from protocols.graph import ProtocolGraph
+from atc.diagnosis.attribution import attribute, by_traceback
+from atc.fault import Attribution, Fault
+from protocols.dataflow.graph import ProtocolGraph
 from sandbox import CallRecord, ProgramError, Resources, Run, Sandbox
 from tests.local_api import Answer, LocalAPI
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from protocols import Protocol, UsageError, load
-from protocols.auth import Credential, credential, for_scheme, holds_secret, redact, redact_stream
+from protocols.calls.auth import Credential, credential, for_scheme, holds_secret, redact, redact_stream
 
 SAMPLES = Path(__file__).parent / "samples"
 SECRET = "s3cr/t value+ü"

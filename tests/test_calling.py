@@ -16,7 +16,7 @@ import pytest
 import requests
 
 from protocols import Protocol, ToolError, load
-from protocols.calling import BoundCall, bind, match, payload, signature
+from protocols.calls.binding import BoundCall, bind, match, payload, signature
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -392,7 +392,7 @@ def test_an_ordinary_call_needs_no_schema_library(data: Path) -> None:
     code = """
 import sys
 from protocols import load
-from protocols.calling import bind
+from protocols.calls.binding import bind
 music = load(sys.argv[1])
 bind(music.tool("GET_search"), (), {"q": "a", "type": ["track"], "limit": 3})
 bind(music.tool("POST_users_user_id_playlists"), ("u",), {"name": "n", "public": False})

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from atc.candidates import Candidates
-from atc.demonstrations import Demonstration, Demonstrations
-from atc.opening import opening
 from atc.parts import remaining
-from benchmarks.datasets import open_dataset
+from atc.prompting.prompt import opening
+from atc.retrieval.candidates import Candidates
+from atc.retrieval.demonstrations import Demonstration, Demonstrations
+from benchmarks.tasks.datasets import open_dataset
 from protocols import load
-from protocols.graph import ProtocolGraph
+from protocols.dataflow.enum_values import vocabulary
+from protocols.dataflow.graph import ProtocolGraph
 from protocols.samples import sample
-from protocols.vocabulary import vocabulary
 
 
 def test_a_small_protocol_is_shown_whole() -> None:
@@ -123,7 +123,7 @@ def test_what_is_meant_counts_beside_words(tmp_path: Path) -> None:
 def test_choosing_by_meaning_leaves_the_log_alone() -> None:
     """In a process of its own, that has not loaded the table of words yet."""
     told = (
-        "import logging; from atc.embedding import likeness; likeness('a', ['b']); "
+        "import logging; from atc.retrieval.embeddings import likeness; likeness('a', ['b']); "
         "print(logging.root.handlers, logging.root.level)"
     )
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from atc import Agent
+from atc.language.question import Question
+from atc.language.relative_dates import with_dates
 from protocols import load
-from protocols.days import with_dates
-from protocols.question import Question
 
 
 @pytest.mark.parametrize(

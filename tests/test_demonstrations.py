@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from atc import Agent
 from atc.cli import main
-from atc.demonstrations import Demonstration, Demonstrations
+from atc.retrieval.demonstrations import Demonstration, Demonstrations
 from protocols import load
 from protocols.errors import UsageError
 from protocols.samples import sample

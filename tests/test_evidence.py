@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from atc.evidence import findings
+from atc.diagnosis.runtime_values import findings
 from sandbox import CallRecord
 
 CREDITS = {"id": 1, "cast": [], "crew": [{"job": "Director", "name": "Ana Bell", "film_title": None}]}

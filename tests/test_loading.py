@@ -17,9 +17,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from protocols import Protocol, ProtocolError, Tool, ToolError, load
-from protocols.calling import bind, signature
-from protocols.defects import example_agreement, repair
-from protocols.names import argument_name, fold, tool_name, unique
+from protocols.calls.binding import bind, signature
+from protocols.documents.spec_fixes import example_agreement, repair
+from protocols.naming import argument_name, fold, tool_name, unique
 
 SAMPLES = Path(__file__).parent / "samples"
 INFO = {"title": "t", "version": "1"}

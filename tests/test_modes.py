@@ -16,7 +16,7 @@ from atc.modes import BASELINES, MODES, parse
 from atc.modes.actions import Action, BadActionError, read_action
 from atc.modes.observations import OBSERVATION_TOKENS, shown
 from atc.modes.rules import CONVERSATION_TOKENS
-from benchmarks.metrics import Gold, score
+from benchmarks.tasks.metrics import Gold, score
 from protocols.errors import ModelError, UsageError
 from protocols.render import estimate
 from sandbox import Journal

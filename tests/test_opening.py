@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from atc import Agent
+from atc.planning.planner import worked
 from protocols import load
-from protocols.graph import ProtocolGraph
-from protocols.worked import worked
+from protocols.dataflow.graph import ProtocolGraph
 
 TEXT = {"type": "string"}
 SONG = {"type": "object", "properties": {"song_id": TEXT, "title": TEXT}}

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from atc.programs import extract, parsed, same
+from atc.program.source import extract, parsed, same
 
 
 @pytest.mark.parametrize(

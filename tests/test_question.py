@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from protocols.question import Question
-from protocols.wishes import asks, demands
+from atc.language.intent import asks, demands
+from atc.language.question import Question
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from atc import Agent, Solution
-from atc.reasons import named, unsaid
+from atc.language.intent import changes_only
+from atc.verify.write_reasons import named, unsaid
 from protocols import load
-from protocols.wishes import changes_only
 from sandbox.records import CallRecord
 from tests.loading.expandable import document
 from tests.local_api import LocalAPI

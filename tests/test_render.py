@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from protocols import load
-from protocols.graph import ProtocolGraph
+from protocols.dataflow.graph import ProtocolGraph
 from protocols.render import estimate, render, render_full
 from protocols.samples import sample
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from protocols import load
-from protocols.graph import ProtocolGraph
-from protocols.routes import Held, route_to_field, route_to_resource
+from protocols.dataflow.call_paths import Held, route_to_field, route_to_resource
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.dataflow.identifiers import Want
 from protocols.samples import sample
-from protocols.wants import Want
 
 
 @pytest.fixture(scope="module")

@@ -17,9 +17,9 @@ import pytest
 import requests
 
 from protocols import Protocol, load
-from protocols.premises import read_premises
 from protocols.samples import sample
 from protocols.simulator import Session, Simulator
+from protocols.text.entities import read_premises
 
 
 def get(at: Session | str, path: str, **query: object) -> dict:  # type: ignore[type-arg]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from protocols import Protocol, load
-from protocols.graph import ProtocolGraph
+from protocols.dataflow.graph import ProtocolGraph
 from protocols.render import render
-from protocols.shapes import fields
+from protocols.schema_fields import fields
 
 
 def service(schemas: dict[str, object], **paths: str) -> Protocol:

@@ -18,7 +18,7 @@ import requests
 from jsonschema import Draft202012Validator
 
 from protocols import Protocol, Tool, load
-from protocols.calling import bind
+from protocols.calls.binding import bind
 from protocols.samples import sample
 from protocols.simulator import Simulator
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from protocols import Protocol, ProtocolError, Tool, UsageError, load
-from protocols.calling import bind, match_gold, signature
+from protocols.calls.binding import bind, match_gold, signature
 
 SAMPLE = Path(__file__).parent / "samples" / "tram.tools.json"
 

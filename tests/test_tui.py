@@ -21,7 +21,7 @@ from atc.events import (
     SolveEnded,
     SolveStarted,
 )
-from atc.faults import Attribution, Fault
+from atc.fault import Attribution, Fault
 from atc.models import Progress, Usage
 from atc.solution import Attempt, Solution
 from atc.tui import open_view

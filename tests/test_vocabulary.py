@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from atc.language.enum_words import mentioned
 from protocols import load
+from protocols.dataflow.enum_values import vocabulary
 from protocols.samples import sample
-from protocols.vocabulary import mentioned, stem, vocabulary
+from protocols.text.words import stem
 
 
 def test_words_of_one_family_meet() -> None:

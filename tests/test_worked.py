@@ -7,11 +7,11 @@ from functools import cache
 
 import pytest
 
-from benchmarks.datasets import open_dataset
+from atc.planning.planner import examples, worked
+from benchmarks.tasks.datasets import open_dataset
 from protocols import load
-from protocols.graph import ProtocolGraph
+from protocols.dataflow.graph import ProtocolGraph
 from protocols.samples import sample
-from protocols.worked import examples, worked
 
 
 @cache

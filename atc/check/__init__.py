@@ -7,8 +7,8 @@ together; `mending` puts right what needs no model.
 
 from __future__ import annotations
 
-from atc.check.checking import check
+from atc.check.autofix.edits import mended, respelled
+from atc.check.check import check
 from atc.check.diagnostic import Diagnostic
-from atc.check.mending import mended, respelled
 
 __all__ = ["Diagnostic", "check", "mended", "respelled"]

@@ -11,9 +11,9 @@ import keyword
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from protocols.contract import ANY, Contract, Shape
+from protocols.contracts.contract import ANY, Contract, Shape
 from protocols.model import Parameter, Schema, Tool
-from protocols.shapes import Step, kinds_of
+from protocols.schema_fields import Step, kinds_of
 
 __all__ = ["Place", "Stubs", "write_stubs"]
 
@@ -33,7 +33,7 @@ _TAKEN = {
 """What an argument of a JSON type may be given; texts of numbers are left to atc.check.diagnostics."""
 
 _SEVERAL = "list[Any] | tuple[Any, ...] | set[Any]"
-"""One value may also come as a list; see `protocols.calling.bind`."""
+"""One value may also come as a list; see `protocols.calls.binding.bind`."""
 
 _ENTRIES = "_Sequence[_Mapping[str, object]] | _Mapping[str, object]"
 """What may be given where objects are listed."""

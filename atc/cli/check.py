@@ -37,11 +37,11 @@ def check(ctx: click.Context, file: Path, api: str, store: Path | None, query: s
     """
     from atc.check import check as diagnose
     from atc.files import to_json
-    from atc.programs import renamed
+    from atc.program.source import renamed
     from protocols import load
-    from protocols.contract import Contract
-    from protocols.graph import ProtocolGraph
-    from protocols.store import ContractStore
+    from protocols.contracts.contract import Contract
+    from protocols.contracts.store import ContractStore
+    from protocols.dataflow.graph import ProtocolGraph
 
     protocol = load(api)
     program = renamed(read_program(file), protocol.aliases)

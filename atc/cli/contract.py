@@ -11,12 +11,12 @@ import click
 from atc.cli.options import out_file
 from atc.tui.text import visible
 from protocols.errors import UsageError
-from sandbox.cutting import one_line
+from sandbox.truncation import one_line
 
 if TYPE_CHECKING:
-    from protocols.contract import Shape
+    from protocols.contracts.contract import Shape
+    from protocols.contracts.store import ContractStore
     from protocols.model import Protocol
-    from protocols.store import ContractStore
 
 __all__ = ["contract"]
 
@@ -87,7 +87,7 @@ def diff(api: str, store: Path, as_json: bool) -> None:
     from rich.text import Text
 
     from atc.files import to_json
-    from protocols.store import drift
+    from protocols.contracts.store import drift
 
     protocol, kept = _opened(api, store)
     found = drift(protocol, kept.observed(protocol))
@@ -119,7 +119,7 @@ def export(api: str, store: Path, out: Path | None) -> None:
 
 def _opened(api: str, folder: Path) -> tuple[Protocol, ContractStore]:
     from protocols import load
-    from protocols.store import ContractStore
+    from protocols.contracts.store import ContractStore
 
     return load(api), ContractStore(folder)
 

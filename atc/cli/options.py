@@ -258,8 +258,8 @@ def check_server(protocol: Protocol, base_url: str | None, allow: Sequence[str] 
         UsageError: The base URL is none.
         APIError: Nobody answers there.
     """
-    from sandbox.addresses import Addresses, RefusedAddressError
-    from sandbox.reach import origin
+    from sandbox.egress.dns import Addresses, RefusedAddressError
+    from sandbox.egress.egress_rules import origin
 
     known = [server.url for server in protocol.servers]
     url = base_url or (known[0] if known else "")

@@ -85,7 +85,7 @@ def run(
     from atc.files import to_json
     from atc.tui.parts import call_text
     from protocols import load
-    from protocols.auth import credential
+    from protocols.calls.auth import credential
     from sandbox import Sandbox
 
     program = read_program(file)
@@ -140,7 +140,7 @@ def _pass_on(stream: str, text: str) -> None:
 
 def _message(run: Run, name: str) -> str:
     """Why the program did not end well, with the place in it and what its data was; empty if it did."""
-    from atc.provenance import evidence
+    from atc.diagnosis.provenance import evidence
 
     if run.outcome == "ok":
         return ""

@@ -33,7 +33,7 @@ from atc.cli.options import (
 from atc.tui.answer import for_people
 from atc.tui.text import for_stream
 from protocols.errors import ATCError, UsageError
-from sandbox.cutting import one_line
+from sandbox.truncation import one_line
 
 if TYPE_CHECKING:
     from atc.solution import Solution
@@ -126,7 +126,7 @@ def solve(
     from atc.resume import finished
     from atc.tui import open_view
     from protocols import load
-    from protocols.auth import credential
+    from protocols.calls.auth import credential
     from sandbox import Journal
 
     if resume is not None:

@@ -25,8 +25,8 @@ from typing import BinaryIO
 
 import requests
 
+from protocols.documents.validation import home
 from protocols.errors import ModelError, UsageError
-from protocols.validation import home
 
 __all__ = ["CATALOGUE", "LocalModel", "WheelParts", "download", "find", "folder", "installed", "path", "pull"]
 

@@ -16,10 +16,10 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut
-from protocols.auth import Credential, redact
+from protocols.calls.auth import Credential, redact
 from protocols.errors import ModelError, PromptRefused
-from sandbox.cutting import one_line
-from sandbox.reach import shown
+from sandbox.egress.egress_rules import shown
+from sandbox.truncation import one_line
 
 if TYPE_CHECKING:
     import openai

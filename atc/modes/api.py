@@ -6,17 +6,17 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from atc.diagnosis.api_health import api_trouble
 from atc.modes.actions import Action
 from atc.modes.observations import cut, shown
 from atc.modes.path import Path
 from atc.modes.rules import Ended
-from atc.trouble import api_trouble
 from protocols.errors import ToolError
 from protocols.model import Protocol
 from sandbox import Broker, CallRecord, Journal, Limits, Sandbox
-from sandbox.broker import Exceeded
-from sandbox.journal import Attempt as View
-from sandbox.journal import Mark
+from sandbox.egress.broker import Exceeded
+from sandbox.journal.journal import Attempt as View
+from sandbox.journal.journal import Mark
 
 __all__ = ["Api", "Observation", "Place", "look_at"]
 

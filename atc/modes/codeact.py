@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from atc import prompts
 from atc.events import FaultFound
-from atc.faults import Fault
+from atc.fault import Fault
 from atc.models import Message
 from atc.modes.actions import read_answer
 from atc.modes.api import look_at
@@ -22,7 +21,8 @@ from atc.modes.observations import cut
 from atc.modes.path import NOBODY
 from atc.modes.rules import OUTPUT, Ended
 from atc.modes.work import Work
-from atc.programs import extract, fenced
+from atc.program.source import extract, fenced
+from atc.prompting import templates
 from atc.solution import Attempt
 from atc.verify import judge
 from sandbox import Run
@@ -43,7 +43,7 @@ def codeact(work: Work) -> str:
         if fenced(said) is None and (answer := read_answer(said)):
             return answer
         if not snippet:
-            text = prompts.render("codeact_neither").strip()
+            text = templates.render("codeact_neither").strip()
             messages += [Message("assistant", said or "…"), Message("user", text)]
             continue
         messages.append(Message("assistant", f"```python\n{snippet}\n```"))
@@ -75,7 +75,7 @@ def _observed(work: Work, snippet: str) -> str:
     work.emit(FaultFound(work.number, fault, NOBODY))
     work.attempts.append(Attempt(snippet, fault.stage, new, fault, NOBODY))
     where = f" (line {fault.line}: {snippet.splitlines()[fault.line - 1].strip()})" if fault.line else ""
-    return prompts.render("codeact_failed", error=cut(f"{fault.type}: {fault.message}{where}")).strip()
+    return templates.render("codeact_failed", error=cut(f"{fault.type}: {fault.message}{where}")).strip()
 
 
 def _joined(known: Run | None, run: Run) -> Run:

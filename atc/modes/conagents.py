@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 
-from atc import prompts
 from atc.models import Message
 from atc.modes.actions import read_answer, unknown
 from atc.modes.roles import carry_out
 from atc.modes.rules import RESULT, Budget
 from atc.modes.work import Work
+from atc.prompting import templates
 
 __all__ = ["conagents"]
 
@@ -31,7 +31,7 @@ _TASK = re.compile(r"^[\s*#-]*task[\s*]*:[\s*]*(.+)", re.IGNORECASE | re.MULTILI
 def conagents(work: Work) -> str:
     """Answer by three roles in turns. Raises: Ended, ModelError."""
     work.budget = BUDGET
-    lead = prompts.render("conagents_ground", tools=work.functions(), today=work.today).strip()
+    lead = templates.render("conagents_ground", tools=work.functions(), today=work.today).strip()
     messages = [Message("system", lead), Message("user", f"Question: {work.query}")]
     known: list[str] = []
     while True:
@@ -41,7 +41,7 @@ def conagents(work: Work) -> str:
             return answer
         if function is None or function[1] not in work.tools:
             why = "that gives no task" if function is None else unknown(function[1], work.tools)
-            text = prompts.render("conagents_ask", why=why).strip()
+            text = templates.render("conagents_ask", why=why).strip()
             messages += [Message("assistant", said or "…"), Message("user", text)]
             continue
         tool, wanted = function[1], task[1].strip() if task else work.query

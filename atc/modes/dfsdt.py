@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from atc import prompts
 from atc.models import Message
 from atc.modes.actions import FINISH, GIVE_UP
 from atc.modes.observations import cut
 from atc.modes.rules import OBSERVATION, Budget, Ended
 from atc.modes.work import Work
+from atc.prompting import templates
 
 __all__ = ["dfsdt"]
 
@@ -52,7 +52,7 @@ def _search(work: Work, messages: Sequence[Message], depth: int) -> str | None:
         place = work.api.place()
         below = [*messages]
         if tried:
-            told = prompts.render("dfsdt_otherwise", tried="\n".join(tried)).strip()
+            told = templates.render("dfsdt_otherwise", tried="\n".join(tried)).strip()
             below[-1] = Message("user", f"{messages[-1].content}\n\n{told}")
         action = work.ask_action(below, (*work.tools, FINISH, GIVE_UP))
         below[len(messages) - 1] = messages[-1]

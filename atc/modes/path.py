@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from atc.faults import Attribution, Fault
+from atc.fault import Attribution, Fault
 from atc.solution import Attempt
 from sandbox.records import CallRecord, ProgramError, Resources, Run
 

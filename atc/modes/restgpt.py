@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import re
 
-from atc import prompts
 from atc.models import Message
 from atc.modes.actions import read_answer
 from atc.modes.roles import carry_out, so_far
 from atc.modes.rules import RESULT, Budget
 from atc.modes.work import Work
+from atc.prompting import templates
 
 __all__ = ["restgpt"]
 
@@ -29,7 +29,7 @@ MOST_SELECTED = 2
 def restgpt(work: Work) -> str:
     """Answer by planning, selecting and executing in turns. Raises: Ended, ModelError."""
     work.budget = BUDGET
-    plan = prompts.render("restgpt_plan", title=work.graph.protocol.title, today=work.today).strip()
+    plan = templates.render("restgpt_plan", title=work.graph.protocol.title, today=work.today).strip()
     messages = [Message("system", plan), Message("user", f"Question: {work.query}")]
     known: list[str] = []
     while True:
@@ -67,9 +67,9 @@ def _done(work: Work, task: str, known: list[str]) -> str:
 
 def _selected(work: Work, task: str, known: list[str]) -> list[str]:
     """The functions that do a task, in the order of their calls; asked for once more where none is named."""
-    text = prompts.render("restgpt_select_task", known=so_far(known), task=task).strip()
+    text = templates.render("restgpt_select_task", known=so_far(known), task=task).strip()
     messages = [
-        Message("system", prompts.render("restgpt_select", tools=work.functions()).strip()),
+        Message("system", templates.render("restgpt_select", tools=work.functions()).strip()),
         Message("user", text),
     ]
     for _ in range(2):
@@ -77,5 +77,5 @@ def _selected(work: Work, task: str, known: list[str]) -> list[str]:
         named = [name for name in dict.fromkeys(re.findall(r"\w+", said)) if name in work.tools]
         if named:
             return named[:MOST_SELECTED]
-        messages += [Message("assistant", said or "…"), Message("user", prompts.render("select_none").strip())]
+        messages += [Message("assistant", said or "…"), Message("user", templates.render("select_none").strip())]
     return []

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from atc import prompts
 from atc.models import Message
 from atc.modes.actions import Action, BadActionError, read_action
 from atc.modes.work import Work
+from atc.prompting import templates
 from protocols.render import render
 
 __all__ = ["carry_out", "so_far"]
@@ -32,9 +32,9 @@ def carry_out(work: Work, tool: str, task: str, known: Sequence[str], correction
     Raises: Ended, ModelError.
     """
     documentation = render([work.graph.protocol.tool(tool)], work.graph, speaks_of=work.speaks_of, budget=800)
-    text = prompts.render("role_call_task", documentation=documentation, known=so_far(known), task=task)
+    text = templates.render("role_call_task", documentation=documentation, known=so_far(known), task=task)
     messages = [
-        Message("system", prompts.render("role_call", today=work.today).strip()),
+        Message("system", templates.render("role_call", today=work.today).strip()),
         Message("user", text.strip()),
     ]
     while True:
@@ -47,7 +47,7 @@ def carry_out(work: Work, tool: str, task: str, known: Sequence[str], correction
         if corrections == 0:
             return seen.text, False
         corrections -= 1
-        messages.append(Message("user", prompts.render("role_call_failed", error=seen.text).strip()))
+        messages.append(Message("user", templates.render("role_call_failed", error=seen.text).strip()))
 
 
 def _written(work: Work, tool: str, messages: list[Message]) -> Action | None:
@@ -58,12 +58,12 @@ def _written(work: Work, tool: str, messages: list[Message]) -> Action | None:
         try:
             return read_action(said, (tool,))
         except BadActionError as error:
-            text = prompts.render("role_call_bad", why=str(error), tool=tool)
+            text = templates.render("role_call_bad", why=str(error), tool=tool)
             messages.append(Message("user", text.strip()))
     return None
 
 
 def _read(work: Work, task: str, action: Action, reply: str) -> str:
-    text = prompts.render("role_read_task", query=work.query, task=task, call=str(action), reply=reply)
-    messages = [Message("system", prompts.render("role_read").strip()), Message("user", text.strip())]
+    text = templates.render("role_read_task", query=work.query, task=task, call=str(action), reply=reply)
+    messages = [Message("system", templates.render("role_read").strip()), Message("user", text.strip())]
     return " ".join(work.ask(messages, max_tokens=_READ_TOKENS).split())

@@ -9,16 +9,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from atc import prompts
 from atc.events import EventSink, FaultFound, ModelWaiting, ProgramWritten, RunEnded
-from atc.faults import Fault
+from atc.fault import Fault
 from atc.models import Completion, Message, Usage
 from atc.modes.actions import Action, BadActionError, read_action
 from atc.modes.api import Api, Observation
 from atc.modes.path import NOBODY
 from atc.modes.rules import FUNCTIONS_TOKENS, OBSERVATION, Budget, Ended, fitting
+from atc.prompting import templates
 from atc.solution import Attempt, Status
-from protocols.graph import ProtocolGraph
+from protocols.dataflow.graph import ProtocolGraph
 from protocols.render import estimate, render
 from sandbox import Journal, Limits, Run, Sandbox
 
@@ -101,10 +101,10 @@ class Work:
 
     def opening(self, prompt: str, examples: str) -> list[Message]:
         """How a conversation begins: instruction and examples, then the functions, the question last."""
-        question = prompts.render("question", tools=self.functions(), query=self.query)
+        question = templates.render("question", tools=self.functions(), query=self.query)
         return [
-            Message("system", prompts.render(prompt, today=self.today).strip()),
-            *(Message("user" if role == "user" else "assistant", said) for role, said in prompts.turns(examples)),
+            Message("system", templates.render(prompt, today=self.today).strip()),
+            *(Message("user" if role == "user" else "assistant", said) for role, said in templates.turns(examples)),
             Message("user", question.strip()),
         ]
 
@@ -129,7 +129,7 @@ class Work:
         try:
             action = read_action(said, names)
         except BadActionError as error:
-            correction = prompts.render("bad_action", why=str(error)).strip()
+            correction = templates.render("bad_action", why=str(error)).strip()
             messages += [Message("assistant", said or "…"), Message("user", correction)]
             return None
         messages.append(Message("assistant", said[: action.end].rstrip()))

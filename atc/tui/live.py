@@ -26,7 +26,7 @@ from atc.events import (
     SolveEnded,
     SolveStarted,
 )
-from atc.faults import Attribution, Fault
+from atc.fault import Attribution, Fault
 from atc.models.base import Progress
 from atc.solution import Solution
 from atc.tui.answer import for_people

@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.syntax import Syntax
 from rich.text import Text
 
-from atc.faults import Attribution, Fault
+from atc.fault import Attribution, Fault
 from atc.models.base import Progress
 from atc.solution import Solution
 from atc.tui.text import first_line, shorten, visible

@@ -13,7 +13,7 @@ from atc.verify import entities, labels, negatives, pages, printed, support
 from atc.verify.findings import Finding, Inspected, Kind, changed
 from atc.verify.printed import judge
 from atc.verify.support import done_silently, rests_on_nothing
-from protocols.graph import ProtocolGraph
+from protocols.dataflow.graph import ProtocolGraph
 from sandbox.records import Run
 
 __all__ = ["Finding", "Kind", "changed", "done_silently", "inspect", "judge", "rests_on_nothing"]

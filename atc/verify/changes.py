@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
+from protocols.dataflow.identifiers import literals_of
 from protocols.model import Protocol, Tool
-from protocols.wants import literals_of
-from protocols.words import WRAPPERS, noun_of
-from sandbox.identity import SAFE
+from protocols.text.words import WRAPPERS, noun_of
+from sandbox.journal.call_fingerprint import SAFE
 from sandbox.records import CallRecord
 
 __all__ = ["changes"]

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import TypeGuard
 
-from atc.provenance import lookup
+from atc.diagnosis.provenance import lookup
 from atc.verify.findings import Finding, Inspected, failed, folded, leaves, lists_in
-from protocols.words import SEARCHES, words
-from sandbox.identity import SAFE
+from protocols.text.words import SEARCHES, words
+from sandbox.journal.call_fingerprint import SAFE
 from sandbox.records import CallRecord
 
 __all__ = ["foreign", "invented", "misspelt", "other_item", "two_in_one", "unused_name", "unused_search"]

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from atc.faults import Fault
-from atc.programs import calls_of, parsed
-from atc.provenance import arguments, lookup
-from protocols.graph import ProtocolGraph
+from atc.diagnosis.provenance import arguments, lookup
+from atc.fault import Fault
+from atc.program.source import calls_of, parsed
+from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Tool
-from protocols.premises import read_premises
-from protocols.shapes import Step, fields
-from protocols.words import words
-from sandbox.identity import SAFE
+from protocols.schema_fields import Step, fields
+from protocols.text.entities import read_premises
+from protocols.text.words import words
+from sandbox.journal.call_fingerprint import SAFE
 from sandbox.records import CallRecord, Run, Source
 
 __all__ = ["Finding", "Inspected", "Kind", "changed", "failed", "folded", "leaves", "lists_in"]

@@ -7,12 +7,11 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
-from atc.programs import calls_of
+from atc.language.intent import sentences
+from atc.program.source import calls_of
 from atc.verify.findings import Finding, Inspected
 from protocols.model import Tool
-from protocols.vocabulary import stem
-from protocols.wishes import sentences
-from protocols.words import is_identifier, words
+from protocols.text.words import is_identifier, stem, words
 
 __all__ = ["mislabelled", "said_twice", "unanswered"]
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from atc.verify.findings import Finding, Inspected, folded, lists_in
 from atc.verify.printed import is_negative
-from protocols.words import words
+from protocols.text.words import words
 from sandbox.records import CallRecord
 
 __all__ = ["first_page", "more_than_read"]

@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Sequence
 
-from atc.faults import Fault, Stage
-from atc.programs import parsed
-from atc.provenance import lookup
+from atc.diagnosis.provenance import lookup
+from atc.fault import Fault, Stage
+from atc.program.source import parsed
 from atc.verify.findings import Finding, Inspected, leaves
-from protocols.words import is_identifier, words
+from protocols.text.words import is_identifier, words
 from sandbox.records import Run
 
 __all__ = ["error_text", "is_negative", "judge", "nothing_found", "nothing_new", "says_nothing", "wrong_kind"]

@@ -6,15 +6,16 @@ import ast
 import json
 import re
 
-from atc.programs import calls_of
-from atc.provenance import lookup
+from atc.diagnosis.provenance import lookup
+from atc.language.intent import asks, demands
+from atc.program.source import calls_of
 from atc.verify.changes import changes
 from atc.verify.findings import Finding, Inspected, changed, failed, folded
 from atc.verify.printed import is_negative
+from protocols.dataflow.operations import is_called
 from protocols.model import Protocol
-from protocols.wishes import asks, demands, is_called
-from protocols.words import words
-from sandbox.identity import SAFE
+from protocols.text.words import words
+from sandbox.journal.call_fingerprint import SAFE
 from sandbox.records import CallRecord, Run
 
 _PYTHON = re.compile(

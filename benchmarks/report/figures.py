@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from atc.modes import LOOP
-from benchmarks.metrics import Gold
 from benchmarks.report.prices import Price
 from benchmarks.report.runs import Run, Solved
 from benchmarks.report.stats import Estimate, estimate
+from benchmarks.tasks.metrics import Gold
 
 __all__ = ["MEASURES", "Figures", "Group", "Measure", "figures", "measures", "solved_within"]
 

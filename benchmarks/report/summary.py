@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.metrics import mean, percent
+from benchmarks.tasks.metrics import mean, percent
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from benchmarks.runner import Result, Settings
+    from benchmarks.run.runner import Result, Settings
 
 __all__ = ["ablation", "summarize", "table"]
 

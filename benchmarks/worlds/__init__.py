@@ -1,4 +1,4 @@
-"""World files of the benchmarks' APIs, by domain: what their documents cannot say (protocols/simulator/worldfile.py).
+"""World files of the benchmarks' APIs, by domain: what their documents cannot say.
 
 They hold facts about films, music, food and places that anybody knows, and nothing of any task.
 """
@@ -10,8 +10,8 @@ from pathlib import Path
 
 from protocols.errors import UsageError
 from protocols.model import Protocol
-from protocols.simulator.survey import survey
-from protocols.simulator.worldfile import read_world
+from protocols.simulator.analysis.api_analysis import survey
+from protocols.simulator.analysis.world_file import read_world
 
 __all__ = ["find_worlds"]
 

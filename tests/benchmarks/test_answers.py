@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.answers import beside, find_reference, is_correct, query_hash, read_claim
+from benchmarks.tasks.references import beside, find_reference, is_correct, query_hash, read_claim
 from protocols.errors import UsageError
 
 FILMS = ["Harbour Lights", "The Glass Orchard", "Tide", "A Winter of Kites", "North", "Ember"]

@@ -22,16 +22,16 @@ from click.testing import CliRunner, Result
 from atc.cli import main
 from atc.files import append_line
 from atc.parts import PARTS
-from benchmarks.answers import query_hash
-from benchmarks.datasets import open_dataset
-from benchmarks.engines import threads
-from benchmarks.metrics import Gold, Score
-from benchmarks.pull import Source, pull
 from benchmarks.report import summarize
-from benchmarks.restbench import Task, entries, offer, read_tasks
-from benchmarks.runner import Done, Settings, prepare, run_tasks
-from benchmarks.runner import Result as TaskResult
-from benchmarks.work import Work
+from benchmarks.run.engines import threads
+from benchmarks.run.runner import Done, Settings, prepare, run_tasks
+from benchmarks.run.runner import Result as TaskResult
+from benchmarks.run.task_run import Work
+from benchmarks.tasks.datasets import open_dataset
+from benchmarks.tasks.download import Source, pull
+from benchmarks.tasks.metrics import Gold, Score
+from benchmarks.tasks.references import query_hash
+from benchmarks.tasks.task_files import Task, entries, offer, read_tasks
 from protocols import Protocol, UsageError, load
 from protocols.errors import APIError, ModelError
 
@@ -349,7 +349,7 @@ def test_answers_are_compared_with_references(
     endpoint(BOTH)
     folder = tmp_path / "restbench-tmdb"
     folder.mkdir()
-    monkeypatch.setattr("benchmarks.answers.FOLDER", tmp_path)
+    monkeypatch.setattr("benchmarks.tasks.references.FOLDER", tmp_path)
     right = "import json\nf = GET_search_film(query='The Long Tide')['results'][0]\n" + (
         "print(json.dumps({'all': [GET_film_film_id_credits(film_id=f['id'])['crew'][0]['name']]}))\n"
     )
@@ -664,7 +664,7 @@ def test_data_is_pulled_checked_and_kept(tmp_path: Path, monkeypatch: pytest.Mon
 
     text = b"a licence"
     files = {"x/LICENSE": ("LICENSE", hashlib.sha256(text).hexdigest()), "x/t.json": ("t.json", "0" * 64)}
-    monkeypatch.setattr("benchmarks.pull.SOURCES", {"x": Source("o/r", "abc", "MIT", files)})
+    monkeypatch.setattr("benchmarks.tasks.download.SOURCES", {"x": Source("o/r", "abc", "MIT", files)})
     with LocalAPI() as api:
         host = api.url.removesuffix("/v1")
         api.answer("GET", "/o/r/abc/LICENSE", text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from atc.models import DEFAULT_MODEL, Message, files
-from benchmarks.engine_bench import SETTINGS, Speed, measure, openvino
+from benchmarks.micro.engine import SETTINGS, Speed, measure, openvino
 
 PROMPT = [Message("user", "Write the numbers from one to nine, and then the same again.")]
 

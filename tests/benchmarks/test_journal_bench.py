@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 def test_no_write_is_made_twice_with_the_journal() -> None:
     """Each fault once: with the journal nothing is written twice or lost, without it much is."""
-    command = [sys.executable, "-m", "benchmarks.journal_bench", "--runs", "4", "--json"]
+    command = [sys.executable, "-m", "benchmarks.micro.journal", "--runs", "4", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     figures = json.loads(done.stdout)
 

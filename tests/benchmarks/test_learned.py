@@ -15,14 +15,14 @@ from click.testing import CliRunner, Result
 
 from atc.agent import SIMULATED_NOW
 from atc.cli import main
-from atc.demonstrations import Demonstrations
 from atc.models.replay import Recorder
-from benchmarks.datasets import SHIPPED, Dataset, open_dataset
-from benchmarks.learned import with_learned
-from benchmarks.perfect import script
-from benchmarks.restbench import offer
-from benchmarks.runner import Settings
-from benchmarks.work import Shown, Work
+from atc.retrieval.demonstrations import Demonstrations
+from benchmarks.run.oracle import script
+from benchmarks.run.runner import Settings
+from benchmarks.run.task_run import Shown, Work
+from benchmarks.tasks.datasets import SHIPPED, Dataset, open_dataset
+from benchmarks.tasks.learned_documents import with_learned
+from benchmarks.tasks.task_files import offer
 from tests.scripted import ScriptedModel
 
 TASKS = 5

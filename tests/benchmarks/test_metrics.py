@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.metrics import Alternative, Gold, Score, mean, percent, score, success_otherwise
+from benchmarks.tasks.metrics import Alternative, Gold, Score, mean, percent, score, success_otherwise
 from sandbox.records import CallRecord
 
 

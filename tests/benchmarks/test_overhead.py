@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.overhead import measure
+from benchmarks.micro.overhead import measure
 from protocols.samples import sample
 
 

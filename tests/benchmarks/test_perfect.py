@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from atc.cli import main
 from atc.modes import MODES
-from benchmarks.datasets import open_dataset
-from benchmarks.perfect import chained, record
+from benchmarks.run.oracle import chained, record
+from benchmarks.tasks.datasets import open_dataset
 from sandbox.records import CallRecord
 
 

@@ -6,7 +6,7 @@ import re
 
 from click.testing import CliRunner
 
-from benchmarks.probing_bench import WAYS, main
+from benchmarks.micro.probing import WAYS, main
 
 
 def test_every_way_of_probing_has_its_column() -> None:

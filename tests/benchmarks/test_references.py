@@ -16,12 +16,12 @@ from click.testing import CliRunner
 
 from atc.agent import SIMULATED_NOW
 from atc.cli import main
-from benchmarks.answers import ALTERNATIVES, FOLDER, find_alternatives, find_reference, is_correct
-from benchmarks.datasets import Dataset, open_dataset
-from benchmarks.perfect import SOLVED, told
-from benchmarks.restbench import Task
-from benchmarks.runner import Settings
-from benchmarks.work import Work
+from benchmarks.run.oracle import SOLVED, told
+from benchmarks.run.runner import Settings
+from benchmarks.run.task_run import Work
+from benchmarks.tasks.datasets import Dataset, open_dataset
+from benchmarks.tasks.references import ALTERNATIVES, FOLDER, find_alternatives, find_reference, is_correct
+from benchmarks.tasks.task_files import Task
 from benchmarks.worlds import find_worlds
 
 SPLITS = {

@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.datasets import open_dataset
-from benchmarks.runner_bench import measure
+from benchmarks.micro.runner import measure
+from benchmarks.tasks.datasets import open_dataset
 
 
 def test_the_runner_is_measured_beside_the_programs_alone(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from benchmarks.sandbox_bench import CRUNCH, LOOP, TRIVIAL
+from benchmarks.micro.sandbox import CRUNCH, LOOP, TRIVIAL
 from sandbox import Sandbox
 
 

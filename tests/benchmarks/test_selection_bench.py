@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.selection_bench import main, own
+from benchmarks.micro.selection import main, own
 
 
 def test_recall_grows_with_what_is_chosen_and_producers_add_to_it() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.simulator_bench import measure
+from benchmarks.micro.simulator import measure
 from protocols.samples import sample
 
 

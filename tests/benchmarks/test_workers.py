@@ -8,10 +8,10 @@ from contextlib import closing
 from pathlib import Path
 
 from atc.models import Completion, Message, Usage
-from benchmarks.engines import threads
-from benchmarks.restbench import Task, read_tasks
-from benchmarks.runner import Result, Settings, prepare, run_tasks
-from benchmarks.work import Work
+from benchmarks.run.engines import threads
+from benchmarks.run.runner import Result, Settings, prepare, run_tasks
+from benchmarks.run.task_run import Work
+from benchmarks.tasks.task_files import Task, read_tasks
 from benchmarks.worlds import find_worlds
 from protocols import Protocol, load
 

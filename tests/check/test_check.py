@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from atc.check import Diagnostic, check, checker, mended, respelled
-from atc.check.checker import available
+from atc.check import Diagnostic, check, mended, respelled, type_checker
+from atc.check.type_checker import available
 from atc.cli import main
-from atc.remedy import remedy_of
-from benchmarks.answers import FOLDER
-from benchmarks.datasets import open_dataset
+from atc.diagnosis.suggestions import remedy_of
+from benchmarks.tasks.datasets import open_dataset
+from benchmarks.tasks.references import FOLDER
 from protocols import Protocol, load
-from protocols.contract import Contract
-from protocols.graph import ProtocolGraph
+from protocols.contracts.contract import Contract
+from protocols.dataflow.graph import ProtocolGraph
 from protocols.samples import sample
 from protocols.simulator import Simulator
 from sandbox import Sandbox
@@ -61,7 +61,7 @@ def test_a_checker_that_was_killed_is_started_anew() -> None:
     """A check does not depend on the process that an earlier one left running."""
     program = 'print(GET_films(query="Dune")["films"][0]["titel"])\n'
     first = checked(program, "cinema")
-    for server in checker._servers:
+    for server in type_checker._servers:
         server.stop()
     assert first == checked(program, "cinema") != []
 

@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from atc import Agent
-from atc.check import check, checker
+from atc.check import check, type_checker
 from atc.cli import main
 from protocols import load
-from protocols.contract import Contract, learned
+from protocols.contracts.contract import Contract, learned
+from protocols.contracts.store import ContractStore, Edge, drift
 from protocols.errors import UsageError
 from protocols.samples import sample
-from protocols.store import ContractStore, Edge, drift
 from tests.local_api import LocalAPI
 from tests.scripted import ScriptedModel
 
@@ -163,11 +163,11 @@ def test_a_program_is_checked_by_what_was_seen(tmp_path: Path, monkeypatch: pyte
 
     assert atc("check", program, "--api", spec).exit_code == 1
     assert atc("check", program, "--api", spec, "--store", store).exit_code == 0
-    monkeypatch.setattr("atc.check.checker.available", lambda: None)
+    monkeypatch.setattr("atc.check.type_checker.available", lambda: None)
     missing = atc("check", program, "--api", spec, "--store", store)
     assert missing.exit_code == 2 and "pip install ty" in missing.stderr
-    monkeypatch.setattr("atc.check.checker.available", lambda: "/bin/false")
-    for server in checker._servers:
+    monkeypatch.setattr("atc.check.type_checker.available", lambda: "/bin/false")
+    for server in type_checker._servers:
         server.stop()
     failed = atc("check", program, "--api", spec, "--store", store)
     assert failed.exit_code == 2 and "the type checker ended with 1" in failed.stderr

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from benchmarks.faults import Case, cases, serve
-from benchmarks.faults.replies import steps
+from benchmarks.injection.programs import Case, cases, serve
+from benchmarks.injection.programs.replies import steps
 from sandbox import CallRecord, Run
 from sandbox.sandbox import Sandbox
 

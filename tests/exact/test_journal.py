@@ -24,7 +24,7 @@ from click.testing import CliRunner, Result
 from atc import Agent
 from atc.cli import main
 from protocols import Protocol, load
-from protocols.auth import Credential
+from protocols.calls.auth import Credential
 from protocols.errors import UsageError
 from sandbox import Broker, CallRecord, Journal, Limits, Sandbox
 from tests.local_api import PREFIX, Answer, LocalAPI, Received, document

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from atc.provenance import flow_graph, flows
-from protocols.graph import ProtocolGraph
+from atc.diagnosis.provenance import flow_graph, flows
+from protocols.dataflow.graph import ProtocolGraph
 from sandbox import Limits, Provenance, Run, Sandbox
-from sandbox.instrument import instrument
-from sandbox.policy import compile_program
+from sandbox.language.policy import compile_program
+from sandbox.provenance.instrument import instrument
 from tests.local_api import LocalAPI
 from tests.programs import programs
 

@@ -6,13 +6,13 @@ import pytest
 
 from atc.check import check
 from atc.check.stubs import write_stubs
+from atc.planning.planner import worked
 from protocols import load
-from protocols.contract import Contract
-from protocols.graph import ProtocolGraph
+from protocols.contracts.contract import Contract
+from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Protocol
 from protocols.render import render
-from protocols.shapes import fields
-from protocols.worked import worked
+from protocols.schema_fields import fields
 from tests.loading.expandable import MUSEUM, document
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from protocols import Protocol, load
-from protocols.calling import bind
+from protocols.calls.binding import bind
 from protocols.errors import ProtocolError, ToolError
 from tests.local_api import LocalAPI
 

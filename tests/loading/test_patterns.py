@@ -7,7 +7,7 @@ import time
 import pytest
 
 from protocols import load
-from protocols.calling import bind
+from protocols.calls.binding import bind
 from protocols.errors import ToolError
 from protocols.patterns import is_bounded, matches
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from probing.constraints import Constraint, Seen, constraints
 from probing.document import documented
-from probing.prober import Prober
+from probing.prober.prober import Prober
+from probing.schema.constraints import Constraint, Seen, constraints
 from protocols import load
 from protocols.model import Protocol
 from sandbox import Sandbox

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from probing.infer import infer, paper, says_nothing
+from probing.schema.infer import infer, paper, says_nothing
 
 FILMS = [
     {"id": number, "name": f"Film {number}", "seen": f"2024-05-0{number}", "score": number * 2, "tag": None}

@@ -14,16 +14,16 @@ import yaml
 from click.testing import CliRunner
 
 from atc.cli import main
-from atc.demonstrations import Demonstrations
-from probing.findings import ProbeReport
-from probing.permission import Permission
-from probing.prober import Prober
+from atc.retrieval.demonstrations import Demonstrations
+from probing.prober.findings import ProbeReport
+from probing.prober.permission import Permission
+from probing.prober.prober import Prober
 from protocols import load
+from protocols.contracts.store import ContractStore
+from protocols.dataflow.operations import looks_like_read
 from protocols.errors import UsageError
 from protocols.model import Protocol
 from protocols.samples import sample
-from protocols.store import ContractStore
-from protocols.wishes import looks_like_read
 from sandbox import CallRecord, Limits, Sandbox
 from tests.local_api import PREFIX, Answer, LocalAPI, Received
 from tests.scripted import ScriptedModel

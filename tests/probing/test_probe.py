@@ -15,22 +15,22 @@ from openapi_spec_validator import validate
 
 from atc.cli import main
 from atc.models import Model
-from benchmarks.datasets import open_dataset
-from probing.agreement import compared
-from probing.blind import blinded
+from atc.planning.planner import worked
+from benchmarks.tasks.datasets import open_dataset
 from probing.document import documented
-from probing.findings import Finding, ProbeReport
-from probing.permission import Permission
-from probing.prober import Prober
-from probing.programs import choices
-from probing.replies import disguised
+from probing.evaluation import compared
+from probing.prober.findings import Finding, ProbeReport
+from probing.prober.permission import Permission
+from probing.prober.prober import Prober
+from probing.prober.programs import choices
+from probing.prober.replies import disguised
+from probing.strip_responses import blinded
 from protocols import load
-from protocols.contract import Contract
-from protocols.graph import ProtocolGraph
+from protocols.contracts.contract import Contract
+from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Protocol
 from protocols.samples import sample
 from protocols.simulator import Simulator
-from protocols.worked import worked
 from sandbox import CallRecord, Sandbox
 from tests.local_api import LocalAPI
 

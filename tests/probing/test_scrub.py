@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlencode
 
 import pytest
 
-from probing.scrub import Scrubber
+from probing.redact.redact import Scrubber
 
 # None of these opens anything: they are the examples of those who issue such keys, or made up.
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"

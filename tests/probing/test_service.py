@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 from openapi_spec_validator import validate
 
-from probing.agreement import compared, has_field, sent
-from probing.blind import blinded
 from probing.document import documented
-from probing.permission import Permission
-from probing.prober import Prober
+from probing.evaluation import compared, has_field, sent
+from probing.prober.permission import Permission
+from probing.prober.prober import Prober
+from probing.strip_responses import blinded
 from protocols import load
 from sandbox import CallRecord, Sandbox
 from tests.probing.service import Service, Unavailable, service

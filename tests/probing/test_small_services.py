@@ -10,11 +10,11 @@ from click.testing import CliRunner
 from openapi_spec_validator import validate
 
 from atc.cli import main
-from probing.complaints import demanded
 from probing.document import documented
-from probing.permission import Permission
-from probing.prober import Prober
-from probing.replies import is_hollow
+from probing.prober.error_messages import demanded
+from probing.prober.permission import Permission
+from probing.prober.prober import Prober
+from probing.prober.replies import is_hollow
 from protocols import load
 from sandbox import Sandbox
 from tests.local_api import LocalAPI

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from probing.identifiers import identified, named, noun_of_path
-from probing.seen import SeenValues
-from probing.values import item_of, own_name, renamed, value_of
+from probing.prober.identifiers import identified, named, noun_of_path
+from probing.prober.observed_values import SeenValues
+from probing.prober.values import item_of, own_name, renamed, value_of
 from protocols import load
-from protocols.graph import ProtocolGraph
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.dataflow.identifiers import Want
 from protocols.model import Parameter, Protocol
-from protocols.wants import Want
 
 DEFINITIONS = {
     "Step": {"type": "object", "properties": {"do": {"enum": ["stop", "go"]}, "note": {}}, "required": ["do"]},

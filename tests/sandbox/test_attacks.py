@@ -16,7 +16,7 @@ import pytest
 
 from atc.cli.options import check_api_options, check_server
 from protocols import ProtocolError, load
-from protocols.auth import Credential
+from protocols.calls.auth import Credential
 from protocols.errors import APIError, UsageError
 from sandbox import Broker
 from tests.local_api import LocalAPI, document

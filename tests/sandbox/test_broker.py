@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from protocols import load
-from protocols.auth import Credential
+from protocols.calls.auth import Credential
 from protocols.errors import ToolError, UsageError
 from sandbox import Broker, CallRecord, Limits
-from sandbox.bodies import LargeBody
-from sandbox.broker import Exceeded
-from sandbox.reach import origin
+from sandbox.body_store import LargeBody
+from sandbox.egress.broker import Exceeded
+from sandbox.egress.egress_rules import origin
 from tests.local_api import DOCUMENTED, Answer, LocalAPI, document
 
 SECRET = "tok/en+4711=="

@@ -18,12 +18,12 @@ from click.testing import CliRunner
 from atc.cli import main
 from protocols.errors import UsageError
 from sandbox import Sandbox
-from sandbox.launcher import readable_folders
-from sandbox.syscalls import system_call_filter
+from sandbox.child.syscalls import system_call_filter
+from sandbox.pool.workers import readable_folders
 
 START = """
 import ctypes, json, os, socket, sys, threading
-from sandbox.isolation import LAYERS, Walls, confine
+from sandbox.child.isolation import LAYERS, Walls, confine
 rules, readable, folder, server = json.loads(sys.argv[1])
 walls = Walls(parent=os.getppid(), folder=folder, readable=readable, filter=bytes.fromhex(rules), why_none="")
 def up(*names):
@@ -212,15 +212,15 @@ def test_doctor_names_every_layer() -> None:
 
 def test_a_missing_layer_is_a_warning_or_where_asked_for_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """No folder can be made: the other layers stand, the program runs, and the run says what is missing."""
-    from sandbox import launcher
+    from sandbox.pool import workers
 
     monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
-    launcher._drop()
+    workers._drop()
 
     run = Sandbox(None).run("print(1)")
     with pytest.raises(UsageError, match="not whole on this machine: folder"):
         Sandbox(None, strict=True)
-    launcher._drop()
+    workers._drop()
 
     assert run.outcome == "ok"
     assert [warning.partition(":")[0] for warning in run.warnings] == ["folder is not active"]

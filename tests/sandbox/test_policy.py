@@ -13,8 +13,8 @@ import pytest
 
 from protocols.errors import ProgramRefused
 from sandbox import Limits, Sandbox
-from sandbox.instrument import instrument
-from sandbox.policy import compile_program
+from sandbox.language.policy import compile_program
+from sandbox.provenance.instrument import instrument
 from tests.programs import programs
 
 ORDINARY = {**programs("ordinary"), **programs("everyday")}

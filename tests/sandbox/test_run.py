@@ -28,10 +28,13 @@ from click.testing import CliRunner
 
 from atc.cli import main
 from protocols import Protocol
-from protocols.auth import Credential
-from sandbox import CallRecord, Limits, Run, Sandbox, channel, launcher, retrace
-from sandbox.bodies import LargeBody
-from sandbox.ending import ending
+from protocols.calls.auth import Credential
+from sandbox import CallRecord, Limits, Run, Sandbox
+from sandbox.body_store import LargeBody
+from sandbox.child import channel
+from sandbox.child.exit_frame import ending
+from sandbox.pool import workers
+from sandbox.provenance import replay
 from tests.local_api import DOCUMENTED, Answer, LocalAPI, Received
 from tests.programs import programs
 
@@ -636,17 +639,17 @@ def test_the_host_hardly_grows_whatever_a_program_does(api: LocalAPI, program: s
 def test_a_second_run_that_no_longer_reads_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """The program may have run out of memory in its threads: what was sent to it is not waited for without end."""
     ended = run(None, "")
-    monkeypatch.setattr(retrace, "LONGEST", 0.3)
+    monkeypatch.setattr(replay, "LONGEST", 0.3)
     ours, child = socket.socketpair()
-    monkeypatch.setattr(launcher, "take", lambda: launcher.Worker(0, ours, cast("Any", None)))
-    monkeypatch.setattr(launcher, "retire", lambda worker: None)
+    monkeypatch.setattr(workers, "take", lambda: workers.Worker(0, ours, cast("Any", None)))
+    monkeypatch.setattr(workers, "retire", lambda worker: None)
     asked = {"tool": "GET_cities", "args": [], "kwargs": {}, "id": 1, "line": 1, "task": []}
-    answered = retrace.Answered()
+    answered = replay.Answered()
     answered.add(answered.key(channel.CALL, asked, b""), {"index": 0}, b"x" * 10_000_000)
     channel.send(child.fileno(), channel.encode(channel.CALL, asked))
     started = time.monotonic()
 
-    found = retrace.retrace("GET_cities()", ended, answered, Limits(), {})
+    found = replay.retrace("GET_cities()", ended, answered, Limits(), {})
 
     assert found is None
     assert time.monotonic() - started < 5
@@ -758,7 +761,7 @@ def test_a_worker_that_was_stopped_holds_nobody_up() -> None:
 
     assert (stopped.outcome, stopped.limit) == ("limit", "wall")
     assert stopped.resources.wall < 2
-    launcher._drop()
+    workers._drop()
 
 
 def test_no_worker_outlives_its_host() -> None:
@@ -807,8 +810,8 @@ def test_a_sandbox_that_cannot_start_says_so(monkeypatch: pytest.MonkeyPatch) ->
     def gone(self: object) -> None:
         raise OSError("no process can be forked")
 
-    monkeypatch.setattr("sandbox.launcher._Zygote.fork", gone)
-    monkeypatch.setattr("sandbox.launcher._stock", [])
+    monkeypatch.setattr("sandbox.pool.workers._Zygote.fork", gone)
+    monkeypatch.setattr("sandbox.pool.workers._stock", [])
     told = CliRunner().invoke(main, ["run", "-"], input="print(1)")
 
     assert told.exit_code == 1
@@ -817,8 +820,8 @@ def test_a_sandbox_that_cannot_start_says_so(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_missing_layer_is_a_warning_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sandbox.launcher._stock", [])
-    monkeypatch.setattr("sandbox.launcher.system_call_filter", lambda: (b"", "libseccomp is not there"))
+    monkeypatch.setattr("sandbox.pool.workers._stock", [])
+    monkeypatch.setattr("sandbox.pool.workers.system_call_filter", lambda: (b"", "libseccomp is not there"))
     told = CliRunner().invoke(main, ["run", "-"], input="print(1)")
 
     assert (told.exit_code, told.stdout) == (0, "1\n")
@@ -941,8 +944,8 @@ def test_a_child_that_speaks_nonsense_ends_as_an_error(monkeypatch: pytest.Monke
     ours, theirs = socket.socketpair()
     head = b'{"id": Infinity, "line": %s, "tool": "x", "args": [], "kwargs": {}}' % line.encode()
     theirs.sendall(channel.CALL + len(head).to_bytes(4, "big") + (0).to_bytes(4, "big") + head)
-    worker = replace(launcher.take(), socket=ours)
-    monkeypatch.setattr(launcher, "take", lambda: worker)
+    worker = replace(workers.take(), socket=ours)
+    monkeypatch.setattr(workers, "take", lambda: worker)
 
     result = run(None, "print(1)", wall=2)
 
@@ -990,8 +993,8 @@ def test_nothing_that_a_process_says_holds_up_its_host(
     """Floods, unknown kinds, a second end, calls after it, odd numbers and texts: the run ends within its limit, and
     its record can be written down."""
     ours, theirs = socket.socketpair()
-    worker = replace(launcher.take(), socket=ours)
-    monkeypatch.setattr(launcher, "take", lambda: worker)
+    worker = replace(workers.take(), socket=ours)
+    monkeypatch.setattr(workers, "take", lambda: worker)
     sandbox = Sandbox(api.protocol, limits=Limits(wall=1), track=False)
 
     def speak() -> None:
@@ -1014,7 +1017,7 @@ def test_a_mistake_in_a_call_ends_the_run_and_leaves_a_record(api: LocalAPI, mon
     def fail(*args: object, **options: object) -> object:
         raise AttributeError("no such thing")
 
-    monkeypatch.setattr("sandbox.transport.Transport.send", fail)
+    monkeypatch.setattr("sandbox.egress.transport.Transport.send", fail)
     result = run(api, "print('begun')\nGET_cities_city_id('oslo')")
 
     assert (result.outcome, result.stdout) == ("error", "begun\n")

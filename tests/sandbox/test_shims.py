@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox import Limits, Sandbox
-from sandbox.facades.catalogue import MODULES
+from sandbox.language.shims.catalogue import MODULES
 
 _WALK = '''
 import {module} as module

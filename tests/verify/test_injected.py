@@ -9,8 +9,8 @@ from collections import Counter
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.verify import KINDS, Kind, Services, faults, scripts
-from benchmarks.verify_bench import CHECKS, judge, main, spread
+from benchmarks.injection.answers import KINDS, Kind, Services, faults, scripts
+from benchmarks.micro.verify import CHECKS, judge, main, spread
 
 
 def test_the_halves_share_no_program() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from atc.verify import inspect, judge, rests_on_nothing
 from protocols import load
-from protocols.graph import ProtocolGraph
+from protocols.dataflow.graph import ProtocolGraph
 from protocols.samples import sample
 from sandbox import CallRecord, Resources, Run
 from sandbox.records import Provenance, Source

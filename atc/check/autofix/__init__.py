@@ -1,0 +1,1 @@
+"""Rewrites a program where what is wrong has one remedy."""

@@ -1,0 +1,167 @@
+"""Entries that a program gathers in a list of its own, each a dict with the same keys, and what it asks of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from atc.check.diagnostic import Edit
+from atc.program.source import parsed
+
+__all__ = ["Gathered", "asked", "gathered", "lacking", "with_key"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """A list that begins empty and is only filled with dicts: its name, their keys, and the calls that append them."""
+
+    name: str
+    keys: tuple[str, ...]
+    appends: tuple[ast.Call, ...]
+
+    def value(self, key: str) -> ast.expr | None:
+        """What a key is set to, where entries are appended in one place."""
+        entry = self.appends[0].args[0]
+        if len(self.appends) > 1 or not isinstance(entry, ast.Dict) or key not in self.keys:
+            return None
+        return entry.values[self.keys.index(key)]
+
+
+def gathered(tree: ast.AST) -> Iterator[Gathered]:
+    """The lists of a program of which all entries have the same keys."""
+    nodes = list(ast.walk(tree))
+    for begun in nodes:
+        if not (isinstance(begun, ast.Assign) and isinstance(begun.value, ast.List) and not begun.value.elts):
+            continue
+        if len(begun.targets) != 1 or not isinstance(begun.targets[0], ast.Name):
+            continue
+        name = begun.targets[0].id
+        uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
+        held = [node for node in nodes if isinstance(node, ast.Attribute) and node.value in uses]
+        calls = [node for node in nodes if isinstance(node, ast.Call) and node.func in held]
+        entries = [call.args[0] for call in calls if len(call.args) == 1]
+        keys = [_keys(entry) for entry in entries]
+        once = sum(isinstance(node.ctx, ast.Store) for node in uses) == 1
+        appended = all(node.attr == "append" for node in held) and len(held) == len(calls) == len(entries) > 0
+        if once and appended and keys[0] and all(one == keys[0] for one in keys):
+            yield Gathered(name, keys[0], tuple(calls))
+
+
+def asked(tree: ast.AST) -> Iterator[tuple[Gathered, ast.Subscript, str]]:
+    """Where an entry of such a list is asked for a key."""
+    nodes = list(ast.walk(tree))
+    for some in gathered(tree):
+        seen = set()
+        for variable, scope in _entries(nodes, some.name):
+            for node in ast.walk(scope):
+                if not (isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)):
+                    continue
+                key = _text(node)
+                if node.value.id == variable and isinstance(key, str) and id(node) not in seen:
+                    seen.add(id(node))
+                    yield some, node, key
+
+
+def lacking(tree: ast.AST) -> Iterator[tuple[Gathered, ast.Subscript, str]]:
+    """Where an entry of such a list is asked for a key that none has, and nobody stores."""
+    stored = {
+        _text(node) for node in ast.walk(tree) if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+    }
+    return ((some, node, key) for some, node, key in asked(tree) if key not in some.keys and key not in stored)
+
+
+def with_key(program: str, key: str, line: str | None) -> str | None:
+    """The program with a key in the entries that lack it, whose value the variable of that name holds.
+
+    Args:
+        line: What sets that variable, if the program does not: it is put before the entry is appended.
+    """
+    tree = parsed(program)
+    if tree is None:
+        return None
+    some = next((one for one, _, missing in lacking(tree) if missing == key), None)
+    if some is None or len(some.appends) != 1:
+        return None
+    append = some.appends[0]
+    entry = append.args[0]
+    lines = program.split("\n")
+    last = Edit.of(lines, entry, "")
+    if last is None:
+        return None
+    row = lines[last.line - 1]
+    lines[last.line - 1] = f'{row[: last.end - 1]}, "{key}": {key}{row[last.end - 1 :]}'
+    if line is not None:
+        lines.insert(append.lineno - 1, row[: len(row) - len(row.lstrip())] + line.strip())
+    better = "\n".join(lines)
+    return better if parsed(better) is not None else None
+
+
+def _keys(entry: ast.expr) -> tuple[str, ...]:
+    """The keys of a dict that is written down with texts as keys; empty for any other expression."""
+    if not isinstance(entry, ast.Dict):
+        return ()
+    keys = [key.value for key in entry.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
+    return tuple(keys) if len(keys) == len(entry.keys) else ()
+
+
+def _text(node: ast.Subscript) -> object:
+    return node.slice.value if isinstance(node.slice, ast.Constant) else None
+
+
+def _entries(nodes: list[ast.AST], name: str) -> Iterator[tuple[str, ast.AST]]:
+    """The variables that hold an entry of a list, and where they do."""
+    lists = {name}
+    for node in nodes:  # some of the entries, in a list of their own
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Name)
+            and isinstance(node.value, ast.ListComp)
+        ):
+            made = node.value
+            only = made.generators[0]
+            same = (
+                isinstance(made.elt, ast.Name) and isinstance(only.target, ast.Name) and made.elt.id == only.target.id
+            )
+            if same and _of(only.iter, lists) and _set_once(nodes, node.targets[0].id):
+                lists.add(node.targets[0].id)
+    for node in nodes:
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and _of(node.iter, lists):
+            if not any(
+                isinstance(one, ast.Name) and one.id == node.target.id and isinstance(one.ctx, ast.Store)
+                for part in node.body
+                for one in ast.walk(part)
+            ):
+                yield from ((node.target.id, part) for part in node.body)
+        elif isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
+            first = node.generators[0]
+            if isinstance(first.target, ast.Name) and _of(first.iter, lists) and len(node.generators) == 1:
+                yield first.target.id, node
+        elif isinstance(node, ast.Call) and _is_choice(node) and node.args and _of(node.args[0], lists):
+            for word in node.keywords:
+                if word.arg == "key" and isinstance(word.value, ast.Lambda) and len(word.value.args.args) == 1:
+                    yield word.value.args.args[0].arg, word.value.body
+        elif (
+            isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Call)
+        ):
+            chosen = node.value
+            one = isinstance(chosen.func, ast.Name) and chosen.func.id in ("max", "min") and len(chosen.args) == 1
+            if one and _of(chosen.args[0], lists) and _set_once(nodes, node.targets[0].id):
+                yield node.targets[0].id, nodes[0]  # wherever it is used
+
+
+def _of(node: ast.expr, lists: set[str]) -> bool:
+    """Whether an expression is one of some lists, in whatever order, or a part of one."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        return _of(node.value, lists)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sorted" and node.args:
+        return _of(node.args[0], lists)
+    return isinstance(node, ast.Name) and node.id in lists
+
+
+def _is_choice(node: ast.Call) -> bool:
+    return isinstance(node.func, ast.Name) and node.func.id in ("max", "min", "sorted")
+
+
+def _set_once(nodes: list[ast.AST], name: str) -> bool:
+    return sum(isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store) for one in nodes) == 1

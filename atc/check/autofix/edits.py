@@ -1,0 +1,72 @@
+"""Put right what a diagnostic knows how to put right, without asking anybody."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Sequence
+
+from atc.check.diagnostic import Diagnostic
+from atc.program.source import parsed
+
+__all__ = ["mended", "respelled"]
+
+_SPACED = re.compile(r"^\s*([A-Za-z]\w*) ([A-Za-z]\w*) =(?!=)", re.MULTILINE)
+_NAMES = 6
+"""Names that are put right in one program."""
+
+
+def mended(program: str, found: Sequence[Diagnostic]) -> str | None:
+    """The program with the edits of all diagnostics, quotes as it needs them; None where one of them has none.
+
+    Of two edits of the same text the later one is made.
+    """
+    edits = [one.edit for one in found if one.edit is not None]
+    if len(edits) < len(found):
+        return None
+    lines = program.split("\n")
+    before: dict[int, int] = {}
+    for edit in sorted(dict.fromkeys(edits), key=lambda edit: (edit.line, edit.start), reverse=True):
+        row = lines[edit.line - 1]
+        if edit.end > before.get(edit.line, len(row)):
+            continue
+        before[edit.line] = edit.start
+        lines[edit.line - 1] = row[: edit.start] + edit.text + row[edit.end :]
+    better = "\n".join(lines)
+    return respelled(better) or better
+
+
+def respelled(program: str) -> str | None:
+    """The program without two slips of small models; None where they are not all that is wrong.
+
+    A space inside a name: `the film = GET_films()` is `the_film = GET_films()`, wherever the name stands. The quotes of
+    an f-string inside its braces, which Python takes from 3.12 on: `f"{film["title"]}"` is `f"{film['title']}"`.
+    """
+    if parsed(program) is not None:
+        return None
+    program = "\n".join(map(_requoted, program.split("\n")))
+    if parsed(program) is not None:
+        return program
+    for _ in range(_NAMES):
+        slip = _SPACED.search(program)
+        if slip is None or keyword.iskeyword(slip[1]) or keyword.iskeyword(slip[2]):
+            return None
+        program = re.sub(rf"\b{slip[1]} {slip[2]}(?=\w*)", f"{slip[1]}_{slip[2]}", program)
+        if parsed(program) is not None:
+            return program
+    return None
+
+
+def _requoted(line: str) -> str:
+    """A line with single quotes inside the braces of its f-strings in double quotes."""
+    told, depth, inside = [], 0, False
+    for place, sign in enumerate(line):
+        if not inside:
+            inside = sign == '"' and line[max(place - 1, 0) : place] == "f" and not line[:place].endswith('f"')
+            told.append(sign)
+            continue
+        depth += (sign == "{") - (sign == "}")
+        if sign == '"' and depth <= 0:
+            inside, depth = False, 0
+        told.append("'" if sign == '"' and depth > 0 else sign)
+    return "".join(told)

@@ -1,0 +1,98 @@
+"""Arguments that a tool does not take, or that a call leaves out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from atc.check.diagnostic import Diagnostic, Edit, Rule
+from atc.check.diagnostics.subject import Subject, listed
+from atc.check.type_checker import Report
+from protocols.calls.binding import nearest_argument
+from protocols.model import Tool
+from protocols.text.words import words
+
+__all__ = ["told_argument"]
+
+_SURE = 0.8
+"""Likeness of two names from which on one is taken for a slip of the other."""
+
+
+def told_argument(subject: Subject, report: Report, rule: Rule, quoted: list[str]) -> Diagnostic | None:
+    """An argument that the tool does not take, or one that it needs and was not given."""
+    name = next((name for name in quoted if name in subject.names), None) or subject.callee(report)
+    if name is None:
+        return None
+    tool = subject.contract.protocol.tool(name)
+    takes = [parameter.argument for parameter in tool.arguments]
+    if report.rule == "too-many-positional-arguments":
+        path = ", ".join(p.argument for p in tool.arguments if p.location == "path")
+        only = f"only {path} may go without a name" if path else "all its arguments need their names"
+        message = f"{name}(): {only}; it takes {listed(takes)}"
+        return subject.at(report, rule, message, name, edit=_name_it(subject, report, tool))
+    if rule == "missing-argument":
+        missing = [argument for argument in quoted if argument in takes]
+        wanted = f"{missing[0]}=" if missing else None
+        edit = _filled(subject, report, name, missing)
+        return subject.at(report, rule, f"{name}() misses {', '.join(missing)}", name, wanted, edit)
+    given = {keyword.arg for call in subject.calls(report) for keyword in call.keywords}
+    near = nearest_argument(tool, quoted[0], [argument for argument in takes if argument not in given])
+    meant = f"; did you mean {near}?" if near else f"; it takes {listed(takes)}"
+    protocol = subject.contract.protocol
+    others = [one for one in subject.names if one != name and protocol.tool(one).argument(quoted[0]) is not None]
+    if others:
+        meant += f"; {' and '.join(others[:2])} take{'s' if len(others) == 1 else ''} it"
+    sure = near is not None and SequenceMatcher(None, near.lower(), quoted[0].lower()).ratio() >= _SURE
+    edit = None
+    if near is not None and (sure or not others) and (sure or len(takes) == 1):
+        edit = Edit(report.line, report.column, report.column + len(quoted[0]), near)
+    if edit is None and (instead := _other(subject, tool, given)) is not None:
+        meant += f"; write {instead}"
+        edit = _called(subject, report, name, instead)
+    return subject.at(report, rule, f"{name}() has no argument {quoted[0]!r}{meant}", name, near, edit)
+
+
+def _other(subject: Subject, tool: Tool, given: set[str | None]) -> str | None:
+    """The only tool of a like name that takes all that a tool is given and needs nothing else; both only read."""
+    said = set(words(tool.name)[1:])
+    found = []
+    for name in subject.names:
+        other = subject.contract.protocol.tool(name)
+        takes: set[str | None] = {parameter.argument for parameter in other.arguments}
+        needs: set[str | None] = {parameter.argument for parameter in other.arguments if parameter.required}
+        if needs <= given <= takes and not (tool.writes or other.writes or said.isdisjoint(words(name)[1:])):
+            found.append(name)
+    return found[0] if len(found) == 1 else None
+
+
+def _called(subject: Subject, report: Report, name: str, instead: str) -> Edit | None:
+    """Call another function."""
+    calls = [call for call in subject.calls(report) if isinstance(call.func, ast.Name) and call.func.id == name]
+    return Edit.of(subject.lines, calls[-1].func, instead) if calls else None
+
+
+def _filled(subject: Subject, report: Report, name: str, missing: Sequence[str]) -> Edit | None:
+    """Give a call what it misses, where a call that needs nothing yields it: `user_id=GET_me()["id"]`."""
+    calls = [call for call in subject.calls(report) if isinstance(call.func, ast.Name) and call.func.id == name]
+    if not calls or not missing or subject.graph is None or calls[-1].lineno != report.line:
+        return None
+    texts = []
+    for argument in missing:
+        sources = subject.graph.producers(name, argument, subject.names)
+        if not sources or sources[0].header or 0 in sources[0].path or "…" in subject.graph.expression(sources[0]):
+            return None
+        texts.append(f"{argument}={subject.graph.expression(sources[0])}")
+    row = subject.lines[report.line - 1]
+    end = len(row.encode()[: calls[-1].func.end_col_offset].decode(errors="ignore")) + 1
+    comma = ", " if calls[-1].args or calls[-1].keywords else ""
+    return Edit(report.line, end, end, ", ".join(texts) + comma) if row[end - 1 : end] == "(" else None
+
+
+def _name_it(subject: Subject, report: Report, tool: Tool) -> Edit | None:
+    """Give a value without a name that of the one argument that must be given."""
+    needed = [parameter for parameter in tool.arguments if parameter.required]
+    calls = subject.calls(report)
+    if len(needed) != 1 or needed[0].location == "path" or not calls or len(calls[-1].args) != 1:
+        return None
+    return Edit(report.line, report.column, report.column, f"{needed[0].argument}=")

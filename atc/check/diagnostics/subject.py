@@ -1,0 +1,175 @@
+"""The program that is told of, with all that is known of it, and how to say something of a place in it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from atc.check.diagnostic import Diagnostic, Edit, Rule
+from atc.check.operands import begins_with
+from atc.check.stubs import Stubs
+from atc.check.type_checker import Report
+from protocols.contracts.contract import Contract
+from protocols.dataflow.call_paths import steps
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.schema_fields import Step
+
+__all__ = ["CLASS", "SCALARS", "Subject", "listed"]
+
+_KEYS = 14
+"""Names of a list that are told."""
+_DEEPEST = 20
+"""Variables and keys on the way from a response to what an expression holds."""
+SCALARS = ("int", "float", "bool", "str", "None")
+"""Types of values with nothing inside, as the checker names them."""
+CLASS = re.compile(r"_T\d+")
+"""Names of the stubs' classes, each of which is the objects at one place of a response."""
+_BLOCKS = (ast.For, ast.While, ast.If, ast.Try, ast.With)
+"""What may be gone through without setting the variables in it."""
+
+
+class Subject:
+    """A program, its API and the stubs that it was checked with.
+
+    `stored` are keys that the program puts into objects itself, by class; `updated` variables whose objects it updates.
+    """
+
+    def __init__(
+        self,
+        program: str,
+        tree: ast.Module,
+        contract: Contract,
+        names: Sequence[str],
+        stubs: Stubs,
+        graph: ProtocolGraph | None = None,
+    ) -> None:
+        self.graph = graph
+        self.lines = program.split("\n")
+        self.tree = tree
+        self.contract = contract
+        self.names = names
+        self.stubs = stubs
+        self.stored: set[tuple[str, str]] = set()
+        self.updated = {
+            node.func.value.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "update"
+            and isinstance(node.func.value, ast.Name)
+        }
+
+    def at(
+        self,
+        report: Report,
+        rule: Rule,
+        message: str,
+        tool: str | None = None,
+        suggestion: str | None = None,
+        edit: Edit | None = None,
+    ) -> Diagnostic:
+        return Diagnostic(report.line, report.column, rule, message, tool, suggestion, edit)
+
+    def begun_with(self, name: str) -> Edit | None:
+        """Set a variable at the beginning, where a loop or a branch of the program itself sets it or fills it."""
+        value = begins_with(self.tree, name)
+        filled = value in ("[]", "set()")
+        return Edit(1, 0, 0, f"{name} = {value}\n") if filled or name in self.set_in_blocks() else None
+
+    def is_set_later(self, report: Report) -> bool:
+        """Whether what is None at first is a variable that a loop or a branch sets to something, as in a search for
+        the best of several."""
+        name = re.match(r"\w+", self.lines[report.line - 1][report.column :])
+        return name is not None and name[0] in self.set_in_blocks()
+
+    def set_in_blocks(self) -> set[str]:
+        inner = [part for node in self.tree.body if isinstance(node, _BLOCKS) for part in ast.walk(node)]
+        return {part.id for part in inner if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+
+    def instead(self, report: Report, text: str | None) -> Edit | None:
+        """Write something for what the checker points at."""
+        if text is None or report.line != report.end_line:
+            return None
+        return Edit(report.line, report.column, report.end_column, text)
+
+    def written(self, report: Report) -> str:
+        """The text that the checker points at."""
+        return self.lines[report.line - 1][report.column : report.end_column]
+
+    def callee(self, report: Report) -> str | None:
+        """The tool whose call stands around a place."""
+        calls = self.calls(report)
+        return calls[-1].func.id if calls and isinstance(calls[-1].func, ast.Name) else None
+
+    def calls(self, report: Report) -> list[ast.Call]:
+        """The calls of tools that stand around a place, the outermost first."""
+        place = (report.line, report.column)
+        return [
+            node
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in self.names
+            and (node.lineno, node.col_offset) <= place < (node.end_lineno or 0, node.end_col_offset or 0)
+        ]
+
+    def expression(self, report: Report) -> ast.AST | None:
+        """The largest expression or named argument that begins at a place."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.expr | ast.keyword) and (node.lineno, node.col_offset) == (
+                report.line,
+                report.column,
+            ):
+                return node
+        return None
+
+    def spoken(self, text: str) -> str:
+        """A type without the names of our classes."""
+
+        def said(found: re.Match[str]) -> str:
+            place = self.stubs.places.get(found[0])
+            return f"the dict {place.tool}(…){steps(place.path)}" if place else "a dict"
+
+        return CLASS.sub(said, text).replace("`", "")
+
+    def returned(self, node: ast.expr, depth: int = 0) -> tuple[str, tuple[Step, ...]] | None:
+        """The tool and the path in its response that an expression holds, through variables that are set once."""
+        if depth > _DEEPEST:
+            return None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.names:
+            return node.func.id, ()
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            found = self.returned(node.value, depth + 1)
+            step = node.slice.value
+            return (found[0], (*found[1], step)) if found is not None and isinstance(step, str | int) else None
+        if isinstance(node, ast.Name):
+            value = self.set_once(node.id)
+            return self.returned(value, depth + 1) if value is not None else None
+        return None
+
+    def set_once(self, name: str) -> ast.expr | None:
+        """What a variable is set to, if the program sets it in one place alone."""
+        sets = [
+            one.value
+            for one in ast.walk(self.tree)
+            if isinstance(one, ast.Assign)
+            and len(one.targets) == 1
+            and isinstance(one.targets[0], ast.Name)
+            and one.targets[0].id == name
+        ]
+        return sets[0] if len(sets) == 1 else None
+
+    def rewritten(self, node: ast.expr, form: str) -> Edit | None:
+        """An expression in another form; None where it goes over several lines."""
+        written = ast.get_source_segment("\n".join(self.lines), node) or ""
+        return Edit.of(self.lines, node, form.format(written))
+
+    def in_bytes(self, line: int, column: int) -> tuple[int, int]:
+        """A place with its column as the syntax tree counts it."""
+        return line, len(self.lines[line - 1][:column].encode())
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first of some names, for a message."""
+    return ", ".join(names[:_KEYS]) + (", …" if len(names) > _KEYS else "") if names else "nothing"

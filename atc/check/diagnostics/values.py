@@ -1,0 +1,273 @@
+"""Values that are used as what they are not: what an API returned, or what its functions are given."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from typing import TypeGuard
+
+from atc.check.diagnostic import Diagnostic, Edit
+from atc.check.diagnostics.keys import missing_key
+from atc.check.diagnostics.names import import_class
+from atc.check.diagnostics.subject import CLASS, SCALARS, Subject, listed
+from atc.check.operands import misfit, unbegun
+from atc.check.stubs import Place
+from atc.check.type_checker import Report
+from protocols.dataflow.call_paths import steps
+from protocols.text.words import WRAPPERS, is_identifier, noun_of
+
+__all__ = ["told_value"]
+
+_GIVEN = re.compile(r"Argument to function `(\w+)` is incorrect: Expected `(.*)`, found `(.*)`")
+_LITERAL = re.compile(r"^Literal\[(.).*")
+_INDEXED = re.compile(r"Method `__getitem__` of type .* on object of type `(.*)`$")
+
+
+def told_value(subject: Subject, report: Report, quoted: list[str]) -> Diagnostic | None:
+    """A value that is used as what it is not: what an API returned, or what its functions are given."""
+    classes = [name for text in quoted for name in CLASS.findall(text) if name in subject.stubs.places]
+    place = subject.stubs.places[classes[0]] if classes else None
+    tool = place.tool if place else None
+    if (given := _GIVEN.match(report.text)) is not None:
+        return _given(subject, report, given[1], given[2], given[3])
+    if (indexed := _INDEXED.match(report.text)) is not None:
+        return _indexed(subject, report, indexed[1], place)
+    if report.rule in ("missing-attribute", "unresolved-attribute"):
+        return _attribute(subject, report, quoted, place)
+    nothing = report.rule == "not-subscriptable" and quoted[:1] == ["None"]
+    if nothing and (subject.is_set_later(report) or subject.written(report).startswith("re.")):
+        return None
+    if report.rule == "not-subscriptable" and quoted and quoted[0] in SCALARS:
+        return subject.at(report, "wrong-type", f"this is of type {quoted[0]}, which has nothing inside", tool)
+    if report.rule == "not-iterable" and quoted and quoted[0] in SCALARS:
+        return subject.at(report, "wrong-type", f"this is of type {quoted[0]} and no list", tool)
+    if report.rule == "unsupported-operator" and len(quoted) > 1:  # one type where both are of it
+        kinds = [_LITERAL.sub(_plain, kind).rstrip("*") for kind in (quoted[1], quoted[-1])]
+        return _operator(subject, report, quoted[0], kinds, tool)
+    return None
+
+
+def _operator(subject: Subject, report: Report, sign: str, kinds: list[str], tool: str | None) -> Diagnostic | None:
+    """`x < y` where one of the two is a text, or None at first."""
+    begin, end = subject.in_bytes(report.line, report.column), subject.in_bytes(report.end_line, report.end_column)
+    first = unbegun(subject.tree, begin, end)
+    if first is not None and any("None" in kind for kind in kinds):
+        name, at, value = first
+        begun = Edit.of(subject.lines, at, value)
+        return subject.at(report, "wrong-type", f"{name} is None at first: begin with {value}", tool, value, begun)
+    if not all(kind in SCALARS or kind in subject.stubs.places for kind in kinds):
+        return None
+    one, other = (subject.spoken(kind) for kind in kinds)
+    found = misfit(subject.tree, begin, end, sign, kinds)
+    edit = subject.rewritten(*found) if found is not None else None
+    hint = f"; write {edit.text}" if edit is not None else ""
+    return subject.at(report, "wrong-type", f"{sign} does not go with {one} and {other}{hint}", tool, edit=edit)
+
+
+def _attribute(subject: Subject, report: Report, quoted: list[str], place: Place | None) -> Diagnostic | None:
+    """`x.name` where x is an object of a response, or a list of them."""
+    attribute = quoted[-1]
+    if report.text.startswith("Module `datetime` "):
+        message = f"datetime.{attribute} is of the class: from datetime import datetime"
+        return subject.at(report, "unknown-name", message, edit=import_class(subject))
+    if place is None or not quoted[0].startswith(("_T", "list[_T")):
+        return None
+    if quoted[0].startswith("list["):
+        where = f"{place.tool}(…){steps(place.path[:-1])}"
+        message = f'{where} is a list: take an item of it first, as in [0]["{attribute}"]'
+        return subject.at(report, "wrong-type", message, place.tool, f'[0]["{attribute}"]')
+    if attribute in place.keys:
+        message = f'{place.tool}(…){steps(place.path)} is a dict: write ["{attribute}"] for .{attribute}'
+        return subject.at(report, "wrong-type", message, place.tool, f'["{attribute}"]')
+    return missing_key(subject, report, place, attribute)
+
+
+def _given(subject: Subject, report: Report, function: str, expected: str, found: str) -> Diagnostic | None:
+    """An argument of a wrong type. Texts and literals are no matter of types: see atc.check.literals."""
+    if function not in subject.names or found.startswith("Literal[") or "Unknown" in found or "Any" in found:
+        return None
+    node = subject.expression(report)
+    value = node.value if isinstance(node, ast.keyword) else node
+    number = expected.startswith("float")
+    argument = node.arg if isinstance(node, ast.keyword) else _place(subject, report, function, node)
+    entry = subject.graph.entry(function, argument) if subject.graph is not None and argument else ""
+    if entry and expected.startswith("Sequence["):
+        edit = _entries(subject, value, entry, found)
+        message = f'{function}(): argument {argument!r} takes objects: [{{"{entry}": …}}, …]'
+        return subject.at(report, "wrong-type", message, function, edit.text if edit else None, edit)
+    if found in ("str", "None"):
+        key = value.slice if isinstance(value, ast.Subscript) else None
+        name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
+        if (
+            found == "None"
+            or not number
+            or not name
+            or (is_identifier(name) and not _counted(subject, function, argument))
+        ):
+            return None
+    which = f"argument {argument!r}" if argument else "an argument"
+    wants = "a number" if number else "a text or number" if expected.startswith("str") else "another type"
+    classes = [name for name in CLASS.findall(found) if name in subject.stubs.places]
+    identifiers = [key for key in subject.stubs.places[classes[0]].keys if is_identifier(key)] if classes else []
+    suggestion = None
+    if identifiers and not found.startswith("list["):
+        suggestion = f'["{"id" if "id" in identifiers else identifiers[0]}"]'
+    hint = f"; take its {suggestion}" if suggestion else ""
+    message = f"{function}(): {which} is {subject.spoken(found)}, and {wants} is wanted{hint}"
+    end = Edit(report.end_line, report.end_column, report.end_column, suggestion) if suggestion else None
+    return subject.at(report, "wrong-type", message, function, suggestion, end)
+
+
+def _entries(subject: Subject, value: ast.AST | None, entry: str, found: str) -> Edit | None:
+    """A list of identifiers, or one of them, written as objects that hold each under a key."""
+    held = value.elt if isinstance(value, ast.ListComp) else value
+    if isinstance(value, ast.List):
+        held = value.elts[0] if len(value.elts) == 1 else None
+    if not isinstance(held, ast.expr) or (held is value and found != "str"):
+        return None
+    text = ast.unparse(held).replace("'", '"')
+    if (
+        isinstance(held, ast.Subscript)
+        and isinstance(held.slice, ast.Constant)
+        and is_identifier(str(held.slice.value))
+    ):
+        text = f'{text[: text.rindex("[")]}["{entry}"]'
+    text = f'{{"{entry}": {text}}}'
+    return Edit.of(subject.lines, held, text if held is not value else f"[{text}]")
+
+
+def _place(subject: Subject, report: Report, function: str, node: ast.AST | None) -> str | None:
+    """The argument that a value without a name is for."""
+    names = [p.argument for p in subject.contract.protocol.tool(function).arguments if p.location == "path"]
+    for call in subject.calls(report):
+        for name, value in zip(names, call.args, strict=False):
+            if value is node:
+                return name
+    return None
+
+
+def _counted(subject: Subject, tool: str, argument: str | None) -> bool:
+    """Whether all that an identifier can come from are numbers, so that a text is another thing's."""
+    sources = subject.graph.producers(tool, argument) if subject.graph is not None and argument else ()
+    shapes = [(subject.contract.body(source.tool), source.path) for source in sources if not source.header]
+    return bool(shapes) and all(body is not None and body.at(path).kind == "int" for body, path in shapes)
+
+
+def _indexed(subject: Subject, report: Report, kind: str, place: Place | None) -> Diagnostic | None:
+    """`x["key"]` where x is a list or a text."""
+    if kind.startswith("list["):
+        edit = _unwrapped(subject, report)
+        where = f"{place.tool}(…){steps(place.path[:-1])}" if place is not None else "this"
+        told = "it is the list itself" if edit else "take an item of it first, as in [0], or go through it with for"
+        tool = place.tool if place is not None else None
+        return subject.at(report, "wrong-type", f"{where} is a list: {told}", tool, None if edit else "[0]", edit)
+    loop = _loop(subject, report) if kind == "str" else None
+    if kind == "str" and loop is None:
+        return subject.at(report, "wrong-type", "this is a text and has no keys")
+    return _looped(subject, report, loop) if loop is not None else None
+
+
+def _unwrapped(subject: Subject, report: Report) -> Edit | None:
+    """Without the key of a list that is not wrapped: `["results"]` of what is the results."""
+    for node in ast.walk(subject.tree):
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.slice, ast.Constant)
+            and isinstance(node.slice.value, str)
+            and noun_of(node.slice.value) in WRAPPERS
+            and node.lineno == node.end_lineno == report.line
+            and node.col_offset == report.column
+        ):
+            return Edit(report.line, node.value.end_col_offset or 0, node.end_col_offset or 0, "")
+    return None
+
+
+def _looped(subject: Subject, report: Report, loop: ast.For | ast.comprehension) -> Diagnostic:
+    """Going through a dict: which lists it has, and which one is meant where only one has the keys asked for."""
+    said = "going through a dict gives its keys, which are texts"
+    found = subject.returned(loop.iter)
+    if found is None or not isinstance(loop.target, ast.Name):
+        return subject.at(report, "wrong-type", said)
+    tool, path = found
+    body = subject.contract.body(tool)
+    shape = body.at(path) if body is not None else None
+    lists = {key: one.shape.item for key, one in shape.keys.items() if one.shape.kind == "list"} if shape else {}
+    asked = set(_asked(subject, loop, loop.target.id))
+    fitting = [key for key, item in lists.items() if item is not None and asked <= set(item.keys)]
+    other = _unused(subject, asked) if not fitting else None
+    if other is not None:
+        edit = Edit.of(subject.lines, loop.iter, other)
+        return subject.at(report, "wrong-type", f"{said}; go through {other}", tool, other, edit)
+    message = f"{said}; the lists of {tool}(…){steps(path)} are {listed(list(lists))}" if lists else said
+    edit = None
+    if len(fitting) == 1 and loop.iter.lineno == loop.iter.end_lineno:
+        end = loop.iter.end_col_offset or 0
+        edit = Edit(loop.iter.lineno, end, end, f'["{fitting[0]}"]')
+        message = f'{said}; go through ["{fitting[0]}"] of {tool}(…){steps(path)}'
+    return subject.at(report, "wrong-type", message, tool, f'["{fitting[0]}"]' if edit else None, edit)
+
+
+def _asked(subject: Subject, loop: ast.For | ast.comprehension, name: str) -> Iterator[object]:
+    """The keys that are asked of what a loop goes through, those of what it picks out of that included."""
+    for node in ast.walk(subject.tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            held = node.value
+            if isinstance(held, ast.Subscript) and isinstance(held.value, ast.ListComp):  # [… for …][0]["key"]
+                picked = held.value
+                if loop in picked.generators and isinstance(picked.elt, ast.Name) and picked.elt.id == name:
+                    yield node.slice.value
+            elif isinstance(held, ast.Name) and held.id == name:
+                yield node.slice.value
+
+
+def _unused(subject: Subject, asked: AbstractSet[object]) -> str | None:
+    """The only list in what the program set and never used whose items have these keys: it was meant."""
+    read = {one.id for one in ast.walk(subject.tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+    found = []
+    for name in sorted({one.id for one in ast.walk(subject.tree) if isinstance(one, ast.Name)} - read):
+        held = subject.returned(ast.Name(name))
+        body = subject.contract.body(held[0]) if held is not None else None
+        shape = body.at(held[1]) if body is not None and held is not None else None
+        for key, one in shape.keys.items() if shape is not None else ():
+            if one.shape.kind == "list" and one.shape.item is not None and asked <= set(one.shape.item.keys):
+                found.append(f'{name}["{key}"]')
+    return found[0] if len(found) == 1 and asked else None
+
+
+def _loop(subject: Subject, report: Report) -> ast.For | ast.comprehension | None:
+    """The loop whose variable the checker points at; `max(x, key=lambda one: …)` goes through x, too."""
+    node = subject.expression(report)
+    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} if node is not None else set()
+    around: list[tuple[ast.expr | ast.stmt, ast.For | ast.comprehension]] = [
+        (one, loop)
+        for one in ast.walk(subject.tree)
+        if isinstance(one, ast.For | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp)
+        and one.lineno <= report.line <= (one.end_lineno or one.lineno)
+        for loop in ([one] if isinstance(one, ast.For) else one.generators)
+        if isinstance(loop.target, ast.Name) and loop.target.id in names
+    ]
+    for call in filter(_is_sorting, ast.walk(subject.tree)):
+        key = next((word.value for word in call.keywords if word.arg == "key"), None)
+        if (
+            isinstance(key, ast.Lambda)
+            and key.args.args
+            and key.args.args[0].arg in names
+            and key.lineno == report.line
+        ):
+            target = ast.Name(key.args.args[0].arg)
+            around.append((key, ast.comprehension(target, call.args[0], [], 0)))
+    around.sort(key=lambda found: (found[0].end_lineno or 0) - found[0].lineno)
+    return around[0][1] if around else None
+
+
+def _is_sorting(node: ast.AST) -> TypeGuard[ast.Call]:
+    """Whether a call looks for one of several, or puts them in order."""
+    called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+    return isinstance(node, ast.Call) and called in ("max", "min", "sorted") and len(node.args) == 1
+
+
+def _plain(literal: re.Match[str]) -> str:
+    """The type of a literal by its first character."""
+    return "str" if literal[1] in "\"'" else "int" if literal[1] in "-0123456789" else "bool"

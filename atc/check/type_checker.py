@@ -1,0 +1,195 @@
+"""Run a real type checker (`ty`) over a program, against the stubs of the tools that it uses.
+
+The checker sees three small files: the program, a copy of it in which `x.get("key")` is written `x["key"]`, since a
+checker has nothing to say of `get`, and the stubs as builtins. Where it says what one kind of value lacks, it is asked
+whether the value may be of others, too. Nothing is run.
+"""
+
+from __future__ import annotations
+
+import ast
+import atexit
+import re
+import shutil
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from atc.check.operands import span
+from atc.check.stubs import Stubs
+from atc.check.type_checker_server import CheckerError, Server
+
+__all__ = ["CheckerError", "Report", "available", "run_checker"]
+
+_LACKING = re.compile(r"^(Cannot|Method|TypedDict) (?!subscript object of type `None`)")
+"""What is said of a value that has nothing inside, or not what is asked for."""
+_RULES = {"possibly-unresolved-reference": "error"}
+_lock = threading.Lock()
+_servers: list[Server] = []
+"""The one that is running, once there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One line of the checker: its rule and text, and where it begins and ends, lines from 1 and columns from 0."""
+
+    rule: str
+    text: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@cache
+def available() -> str | None:
+    """The checker's file; None where it is not installed."""
+    try:
+        from ty import find_ty_bin
+    except ImportError:
+        return shutil.which("ty")
+    try:
+        return str(find_ty_bin())
+    except FileNotFoundError:
+        return shutil.which("ty")
+
+
+def run_checker(program: str, tree: ast.Module, stubs: Stubs, replies: Mapping[ast.expr, str]) -> list[Report]:
+    """What the checker says of a program, in the order of its lines.
+
+    Args:
+        replies: Callees like `requests.get`, and the type of what their response's `json()` gives.
+    Raises: CheckerError: It is not installed, or did not come to its end.
+    """
+    binary = available()
+    if binary is None:
+        raise CheckerError("the type checker is missing: pip install ty")
+    prelude, program = _named(program, replies)
+    texts = {"__builtins__.pyi": stubs.text + prelude, "program.py": program, "gets.py": _subscripted(program, tree)}
+    with _lock:
+        found = [report for report in _asked(binary, texts) if not _of_several(binary, program, tree, report)]
+    return sorted(found, key=lambda report: (report.line, report.column))
+
+
+@atexit.register
+def _stop() -> None:
+    for server in _servers:
+        server.stop()
+
+
+def _asked(binary: str, texts: Mapping[str, str], *files: str) -> list[Report]:
+    """What the running checker says, or a new one where there is none or it is of no use any more."""
+    while True:
+        server = _servers.pop() if _servers else None
+        known = server is not None and server.alive
+        if server is None or not known:
+            server = Server(binary, _RULES)
+        try:
+            found = list(_reports(server.diagnose(texts, *(files or ("program.py", "gets.py")))))
+            _servers.append(server)
+            return found
+        except CheckerError:
+            if not known:
+                raise
+        finally:
+            if server not in _servers:  # ctrl-C, too: half an answer is of no use to the next program
+                server.stop()
+
+
+def _of_several(binary: str, program: str, tree: ast.Module, report: Report) -> bool:
+    """Whether what a value lacks is lacking in one of several kinds of value that it may be: of a dict that the program
+    made of texts, numbers and lists, the checker takes each value to be of any of them."""
+    lacking = _LACKING.search(report.text)
+    if lacking is None:
+        return False
+    place = (report.line, report.column), (report.end_line, report.end_column)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Subscript):
+            continue
+        pointed = node.slice if lacking[1] == "TypedDict" else node if lacking[1] == "Cannot" else node.value
+        if span(pointed, pointed) == place:
+            value = node.value
+            break
+    else:
+        return False
+    begin, end = span(value, value)
+    lines = program.split("\n")
+    if begin[0] != end[0] or not lines[begin[0] - 1].isascii():
+        return False
+    line = lines[begin[0] - 1]
+    shown = f"reveal_type({line[begin[1] : end[1]]})"
+    lines[begin[0] - 1] = line[: begin[1]] + shown + line[end[1] :]
+    for told in _asked(binary, {"program.py": "\n".join(lines)}, "program.py"):
+        if told.rule == "revealed-type" and told.line == begin[0]:
+            return len(_kinds(told.text.partition("`")[2].rpartition("`")[0]) - {"None"}) > 1
+    return False
+
+
+def _kinds(written: str) -> set[str]:
+    """The kinds of value of a type: numbers are of one kind, and so are lists and dicts whatever they hold."""
+    try:
+        parts = [ast.parse(written, mode="eval").body]
+    except SyntaxError:
+        return {written}
+    kinds = set()
+    while parts:
+        part = parts.pop()
+        if isinstance(part, ast.BinOp):
+            parts += [part.left, part.right]
+            continue
+        kind = ast.unparse(part.value if isinstance(part, ast.Subscript) else part)
+        kinds.add("int" if kind in ("float", "bool", "Literal") else "dict" if kind.startswith("_T") else kind)
+    return kinds
+
+
+def _reports(found: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Report]:
+    for name, one in found:
+        begin, end = one["range"]["start"], one["range"]["end"]
+        if "code" not in one or (name == "gets.py" and one["code"] != "invalid-typed-dict-key"):
+            continue  # without a code it is a hint for editors
+        places = (begin["line"] + 1, begin["character"], end["line"] + 1, end["character"])
+        yield Report(one["code"], one["message"].partition("\n\n")[0], *places)
+
+
+def _named(program: str, replies: Mapping[ast.expr, str]) -> tuple[str, str]:
+    """Stubs for callees that stand for `requests`, and the program with those, as long as before, in their places."""
+    if not replies:
+        return "", program
+    prelude = ["class _Reply:", "    def __getattr__(self, name: str) -> Any: ..."]
+    lines = program.split("\n")
+    for number, (callee, kind) in enumerate(replies.items()):
+        row, start, end = callee.lineno - 1, callee.col_offset, callee.end_col_offset or 0
+        if callee.end_lineno != callee.lineno or not lines[row].isascii():
+            continue
+        name = f"_{number}".ljust(end - start, "_")
+        if not name.isidentifier() or len(name) != end - start:
+            continue
+        prelude += [f"class _Reply{number}(_Reply):", f"    def json(self, **_: Any) -> {kind}: ..."]
+        prelude.append(f"def {name}(*_: Any, **__: Any) -> _Reply{number}: ...")
+        lines[row] = lines[row][:start] + name + lines[row][end:]
+    return "\n".join([*prelude, ""]), "\n".join(lines)
+
+
+def _subscripted(program: str, tree: ast.Module) -> str:
+    """The program with each `x.get("key")` as `x["key"]`, every character behind it in its place."""
+    written = program.split("\n")
+    lines = list(written)
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get"):
+            continue
+        key = node.args[0] if node.args and not node.keywords else None
+        if not (isinstance(key, ast.Constant) and isinstance(key.value, str) and len(node.args) <= 2):
+            continue
+        row = node.lineno - 1
+        if node.end_lineno != node.lineno or key.end_lineno != key.lineno or not lines[row].isascii():
+            continue
+        start, end = node.func.value.end_col_offset or 0, node.end_col_offset or 0
+        head = lines[row][start : key.col_offset]
+        if not re.fullmatch(r"\s*\.\s*get\s*\(\s*", head) or lines[row][start:end] != written[row][start:end]:
+            continue
+        last = key.end_col_offset or 0
+        inside = f"{' ' * (len(head) - 1)}[{lines[row][key.col_offset : last]}{' ' * (end - last - 1)}]"
+        lines[row] = lines[row][:start] + inside + lines[row][end:]
+    return "\n".join(lines)

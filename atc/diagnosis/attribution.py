@@ -1,0 +1,162 @@
+"""Find the call that made a program fail, without asking a model.
+
+Every value of a run leads back to the response that it comes from (sandbox/child/tracker.py). The culprit is the call
+whose response lacks what the program needed; for a rejected call it is that call, or the one that gave it a wrong
+identifier; for a service that failed, the call itself. Where no response is involved the fault is the program's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from atc.diagnosis.provenance import Missing, arguments, evidence, lookup
+from atc.fault import Attribution, Fault
+from protocols.dataflow.call_paths import steps
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.dataflow.identifiers import attribute_of
+from sandbox.records import CallRecord, Run, Source
+
+__all__ = ["attribute", "by_traceback"]
+
+NONE = Attribution(None, None, None, "none")
+_OWN = frozenset({"NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "RecursionError"})
+
+
+def attribute(fault: Fault, run: Run | None, graph: ProtocolGraph) -> Attribution:
+    """Name the call that made a program fail.
+
+    Args:
+        fault: What went wrong.
+        run: How the program went, or None when it never ran.
+        graph: The data flow between the protocol's tools; it knows which identifiers a tool takes.
+    Returns: An Attribution; its `tool` is None when the fault lies in the program itself.
+    Source: ATC paper (arXiv:2405.16533), section 3.3, which asks the model instead.
+    """
+    if run is None or run.error is None or fault.stage != "run":
+        return NONE
+    error = run.error
+    if error.call is not None and error.call < len(run.calls):
+        return _rejected(run.calls[error.call], run, graph)
+    if error.tool is not None:
+        return Attribution(error.tool, None, None, "call", (error.tool,))
+    if error.type in _OWN:
+        return NONE
+    if run.provenance is None:
+        return by_traceback(run)
+    if not run.provenance.fault or _is_misused(run, error.type, error.message):
+        return NONE
+    sources = sorted(run.provenance.fault, key=lambda source: _badness(source, run, error.type, error.message))
+    first = run.calls[sources[0].call]
+    if first.status is None or first.status >= 400:
+        return _rejected(first, run, graph)
+    names = _names(run.calls[source.call] for source in sources)
+    return _blamed(sources[0], run, names)
+
+
+def _is_misused(run: Run, error: str, message: str) -> bool:
+    """Whether the program asked a good value for an attribute that no value of a response has, or wrote
+    `film.title` for `film["title"]`."""
+    found = re.fullmatch(r"'(dict|list|str|int|float)' object has no attribute '(\w+)'", message)
+    if error != "AttributeError" or found is None or run.provenance is None:
+        return False
+    source = run.provenance.fault[0]
+    value = lookup(run.calls[source.call].response, source.path)
+    written = found[1] == "dict" and isinstance(value, dict) and found[2] in value
+    return written or not any(hasattr(kind, found[2]) for kind in (dict, list, str, int, float))
+
+
+def by_traceback(run: Run) -> Attribution:
+    """What a traceback alone tells: the call on the failing line, else the last one before the failure."""
+    lines = reversed(run.error.trace if run.error else ())
+    for line in lines:
+        here = [call for call in run.calls if call.line == line and call.tool]
+        if here:
+            return Attribution(here[-1].tool, here[-1].index, None, "line", _names(reversed(here)))
+    last = next((call for call in reversed(run.calls) if call.tool), None)
+    return Attribution(last.tool, last.index, None, "line", _names(reversed(run.calls))) if last else NONE
+
+
+def _rejected(call: CallRecord, run: Run, graph: ProtocolGraph) -> Attribution:
+    """A call that was not answered, or not sent: it is to blame, unless it was given what another should not have."""
+    itself = Attribution(call.tool, call.index, None, "call", _names([call]))
+    if call.tool is None or (call.status is not None and call.status >= 500):
+        return itself
+    unsent = call.status is None and call.attempts == 0
+    if call.status is None and not unsent:
+        return itself
+    tool = next((tool for tool in graph.protocol.tools if tool.name == call.tool), None)
+    givers: list[CallRecord] = []
+    wrong: dict[str, Source | None] = {}
+    for name, value, sources in arguments(call, run, tool):
+        if not sources:
+            continue
+        source = sources[0]
+        giver = run.calls[source.call]
+        givers.append(giver)
+        if value in (None, "", [], {}) or isinstance(lookup(giver.response, source.path), Missing):
+            return _blamed(source, run, _names([giver, call]))
+        wrong[name] = source if source.how == "exact" and _is_wrong(call, name, source, run, graph) else None
+    for name, found in wrong.items():
+        if found is not None and not _belongs_elsewhere(call, name, found, run, wrong, graph):
+            return _blamed(found, run, _names([run.calls[found.call], call]))
+    return Attribution(call.tool, call.index, None, "call", _names([call, *givers]))
+
+
+def _is_wrong(call: CallRecord, argument: str, source: Source, run: Run, graph: ProtocolGraph) -> bool:
+    """Whether an identifier comes from a place that holds those of something else."""
+    names = [step for step in source.path if isinstance(step, str)]
+    if not names or attribute_of(names[-1]) is None or not graph.producers(call.tool or "", argument):
+        return False
+    return not _yields(call, argument, source, run, graph)
+
+
+def _belongs_elsewhere(
+    call: CallRecord,
+    argument: str,
+    source: Source,
+    run: Run,
+    wrong: Mapping[str, Source | None],
+    graph: ProtocolGraph,
+) -> bool:
+    """Whether an identifier is one that another argument of the call asks for and was not given: they were swapped."""
+    return any(
+        _yields(call, other, source, run, graph)
+        for other in call.arguments
+        if other != argument and (other not in wrong or wrong[other] is not None)
+    )
+
+
+def _yields(call: CallRecord, argument: str, source: Source, run: Run, graph: ProtocolGraph) -> bool:
+    """Whether an argument may be taken from there."""
+    general = tuple(0 if isinstance(step, int) else step for step in source.path)
+    giver = run.calls[source.call].tool
+    return any(one.tool == giver and one.path == general for one in graph.producers(call.tool or "", argument))
+
+
+def _blamed(source: Source, run: Run, names: tuple[str, ...]) -> Attribution:
+    call = run.calls[source.call]
+    path, error = source.path, run.error
+    value = lookup(call.response, path)
+    if error is not None and error.type == "KeyError" and isinstance(value, dict):
+        key = error.message.strip("'\"")
+        path = path if key in value else (*path, key)  # where it should be
+    return Attribution(call.tool, call.index, steps(path) or None, "data", names, evidence(run))
+
+
+def _badness(source: Source, run: Run, error: str, message: str) -> int:
+    """How likely it is that a value is what failed: it is absent, or empty, or a text where a number would do."""
+    if source.how == "decided":
+        return 9
+    value = lookup(run.calls[source.call].response, source.path)
+    if value is None or isinstance(value, Missing):
+        return 0
+    if error == "KeyError" and isinstance(value, dict):
+        return 0 if message.strip("'\"") not in value else 3
+    if value in ("", [], {}):
+        return 1
+    return 2 if isinstance(value, str) and error in ("TypeError", "ValueError") else 3
+
+
+def _names(calls: Iterable[CallRecord]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(call.tool for call in calls if call.tool))

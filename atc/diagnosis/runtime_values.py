@@ -1,0 +1,286 @@
+"""What the expressions on a failing line really were, read back from the recorded responses.
+
+`KeyError: 'person'` says what was missing; a model repairs the program when it is told of what: that `credit` was an
+item of the "crew" of a call's response, and which keys it has. The program's own assignments lead from the line to the
+response; what they cannot tell (a value computed on the way, say) is left out rather than guessed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+
+from atc.program.source import parsed
+from protocols.dataflow.call_paths import Held
+from protocols.schema_fields import Step
+from protocols.text.words import WRAPPERS, is_identifier, noun_of
+from sandbox.records import CallRecord
+
+__all__ = ["Finding", "findings"]
+
+_KEYS = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A fact about an expression of the failing line: a value of `tool`'s response at `path`, 0 for any item of a list.
+
+    Where a response had no such key, `missing` is the key, and `held` the object that was to have it, with the objects
+    around it that the line also names, nearest first. `arguments` are those of the object's call, as program text.
+    `instead` is what to write for which expression, where the reply leaves one way.
+    """
+
+    text: str
+    tool: str | None
+    path: tuple[Step, ...] = ()
+    missing: str | None = None
+    held: tuple[Held, ...] = ()
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    instead: tuple[ast.expr, str] | None = None
+
+
+class _UnknownError(Exception):
+    """The expression does not lead back to a response."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    value: object
+    tool: str | None
+    path: tuple[Step, ...] = ()
+    """Where the value was in the tool's response, 0 standing for any item."""
+    call: ast.Call | None = None
+    key_of: str = ""
+    """The expression whose keys are iterated, when this is a key of a dict."""
+
+
+def findings(program: str, line: int, calls: Sequence[CallRecord]) -> list[Finding]:
+    """Facts about the line that failed, those that explain a failure only; empty when nothing can be told."""
+    if (tree := parsed(program)) is None:
+        return []
+    resolver = _Resolver(program, tree, calls)
+    outer = {id(node.value): node for node in ast.walk(tree) if isinstance(node, ast.Subscript)}
+    found: dict[str, Finding] = {}
+    for node in ast.walk(tree):
+        if getattr(node, "lineno", None) != line or not isinstance(node, ast.expr):
+            continue
+        base, key = _access(node)
+        if base is None:
+            continue
+        try:
+            held = resolver.value(base, line)
+        except _UnknownError:
+            continue
+        wanted = _access(outer[id(node)])[1] if id(node) in outer else None
+        if (finding := _explain(resolver.text(base), held, key, wanted)) is not None:
+            finding = replace(finding, path=held.path)
+            if (text := _instead(resolver.text(base), held.value, key, wanted, _uses(tree, node))) is not None:
+                finding = replace(finding, instead=(node, text), missing=None)
+            if finding.missing:
+                around = tuple(resolver.around(base, held))
+                given = resolver.arguments(held.call)
+                finding = replace(finding, held=around, arguments=given)
+            found.setdefault(finding.text, finding)
+    return list(found.values())
+
+
+def _instead(name: str, value: object, key: str | int | None, wanted: str | int | None, uses: set[str]) -> str | None:
+    """The expression to take for `name[key]`, where a reply is not as its document says and leaves one way.
+
+    The object itself, where it has what is looked for in there; what stands under a key that only wraps; the value
+    itself, where an identifier of it is looked for: a relation that was not expanded.
+
+    Args:
+        wanted: The key that is looked for in `name[key]`.
+        uses: Keys that the program looks for in the variable that `name[key]` is assigned to.
+    """
+    if isinstance(value, (str, int)) and isinstance(key, str) and is_identifier(key):
+        return name
+    if not isinstance(value, dict) or not isinstance(key, str) or key in value:
+        return None
+    if (isinstance(wanted, str) and wanted in value) or (wanted is None and uses and uses <= value.keys()):
+        return name
+    wraps = [one for one, part in value.items() if noun_of(one) in WRAPPERS and isinstance(part, dict) and key in part]
+    return f'{name}["{wraps[0]}"]["{key}"]' if len(wraps) == 1 else None
+
+
+def _uses(tree: ast.AST, node: ast.expr) -> set[str]:
+    """The keys that are looked for in the variable that an expression is assigned to."""
+    targets = [
+        one.targets[0].id
+        for one in ast.walk(tree)
+        if isinstance(one, ast.Assign) and one.value is node and isinstance(one.targets[0], ast.Name)
+    ]
+    return {
+        str(one.slice.value)
+        for one in ast.walk(tree)
+        if isinstance(one, ast.Subscript)
+        and isinstance(one.value, ast.Name)
+        and one.value.id in targets
+        and isinstance(one.slice, ast.Constant)
+        and isinstance(one.slice.value, str)
+    }
+
+
+def _access(node: ast.AST) -> tuple[ast.expr | None, str | int | None]:
+    """The expression that a subscript or method call looks into, and the constant it looks for."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        key = node.slice.value
+        return node.value, key if isinstance(key, (str, int)) else None
+    if isinstance(node, ast.Subscript):
+        return node.value, None
+    if isinstance(node, ast.Attribute):
+        return node.value, None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in {"max", "min"} and node.args:
+        return node.args[0], 0
+    return None, None
+
+
+def _explain(name: str, held: _Value, key: str | int | None, wanted: str | int | None) -> Finding | None:
+    """What is wrong with looking for `key` in an expression, where `wanted` is what was looked for in there."""
+    value = held.value
+    if held.key_of:
+        return None if not isinstance(key, str) else Finding(held.key_of, held.tool)
+    if value is None:
+        return Finding(f"`{name}` is None", held.tool)
+    if isinstance(value, dict) and isinstance(key, str) and key not in value:
+        keys = [str(one) for one in value]
+        if isinstance(wanted, str) and wanted in value:
+            return Finding(
+                f'`{name}` has no "{key}", but it has "{wanted}" itself; use `{name}["{wanted}"]`', held.tool
+            )
+        near = get_close_matches(key, keys, 1, 0.5)
+        said = f'; use "{near[0]}"' if near else ""
+        return Finding(f'`{name}` has no "{key}"; its keys are {_list(keys)}{said}', held.tool, missing=key)
+    if isinstance(value, dict) and isinstance(key, int):
+        return Finding(f"`{name}` is a dict, not a list; its keys are {_list([str(one) for one in value])}", held.tool)
+    if isinstance(value, list) and isinstance(key, str):
+        inner = f'; use `{name}[0]["{key}"]`' if value and isinstance(value[0], dict) and key in value[0] else ""
+        return Finding(f"`{name}` is a list, not a dict{inner}", held.tool)
+    if isinstance(value, list) and isinstance(key, int) and not -len(value) <= key < len(value):
+        return Finding(
+            f"`{name}` is a list of {len(value)} items" if value else f"`{name}` is an empty list", held.tool
+        )
+    if isinstance(value, (str, int, float)) and isinstance(key, str):
+        return Finding(f"`{name}` is the {type(value).__name__} {str(value)[:40]!r}, not a dict", held.tool)
+    return None
+
+
+def _list(keys: Sequence[str]) -> str:
+    shown = ", ".join(f'"{key}"' for key in keys[:_KEYS])
+    return shown + (", …" if len(keys) > _KEYS else "")
+
+
+class _Resolver:
+    """Follows an expression through assignments and loops to the response it came from."""
+
+    def __init__(self, program: str, tree: ast.AST, calls: Sequence[CallRecord]) -> None:
+        self.program = program
+        self.calls = calls
+        self.bindings: list[tuple[str, int, ast.expr, bool]] = list(_bindings(tree))
+
+    def text(self, node: ast.expr) -> str:
+        """An expression as the program has it."""
+        return ast.get_source_segment(self.program, node) or ast.unparse(node)
+
+    def around(self, node: ast.expr, held: _Value) -> Iterator[Held]:
+        """An object and the objects around it that the expression names."""
+        path = held.path
+        while held.tool is not None:
+            if not path or isinstance(path[-1], int) or isinstance(held.value, dict):
+                yield Held(self.text(node), held.tool, path)
+            if not isinstance(node, ast.Subscript) or not path:
+                return
+            node, path = node.value, path[:-1]
+
+    def arguments(self, call: ast.Call | None) -> dict[str, str]:
+        """The arguments that a call is given by name, as program text."""
+        return {word.arg: self.text(word.value) for word in call.keywords if word.arg} if call else {}
+
+    def value(self, node: ast.expr, line: int, depth: int = 0) -> _Value:
+        """What an expression was. Raises: _UnknownError."""
+        if depth > 30:
+            raise _UnknownError
+        if isinstance(node, ast.Name):
+            return self._name(node.id, line, depth + 1)
+        if isinstance(node, ast.Subscript):
+            held = self.value(node.value, line, depth + 1)
+            return _inside(held, node.slice)
+        if isinstance(node, ast.Call):
+            return self._call(node, line, depth + 1)
+        raise _UnknownError
+
+    def _name(self, name: str, line: int, depth: int) -> _Value:
+        places = [binding for binding in self.bindings if binding[0] == name and binding[1] <= line]
+        if not places:
+            raise _UnknownError
+        _, at, value, iterated = max(places, key=lambda binding: binding[1])
+        if not iterated:
+            return self.value(value, at - 1 if name in _names(value) else at, depth)
+        held = self.value(value, at, depth)
+        if isinstance(held.value, dict):
+            text, keys = self.text(value), [str(key) for key in held.value]
+            lists = [f'{text}["{key}"]' for key, part in held.value.items() if isinstance(part, list)]
+            instead = f"; loop over {' or '.join(lists[:3])}" if lists else ""
+            said = f"`{text}` is a dict with the keys {_list(keys)}{instead}"
+            return _Value(keys[0] if keys else "", held.tool, key_of=said)
+        if isinstance(held.value, list) and held.value:
+            return _Value(held.value[0], held.tool, (*held.path, 0), held.call)
+        raise _UnknownError
+
+    def _call(self, node: ast.Call, line: int, depth: int) -> _Value:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in {"json", "get", "copy"}:
+            if node.func.attr == "json":
+                return self._made(node, None)
+            held = self.value(node.func.value, line, depth)
+            if node.func.attr == "copy":
+                return held
+            return _inside(held, node.args[0]) if node.args else _Value(None, held.tool)
+        if isinstance(node.func, ast.Name) and node.func.id in {"list", "sorted", "reversed"} and node.args:
+            return self.value(node.args[0], line, depth)
+        return self._made(node, node.func.id if isinstance(node.func, ast.Name) else None)
+
+    def _made(self, node: ast.Call, tool: str | None) -> _Value:
+        """The response of the call that a call expression made, the last one if it was made again and again."""
+        first, last = node.lineno, node.end_lineno or node.lineno
+        made = [c for c in self.calls if c.line and first <= c.line <= last and (tool is None or c.tool == tool)]
+        if not made or made[-1].status is None or made[-1].status >= 300:
+            raise _UnknownError
+        return _Value(made[-1].response, made[-1].tool, (), node)
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _inside(held: _Value, key: ast.expr) -> _Value:
+    """What a value holds at a key. Raises: _UnknownError."""
+    if isinstance(key, ast.Slice) and isinstance(held.value, list):
+        return held
+    if isinstance(key, ast.UnaryOp) and isinstance(key.op, ast.USub) and isinstance(key.operand, ast.Constant):
+        found = key.operand.value
+        constant: object = -found if isinstance(found, int) else None
+    elif isinstance(key, ast.Constant):
+        constant = key.value
+    else:
+        raise _UnknownError
+    try:
+        value = held.value[constant]  # type: ignore[index]
+    except (KeyError, IndexError, TypeError):
+        raise _UnknownError from None
+    return _Value(value, held.tool, (*held.path, constant if isinstance(constant, str) else 0), held.call)
+
+
+def _bindings(tree: ast.AST) -> Iterator[tuple[str, int, ast.expr, bool]]:
+    """Names that are given a value: name, line, the value, and whether the name takes its items in turn."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    yield target.id, node.lineno, node.value, False
+        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and isinstance(node.target, ast.Name) and node.value:
+            yield node.target.id, node.target.lineno, node.value, False
+        elif isinstance(node, (ast.For, ast.comprehension)) and isinstance(node.target, ast.Name):
+            yield node.target.id, node.target.lineno, node.iter, True

@@ -1,0 +1,1 @@
+"""What the words of a question say: entities, intent, comparisons, dates, synonyms."""

@@ -1,0 +1,108 @@
+"""Whether a question wants to be told something or to have something done, by its words alone.
+
+What writes is shown to the model only where something is to be done, since a small model copies what it is shown.
+"""
+
+from __future__ import annotations
+
+import re
+
+from protocols.text.words import words
+
+__all__ = ["asks", "changes_only", "demands", "sentences"]
+
+_ASKS = frozenset(
+    words("are did do does give has have how is list name show tell was were what when where which who whose why")
+)
+"""How a query begins that wants to be told something."""
+_WONDERS = frozenset(words("curious find hear know learn see tell wonder wondering"))
+"""What somebody says of himself who wants to be told something."""
+_TELLS = frozenset(
+    words(
+        "advise check compare count describe explain figure find give help know list look name print recommend say see"
+        " show suggest sum tell"
+    )
+)
+"""What one asks of somebody who is to say something, and to change nothing."""
+_QUOTED = re.compile(r"\"[^\"]*\"|\u201c[^\u201d]*\u201d")
+_END = re.compile(r"(?<=[.?!])(?<![A-Z]\.)(?<![A-Z][a-z]\.)(?<!Mrs\.)\s+(?=[A-Z])")
+"""Between two sentences, and not after `St.` or an initial."""
+_POLITE = re.compile(
+    r"(?:(?:can|could|will|would) you(?: be so kind and| please| kindly| just)*|please) ([a-z]+)\b", re.IGNORECASE
+)
+"""What is asked for politely, and its verb."""
+_ALSO = re.compile(
+    r"\b(?:and|then|so),? (?:also |then |please )*([a-z]+)"
+    r" (?:all|an?|each|every|him|her|his|it|its|my|one|the|them|these|this|those)\b",
+    re.IGNORECASE,
+)
+"""A second verb that has an object."""
+_CHANGES = frozenset(
+    words(
+        "assign change decrease delete edit increase lower mark modify move raise reduce remove rename replace set"
+        " update"
+    )
+)
+"""Verbs of what is done to a thing that is there."""
+_NEW = re.compile(r"\b(?:set(?: up)?|move|change|assign|raise) an?\b|\bnew\b|\banother\b", re.IGNORECASE)
+_AFTER_ALL = re.compile(r", (?:can|could|will|would) you\s*\?$", re.IGNORECASE)
+_SAYS = frozenset(words("he i it my our she that the there these they this those we"))
+"""How a sentence begins that only says how things are."""
+
+
+def asks(query: str) -> bool:
+    """Whether a query wants to be told something, rather than to have something done."""
+    kinds = [_wants(sentence) for sentence in _unquoted(query)]
+    return "told" in kinds and "done" not in kinds
+
+
+def demands(query: str) -> list[str]:
+    """The verbs of what a query wants to have done, in lower case: `play` and `add` of "Play it, and add it to …"."""
+    found = []
+    for sentence in _unquoted(query):
+        if _wants(sentence) == "done":
+            asked = _POLITE.search(sentence)
+            found += [asked[1].lower() if asked else _said(sentence)[0]]
+            found += [also[1].lower() for also in _ALSO.finditer(sentence)]
+    return [verb for verb in dict.fromkeys(found) if verb not in _TELLS | _ASKS | _SAYS]
+
+
+def changes_only(query: str) -> bool:
+    """Whether all that a query wants is to change or remove what is there: `set the price`, and not `set a timer`."""
+    verbs = demands(query)
+    return bool(verbs) and _CHANGES.issuperset(verbs) and _NEW.search(query) is None
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, without those that have no words."""
+    return [found.strip() for found in _END.split(text) if words(found)]
+
+
+def _unquoted(query: str) -> list[str]:
+    return sentences(_QUOTED.sub('""', query))
+
+
+def _said(sentence: str) -> list[str]:
+    return [word for word in words(sentence) if word not in ("please", "then")]
+
+
+def _wants(sentence: str) -> str | None:
+    """Whether a sentence wants something "told" or "done"; None where it says how things are."""
+    said = _said(sentence)
+    first = said[0] if said else ""
+    asked = _POLITE.match(sentence)
+    if asked is not None:
+        first = asked[1].lower()
+        return "told" if first in _TELLS | _ASKS and not _goes_on(sentence) else "done"
+    if _AFTER_ALL.search(sentence):
+        return "told" if first in _TELLS else "done"
+    if sentence.endswith("?"):
+        return "told"
+    if first in _TELLS | _ASKS or (first == "i" and not _WONDERS.isdisjoint(said)):
+        return "done" if _goes_on(sentence) else "told"
+    return None if first in _SAYS and _POLITE.search(sentence) is None else "done"
+
+
+def _goes_on(sentence: str) -> bool:
+    """Whether more is wanted, in the same sentence, than to be told something: `… and put it on my list`."""
+    return any(also[1].lower() not in _TELLS | _ASKS for also in _ALSO.finditer(sentence))

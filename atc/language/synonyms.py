@@ -1,0 +1,79 @@
+"""Everyday words for what an API calls otherwise: who asks for a song means what the API calls a track.
+
+The words are those of everyday English and of no certain API; which of them one knows, its paths and summaries tell.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from protocols.model import Protocol
+from protocols.text.words import singular, words
+
+__all__ = ["in_words_of", "sayings"]
+
+_ALIKE = tuple(
+    frozenset(line.split())
+    for line in """
+    song tune track
+    singer band musician rapper artist
+    record lp ep album
+    mix playlist
+    film movie
+    programme sitcom tv
+    photo picture image
+    clip video
+    firm studio company
+    worker employee
+    customer client buyer
+    purchase order
+    parcel package shipment
+    bill invoice
+    meal dish recipe
+    town city
+    shop store
+    flat apartment
+    car vehicle
+    writer author
+    remark comment
+    line lineup queue
+    speaker device
+    """.strip().splitlines()
+)
+_QUOTED = re.compile(r"(\"[^\"]*\"|\u201c[^\u201d]*\u201d|(?<!\w)['\u2018][^'\u2019]*['\u2019](?!\w))")
+_SMALL = re.compile(r"\b[a-z]+\b")
+
+
+def sayings(protocol: Protocol) -> dict[str, str]:
+    """By everyday word that an API does not use, the one of the same meaning that it does, where there is just one."""
+    told = {singular(word) for tool in protocol.tools for word in words(f"{tool.path} {tool.summary}")}
+    found = {}
+    for alike in _ALIKE:
+        known = alike & told
+        if len(known) == 1:
+            [one] = known
+            found.update(dict.fromkeys(alike - known, one))
+    return found
+
+
+def in_words_of(said: Mapping[str, str], query: str) -> str:
+    """A question with the API's own words (see `sayings`) in the place of everyday ones, but for what is quoted or
+    begins with a capital."""
+    parts = _QUOTED.split(query)
+    return "".join(
+        part if place % 2 else _SMALL.sub(lambda one: _other(one[0], said), part) for place, part in enumerate(parts)
+    )
+
+
+def _other(word: str, said: Mapping[str, str]) -> str:
+    one = singular(word)
+    if one not in said:
+        return word
+    return said[one] if one == word else _plural(said[one])
+
+
+def _plural(word: str) -> str:
+    if word.endswith("y"):
+        return f"{word[:-1]}ies"
+    return f"{word}es" if word.endswith(("s", "x", "ch", "sh")) else f"{word}s"

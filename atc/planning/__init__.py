@@ -1,0 +1,1 @@
+"""Which calls answer a question, from the data flow between the tools."""

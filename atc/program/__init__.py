@@ -1,0 +1,1 @@
+"""The source of a program: extracted, parsed, cut into lines."""

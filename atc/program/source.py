@@ -1,0 +1,91 @@
+"""The text of programs: taken from a model's answer, parsed, and cut into lines as Python cuts it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Container, Iterator, Mapping
+
+from protocols.errors import ProgramRefused
+from sandbox.language.parsing import parse_program
+
+__all__ = ["called", "calls_of", "extract", "fenced", "parsed", "renamed", "same", "subscripts_at"]
+
+_FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_STATEMENT = re.compile(r"^\s*(\w+\s*=|print\(|for |import |from |def )", re.MULTILINE)
+_BREAK = re.compile(r"\r\n?")
+
+
+def parsed(program: str) -> ast.Module | None:
+    """The syntax tree of a program; None when the text has none, or is larger than the sandbox reads."""
+    try:
+        return parse_program(program)
+    except (SyntaxError, ProgramRefused):
+        return None
+
+
+def renamed(program: str, names: Mapping[str, str]) -> str:
+    """A program with other names for some functions, those aside that it sets itself."""
+    tree = parsed(program) if any(name in program for name in names) else None
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in names] if tree else []
+    own = {node.id for node in found if not isinstance(node.ctx, ast.Load)}
+    lines = [line.encode() for line in program.split("\n")]
+    for node in sorted(found, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+        if node.id not in own:
+            row = lines[node.lineno - 1]
+            end = node.col_offset + len(node.id.encode())
+            lines[node.lineno - 1] = row[: node.col_offset] + names[node.id].encode() + row[end:]
+    return b"\n".join(lines).decode()
+
+
+def called(program: str, names: Collection[str]) -> tuple[str, ...]:
+    """Which of these functions a program names, in the order of its text; none where it is no Python."""
+    tree = parsed(program)
+    named = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in names] if tree else []
+    named.sort(key=lambda node: (node.lineno, node.col_offset))
+    return tuple(dict.fromkeys(node.id for node in named))
+
+
+def calls_of(tree: ast.AST, names: Container[str]) -> Iterator[tuple[ast.Call, str]]:
+    """Where a program calls one of these functions by its name, each with that name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+            yield node, node.func.id
+
+
+def subscripts_at(tree: ast.AST, line: int, column: int) -> Iterator[ast.Subscript]:
+    """The expressions that take out of another what stands in their brackets at a line (from 1) and a column."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and (node.slice.lineno, node.slice.col_offset) == (line, column):
+            yield node
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two programs are the same, comments and layout aside."""
+    first, second = parsed(one), parsed(other)
+    return one == other if first is None or second is None else ast.dump(first) == ast.dump(second)
+
+
+def fenced(text: str) -> str | None:
+    """What the first code block of a text holds; None without one."""
+    found = _FENCE.search(text)
+    return found[1] if found else None
+
+
+def extract(text: str) -> str:
+    """The program in a model's answer: its first code block, or the whole answer when that is Python; else empty.
+
+    Its lines end in a line feed, whatever the model wrote.
+    """
+    text = _BREAK.sub("\n", text)
+    block = fenced(text)
+    program = (text.partition("```")[0] if block is None else block).strip("\n").rstrip()
+    if block is not None:
+        return program
+    tree = parsed(program)
+    if tree is None:
+        # Prose is no program; code with a slip is one, and the policy says where the slip is.
+        return program if _STATEMENT.search(program) else ""
+    # A sentence of one word is an expression too, but no program.
+    does = any(isinstance(node, (ast.Call, ast.stmt)) and not isinstance(node, ast.Expr) for node in ast.walk(tree))
+    return program if does else ""

@@ -1,0 +1,1 @@
+"""What the model is asked: the prompt, the conversation after it, and their templates."""

@@ -1,0 +1,150 @@
+"""What the model is told: the question with the functions, and after a failure what a revision needs (Eq. 2).
+
+Source: ATC paper (arXiv:2405.16533), Eq. 2, where the model reads all earlier programs and results. A small model does
+better, and for a fraction of the tokens, with the last program alone and the functions that it is about (part `focus`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from atc.diagnosis.suggestions import Remedy
+from atc.fault import Fault
+from atc.models import Message
+from atc.parts import Part
+from atc.prompting import templates
+from atc.prompting.prompt import PROMPT_TOKENS, Opening
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.render import estimate, render
+
+__all__ = ["PREFILL", "Dialogue"]
+
+PREFILL = "```python\n"
+_SHORT = 600
+_LONG = 3000
+"""Characters of a program that a revision shows; no question here needs half as many."""
+_SHOWN = 7
+"""Functions that a revision is shown at most, beside those that they need."""
+_LIKELIEST = 2
+"""Functions that it is shown because of the question alone."""
+
+
+class Dialogue:
+    """The conversation of one try at a question.
+
+    `messages` is what the model reads next. `facts` are what has become known from failures. `tools` are the functions
+    that the messages show.
+    """
+
+    def __init__(self, opened: Opening, graph: ProtocolGraph, parts: Collection[Part]) -> None:
+        self._opened = opened
+        self._graph = graph
+        self._parts = parts
+        self.messages: list[Message] = opened.messages()
+        self._first = len(self.messages)
+        self.tools: Sequence[str] = opened.tools
+        self.facts: list[str] = []
+
+    def wrote(self, program: str) -> None:
+        """The model wrote a program, or one was put right for it."""
+        self.messages.append(Message("assistant", f"{PREFILL}{program}\n```"))
+
+    def instead(self, program: str) -> None:
+        """Another program is taken for the one that was written last."""
+        if self.messages[-1].role == "assistant":
+            self.messages.pop()
+        self.wrote(program)
+
+    def afresh(self) -> None:
+        """Begin anew, with the facts but without any program: a small model tends to repeat what it reads."""
+        if "focus" in self._parts:
+            tools = self._opened.with_examples(self._related(*self.facts, *self._opened.examples))
+            facts = "\n".join(self.facts)
+            self._show(templates.render("afresh", tools=tools, query=self._opened.query, facts=facts))
+            return
+        self.messages = self._opened.messages(self.facts)
+        self._first = len(self.messages)
+
+    def naive(self, fault: Fault) -> None:
+        """Tell the error text alone."""
+        self._add(templates.render("reflect_naive", error=said(fault), query=self._opened.query))
+
+    def doubted(self, program: str, fault: Fault, tool: str | None) -> None:
+        """Tell why an answer is to be looked at again; `tool` is whose response speaks against it."""
+        if "focus" in self._parts:
+            self._revise(program, f"It ran, but its answer is doubtful:\n{said(fault)}", tool)
+            return
+        text = templates.render(
+            "reflect_answer", finding=said(fault), documentation=self._documented(tool), query=self._opened.query
+        )
+        self._add(text)
+
+    def failed(self, program: str, fault: Fault, tool: str | None, known: Remedy) -> None:
+        """Tell what went wrong with a tool, or with the program itself, and what is known about it."""
+        message = [fault.message[:_SHORT]] if fault.stage == "check" or tool is None else []
+        new = [line for line in (*message, *known.facts) if line not in self.facts]
+        if "focus" in self._parts:
+            blamed = f", and the fault comes from the call of {tool}" if tool is not None else ""
+            self._revise(program, "\n".join([f"It failed{blamed}:\n{said(fault)}", *known.facts]), tool)
+        elif tool is None:
+            self._add(templates.render("reflect_program", error=said(fault), query=self._opened.query))
+        else:
+            text = templates.render(
+                "reflect",
+                error=said(fault),
+                tool=tool,
+                documentation=self._documented(tool),
+                remedy="\n".join(known.facts),
+                query=self._opened.query,
+            )
+            self._add(text)
+        self.facts.extend(new)
+
+    def _revise(self, program: str, problem: str, tool: str | None) -> None:
+        """Ask with nothing but the functions concerned, the program, and what is wrong with it."""
+        earlier = [line for line in self.facts if line not in problem]
+        known = "\n".join(["Known from earlier programs:", *earlier]) if earlier else ""
+        tools = self._related(program, problem, known, tool or "")
+        shown = program if len(program) <= _LONG else program[:_LONG].rstrip() + "\n…"
+        query = self._opened.query
+        self._show(templates.render("revise", tools=tools, query=query, program=shown, problem=problem, known=known))
+
+    def _related(self, *texts: str) -> str:
+        """The functions that texts name, those that the question is likeliest about, and those that these need."""
+        said = set(re.findall(r"\w+", " ".join(texts)))
+        ranked = self._opened.ranked
+        named = [name for name in ranked if name in said]
+        shown = list(dict.fromkeys([*ranked[:_LIKELIEST], *named]))[:_SHOWN]
+        names = self._graph.closure(shown, self._opened.tools)
+        self.tools = [name for name in ranked if name in names]
+        tools = map(self._graph.protocol.tool, self.tools)
+        opened, hints = self._opened, "hints" in self._parts
+        return render(tools, self._graph, speaks_of=opened.speaks_of, query=opened.query, whole=False, hints=hints)
+
+    def _show(self, text: str) -> None:
+        turns = templates.turns("revise_examples")
+        examples = (Message("user" if role == "user" else "assistant", said) for role, said in turns)
+        self.messages = [self.messages[0], *examples, Message("user", text.strip())]
+
+    def _add(self, text: str) -> None:
+        """Go on with the conversation, and cut its oldest turns where it has become too long."""
+        self.messages.append(Message("user", text))
+        turn = self._first
+        while turn < len(self.messages) - 2 and estimate("".join(m.content for m in self.messages)) > PROMPT_TOKENS:
+            old = self.messages[turn]
+            if len(old.content) > _SHORT:
+                self.messages[turn] = Message(old.role, old.content[:_SHORT].rstrip() + "\n…")
+            turn += 1
+
+    def _documented(self, tool: str | None) -> str:
+        """A tool as the model reads it; empty without one."""
+        return render([self._graph.protocol.tool(tool)], self._graph, budget=800) if tool else ""
+
+
+def said(fault: Fault) -> str:
+    """The error as the model reads it; what a program can make as long as it likes is cut."""
+    message = fault.message if len(fault.message) <= _SHORT else fault.message[:_SHORT].rstrip() + "…"
+    snippet = [line if len(line) <= _SHORT else line[:_SHORT] + "…" for line in fault.snippet.rstrip().split("\n")]
+    text = f"{fault.type}: {message}" if message else fault.type
+    return "\n".join([*snippet, text]) if fault.snippet else text

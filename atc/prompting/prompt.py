@@ -1,0 +1,220 @@
+"""What the model is asked with first: the tools that come into question, written down, and the question last.
+
+What is the same for every question comes first, so that an engine that keeps what it has read reads it once.
+Source: ATC paper (arXiv:2405.16533), Eq. 1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from atc.language.enum_words import mentioned
+from atc.language.intent import asks, demands
+from atc.language.question import Question
+from atc.language.relative_dates import with_dates
+from atc.models import Message
+from atc.parts import PARTS, Part
+from atc.planning.planner import examples
+from atc.prompting import templates
+from atc.retrieval.candidates import Candidates
+from atc.retrieval.demonstrations import Demonstration, Demonstrations
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.dataflow.operations import is_called, is_current
+from protocols.render import PLAIN_NAMES, estimate, render
+
+__all__ = ["PROMPT_TOKENS", "Opening", "opening"]
+
+PROMPT_TOKENS = 6000
+_EXAMPLES = 3
+"""Tools that read, and tools that write where something is to be done, of which an example is shown."""
+_LIKELY, _SURE = 0.3, 0.5
+"""Of the best tool's score, what one needs to be worth an example (a small model copies what it is shown), and what one
+needs for which there is nothing to be shown but its call."""
+_AS_LIKELY = 0.65
+"""Of the best writing tool's score, what another one needs: what a small model copies of it is done."""
+_FILLS = 0.55
+"""Of the score of a tool that makes a thing, what one needs that puts something into it."""
+_MORE = re.compile(r"[,;]|\b(?:and|then)\b", re.IGNORECASE)
+"""What more follows to be done, as far as commas and small words tell."""
+_EACH, _NEAR = 3, 0.85
+"""Tools for each part of a long question, and of the best one's score what the second one needs."""
+_SMALL = 1500
+"""Tokens up to which an API is written down as a whole, once for all questions."""
+_DETAILED = 6
+"""Tools that the prompt describes; of the other candidates it shows the arguments and the keys alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How a question is begun with.
+
+    `tools` are those that the program may use, `ranked` the same with the best for the question first, `details` those
+    that are described, `speaks_of` the fields of which the question names a value. `hints` are the lines that say where
+    an identifier comes from, `examples` programs written from these lines alone, `solved` questions like it that were
+    answered before.
+    """
+
+    query: str
+    today: str
+    tools: tuple[str, ...]
+    ranked: tuple[str, ...]
+    details: tuple[str, ...]
+    speaks_of: Mapping[str, str]
+    functions: str
+    examples: tuple[str, ...] = ()
+    solved: tuple[Demonstration, ...] = ()
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        return tuple(line.strip() for line in self.functions.splitlines() if " — from " in line and line[:1] == " ")
+
+    def messages(self, facts: Sequence[str] = ()) -> list[Message]:
+        """The prompt. With `facts`, what is known from programs that failed, it begins anew."""
+        tools = self.with_examples(self.functions)
+        if self.solved:
+            told = [templates.render("solved", query=one.query, program=one.program).strip() for one in self.solved]
+            tools += "\n\n" + "\n\n".join(["Answered before:", *told])
+        if facts:
+            text = templates.render("afresh", tools=tools, query=self.query, facts="\n".join(facts))
+        else:
+            text = templates.render("question", tools=tools, query=self.query)
+        return [
+            Message("system", templates.render("solve", today=self.today).strip()),
+            *(Message("user" if role == "user" else "assistant", said) for role, said in templates.turns("examples")),
+            Message("user", text.strip()),
+        ]
+
+    def with_examples(self, functions: str) -> str:
+        """Functions as they are written down, and the worked examples behind them."""
+        if not self.examples:
+            return functions
+        return f"{functions}\n\n" + templates.render("chains", chains="\n\n".join(self.examples)).strip()
+
+    def tokens(self) -> int:
+        """About how many tokens the prompt has."""
+        return sum(estimate(message.content) for message in self.messages())
+
+
+def opening(
+    query: str,
+    candidates: Candidates,
+    vocabulary: Mapping[str, frozenset[str]],
+    today: str,
+    tools: Sequence[str] | None = None,
+    most: int = 20,
+    parts: Collection[Part] = PARTS,
+    solved: Demonstrations | None = None,
+) -> Opening:
+    """Choose the tools for a question, and write them down.
+
+    Args:
+        candidates: The tools of the protocol, searchable.
+        vocabulary: The fixed words of the API's fields (see protocols.dataflow.enum_values).
+        today: As YYYY-MM-DD.
+        tools: The tools to offer; without them the `most` best ones, and the producers of their identifiers.
+        parts: What the prompt has (see atc.parts).
+        solved: Questions that were answered before.
+    """
+    graph = candidates.graph
+    spoken = candidates.in_its_words(query)
+    speaks_of = mentioned(spoken, vocabulary)
+    closed = "closure" in parts
+    offered = tuple(tools if tools is not None else candidates.choose(query, most, speaks_of, closed=closed))
+    scores = candidates.scores(query, speaks_of)
+    ranked = tuple(name for name in scores if name in offered)
+    details = graph.closure(ranked[:_DETAILED], offered) if closed else ranked[:_DETAILED]
+    stable = "stable" in parts and set(ranked) == set(scores)
+    functions = _unchanging(graph, speaks_of, "hints" in parts) if stable else None
+    if functions is not None:
+        details = tuple(tool.name for tool in graph.protocol.tools)
+    else:
+        functions = render(
+            map(graph.protocol.tool, dict.fromkeys([*details, *ranked])),
+            graph,
+            details=details,
+            speaks_of=speaks_of,
+            query=spoken,
+            whole=False,
+            hints="hints" in parts,
+            budget=PROMPT_TOKENS,
+        )
+    before: tuple[Demonstration, ...] = ()
+    if solved is not None and "demonstrations" in parts:
+        before = tuple(solved.like(query, offered, meaning=candidates.meaning))
+    if "examples" not in parts:
+        return Opening(query, today, offered, ranked, details, speaks_of, functions, solved=before)
+    shown = _exemplary(candidates, spoken, speaks_of, scores, ranked)
+    sure = {name for name in shown if scores[name] >= _SURE * scores[ranked[0]]}
+    chains = examples(graph, shown, offered, with_dates(spoken, today), sure)
+    return Opening(query, today, offered, ranked, details, speaks_of, functions, chains, before)
+
+
+def _unchanging(graph: ProtocolGraph, speaks_of: Mapping[str, str], hints: bool) -> str | None:
+    """All tools of an API, described the same for every question, and then the values that this one names.
+
+    None where that is too long to be read.
+    """
+    text = _described(graph, graph.observations, hints)
+    if estimate(text) > _SMALL:
+        return None
+    values = [f'"{field}" may be "{value}"' for field, value in speaks_of.items() if field not in PLAIN_NAMES]
+    return "\n\n".join([text, *([templates.render("values", values=", ".join(values)).strip()] if values else [])])
+
+
+@lru_cache(maxsize=8)
+def _described(graph: ProtocolGraph, observations: int, hints: bool) -> str:
+    """All tools of an API: the same text until more is known of it."""
+    return render(graph.protocol.tools, graph, whole=False, hints=hints)
+
+
+def _exemplary(
+    candidates: Candidates,
+    query: str,
+    speaks_of: Mapping[str, str],
+    scores: Mapping[str, float],
+    ranked: Sequence[str],
+) -> list[str]:
+    """The tools to show examples of: the likeliest ones, and for each part of a long question the best that reads."""
+    protocol = candidates.graph.protocol
+    question = Question(query)
+    reads = [name for name in ranked if not protocol.tool(name).writes]
+    writes = [] if asks(query) else [name for name in ranked if protocol.tool(name).writes]
+    writes = _together(candidates.graph, writes, scores, question)
+    likely = [one for one in (*reads[:_EXAMPLES], *writes[:_EXAMPLES]) if scores[one] >= _LIKELY * scores[ranked[0]]]
+    likely += [name for name in reads if question.now and is_current(protocol.tool(name))][:1]
+    parts = question.parts
+    for part in parts if len(parts) > 1 else ():
+        said = {name: score for name, score in candidates.scores(part, speaks_of).items() if name in reads}
+        likely += [name for name in list(said)[:_EACH] if said[name] >= _NEAR * max(said.values())]
+    return [name for name in ranked if name in likely]
+
+
+def _together(
+    graph: ProtocolGraph, writes: Sequence[str], scores: Mapping[str, float], question: Question
+) -> list[str]:
+    """Of the tools that write, the best one first, those that are likely beside it.
+
+    First those that are called as the question says (`play` of `/player/play`), and only those where they are all it
+    says. What is only now made is filled and not changed.
+    """
+    if not writes:
+        return []
+    protocol, best = graph.protocol, scores[writes[0]]
+    verbs = demands(question.text)
+    called = [name for name in writes if any(is_called(protocol.tool(name), verb) for verb in verbs)]
+    if called and _MORE.search(question.text) is None:
+        return called
+    likely = [name for name in writes if name not in called and scores[name] >= _AS_LIKELY * best]
+    maker = next((name for name in likely if question.makes and protocol.tool(name).method == "POST"), None)
+    takes = {
+        name
+        for name in writes
+        if any(one.tool == maker for argument in graph.needs(name) for one in graph.producers(name, argument))
+    }
+    fills = [name for name in writes if name in takes and protocol.tool(name).method == "POST"]
+    changes = takes.difference(fills)
+    beside = [name for name in fills if name not in likely and scores[name] >= _FILLS * best]
+    return [*called, *(name for name in [*likely, *beside] if name not in changes)]

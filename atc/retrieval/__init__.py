@@ -1,0 +1,1 @@
+"""Which tools and which solved questions are shown for a question."""

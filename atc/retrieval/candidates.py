@@ -1,0 +1,172 @@
+"""Choose the tools worth showing to the model, when an API has more than it should read.
+
+A tool that wins on words alone is of no use without the tools that yield its identifiers, so those come with it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from atc.language.question import Question
+from atc.language.synonyms import in_words_of, sayings
+from atc.retrieval.embeddings import likeness
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.dataflow.operations import CURRENT, is_current, is_own
+from protocols.model import Tool
+from protocols.naming import tool_name
+from protocols.text.words import cut_short, stem, words
+
+__all__ = ["Candidates"]
+
+_SAYS_NOTHING = frozenset(
+    words(
+        "a all an and any are as at be by can could did do does for from get give had has have how i in is it its list"
+        " many me more much my number of on one or our please several show some tell than that the their them then"
+        " there these they this to us want was we were what when where which who whose why will with would you your"
+    )
+)
+
+_REMOVES = frozenset({"cancel", "clear", "delete", "drop", "erase", "off", "out", "remove", "unfollow", "unsave"})
+"""Words without which nobody wants to have anything deleted."""
+_UNWANTED = 4.0
+"""What a tool that deletes loses then."""
+
+_SPEAKS_OF = 2.0
+"""What a field that the question speaks of is worth, beside the scores of words (about 1 to 4 each)."""
+
+_NOT_MINE = 2.0
+"""What a tool loses that reads what is the asker's own, where a question speaks of no `I` and `my`."""
+
+_MEANT = 8.0
+"""What a tool is worth at most whose description means what the question means."""
+
+_AKIN, _SHORTEST = 0.25, 3
+"""How alike two words are that are akin at all, as `record` and `album`; it counts from 0 there to 1 for the same word.
+And the letters that a word has at least by whose meaning anything is found."""
+
+_FIELD = 0.7
+"""What a word of the question is worth at most that a field of the response has, and the tool's description has not."""
+
+
+def _text(tool: Tool) -> str:
+    """The words of a tool. Name and path say what it is about in the fewest, so they count beside the description."""
+    given = "" if tool.name.startswith(tool_name(tool.method, tool.path)) else tool.name
+    return f"{given or tool.path} {tool.path} {tool.summary} {tool.description}"
+
+
+def _text_words(tool: Tool) -> set[str]:
+    return {stem(word) for word in words(_text(tool))}
+
+
+class Candidates:
+    """The tools of a protocol, searchable by question; built once, asked often.
+
+    Words count, and with `meaning` what is meant, too (hybrid retrieval): by the whole question, and word by word, each
+    of which counts, too, where a tool has one that is akin to it.
+    """
+
+    def __init__(self, graph: ProtocolGraph, *, meaning: bool = True) -> None:
+        from rank_bm25 import BM25Plus
+
+        self.graph = graph
+        self.meaning = meaning
+        self._told = [
+            f"{' '.join(words(tool.name))}. {tool.summary}. {tool.description}" for tool in graph.protocol.tools
+        ]
+        self._fields = {
+            tool.name: {stem(word) for key in graph.returned(tool.name) for word in words(key)} - _text_words(tool)
+            for tool in graph.protocol.tools
+        }
+        times = Counter(word for told in self._fields.values() for word in told)
+        most = len(graph.protocol.tools)
+        self._rare = {word: _FIELD * (1 - (count / most) ** 0.5) for word, count in times.items()}
+        self._sayings = sayings(graph.protocol)
+        self._of_a_day = {
+            tool.name
+            for tool in graph.protocol.tools
+            for parameter in tool.arguments
+            if parameter.required and not {"date", "day"}.isdisjoint(words(parameter.argument))
+        }
+        self._index = BM25Plus([[stem(word) for word in words(_text(tool))] for tool in graph.protocol.tools])
+        known = {word for tool in graph.protocol.tools for word in words(_text(tool))}
+        known |= {word for tool in graph.protocol.tools for key in graph.returned(tool.name) for word in words(key)}
+        self._known = tuple(sorted(word for word in known - _SAYS_NOTHING if len(word) >= _SHORTEST))
+        self._worth: dict[str, Any] = {}
+
+    def rank(self, query: str, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
+        """The names of all tools, the best for a query first; see `scores`."""
+        return tuple(self.scores(query, speaks_of))
+
+    def scores(self, query: str, speaks_of: Collection[str] = ()) -> dict[str, float]:
+        """By tool, how much its path and description share with a query, in telling words and in meaning; the best
+        first.
+
+        Args:
+            query: The question.
+            speaks_of: Fields that the question speaks of (see `protocols.dataflow.enum_values`): tools that
+                return one come earlier.
+        Equal ones keep the order of the document. The words are weighed by BM25, the meaning by
+        `atc.retrieval.embeddings`.
+        """
+        tools = self.graph.protocol.tools
+        query = self.in_its_words(query)
+        said = words(query)
+        telling = [word for word in said if word not in _SAYS_NOTHING]
+        asked = {stem(word) for word in telling}
+        short = {cut for word in asked for cut in cut_short(word, self._rare)} - asked
+        scores = self._by_words(telling)
+        question = Question(query)
+        unsaid = question.now and asked.isdisjoint(map(stem, CURRENT))  # else the words count
+        removes = not _REMOVES.isdisjoint(said)
+        meant = likeness(query, self._told) if self.meaning else [0.0] * len(tools)
+        for place, tool in enumerate(tools):
+            scores[place] -= _UNWANTED * (tool.method == "DELETE" and not removes)
+            scores[place] += _SPEAKS_OF * (not self.graph.returned(tool.name).keys().isdisjoint(speaks_of))
+            scores[place] += _MEANT * meant[place]
+            scores[place] += _SPEAKS_OF * (question.dated and tool.name in self._of_a_day)
+            scores[place] += _SPEAKS_OF * (unsaid and is_current(tool))
+            scores[place] -= _NOT_MINE * (is_own(tool) and not (tool.writes or question.personal or question.now))
+            scores[place] += sum(self._rare.get(word, 0.0) for word in self._fields[tool.name] & short)
+        order = sorted(range(len(tools)), key=lambda place: (-scores[place], place))
+        return {tools[place].name: float(scores[place]) for place in order}
+
+    def in_its_words(self, query: str) -> str:
+        """A question in the API's own words (see `atc.language.synonyms`)."""
+        return in_words_of(self._sayings, query)
+
+    def _by_words(self, said: Sequence[str]) -> list[float]:
+        """By tool in the order of the document, what these words are worth; one counts as what is akin to it where that
+        is worth more."""
+        total = np.zeros(len(self.graph.protocol.tools))
+        for word in said:
+            best = self._worth_of(stem(word))
+            akin = likeness(word, self._known) if self.meaning and len(word) >= _SHORTEST else []
+            for known, alike in zip(self._known, akin, strict=False):
+                if alike > _AKIN:
+                    best = np.maximum(best, (alike - _AKIN) / (1 - _AKIN) * self._worth_of(stem(known)))
+            total += best
+        return [float(score) for score in total]
+
+    def _worth_of(self, word: str) -> Any:
+        """By tool, what it is worth that the question has the stem of a word: less, where only a response has it."""
+        if word not in self._worth:
+            said = self._index.get_scores([word])
+            said -= said.min()  # BM25+ gives every tool something for every word
+            returned = np.array([word in self._fields[tool.name] for tool in self.graph.protocol.tools])
+            self._worth[word] = said + self._rare.get(word, 0.0) * returned
+        return self._worth[word]
+
+    def choose(self, query: str, most: int, speaks_of: Collection[str] = (), *, closed: bool = True) -> tuple[str, ...]:
+        """The names of the `most` best tools for a query, then (`closed`) the producers of their required identifiers.
+
+        With no more than `most` tools in the protocol it is all of them, in document order.
+        """
+        tools = self.graph.protocol.tools
+        if len(tools) <= most:
+            return tuple(tool.name for tool in tools)
+        best = self.rank(query, speaks_of)[:most]
+        return self.graph.closure(best) if closed else best

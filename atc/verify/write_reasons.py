@@ -1,0 +1,111 @@
+"""Whether a write has a reason in the question: what it names is named by the program, and it wants something done.
+
+A program may find the wrong thing, or take the first of a list, and write to it. What the question names in quotes, as
+a path or as a number has to be said by the program itself, or be given to one of its calls.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from atc.language.intent import asks, changes_only
+from atc.program.source import parsed
+from protocols.dataflow.operations import looks_like_read
+from protocols.model import Protocol, Tool
+from sandbox.records import CallRecord
+
+__all__ = ["misplaced", "named", "unfounded", "unsaid"]
+
+_QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|\u2018([^\u2019\n]+)\u2019|(?<!\w)\'([^\'\n]+)\'(?!\w)')
+_PATH = re.compile(r"(?<![\w/:.])/?(?:[\w.-]+/)+[\w.-]*\w|(?<![\w/:.@])[\w-]+\.[A-Za-z][A-Za-z0-9]{1,5}(?![\w/.])")
+_PLAIN = re.compile(r"[A-Za-z]{1,5}(?:/[A-Za-z]{1,5})+")
+"""Words such as `and/or`, which are no path."""
+_NUMBER = re.compile(r"(?<![\w.,:/$€£-])\d+(?:\.\d+)?(?![\w:/%-]|[.,]\d|\s*(?:%|percent|a\.?m\b|p\.?m\b|o'clock))")
+
+
+def named(query: str) -> list[str]:
+    """What a question names in quotes, as a path or as a number, in its order."""
+    quoted = [next(filter(None, found.groups())).strip() for found in _QUOTED.finditer(query)]
+    rest = _QUOTED.sub(" ", query)
+    paths = [found[0].rstrip(".") for found in _PATH.finditer(rest) if not _PLAIN.fullmatch(found[0])]
+    rest = _PATH.sub(" ", rest)
+    return list(dict.fromkeys([*quoted, *paths, *_NUMBER.findall(rest)]))
+
+
+def unsaid(query: str, program: str, calls: Iterable[CallRecord] = ()) -> list[str]:
+    """What a question names, and neither the program says nor one of its calls was given."""
+    names = named(query)
+    if not names:
+        return []
+    values = [*_constants(program), *(value for call in calls for value in _values(call.arguments))]
+    texts = [_folded(value) for value in values if isinstance(value, str)]
+    numbers = {float(value) for value in values if isinstance(value, int | float)}
+    return [name for name in names if not _is_said(name, texts, numbers)]
+
+
+def _is_said(name: str, texts: Sequence[str], numbers: set[float]) -> bool:
+    if any(_folded(name) in text for text in texts):
+        return True
+    try:
+        return float(name) in numbers
+    except ValueError:
+        parts = [_folded(part) for part in name.split("/") if part]  # a folder and what lies in it, given apart
+        return len(parts) > 1 and all(any(part in text for text in texts) for part in parts)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _constants(program: str) -> Iterator[object]:
+    tree = parsed(program)
+    for node in ast.walk(tree) if tree is not None else ():
+        if isinstance(node, ast.Constant) and isinstance(node.value, str | int | float):
+            yield node.value
+
+
+def _values(value: object) -> Iterator[object]:
+    if isinstance(value, Mapping):
+        for part in value.values():
+            yield from _values(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _values(part)
+    elif isinstance(value, bytes):
+        yield value.decode("utf-8", "replace")
+    else:
+        yield value
+
+
+def unfounded(
+    query: str, program: str, calls: Sequence[CallRecord], tool: Tool | None, protocol: Protocol
+) -> str | None:
+    """Why a write is not sent without being asked about; None where the question gives a reason for it.
+
+    Args:
+        program: The program that makes it; empty where calls are made one at a time.
+        calls: The calls of the program so far, the write among them.
+        tool: The operation that writes.
+    """
+    if tool is not None and (why := misplaced(query, tool, protocol)):
+        return f"a write, and {why}"
+    if tool is not None and looks_like_read(tool):
+        return None
+    missing = unsaid(query, program, calls)
+    if missing:
+        return f"a write, and nothing that the program says or gives to a call names {', '.join(map(repr, missing))}"
+    return None
+
+
+def misplaced(query: str, tool: Tool, protocol: Protocol) -> str:
+    """Why a question wants no such operation; empty where it may."""
+    if not tool.writes or looks_like_read(tool):
+        return ""
+    if asks(query):
+        return "the question only asks"
+    listed = any(other.method == "GET" and other.path == tool.path for other in protocol.tools)
+    if tool.method == "POST" and listed and "{" not in tool.path and changes_only(query):
+        return "it makes a new thing where the question asks to change what is there"
+    return ""

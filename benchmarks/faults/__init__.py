@@ -1,6 +1,0 @@
-"""Programs that fail for known reasons, and the services that they call: what attribution is measured with."""
-
-from benchmarks.faults.corpus import Case, cases
-from benchmarks.faults.services import Service, serve
-
-__all__ = ["Case", "Service", "cases", "serve"]

@@ -1,0 +1,1 @@
+"""Faults put into programs and services, and what is said of them."""

@@ -1,0 +1,427 @@
+"""Put one fault of a named kind into a program that is right: by changing its syntax tree, or the service it calls.
+
+Each kind has a few ways, which are what programs do wrong; every way that fits a program is offered, in an order drawn
+from a seed. Whether a program with a fault is wrong is not decided here: it is run, and a reference judges the answer.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Literal, get_args
+
+from benchmarks.injection.answers.corpus import Script
+from benchmarks.injection.answers.services import Closed, Failing, Namesakes, Paged, Twist
+from benchmarks.injection.answers.trees import (
+    Change,
+    changed,
+    guarded,
+    index_of,
+    is_print,
+    is_tool,
+    key_of,
+    printing,
+    said,
+    split,
+    texts,
+    tried,
+)
+from sandbox import CallRecord, Run
+
+__all__ = ["KINDS", "Fault", "Kind", "faults"]
+
+Kind = Literal[
+    "nothing_printed",
+    "error_printed",
+    "error_swallowed",
+    "no_call",
+    "rests_on_nothing",
+    "other_entity",
+    "first_page",
+    "empty_for_negative",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_Made = tuple[str, ast.Module, Twist | None]
+"""The way, the changed program, and what is changed about the service."""
+
+_MESSAGES = {
+    403: "you may not see this",
+    404: "there is no such thing",
+    409: "it is being changed by somebody else",
+    400: "the request is not complete",
+}
+_NAMES: Mapping[str, Sequence[str]] = {
+    "museum": ("Tomas Drager", "Kaja Vold", "Harbour at Noon", "Made by Hand", "Light on Water", "Lena Ashworth"),
+    "parcels": ("Odd Larsen", "Miriam Okafor", "Piet Vandam", "Bergen", "Lisbon"),
+    "cinema": ("The Silent Harbor", "Engines of Autumn", "Samir Haddad", "Nils Berg", "The Last Lantern"),
+    "films": ("The Glass Orchard", "A Winter of Kites", "Anton Brandvold", "Northern Reel", "The Paper Ferry"),
+    "shop": ("Hanna Pereira", "Tomas Wikander", "Whistling Kettle", "Copper Saucepan", "Bread Knife"),
+}
+_IDENTIFIERS: Mapping[str, Mapping[str, Sequence[int | str]]] = {
+    "museum": {"artwork_id": (1340, 1207, 1184), "artist_id": ("art-td31", "art-kv07"), "exhibition_id": (58, 61)},
+    "parcels": {"customerId": (7802, 7714), "depotCode": ("LIS", "BGO")},
+    "cinema": {"filmId": (57, 41), "personId": (301, 303, 304)},
+    "films": {"film_id": (5380, 4127), "person_id": (81177, 90214), "company_id": (612,)},
+    "shop": {"customerId": (20733, 20481), "productId": ("KP-20922", "KP-20417")},
+}
+"""What the documents of the APIs give as examples, and what exists therefore."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A program with a fault of a kind, made in a certain way, and the service that it is to meet."""
+
+    kind: Kind
+    way: str
+    program: str
+    twist: Twist | None = None
+
+
+def faults(kind: Kind, script: Script, run: Run, other: Run, chance: random.Random) -> list[Fault]:
+    """What a right program becomes with a fault of one kind, in all ways that fit it, in an order left to chance.
+
+    Args:
+        run: How the program goes without a fault.
+        other: How it goes in another world: the source of answers that are well made and wrong here.
+    """
+    source = _Source(script, ast.parse(script.program), run, other, chance)
+    made = [
+        Fault(kind, way, ast.unparse(ast.fix_missing_locations(copy.deepcopy(tree))) + "\n", twist)
+        for way, tree, twist in _KINDS[kind](source)
+    ]
+    ways: dict[str, list[Fault]] = {}
+    for fault in chance.sample(made, len(made)):
+        ways.setdefault(fault.way, []).append(fault)
+    # One of each way, then another one of each: some ways fit a program many times over.
+    order = chance.sample(sorted(ways), len(ways))
+    return [fault for some in zip_longest(*(ways[way] for way in order)) for fault in some if fault is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What the ways have to work with."""
+
+    script: Script
+    tree: ast.Module
+    run: Run
+    other: Run
+    chance: random.Random
+
+    @property
+    def answer(self) -> str:
+        """What the program says in another world."""
+        return self.other.stdout.strip()
+
+    @property
+    def counts(self) -> bool:
+        """Whether a number is asked for."""
+        return re.search(r"\bhow (many|much)\b", self.script.query, re.IGNORECASE) is not None
+
+    @property
+    def chooses(self) -> bool:
+        """Whether yes or no is asked for."""
+        return self.script.query.split()[0] in {"Is", "Are", "Was", "Do", "Does", "Can", "Am"}
+
+    def nothing(self) -> str:
+        """What somebody says who found nothing."""
+        if self.counts:
+            return self.chance.choice(("0", "There are 0.", "none", "There are none."))
+        if self.chooses:
+            return self.chance.choice(("No", "No.", "False", "It is not."))
+        return self.chance.choice(
+            ("Nothing was found.", "None", "[]", "There is no such entry.", "It does not exist.", "No match")
+        )
+
+    def names(self, text: str) -> bool:
+        """Whether a text of the program is a name that the question has, too."""
+        return text in self.script.query and text[:1].isupper() and len(text) > 3
+
+    def slip(self, text: str) -> str:
+        """A name that lacks a letter."""
+        places = [at for at in range(1, len(text)) if text[at].isalpha()]
+        at = self.chance.choice(places)
+        return text[:at] + text[at + 1 :]
+
+    def failing(self) -> Failing:
+        """One of the calls that the program made, failing."""
+        call = self.chance.choice(self.run.calls)
+        return self.fail(call, self.chance.choice(sorted(_MESSAGES)))
+
+    def fail(self, call: CallRecord, status: int) -> Failing:
+        """A certain call, failing."""
+        path = call.url.partition("?")[0].partition("/__session__/")[2]
+        path = "/" + path.partition("/")[2] if path else re.sub(r"^\w+://[^/]+", "", call.url).partition("?")[0]
+        same = [one for one in self.run.calls if (one.method, one.url.partition("?")[0]) == _where(call)]
+        return Failing(f"{call.method} {path}", status, _MESSAGES[status], same.index(call))
+
+
+def _where(call: CallRecord) -> tuple[str, str]:
+    return call.method, call.url.partition("?")[0]
+
+
+def _whole(source: _Source, handler: str) -> ast.Module:
+    """The program, all of which is tried."""
+    heads, rest = split(source.tree)
+    return ast.Module([*heads, tried(rest, handler)], [])
+
+
+def _nothing_printed(source: _Source) -> Iterator[_Made]:
+    def kept(node: ast.AST) -> ast.AST | None:
+        if isinstance(node, ast.Expr) and is_print(node.value):
+            return ast.Assign([ast.Name("answer", ast.Store())], ast.Tuple(node.value.args, ast.Load()))
+        return None
+
+    def unreached(node: ast.AST) -> ast.AST | None:
+        if isinstance(node, ast.Expr) and is_print(node.value):
+            return ast.If(ast.parse("len(str(0)) > 5", mode="eval").body, [node], [])
+        return None
+
+    def bare(node: ast.AST) -> ast.AST | None:
+        return said([]) if isinstance(node, ast.Expr) and is_print(node.value) else None
+
+    yield "kept in a variable", changed(source.tree, kept), None
+    yield "never reached", changed(source.tree, unreached), None
+    yield "an empty line", changed(source.tree, bare), None
+    heads, rest = split(source.tree)
+    main = ast.parse("def main():\n    pass").body[0]
+    assert isinstance(main, ast.FunctionDef)
+    main.body = rest
+    yield "a function that nobody calls", ast.Module([*heads, main], []), None
+
+
+def _error_printed(source: _Source) -> Iterator[_Made]:
+    handlers = (
+        "print(error)",
+        "print(f'Error: {error}')",
+        "print('Something went wrong:', error)",
+        "print('Error fetching data')",
+        "print('Failed to load the data.')",
+        "print('An error occurred: ' + str(error))",
+    )
+    for handler in handlers:
+        yield "a call fails", _whole(source, handler), source.failing()
+    keys = sorted({key for node in ast.walk(source.tree) if (key := key_of(node)) is not None})
+    for handler in handlers[:3]:
+        if keys:
+            wrong = source.chance.choice(keys)
+            broken = replace(source, tree=changed(source.tree, _renaming(wrong, f"{wrong}_value")))
+            yield "a field that is not there", _whole(broken, handler), None
+
+
+def _error_swallowed(source: _Source) -> Iterator[_Made]:
+    words = [source.nothing(), "Unknown", "The information is not available.", source.answer.splitlines()[0]]
+    for text in (*words, *(["0"] if source.counts else [])):
+        yield "all of it is tried", _whole(source, f"print({text!r})"), source.failing()
+    write = next((call for call in source.run.calls if call.method != "GET"), None)
+    if write is not None:
+        for text in ("Done.", "It is done."):
+            yield "a write is tried", _whole(source, f"print({text!r})"), source.fail(write, 409)
+    for number, node in enumerate(ast.walk(source.tree)):
+        if not isinstance(node, ast.For):
+            continue
+        inside = [call for call in source.run.calls if node.lineno < (call.line or 0) <= (node.end_lineno or 0)]
+        if not inside:
+            continue
+        call = source.chance.choice(inside)
+        for handler in ("continue", "pass"):
+            tree = copy.deepcopy(source.tree)
+            loop = list(ast.walk(tree))[number]
+            assert isinstance(loop, ast.For)
+            loop.body = [tried(loop.body, handler)]
+            yield "an item is left out", tree, source.fail(call, source.chance.choice((403, 404)))
+
+
+def _no_call(source: _Source) -> Iterator[_Made]:
+    yield "said at once", ast.parse(f"print({source.answer!r})"), None
+    yield "said from a variable", ast.parse(f"answer = {source.answer!r}\nprint(f'The answer is {{answer}}')"), None
+    replies = {call.tool: repr(call.response) for call in source.other.calls}
+    if len(replies) < len(source.other.calls):
+        return
+
+    def known(node: ast.AST) -> ast.AST | None:
+        reply = replies.get(node.func.id, "") if is_tool(node) and isinstance(node.func, ast.Name) else ""
+        return ast.parse(reply, mode="eval").body if 0 < len(reply) < 2500 else None
+
+    tree = changed(source.tree, known)
+    if not any(map(is_tool, ast.walk(tree))) and source.run.calls[0].style == "function":
+        yield "replies made up", tree, None
+
+
+def _rests_on_nothing(source: _Source) -> Iterator[_Made]:
+    constant = ast.Constant(source.answer)
+    yield "another answer in its place", printing(source.tree, [constant]), None
+    yield "in a sentence", printing(source.tree, [ast.Constant("The answer is"), constant]), None
+    first = next((at for at, one in enumerate(source.tree.body) if any(map(is_tool, ast.walk(one)))), None)
+    if first is None:
+        return
+    head = [one for one in source.tree.body[: first + 1] if not any(map(is_print, ast.walk(one)))]
+    if not any(map(is_tool, ast.walk(ast.Module(head, [])))):
+        return
+    tail = ast.parse(f"answer = {source.answer!r}\nprint(answer)").body
+    yield "after the first call", ast.Module([*head, *tail], []), None
+    last = head[-1]
+    if isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Name):
+        tail = ast.parse(f"if {last.targets[0].id}:\n    print({source.answer!r})").body
+        yield "if there is a reply", ast.Module([*head, *tail], []), None
+
+
+def _other_entity(source: _Source) -> Iterator[_Made]:
+    named = sorted(text for text in set(texts(source.tree)) if source.names(text))
+    for text in named:
+        others = [name for name in _NAMES[source.script.api] if name != text and (" " in name) == (" " in text)]
+        for other in others[:4]:
+            yield "another name", changed(source.tree, _renaming(text, other)), None
+        yield "a slip of the pen", changed(source.tree, _renaming(text, source.slip(text))), None
+    searches = {
+        keyword.arg
+        for node in ast.walk(source.tree)
+        if is_tool(node)
+        for keyword in node.keywords
+        if isinstance(keyword.value, ast.Constant) and keyword.value.value in named
+    }
+
+    def unsearched(node: ast.AST) -> ast.AST | None:
+        if is_tool(node) and any(key.arg in searches for key in node.keywords):
+            return ast.Call(node.func, node.args, [key for key in node.keywords if key.arg not in searches])
+        return None
+
+    if searches:
+        yield "the first of all", changed(source.tree, unsearched), None
+    for addition in ("Junior", "the Elder", "II") if named else ():
+        yield "somebody of that name", source.tree, Namesakes(addition)
+        yield "the second that was found", changed(source.tree, _second), Namesakes(addition, first=False)
+    known = _IDENTIFIERS[source.script.api]
+    for node in ast.walk(source.tree):
+        for keyword in node.keywords if is_tool(node) else ():
+            name = keyword.arg or ""
+            for value in known.get(name, ()) if not isinstance(keyword.value, ast.Constant) else ():
+                yield "an identifier made up", changed(source.tree, _fixing(node, name, value)), None
+
+
+def _renaming(text: str, other: str) -> Change:
+    """One text becomes another one."""
+    return lambda node: ast.Constant(other) if isinstance(node, ast.Constant) and node.value == text else None
+
+
+def _second(node: ast.AST) -> ast.AST | None:
+    """`search(…)["items"][0]` takes the second one; only where the search and the index are one expression."""
+    if not isinstance(node, ast.Subscript) or index_of(node) != 0:
+        return None
+    inner = node.value
+    while isinstance(inner, ast.Subscript):
+        inner = inner.value
+    return ast.Subscript(node.value, ast.Constant(1), ast.Load()) if is_tool(inner) else None
+
+
+def _fixing(call: ast.AST, name: str, value: int | str) -> Change:
+    """A call gets an identifier from the examples of the document in place of the one that was found."""
+    whole = ast.dump(call)
+
+    def change(node: ast.AST) -> ast.AST | None:
+        if not is_tool(node) or ast.dump(node) != whole:
+            return None
+        keys = [ast.keyword(key.arg, ast.Constant(value) if key.arg == name else key.value) for key in node.keywords]
+        return ast.Call(node.func, node.args, keys)
+
+    return change
+
+
+def _first_page(source: _Source) -> Iterator[_Made]:
+    for size in (2, 3, 5, 10):
+        for style in range(3):
+            yield "lists come in pages", source.tree, Paged(size, style)
+    before = ast.dump(source.tree)
+    for way, change in (("the loop over pages is gone", _once), ("only the first page is asked for", _first)):
+        if ast.dump(tree := changed(source.tree, change)) != before:
+            yield way, tree, None
+    replies = [call.response for call in source.run.calls if isinstance(call.response, dict)]
+    for key in sorted({key for reply in replies for key, value in reply.items() if isinstance(value, list)}):
+        if ast.dump(tree := changed(source.tree, _counting(key))) != before:
+            yield "its items are counted", tree, None
+            yield "its items are counted", tree, Paged(10)
+
+
+def _once(node: ast.AST) -> ast.AST | None:
+    """`while` goes round once, or not at all."""
+    if not isinstance(node, ast.While):
+        return None
+    body = node.body if isinstance(node.test, ast.Constant) else []
+    return ast.While(node.test, [*body, ast.Break()], [])
+
+
+def _first(node: ast.AST) -> ast.AST | None:
+    """A range over pages ends after the first one."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "range":
+        return None
+    start = node.args[0] if len(node.args) > 1 else ast.Constant(0)
+    return ast.Call(node.func, [start, ast.Constant(2)], [])
+
+
+def _counting(key: str) -> Change:
+    """`page["total"]` becomes the number of items that came with it."""
+
+    def change(node: ast.AST) -> ast.AST | None:
+        if not isinstance(node, ast.Subscript) or key_of(node) not in {"total", "totalCount", "total_results", "count"}:
+            return None
+        items = ast.Subscript(node.value, ast.Constant(key), ast.Load())
+        return ast.Call(ast.Name("len", ast.Load()), [items], [])
+
+    return change
+
+
+def _empty_for_negative(source: _Source) -> Iterator[_Made]:
+    instead = source.nothing()
+    for node in ast.walk(source.tree):
+        wanted = node.comparators[0] if isinstance(node, ast.Compare) else None
+        text = wanted.value if isinstance(wanted, ast.Constant) else None
+        if not isinstance(node, ast.Compare) or not isinstance(text, str) or not re.search(r"[A-Za-z]", text):
+            continue
+        spellings = {text.lower(), text.upper(), text.capitalize(), text + "s", text.replace(" ", "-"), text + " "}
+        for other in sorted(spellings - {text}):
+            yield "spelt otherwise", guarded(changed(source.tree, _renaming(text, other)), instead), None
+        key = key_of(node.left)
+        for other in ("state", "kind", "type", f"{key}_name") if key else ():
+            yield "a field that is not there", guarded(changed(source.tree, _absent(key, other)), instead), None
+    replies = [call.response for call in source.run.calls if isinstance(call.response, dict)]
+    keys = [key for node in ast.walk(source.tree) if (key := key_of(node)) is not None]
+    for key in dict.fromkeys(keys):
+        if any(isinstance(reply.get(key), list) for reply in replies):
+            for other in sorted({"items", "data", "results"} - {key}):
+                tree = guarded(changed(source.tree, _absent(key, other, [])), instead)
+                yield "a list that is not there", tree, None
+    for text in sorted(text for text in set(texts(source.tree)) if source.names(text)):
+        for _ in range(2):
+            tree = guarded(changed(source.tree, _renaming(text, source.slip(text))), instead)
+            yield "searched for with a slip", tree, Closed(source.script.query)
+
+
+def _absent(key: str | None, other: str, default: object = None) -> Change:
+    """`reply["key"]` becomes `reply.get("other")`, with an empty list if that is the default."""
+
+    def change(node: ast.AST) -> ast.AST | None:
+        if not isinstance(node, ast.Subscript) or key_of(node) != key:
+            return None
+        arguments: list[ast.expr] = [ast.Constant(other), *([] if default is None else [ast.List([], ast.Load())])]
+        inner = changed(ast.Module([ast.Expr(node.value)], []), change).body[0]
+        assert isinstance(inner, ast.Expr)
+        return ast.Call(ast.Attribute(inner.value, "get", ast.Load()), arguments, [])
+
+    return change
+
+
+_KINDS: Mapping[Kind, Callable[[_Source], Iterator[_Made]]] = {
+    "nothing_printed": _nothing_printed,
+    "error_printed": _error_printed,
+    "error_swallowed": _error_swallowed,
+    "no_call": _no_call,
+    "rests_on_nothing": _rests_on_nothing,
+    "other_entity": _other_entity,
+    "first_page": _first_page,
+    "empty_for_negative": _empty_for_negative,
+}

@@ -1,0 +1,278 @@
+"""The simulated services that the programs call, as they are, or with something that programs stumble over.
+
+A twist stands between a program and its world: a service that fails one call, that gives long lists in pages, that
+knows somebody of nearly the same name, or that finds nothing for a name that is spelt otherwise. Programs which were
+right may then be wrong without a word of them being changed, as it happens when a service is not what one took it for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+
+from benchmarks.injection.answers.corpus import Script
+from benchmarks.tasks.references import is_correct, read_claim
+from protocols import Protocol, load
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.samples import sample
+from protocols.simulator import Session, Simulator
+from sandbox import Limits, Run, Sandbox
+
+__all__ = ["NOW", "Closed", "Failing", "Namesakes", "Paged", "Place", "Services", "Twist"]
+
+NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
+
+_HERE = Path(__file__).parents[2]
+_SEARCHES = frozenset({"q", "query", "name"})
+_COUNTS = frozenset({"count", "total", "totalCount", "total_results"})
+
+_Reply = tuple[int, bytes, str, Mapping[str, str]]
+"""Status, body, media type, further headers."""
+_Ask = Callable[[str], _Reply]
+"""What the world says to a request for another target."""
+
+
+@dataclass(slots=True)
+class Failing:
+    """One request for a path fails, that of the given number among those for it (from 0); or each of them (None)."""
+
+    path: str
+    status: int
+    message: str
+    number: int | None = 0
+    count: int = 0
+
+    def __call__(self, method: str, target: str, ask: _Ask) -> _Reply:
+        """Answer one request."""
+        path = unquote(urlsplit(target).path)
+        if method != self.path.partition(" ")[0] or not path.endswith(self.path.partition(" ")[2]):
+            return ask(target)
+        self.count += 1
+        if self.number is not None and self.count != self.number + 1:
+            return ask(target)
+        return self.status, json.dumps({"message": self.message}).encode(), "application/json", {}
+
+
+@dataclass(slots=True)
+class Paged:
+    """Lists that came whole come in pages, and say so; `page` asks for the next one."""
+
+    size: int
+    style: int = 0
+
+    def __call__(self, method: str, target: str, ask: _Ask) -> _Reply:
+        """Answer one request."""
+        parts = urlsplit(target)
+        query = dict(parse_qsl(parts.query))
+        reply = ask(target)
+        found = _listed(reply)
+        if method != "GET" or found is None or any(key.lower().startswith(("page", "total")) for key in found[0]):
+            return reply
+        body, key = found
+        items = body[key]
+        if not isinstance(items, list) or len(items) <= self.size:
+            return reply
+        page = int(query.get("page", "1"))
+        pages = -(-len(items) // self.size)
+        told: tuple[dict[str, object], ...] = (
+            {"page": page, "total_pages": pages, "total_results": len(items)},
+            {"total": len(items), "limit": self.size, "offset": (page - 1) * self.size},
+            {"hasMore": page < pages, "nextPage": page + 1 if page < pages else None},
+        )
+        cut = items[(page - 1) * self.size : page * self.size]
+        return _said(reply, {**body, **told[self.style % len(told)], key: cut})
+
+
+@dataclass(slots=True)
+class Namesakes:
+    """A search finds somebody else, too, who is called nearly the same: before who is meant, or behind."""
+
+    addition: str
+    first: bool = True
+
+    def __call__(self, method: str, target: str, ask: _Ask) -> _Reply:
+        """Answer one request."""
+        reply = ask(target)
+        asked, found = _searched(target), _listed(reply)
+        if method != "GET" or asked is None or found is None:
+            return reply
+        name, text = asked
+        other = _listed(ask(_with(target, name, f"{text} {self.addition}")))
+        body, key = found
+        items = body[key]
+        others = other[0].get(key) if other is not None else None
+        if not isinstance(items, list) or not isinstance(others, list):
+            return reply
+        namesake = [item for item in others if item not in items][:1]
+        counts = {name: len(items) + len(namesake) for name in _COUNTS & body.keys()}
+        return _said(reply, {**body, **counts, key: [*namesake, *items] if self.first else [*items, *namesake]})
+
+
+@dataclass(slots=True)
+class Closed:
+    """A search finds what a question names, and nothing under another spelling."""
+
+    query: str
+
+    def __call__(self, method: str, target: str, ask: _Ask) -> _Reply:
+        """Answer one request."""
+        reply = ask(target)
+        asked, found = _searched(target), _listed(reply)
+        if method != "GET" or asked is None or found is None or asked[1].casefold() in self.query.casefold():
+            return reply
+        body, key = found
+        counts = dict.fromkeys(_COUNTS & body.keys(), 0)
+        return _said(reply, {**body, **counts, key: []})
+
+
+Twist = Failing | Paged | Namesakes | Closed
+
+
+def _listed(reply: _Reply) -> tuple[dict[str, object], str] | None:
+    """The body of a reply that holds one list of objects, and the key of that list."""
+    if reply[0] != 200 or not reply[1] or "json" not in reply[2]:
+        return None
+    body = json.loads(reply[1])
+    keys = [key for key, value in body.items() if isinstance(value, list)] if isinstance(body, dict) else []
+    return (body, keys[0]) if len(keys) == 1 else None
+
+
+def _said(reply: _Reply, body: object) -> _Reply:
+    headers = {name: value for name, value in reply[3].items() if name.lower() != "content-length"}
+    return reply[0], json.dumps(body).encode(), reply[2], headers
+
+
+def _searched(target: str) -> tuple[str, str] | None:
+    """The parameter that a request searches by, and the text."""
+    pairs = parse_qsl(urlsplit(target).query)
+    return next(((name, value) for name, value in pairs if name in _SEARCHES and value), None)
+
+
+def _with(target: str, name: str, value: str) -> str:
+    path, _, query = target.partition("?")
+    pairs = [(one, value if one == name else text) for one, text in parse_qsl(query)]
+    return f"{path}?{urlencode(pairs, quote_via=quote)}"
+
+
+class _Service(Simulator):
+    """A simulated service some of whose sessions have a twist."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        super().__init__(protocol, 0, NOW)
+        self.twists: dict[str, Twist] = {}
+
+    def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> _Reply:
+        """Answer one request."""
+        found = re.match(r"/__session__/([^/]+)/", target)
+        twist = self.twists.get(found[1]) if found else None
+
+        def ask(one: str) -> _Reply:
+            return super(_Service, self).handle(method, one, headers, body)
+
+        return twist(method, target, ask) if twist is not None else ask(target)
+
+
+@lru_cache(maxsize=8)
+def _protocol(api: str) -> Protocol:
+    if api == "cinema":
+        return load(sample("cinema"))
+    folder = "data/tiny" if api in {"museum", "parcels"} else "injection/programs"
+    return load(_HERE / folder / f"{api}.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one program runs: a session of a service, and the reference's verdict on what came of it."""
+
+    script: Script
+    seed: int
+    session: Session
+    services: Services
+
+    def run(self, program: str, *, track: bool = True) -> Run:
+        """Run a program in this world."""
+        with Sandbox(
+            self.session.simulator.protocol,
+            base_url=self.session.url,
+            credentials=self.session.credentials,
+            now=NOW,
+            seed=0,
+            limits=Limits(calls=200),
+            track=track,
+        ) as sandbox:
+            return sandbox.run(program)
+
+    def is_right(self, run: Run) -> bool:
+        """Whether a run that went on in this world has the right answer. Raises: ValueError: The reference fails."""
+        answer = run.stdout.strip()
+        if run.outcome != "ok" or not answer:
+            return False
+        reference, before = self.script.reference, ""
+        self.services.untwist(self)
+        if reference.before:
+            with self.services.place(self.script, self.seed) as fresh:
+                before = f"before = {json.loads(_printed(fresh, reference.before))!r}\n"
+        if reference.after:
+            return is_correct(answer, read_claim(_printed(self, before + reference.program)))
+        with self.services.place(self.script, self.seed) as fresh:
+            return is_correct(answer, read_claim(_printed(fresh, reference.program)))
+
+
+def _printed(place: Place, program: str) -> str:
+    run = place.run(program, track=False)
+    if run.error is not None:
+        raise ValueError(f"the reference of {place.script.name} fails: {run.error.type}: {run.error.message}")
+    return run.stdout
+
+
+class Services(AbstractContextManager["Services"]):
+    """The services of the corpus; each is started when it is first needed, and all end together."""
+
+    def __init__(self) -> None:
+        self._closing = ExitStack()
+        self._graphs: dict[str, ProtocolGraph] = {}
+
+    @cached_property
+    def _running(self) -> dict[str, _Service]:
+        return {}
+
+    def graph(self, api: str) -> ProtocolGraph:
+        """The data flow of an API."""
+        return self._graphs.setdefault(api, ProtocolGraph(_protocol(api)))
+
+    @contextmanager
+    def place(self, script: Script, seed: int, twist: Twist | None = None) -> Iterator[Place]:
+        """A world for one run of a program: the same for the same script and seed."""
+        if script.api not in self._running:
+            started = _Service(_protocol(script.api))
+            self._closing.enter_context(started)
+            self._running[script.api] = started
+        service = self._running[script.api]
+        with service.session(query=script.query, task=script.task, seed=seed) as session:
+            if twist is not None:
+                service.twists[session.id] = twist
+            try:
+                yield Place(script, seed, session, self)
+            finally:
+                service.twists.pop(session.id, None)
+
+    def untwist(self, place: Place) -> None:
+        """From now on a world is what it is: whoever judges must not stumble over what the program did."""
+        self._running[place.script.api].twists.pop(place.session.id, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing.close()

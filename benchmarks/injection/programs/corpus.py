@@ -1,0 +1,144 @@
+"""Programs that fail, and the call that is to blame for each: what attribution is measured with.
+
+The programs lie in `seen.txt` and `held.txt`, to be read from top to bottom: `### name`, lines `key: value`, an empty
+line, and the program as a model might write it. The first half is there to look at while one improves attribution;
+the second is only for the figures at the end.
+
+To blame is, for a value that is missing, empty or of the wrong type, the call whose response it is in; for a call that
+the service refuses because of an argument, that call; for an identifier of the wrong kind of thing, the call that it
+was taken from; for a 5xx, the call that got it; for all else nobody but the program.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from benchmarks.injection.programs.replies import Amendment, Answer, Pattern, steps
+from sandbox import CallRecord
+
+__all__ = ["Case", "Half", "Style", "cases"]
+
+Half = Literal["seen", "held"]
+Style = Literal["function", "requests", "mixed"]
+
+_HEADERS = re.compile(r"(?P<key>[a-z]+): (?P<value>.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A program that fails, and why.
+
+    `culprit` is the tool of the call to blame, `call` the index of that call among those of the run; None when it is
+    the program's own fault. `second` is the tool of the call that comes next in question. `path` is where in the
+    culprit's response the bad value is, or would be: `["results"][0]["title"]`. `twin`: the same value occurs in
+    another response, too, where it does not come from. `chosen` names an argument of the culprit's call and its value
+    where calls go side by side, so that their order is not certain; `call` is then the usual one. `answers` and
+    `amendments` are what the service says other than it would.
+    """
+
+    name: str
+    half: Half
+    kind: str
+    api: str
+    query: str
+    program: str
+    culprit: str | None
+    call: int | None
+    second: str | None
+    path: str | None
+    twin: bool
+    style: Style
+    chosen: tuple[str, str] | None = None
+    answers: tuple[Answer, ...] = ()
+    amendments: tuple[Amendment, ...] = ()
+
+    def find(self, calls: Sequence[CallRecord]) -> CallRecord | None:
+        """The call to blame among those of a run; None if there is none, or the run did not make it."""
+        if self.culprit is None:
+            return None
+        if self.chosen is not None:
+            name, value = self.chosen
+            found = (c for c in calls if c.tool == self.culprit and str(c.arguments.get(name)) == value)
+            return next(found, None)
+        return next((c for c in calls if c.index == self.call and c.tool == self.culprit), None)
+
+
+def cases(half: Half | None = None) -> list[Case]:
+    """All cases in the order of their files, or those of one half."""
+    halves: tuple[Half, ...] = ("seen", "held") if half is None else (half,)
+    return [case for one in halves for case in _read(one)]
+
+
+@lru_cache(maxsize=2)
+def _read(half: Half) -> tuple[Case, ...]:
+    text = (Path(__file__).parent / f"{half}.txt").read_text("utf-8")
+    return tuple(_case(half, section) for section in text.split("\n### ")[1:])
+
+
+def _case(half: Half, section: str) -> Case:
+    """Raises: ValueError: A header is unknown, or cannot be read."""
+    head, _, program = section.partition("\n\n")
+    name, *lines = head.splitlines()
+    given: dict[str, str] = {}
+    answers: list[Answer] = []
+    amendments: list[Amendment] = []
+    for line in lines:
+        found = _HEADERS.fullmatch(line)
+        if found is None:
+            raise ValueError(f"{half}.txt, {name}: {line!r} is no header")
+        key, value = found["key"], found["value"]
+        if key == "answer":
+            answers.append(_answer(value))
+        elif key == "amend":
+            amendments.append(_amendment(value))
+        else:
+            given[key] = value
+    if unknown := given.keys() - {"kind", "api", "query", "culprit", "call", "chosen", "second", "path", "twin"}:
+        raise ValueError(f"{half}.txt, {name}: there is no header {', '.join(sorted(unknown))}")
+    chosen = given["chosen"].partition("=") if "chosen" in given else None
+    return Case(
+        name=name.strip(),
+        half=half,
+        kind=given["kind"],
+        api=given["api"],
+        query=given["query"],
+        program=program.strip("\n") + "\n",
+        culprit=given.get("culprit"),
+        call=int(given["call"]) if "call" in given else None,
+        second=given.get("second"),
+        path=given.get("path"),
+        twin=given.get("twin") == "yes",
+        style=_style(program),
+        chosen=(chosen[0], chosen[2]) if chosen else None,
+        answers=tuple(answers),
+        amendments=tuple(amendments),
+    )
+
+
+def _answer(text: str) -> Answer:
+    """`GET /films/popular 503 {"message": "later"}`."""
+    method, path, status, body = text.split(" ", 3)
+    return Answer(Pattern.read(f"{method} {path}"), int(status), json.loads(body))
+
+
+def _amendment(text: str) -> Amendment:
+    """`GET /films/\\d+ ["runtime"] "two hours"`, or `removed` in place of the value."""
+    method, path, place, value = text.split(" ", 3)
+    if value == "removed":
+        return Amendment(Pattern.read(f"{method} {path}"), steps(place))
+    return Amendment(Pattern.read(f"{method} {path}"), steps(place), (json.loads(value),))
+
+
+def _style(program: str) -> Style:
+    """How a program calls: by functions, by `requests`, or by both."""
+    functions = re.search(r"\b(GET|POST|DELETE)_\w+", program) is not None
+    http = re.search(r"^(import|from) requests\b", program, re.MULTILINE) is not None
+    if functions and http:
+        return "mixed"
+    return "requests" if http else "function"

@@ -1,0 +1,188 @@
+"""The services that the faulty programs call: two simulated from their documents, one that answers from a table.
+
+Each `serve` starts a server of its own on a free port of localhost, so that runs may go on side by side; nothing of
+one is left for the next.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import yaml
+
+from benchmarks.injection.programs.corpus import Case
+from benchmarks.injection.programs.replies import Answer, Asked, Pattern, first
+from protocols import Protocol, load
+from protocols.calls.auth import Credential, for_scheme
+from protocols.simulator import Simulator
+
+__all__ = ["APIS", "NOW", "SEED", "Service", "serve"]
+
+APIS = ("films", "shop", "fleet")
+NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
+SEED = 7
+
+_HERE = Path(__file__).parent
+_SECRET = "van-keeper-4471"
+
+_Reply = tuple[int, bytes, str, Mapping[str, str]]
+"""Status, body, media type ("" without a body), further headers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A service that is up, and what a Sandbox needs to run programs against it."""
+
+    protocol: Protocol
+    base_url: str
+    credentials: tuple[Credential, ...]
+    now: datetime
+    seed: int
+
+
+@contextmanager
+def serve(api: str, case: Case | None = None) -> Iterator[Service]:
+    """A service from `with` to its end, as it is for one case, or as it is by itself.
+
+    Raises: KeyError: There is no such API.
+    """
+    protocol = _protocol(api)
+    if api == "fleet":
+        with _Scripted(protocol, case) as scripted:
+            yield Service(protocol, scripted.url, (_credential(protocol),), NOW, SEED)
+        return
+    with _Amended(protocol, case) as simulator:
+        yield Service(protocol, simulator.url, simulator.credentials, NOW, SEED)
+
+
+@lru_cache(maxsize=len(APIS))
+def _protocol(api: str) -> Protocol:
+    if api not in APIS:
+        raise KeyError(f"there is no API {api!r}; there are {', '.join(APIS)}")
+    return load(_HERE / f"{api}.yaml")
+
+
+def _credential(protocol: Protocol) -> Credential:
+    return for_scheme(protocol.security_schemes[0], _SECRET)
+
+
+@lru_cache(maxsize=1)
+def _table() -> tuple[Answer, ...]:
+    """The replies of the fleet's service."""
+    entries = yaml.safe_load((_HERE / "replies.yaml").read_text("utf-8"))
+    return tuple(
+        Answer(Pattern.read(entry["request"], entry.get("with")), entry.get("status", 200), _body(entry))
+        for entry in entries
+    )
+
+
+def _body(entry: Mapping[str, object]) -> object:
+    return entry["html"] if "html" in entry else entry.get("body")
+
+
+def _amended(reply: _Reply, asked: Asked, case: Case | None) -> _Reply:
+    """The reply with the changes that a case makes to it."""
+    status, data, kind, more = reply
+    changes = [change for change in (case.amendments if case else ()) if change.pattern.fits(asked)]
+    if not changes or not data or status >= 400:
+        return reply
+    body = json.loads(data)
+    for change in changes:
+        body = change.applied(body)
+    return status, json.dumps(body).encode(), kind, more
+
+
+class _Amended(Simulator):
+    """A simulated service that says what a case wants it to say, and else what it would."""
+
+    def __init__(self, protocol: Protocol, case: Case | None) -> None:
+        super().__init__(protocol, SEED, NOW)
+        self._case = case
+        self._path = urlsplit(protocol.servers[0].url).path
+
+    def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> _Reply:
+        """Answer one request."""
+        asked = Asked.read(method, target, body, self._path)
+        answer = first(self._case.answers, asked) if self._case else None
+        if answer is not None:
+            return answer.encoded()
+        return _amended(super().handle(method, target, headers, body), asked, self._case)
+
+
+class _Scripted:
+    """A service that answers from a table, those who have the token."""
+
+    def __init__(self, protocol: Protocol, case: Case | None) -> None:
+        self._case = case
+        self._path = urlsplit(protocol.servers[0].url).path
+        self._answers = (*(case.answers if case else ()), *_table())
+        self._server = _Server(("127.0.0.1", 0), self)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}{self._path}"
+
+    def __enter__(self) -> _Scripted:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> _Reply:
+        """Answer one request."""
+        asked = Asked.read(method, target, body, self._path)
+        if headers.get("Authorization") != f"Bearer {_SECRET}":
+            return 401, b'{"message": "no valid token"}', "application/json", {}
+        answer = first(self._answers, asked)
+        if answer is None:
+            return 404, b'{"message": "there is nothing here"}', "application/json", {}
+        return _amended(answer.encoded(), asked, self._case)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, address: tuple[str, int], service: _Scripted) -> None:
+        self.service = service
+        super().__init__(address, _Handler)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1  # one packet per reply
+    timeout = 60
+    server: _Server
+
+    def _serve(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        status, data, kind, more = self.server.service.handle(self.command, self.path, dict(self.headers.items()), body)
+        self.send_response(status)
+        if kind:
+            self.send_header("Content-Type", kind)
+        for name, value in more.items():
+            self.send_header(name, value)
+        if status != 204:
+            self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_GET = do_POST = do_DELETE = _serve  # noqa: N815
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep the terminal clean."""

@@ -1,0 +1,1 @@
+"""One measurement each: `python -m benchmarks.micro.NAME`."""

@@ -1,0 +1,98 @@
+"""How many tasks a second the runner gets through when the model answers at once.
+
+`python -m benchmarks.micro.runner` records what a perfect model says on the tasks of `tiny` (see
+benchmarks.run.oracle), then plays it back through the runner with one worker and with two, each task with its own
+world, its score and its file, again and again until some seconds are over. Beside it stand the same programs run in the
+same worlds with nothing around them: what is missing to that is the runner's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.run.engines import threads
+from benchmarks.run.oracle import record, rehearsal, script
+from benchmarks.run.runner import prepare, run_tasks
+from benchmarks.run.task_run import Work
+from benchmarks.tasks.datasets import Dataset, open_dataset
+from benchmarks.tasks.task_files import offer
+from protocols.errors import ATCError
+
+__all__ = ["main", "measure"]
+
+
+def measure(dataset: Dataset, folder: Path, seconds: float = 5.0) -> dict[str, float]:
+    """Tasks a second: `alone`, the programs and nothing else; `runner x N` with N workers.
+
+    Args:
+        folder: Where the record and the results of the runs go.
+        seconds: How long each is measured, at least; after one round that does not count.
+    """
+    answers = folder / "answers.jsonl"
+    record(dataset, answers, lambda text: len(text) // 4, ("attribute",))
+    settings = rehearsal(dataset, f"replay:{answers}", "attribute")
+    offered = [(task, offer(task, dataset.protocols[task.domain], None, 0)) for task in dataset.tasks]
+    found = {}
+    with closing(Work(settings, dataset.protocols)) as work:
+        programs = [(task, told.program) for task, names in offered if (told := script(work, task, names))]
+
+        def alone() -> int:
+            for task, program in programs:
+                with work.world(task) as world:
+                    world.run(program)
+            return len(programs)
+
+        found["alone"] = _rate(alone, seconds)
+        for workers in (1, 2):
+            rounds = itertools.count()
+
+            def through(workers: int = workers, rounds: itertools.count[int] = rounds) -> int:
+                out = folder / f"{workers}-{next(rounds)}"
+                prepare(out, settings)
+                results = list(run_tasks(offered, settings, out, threads(work, workers)))
+                if failed := [one.id for one in results if one.status != "answered"]:
+                    raise ATCError(f"the replayed tasks {', '.join(failed)} were not answered")
+                return len(results)
+
+            found[f"runner x {workers}"] = _rate(through, seconds)
+    return found
+
+
+def _rate(work: Callable[[], int], seconds: float) -> float:
+    work()
+    started, done = time.perf_counter(), 0
+    while (passed := time.perf_counter() - started) < seconds or not done:
+        done += work()
+    return done / passed
+
+
+@click.command()
+@click.option(
+    "--seconds", type=click.FloatRange(min=0.1), default=5.0, show_default=True, help="How long each is measured."
+)
+def main(seconds: float) -> None:
+    """Measure the tasks a second of the runner on the tasks of `tiny`, with a model that answers at once."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            found = measure(open_dataset("tiny", None, ()), Path(folder), seconds)
+        except ATCError as error:
+            raise click.ClickException(str(error)) from None
+    table = Table()
+    for column in ("", "tasks a second", "times alone"):
+        table.add_column(column)
+    for name, rate in found.items():
+        table.add_row(name, f"{rate:.1f}", f"{rate / found['alone']:.2f}")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""How many of the tools that a question needs are among those chosen for it, and what the choice saves.
+
+`python -m benchmarks.micro.selection NAME` takes the questions of a benchmark and the whole API, not the candidates
+that a task file lists, and chooses the k best tools for each (atc.retrieval.candidates), alone and with the
+tools that yield what these need. No language model is asked. Recall is that of the gold tools, in percent, as a mean
+over the tasks; of how many tasks all gold tools are called in the worked examples of the prompt stands beside.
+
+`questions` in the place of NAME is none of the benchmarks: 256 questions of our own over the same APIs
+(data/questions.yaml). By these the weights are chosen, so that the benchmarks' own questions say something; `unseen`
+are 90 more for which no rule was written (data/unseen.yaml); only their totals stood beside when weights were compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import click
+import yaml
+from rich.console import Console
+from rich.table import Table
+
+from atc import Agent
+from atc.files import to_json
+from benchmarks.tasks import NAMES
+from benchmarks.tasks.datasets import SHIPPED, open_dataset
+from benchmarks.tasks.metrics import Gold, mean
+from benchmarks.tasks.task_files import Task
+from protocols.model import Protocol
+
+__all__ = ["main", "measure", "own"]
+
+SIZES = (3, 5, 10, 20)
+_OWN = ("questions", "unseen")
+_CALL = re.compile(r"\b(\w+)\(")
+
+
+def measure(agents: dict[str, Agent], tasks: Sequence[Task], most: int | None) -> dict[str, float]:
+    """The figures for the `most` best tools of each task's API, None for all: `recall` without and `closed` with the
+    producers of identifiers, tasks with all gold tools in `examples` (percent), `tools` shown and `tokens` of the
+    prompt, estimated (means)."""
+    recall, closed, worked, shown, tokens = [], [], [], [], []
+    for task in tasks:
+        agent, gold = agents[task.domain], set(task.gold.calls)
+        count = most or len(agent.protocol.tools)
+        plain = agent.candidates.choose(task.query, count, closed=False)
+        agent.tools = count
+        opened = agent.opening(task.query, today="2024-06-01")
+        recall.append(len(gold & set(plain)) / len(gold))
+        closed.append(len(gold & set(opened.tools)) / len(gold))
+        worked.append(gold <= set(_CALL.findall("\n".join(opened.examples))))
+        shown.append(len(opened.tools))
+        tokens.append(opened.tokens())
+    figures = {"recall": 100 * mean(recall), "closed": 100 * mean(closed), "examples": 100 * mean(worked)}
+    figures |= {"tools": mean(shown), "tokens": mean(tokens)}
+    return {name: round(value, 1) for name, value in figures.items()}
+
+
+def own(name: str) -> tuple[dict[str, Protocol], list[Task]]:
+    """Our own `questions` or the `unseen` ones, and the APIs that they are about.
+
+    Raises: UsageError: One of the APIs is not there.
+    """
+    protocols: dict[str, Protocol] = {}
+    for dataset in ("restbench-tmdb", "restbench-spotify", "toolflow"):
+        protocols |= open_dataset(dataset, None, ()).protocols
+    tasks = []
+    for domain, asked in yaml.safe_load((SHIPPED / f"{name}.yaml").read_text("utf-8")).items():
+        for place, (query, tools) in enumerate(asked.items()):
+            tasks.append(Task(place, f"{domain}-{place}", query, Gold(dict.fromkeys(tools.split(), 1)), (), domain))
+    return protocols, tasks
+
+
+@click.command()
+@click.argument("name", type=click.Choice([*NAMES, *_OWN]), metavar="NAME")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+def main(name: str, as_json: bool) -> None:
+    """Measure the choice of tools on the questions of the benchmark NAME, or on our own: `questions` or `unseen`."""
+    if name in _OWN:
+        protocols, tasks = own(name)
+    else:
+        dataset = open_dataset(name, None, ())
+        protocols, tasks = dict(dataset.protocols), list(dataset.tasks)
+    agents = {domain: Agent(protocol, "openai:nobody") for domain, protocol in protocols.items()}
+    rows = {str(most or "all"): measure(agents, tasks, most) for most in (*SIZES, None)}
+    if as_json:
+        click.echo(to_json({"benchmark": name, "tasks": len(tasks), "chosen": rows}), nl=False)
+        return
+    table = Table(title=f"{name}, {len(tasks)} tasks")
+    for column in ("chosen", "recall", "with producers", "in examples", "tools shown", "prompt tokens", "saved"):
+        table.add_column(column, justify="right")
+    everything = rows["all"]["tokens"]
+    for most, row in rows.items():
+        table.add_row(
+            most,
+            f"{row['recall']:.1f} %",
+            f"{row['closed']:.1f} %",
+            f"{row['examples']:.1f} %",
+            f"{row['tools']:.1f}",
+            f"{row['tokens']:,.0f}",
+            f"{100 - 100 * row['tokens'] / everything:.0f} %",
+        )
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""How often a wrong answer is accepted, and how often a right one is doubted: ours, none, the check before, keywords.
+
+`python -m benchmarks.micro.verify` runs the corpus (benchmarks/verify) against its simulated services: programs that
+are right, of ours and of a model's, and the same programs with one fault of eight kinds each, as many of one kind as of
+another. References say whether an answer is right; no model is asked. Of the two halves the first (seen) may be looked
+at while rules are worked on, the second (held) may not; they share no program.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+
+import click
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from atc.files import to_json
+from atc.verify import inspect
+from atc.verify.findings import Inspected
+from atc.verify.printed import nothing_new, says_nothing
+from atc.verify.support import no_reply, rests_on_nothing
+from benchmarks.injection.answers import KINDS, Half, Kind, Origin, Script, Services, faults, scripts
+from benchmarks.injection.answers.services import Closed, Namesakes, Paged, Twist
+from protocols.dataflow.graph import ProtocolGraph
+from sandbox import Run
+
+__all__ = ["CHECKS", "Verdict", "judge", "main", "spread"]
+
+ORIGINS: tuple[Origin, ...] = ("ours", "model")
+
+EACH = 10
+"""Faulty programs of one kind, one origin and one half; right ones are as many as all of these together."""
+
+WORLDS = 40
+"""Worlds that a program is tried in."""
+
+RIGHT, WRITTEN = "right", "as written"
+"""What a run without a fault of ours is: right, or wrong as a model wrote it."""
+
+_KEYWORDS = re.compile(
+    r"\b(error|sorry|unfortunately|not found|couldn't|could not|cannot|failed|invalid|unable|exception|traceback|none"
+    r"|null|unknown|not available|nothing|no results?)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one run is and what was made of it.
+
+    `kind` is that of its fault; RIGHT without one, WRITTEN for a mistake of a model's own. `doubted` has for each
+    check whether it would not take the answer; `findings` are the kinds of ours.
+    """
+
+    name: str
+    half: Half
+    origin: Origin
+    kind: str
+    way: str
+    seed: int
+    correct: bool
+    answer: str
+    doubted: Mapping[str, bool]
+    findings: tuple[str, ...]
+
+
+def _ours(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
+    return not run.stdout.strip() or bool(inspect(program, run, query, graph))
+
+
+def _before(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
+    """The check that there was before: nothing printed, no reply behind it, nothing found, nothing new."""
+    seen = Inspected(program, run, query, graph)
+    if not run.stdout.strip() or no_reply(seen) or rests_on_nothing(run):
+        return True
+    return not seen.changed and (says_nothing(seen.lines) or nothing_new(seen) is not None)
+
+
+def _keywords(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
+    return not run.stdout.strip() or _KEYWORDS.search(run.stdout) is not None
+
+
+CHECKS: Mapping[str, Callable[[str, Run, str, ProtocolGraph], bool]] = {
+    "ours": _ours,
+    "before": _before,
+    "keywords": _keywords,
+    "none": lambda program, run, query, graph: False,
+}
+"""Whether an answer is not taken, in each way that is compared; all but "none" want something printed."""
+
+
+def judge(
+    services: Services, script: Script, seed: int, kind: Kind | None = None, number: int = 0, twist: Twist | None = None
+) -> Verdict | None:
+    """Run one program in one world, as it is or with the fault of that number among those of a kind.
+
+    None where there is no such fault, where the program is not right without it, and where it does no harm: the program
+    fails, which everybody notices, or is right all the same.
+    """
+    program, way = script.program, "" if twist is None else type(twist).__name__.lower()
+    if kind is not None:
+        run, right = _plain(services, script, seed)
+        other, _ = _plain(services, script, seed + WORLDS)
+        if not right or not run.calls or not other.stdout.strip():
+            return None
+        made = faults(kind, script, run, other, random.Random(f"{script.name} {seed} {kind}"))
+        if number >= len(made):
+            return None
+        program, way, twist = made[number].program, made[number].way, made[number].twist
+    with services.place(script, seed, twist) as place:
+        run = place.run(program)
+        correct = place.is_right(run)
+    if run.outcome != "ok" or (correct and kind is not None):
+        return None
+    graph = services.graph(script.api)
+    doubted = {name: check(program, run, script.query, graph) for name, check in CHECKS.items()}
+    printed = bool(run.stdout.strip())
+    findings = tuple(one.kind for one in inspect(program, run, script.query, graph)) if printed else ("NoOutput",)
+    shown = run.stdout.strip()[:200]
+    named = kind or (RIGHT if correct else WRITTEN)
+    return Verdict(script.name, script.half, script.origin, named, way, seed, correct, shown, doubted, findings)
+
+
+def _plain(services: Services, script: Script, seed: int) -> tuple[Run, bool]:
+    """How a program goes as it is, and whether it is right."""
+    with services.place(script, seed) as place:
+        run = place.run(script.program, track=False)
+        return run, place.is_right(run)
+
+
+def _faulty(services: Services, some: Sequence[Script], kind: Kind) -> Iterator[Verdict]:
+    """Runs of one kind: of each program in turn, each time in another world and with other faults."""
+    for seed in range(WORLDS):
+        for script in some:
+            tried = (judge(services, script, seed, kind, number) for number in range(seed % 4, seed % 4 + 3))
+            verdict = next((one for one in tried if one is not None), None)
+            if verdict is not None:
+                yield verdict
+
+
+def _as_they_are(services: Services, some: Sequence[Script], seeds: int) -> Iterator[Verdict]:
+    """Programs without a fault of ours: in each world but the first they meet a service that is not as usual, too."""
+    for seed in range(seeds):
+        for script in some:
+            twists = (None, Namesakes("Junior", first=False), Paged(5, seed), Closed(script.query))
+            verdict = judge(services, script, seed, twist=twists[seed % len(twists)])
+            if verdict is not None:
+                yield verdict
+
+
+def spread(services: Services, half: Half, origin: Origin, each: int = EACH) -> Iterator[Verdict]:
+    """The runs of one half with programs of one origin: `each` of each kind, as many right ones, and in one world what
+    is wrong as it was written."""
+    some = [script for script in scripts() if (script.half, script.origin) == (half, origin)]
+    random.Random(f"{half} {origin}").shuffle(some)
+    for kind in KINDS:
+        yield from islice(_faulty(services, some, kind), each)
+    right = (one for one in _as_they_are(services, some, WORLDS) if one.kind == RIGHT)
+    yield from islice(right, each * len(KINDS))
+    yield from (one for one in _as_they_are(services, some, 1) if one.kind == WRITTEN)
+
+
+@click.command(help=__doc__)
+@click.option("--half", type=click.Choice(["seen", "held"]), help="Only this half of the corpus.")
+@click.option("--each", type=click.IntRange(min=1), default=EACH, help="Faulty programs of one kind, origin and half.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
+def main(half: Half | None, each: int, as_json: bool) -> None:
+    halves: list[Half] = [half] if half else ["seen", "held"]
+    verdicts: list[Verdict] = []
+    with Services() as services:
+        for one in halves:
+            for origin in ORIGINS:
+                runs = spread(services, one, origin, each)
+                verdicts += track(runs, f"{one}, {origin}", total=2 * each * len(KINDS), console=Console(stderr=True))
+    if as_json:
+        click.echo(to_json({"verdicts": [asdict(one) for one in verdicts]}), nl=False)
+        return
+    Console().print(table(verdicts, halves))
+
+
+def table(verdicts: Sequence[Verdict], halves: Sequence[Half]) -> Table:
+    """For each half and kind how many runs there are and how many of them each check takes; below, the two rates."""
+    shown = Table("kind")
+    for half in halves:
+        shown.add_column(f"{half}: n", justify="right")
+        for name in CHECKS:
+            shown.add_column(name, justify="right")
+    for kind in (*KINDS, WRITTEN, RIGHT):
+        cells: list[str] = []
+        for half in halves:
+            here = [one for one in verdicts if (one.half, one.kind) == (half, kind)]
+            cells.append(str(len(here)))
+            cells += [str(sum(not one.doubted[name] for one in here)) for name in CHECKS]
+        shown.add_row(f"{kind.replace('_', ' ')}, accepted", *cells, end_section=kind in (WRITTEN, RIGHT))
+    for title, rate in (("false success", false_success), ("false alarm", false_alarm)):
+        cells = []
+        for half in halves:
+            here = [one for one in verdicts if one.half == half]
+            cells += ["", *(f"{100 * rate(here, name):.1f} %" for name in CHECKS)]
+        shown.add_row(title, *cells)
+    return shown
+
+
+def false_success(verdicts: Sequence[Verdict], check: str) -> float:
+    """Of the answers that a check takes, the share that is wrong."""
+    taken = [one for one in verdicts if not one.doubted[check]]
+    return sum(not one.correct for one in taken) / len(taken) if taken else 0.0
+
+
+def false_alarm(verdicts: Sequence[Verdict], check: str) -> float:
+    """Of the right answers, the share that a check does not take."""
+    right = [one for one in verdicts if one.correct]
+    return sum(one.doubted[check] for one in right) / len(right) if right else 0.0
+
+
+if __name__ == "__main__":
+    main()

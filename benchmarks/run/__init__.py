@@ -1,0 +1,1 @@
+"""Runs of a benchmark: the runner, its engines, one task, the oracle model."""

@@ -1,0 +1,119 @@
+"""How the tasks of a benchmark are solved side by side: in threads here, or on the machines of a Ray cluster."""
+
+from __future__ import annotations
+
+import gc
+from collections import deque
+from collections.abc import Iterator, Sequence
+from queue import Queue
+from threading import Thread
+
+from benchmarks.run.runner import Done, Engine
+from benchmarks.run.task_run import Work
+from benchmarks.tasks.task_files import Task
+from protocols.errors import ATCError, UsageError
+
+__all__ = ["on_ray", "threads"]
+
+RETRIES = 5
+"""How often a task is begun again whose worker was lost."""
+
+
+def threads(work: Work, workers: int) -> Engine:
+    """Solve so many tasks at once in this process.
+
+    Where one cannot be solved (the model or the API is gone), those that are under way come to their end; ctrl-C ends
+    them at their next question to the model.
+    """
+
+    def solve(tasks: Sequence[tuple[Task, tuple[str, ...]]]) -> Iterator[Done]:
+        gc.freeze()  # the documents stay: they need not be looked through again and again
+        if workers == 1:
+            for task, candidates in tasks:
+                yield work.solve(task, candidates)
+            return
+        left = deque(tasks)
+        told: Queue[Done | BaseException | None] = Queue()
+
+        def solve_some() -> None:
+            while left:
+                try:
+                    entry = left.popleft()
+                except IndexError:  # another thread was faster
+                    break
+                try:
+                    told.put(work.solve(*entry))
+                except BaseException as error:  # raised again by who waits for the results
+                    left.clear()
+                    told.put(error)
+            told.put(None)
+
+        # Daemons: ctrl-C waits for no model that does not answer.
+        for number in range(workers):
+            Thread(target=solve_some, name=f"task-{number}", daemon=True).start()
+        failure: BaseException | None = None
+        running = workers
+        try:
+            while running:
+                match told.get():
+                    case None:
+                        running -= 1
+                    case BaseException() as error:
+                        failure = failure or error
+                    case done:
+                        yield done
+        except (KeyboardInterrupt, GeneratorExit):
+            left.clear()
+            work.stop()
+            raise
+        if failure is not None:
+            raise failure
+
+    return solve
+
+
+def on_ray(work: Work, workers: int, address: str | None = None) -> Engine:
+    """Solve tasks on a Ray cluster, so many at once; without an address on one of this machine.
+
+    A task whose worker is lost is begun again elsewhere. The model is opened once in each worker.
+
+    Raises: UsageError: Ray is not installed, or the cluster cannot be reached, or it lost one task again and again;
+        what `Work.solve` raises.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise UsageError("--engine ray needs the extra ray: pip install 'atc-toolchain[ray]'") from None
+
+    def solve(tasks: Sequence[tuple[Task, tuple[str, ...]]]) -> Iterator[Done]:
+        local = {} if address else {"num_cpus": workers, "include_dashboard": False}
+        try:
+            ray.init(address=address, log_to_driver=False, logging_level="error", **local)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise UsageError(f"the Ray cluster cannot be reached: {error}") from None
+        try:
+            shared = ray.put(work)
+            remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_solve_remotely)
+            left = deque(tasks)
+            waiting: list[object] = []
+            while left or waiting:
+                while left and len(waiting) < workers:
+                    waiting.append(remote.remote(shared, *left.popleft()))
+                (first,), waiting = ray.wait(waiting, num_returns=1)
+                yield ray.get(first)
+        except ray.exceptions.RayTaskError as error:
+            raise (error.cause if isinstance(error.cause, ATCError) else error) from None
+        except ray.exceptions.RayError as error:
+            raise UsageError(f"the Ray cluster could not solve a task: {error}; repeat the command to go on") from None
+        finally:
+            ray.shutdown()
+
+    return solve
+
+
+_works: dict[str, Work] = {}
+"""In a worker of a cluster: what solves tasks, kept so that the model is opened once."""
+
+
+def _solve_remotely(work: Work, task: Task, candidates: tuple[str, ...]) -> Done:
+    return _works.setdefault(repr(work.settings), work).solve(task, candidates)

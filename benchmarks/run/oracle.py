@@ -1,0 +1,286 @@
+"""What each mode costs when nothing goes wrong: a record of answers by a model that knows the calls of every task.
+
+`python -m benchmarks.run.oracle restbench-tmdb --record perfect.jsonl` solves the tasks in every mode with the calls of
+our reference programs, and records what was asked and said. `atc bench restbench-tmdb --simulate --mode react --model
+replay:perfect.jsonl --out DIR` plays it back, to anybody and with the same bytes.
+
+A mode of programs writes the whole reference program, with the answer printed in place of the claim (or one that chains
+and prints the calls it needs, where the reference calls what is not offered). A mode of steps makes no call but those
+that the gold solution needs, as far as the reference makes them, each at once and right, and finds all it needs in one
+sentence: less than any model could do with. So the tokens of such a mode are a lower bound, and they favour it over
+programs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import track
+
+from atc.agent import SIMULATED_NOW
+from atc.models import Completion, Message, Usage, open_model
+from atc.models.replay import Recorder
+from atc.modes import LOOP, MODES
+from atc.verify.findings import leaves
+from benchmarks.run.runner import Settings
+from benchmarks.run.task_run import Work
+from benchmarks.tasks.datasets import BENCHMARKS, Dataset, open_dataset
+from benchmarks.tasks.references import FOLDER, find_reference
+from benchmarks.tasks.task_files import Task, offer
+from benchmarks.worlds import find_worlds
+from protocols.errors import ATCError, ModelError
+from protocols.text.words import words
+from sandbox.records import CallRecord
+
+__all__ = ["SOLVED", "Perfect", "Script", "chained", "main", "record", "rehearsal", "script", "told"]
+
+SOLVED = FOLDER / "solved"
+"""A program for each task whose reference looks at what a solve changed; it does that and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """How a task is solved: by one program, or by calls of functions as lines of Python; and what is answered then."""
+
+    program: str
+    calls: tuple[tuple[str, str], ...]
+    answer: str
+
+
+class Perfect:
+    """A model that follows the script of one task in one mode.
+
+    Args:
+        count: The tokens of a text.
+    """
+
+    name = "perfect"
+
+    def __init__(self, mode: str, script: Script, count: Callable[[str], int]) -> None:
+        self._says = _SPEAKERS[mode](script)
+        self._count = count
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        """The next thing to say. The tokens of a prompt are those of its messages, without marks between them."""
+        text = self._says(messages[0].content)
+        read = sum(self._count(message.content) for message in messages)
+        return Completion(text, Usage(read, self._count(text), 0, 1, 0.0), "stop")
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _programs(script: Script) -> Callable[[str], str]:
+    return lambda _: script.program
+
+
+def _steps(script: Script) -> Callable[[str], str]:
+    lines = iter([f"Thought: {name} yields it.\nAction: {line}" for name, line in script.calls])
+    end = f"Thought: that answers it.\nAction: finish(answer={json.dumps(script.answer, ensure_ascii=False)})"
+    return lambda _: next(lines, end)
+
+
+def _snippets(script: Script) -> Callable[[str], str]:
+    said = iter([f"```python\n{script.program}\n```"])
+    return lambda _: next(said, f"Answer: {script.answer}")
+
+
+def _roles(script: Script) -> Callable[[str], str]:
+    """RestGPT and ConAgents: who is asked shows in the first words of the prompt."""
+    place = -1
+
+    def says(prompt: str) -> str:
+        nonlocal place
+        leads = prompt.startswith(("You plan", "You lead"))
+        place += leads
+        if place >= len(script.calls):
+            return f"Answer: {script.answer}"
+        name, line = script.calls[place]
+        if leads:
+            return f"Next: do {line}" if prompt.startswith("You plan") else f"Function: {name}\nTask: do {line}"
+        if prompt.startswith("You choose"):
+            return name
+        if prompt.startswith("You write one call"):
+            return line
+        following = script.calls[place + 1][1] if place + 1 < len(script.calls) else script.answer
+        return f"It has what is needed for {following}"
+
+    return says
+
+
+_SPEAKERS: Mapping[str, Callable[[Script], Callable[[str], str]]] = {
+    **dict.fromkeys(LOOP, _programs),
+    "react": _steps,
+    "dfsdt": _steps,
+    "codeact": _snippets,
+    "restgpt": _roles,
+    "conagents": _roles,
+}
+
+
+def script(work: Work, task: Task, offered: Collection[str]) -> Script | None:
+    """How a task is solved with the offered tools by our reference in its world; None without one.
+
+    Raises: ATCError: The reference does not run to its end.
+    """
+    reference = find_reference(work.settings.benchmark, task.query)
+    if reference is None:
+        return None
+    program, answer = reference.program, "It is done."
+    if reference.after:
+        program = (SOLVED / work.settings.benchmark / f"{task.id}.py").read_text("utf-8")
+    with work.world(task) as world:
+        run = world.run(program)
+        if run.error is not None:
+            raise ATCError(f"the reference of {task.id} fails: {run.error.message}")
+        if not reference.after:
+            claim = work.claim(reference, task, world)
+            program, answer = _answering(program, claim), told(claim)
+    calls = _needed(task, [call for call in run.calls if call.tool in offered])
+    if not {call.tool for call in run.calls} <= {*offered, None}:
+        program = chained(calls)
+    steps = tuple((str(call.tool), _line(call.tool, {k: repr(v) for k, v in call.arguments.items()})) for call in calls)
+    return Script(program.strip(), steps, answer)
+
+
+def _answering(program: str, claim: Mapping[str, object]) -> str:
+    """A reference that prints what its claim says and not the claim, where it ends with that."""
+    head, printed, tail = program.rstrip().rpartition("print(json.dumps(")
+    if not printed or not tail.endswith("))"):
+        return program
+    shown = {
+        "all": 'print(*claim["all"], sep="; ")',
+        "any": f'print(*claim["any"][:{claim.get("n", 1)}], sep="; ")',
+        "number": 'print(claim["number"])',
+        "yes": 'print("Yes, it is." if claim["yes"] else "No.")',
+        "empty": 'print("Nothing was found.")',
+    }
+    return f"{head}claim = {tail[:-2]}\n{next(line for kind, line in shown.items() if kind in claim)}"
+
+
+def told(claim: Mapping[str, object]) -> str:
+    """An answer that says what a claim wants and no more."""
+    for kind in ("all", "any"):
+        if isinstance(values := claim.get(kind), list):
+            least = claim.get("n", 1)
+            some = values if kind == "all" else values[: least if isinstance(least, int) else 1]
+            return "; ".join(str(value[0] if isinstance(value, list) else value) for value in some)
+    if "number" in claim:
+        return f"{claim['number']}"
+    return "Nothing was found." if claim.get("empty") else "Yes, it is." if claim.get("yes") else "No."
+
+
+def _needed(task: Task, calls: Sequence[CallRecord]) -> list[CallRecord]:
+    """The first calls of each tool, as many as the gold solution makes; of a tool that it does without, one."""
+    made: Counter[str] = Counter()
+    found = []
+    for call in calls:
+        if call.tool is not None and made[call.tool] < max(task.gold.needed[call.tool], 1):
+            made[call.tool] += 1
+            found.append(call)
+    return found
+
+
+def chained(calls: Sequence[CallRecord]) -> str:
+    """A program of calls, each of which takes from the replies before it what it does not take from the question."""
+    lines: list[str] = []
+    for number, call in enumerate(calls):
+        arguments = {}
+        for name, value in call.arguments.items():
+            known = (f"reply{n}{path}" for n in range(number) if (path := _path(calls[n].response, value)) is not None)
+            arguments[name] = next(known, repr(value)) if _is_identifier(name) else repr(value)
+        lines += [f"reply{number} = {_line(call.tool, arguments)}", f"print(reply{number})"]
+    return "\n".join(lines)
+
+
+def _is_identifier(name: str) -> bool:
+    return bool({"id", "ids"}.intersection(words(name)))
+
+
+def _path(reply: object, value: object) -> str | None:
+    """Where a reply holds a value, as Python's subscripts; None where it does not."""
+    found = next((path for path, leaf in leaves(reply) if leaf == value), None)
+    return "".join(f"[{step!r}]" for step in found) if found is not None else None
+
+
+def _line(tool: str | None, arguments: Mapping[str, str]) -> str:
+    return f"{tool}({', '.join(f'{name}={value}' for name, value in arguments.items())})"
+
+
+def rehearsal(dataset: Dataset, model: str, mode: str) -> Settings:
+    """The settings of a run over simulated services whose answers are known before."""
+    return Settings(
+        benchmark=dataset.benchmark,
+        model=model,
+        mode=mode,
+        max_reflections=3,
+        candidates="listed" if dataset.listed else "all",
+        seed=0,
+        now=SIMULATED_NOW.isoformat(),
+        api="simulated",
+        files=dataset.files,
+    )
+
+
+def record(dataset: Dataset, file: Path, count: Callable[[str], int], modes: Sequence[str] = MODES) -> int:
+    """Solve the tasks in all modes, and append what was said to a file; gives how many tasks have a reference."""
+    settings = rehearsal(dataset, "perfect", "none")
+    known = 0
+    with closing(Work(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as work:
+        for task in track(dataset.tasks, "tasks", console=Console(stderr=True)):
+            work.model = _Nobody()
+            offered = offer(task, dataset.protocols[task.domain], None, settings.seed)
+            found = script(work, task, offered)
+            if found is None:
+                continue
+            known += 1
+            for mode in modes:
+                work.settings = replace(settings, mode=mode)
+                work.model = Recorder(Perfect(mode, found, count), file)
+                work.solve(task, offered)
+    return known
+
+
+class _Nobody:
+    """Who is asked where no model is."""
+
+    name = "nobody"
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        raise ModelError("a reference asks no model")
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+@click.command()
+@click.argument("name", type=click.Choice(list(BENCHMARKS)), metavar="NAME")
+@click.option("--tasks", "task_file", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE")
+@click.option("--api", "apis", multiple=True, metavar="[DOMAIN=]SPEC")
+@click.option("--record", "file", required=True, type=click.Path(dir_okay=False, path_type=Path), metavar="FILE")
+@click.option("--model", default=None, metavar="MODEL", help="Whose tokens are counted  [default: the local one's]")
+def main(name: str, task_file: Path | None, apis: tuple[str, ...], file: Path, model: str | None) -> None:
+    """Record what a model that knows every task's calls says in each mode, for `atc bench --model replay:FILE`."""
+    try:
+        counting = open_model(model)
+        count: Callable[[str], int] | None = getattr(counting, "count_tokens", None)
+        if count is None:
+            raise click.UsageError(
+                f"--model: {counting.name} cannot count tokens; name a local:, openvino: or hf: model"
+            )
+        with closing(counting):
+            known = record(open_dataset(name, task_file, apis), file, count)
+    except ATCError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{known} tasks in {len(MODES)} modes recorded in {file}")
+
+
+if __name__ == "__main__":
+    main()

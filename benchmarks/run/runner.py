@@ -1,0 +1,241 @@
+"""Solve the tasks of a benchmark, so that a run that was stopped goes on where it was.
+
+Each finished task is one JSON file, written at once and as a whole. It holds what depends on the settings alone: no
+times, no dates, no ports, which lie in `times.jsonl`. What was asked for is in `config.json`: results of other settings
+are never mixed with these.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from atc.files import append_line, write_json
+from benchmarks.tasks.metrics import Score
+from benchmarks.tasks.task_files import Task
+from protocols.errors import UsageError
+
+__all__ = ["CHOSEN", "Done", "Engine", "Result", "Settings", "prepare", "run_tasks"]
+
+
+CHOSEN = "best "
+"""How the settings say that the agent chooses the candidates itself, before how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that decides the outcome of a task. `files` has name and SHA-256 of the task file and of each document, with
+    `learned-DOMAIN` for one that only the agent sees, and `usage-DOMAIN` where the examples in that one are shown (then
+    it is the SHA-256 of these).
+
+    `api` is "simulated" or the base URL; `now` is in ISO 8601; `candidates` is "listed" (in the task file), "all",
+    how many are drawn, or "best N" where the agent chooses them. The budgets are those of one task, 0 for none.
+    `without` names parts of the help for the model that are left out (see atc.parts). `learn`: whether tasks go by what
+    earlier ones of the run found out of responses. `writes`: whether calls that may change something are sent. `repeat`
+    is added to `seed` for the model, and for nothing else: the worlds and the candidates stay what they were.
+    """
+
+    benchmark: str
+    model: str
+    mode: str
+    max_reflections: int
+    candidates: str
+    seed: int
+    now: str
+    api: str
+    files: Mapping[str, Mapping[str, str]]
+    max_model_calls: int = 0
+    max_tokens: int = 0
+    max_seconds: float = 0.0
+    without: Sequence[str] = ()
+    effort: str = "medium"
+    learn: bool = False
+    writes: Literal["allow", "deny", "simulate"] = "allow"
+    repeat: int = 0
+
+    @property
+    def chosen(self) -> int | None:
+        """How many candidates the agent chooses itself; None where it does not."""
+        return int(self.candidates.removeprefix(CHOSEN)) if self.candidates.startswith(CHOSEN) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One finished task: what the means are taken of. `tool_calls` are those of all attempts, like the tokens.
+
+    `gold_calls` is how many the task needs; `correct` whether the answer is right, None where no reference tells;
+    `error` why it is no success (see metrics.category); `success_with_alternatives` whether it is one where other tools
+    that answer as well count (see metrics.success_otherwise), None in results of earlier versions; `failed_runs` how
+    many runs of a program ended in an error, and `wasted_calls` what these had sent.
+    """
+
+    id: str
+    status: str
+    score: Score
+    prompt_tokens: int
+    completion_tokens: int
+    model_calls: int
+    tool_calls: int
+    seconds: float
+    cached_tokens: int = 0
+    reflections: int = 0
+    gold_calls: int = 0
+    error: str | None = None
+    correct: bool | None = None
+    success_with_alternatives: float | None = None
+    failed_runs: int = 0
+    wasted_calls: int = 0
+
+    def metrics(self) -> dict[str, object]:
+        """As they are written: without times."""
+        return {
+            **asdict(self.score),
+            "success_with_alternatives": self.success_with_alternatives,
+            "correct": self.correct,
+            "answered": self.status == "answered",
+            "status": self.status,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "cached_tokens": self.cached_tokens,
+            "model_calls": self.model_calls,
+            "tool_calls": self.tool_calls,
+            "failed_runs": self.failed_runs,
+            "wasted_calls": self.wasted_calls,
+            "reflections": self.reflections,
+            "gold_calls": self.gold_calls,
+            "error": self.error,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A task that was solved: its result, the record of it as plain data without times, and the times."""
+
+    task: Task
+    result: Result
+    record: Mapping[str, object]
+    seconds: Mapping[str, float]
+
+
+Engine = Callable[[Sequence[tuple[Task, tuple[str, ...]]]], Iterator[Done]]
+"""Solves tasks, each with its candidate tools; see engines.py."""
+
+
+def prepare(out: Path, settings: Settings) -> None:
+    """Make the results folder, or make sure that it holds results of these very settings. Raises: UsageError."""
+    file = out / "config.json"
+    wanted = json.loads(json.dumps(asdict(settings)))
+    try:
+        (out / "tasks").mkdir(parents=True, exist_ok=True)
+        for half in (out / "tasks").glob(".*.tmp"):  # of a run that was killed
+            half.unlink(missing_ok=True)
+        if not file.exists():
+            write_json(file, wanted)
+        found = json.loads(file.read_text("utf-8"))
+        if not isinstance(found, dict):
+            raise ValueError(f"{file.name} is no JSON object")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{out} cannot hold the results: {error}") from None
+    if found != wanted:
+        differ = [
+            f"{name} is {wanted.get(name)!r} now and was {found.get(name)!r}"
+            for name in sorted({*wanted, *found})
+            if wanted.get(name) != found.get(name)
+        ]
+        raise UsageError(f"{out} holds results of other settings ({'; '.join(differ)}): take another --out")
+
+
+def run_tasks(
+    tasks: Sequence[tuple[Task, tuple[str, ...]]], settings: Settings, out: Path, engine: Engine
+) -> Iterator[Result]:
+    """Yield the result of each task as it is there, solving those that have none yet.
+
+    Args:
+        tasks: Each with the names of its candidate tools.
+        settings: The key of every result, together with the task.
+        out: A folder that `prepare` made.
+        engine: Solves tasks, in whatever order.
+    Raises:
+        ModelError, APIError: The model or the API could not be had. Such a task is no result; it is tried again when
+            the command is repeated.
+        KeyboardInterrupt: The solve was interrupted, likewise.
+        UsageError: A result cannot be written; those that were stay.
+    """
+    times = _Times(out / "times.jsonl")
+    missing = []
+    keys = {task.id: _key(settings, task, candidates) for task, candidates in tasks}
+    for task, candidates in tasks:
+        found = _read(out / "tasks" / f"{task.id}.json", keys[task.id], times)
+        if found is None:
+            missing.append((task, candidates))
+        else:
+            yield found
+    for done in engine(missing):
+        write_json(out / "tasks" / f"{done.task.id}.json", {"key": keys[done.task.id], **done.record})
+        times.add(done.task.id, done.seconds)
+        yield done.result
+
+
+class _Times:
+    """`times.jsonl`: a line for each time that a task was solved; the last one counts."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def add(self, task: str, seconds: Mapping[str, float]) -> None:
+        """Append what a task took."""
+        line = {"id": task, "seconds": seconds["total"], "model_seconds": seconds["model"]}
+        append_line(self._file, json.dumps({**line, "run_seconds": seconds["run"]}))
+
+    def of(self, task: str) -> float:
+        """The seconds that a task took; 0 where that was lost."""
+        found = 0.0
+        try:
+            lines = self._file.read_text("utf-8").splitlines()
+        except OSError:
+            return found
+        for line in lines:
+            try:
+                entry = json.loads(line)
+                found = float(entry["seconds"]) if entry["id"] == task else found
+            except (ValueError, KeyError, TypeError):  # a line that a kill cut off
+                continue
+        return found
+
+
+def _key(settings: Settings, task: Task, candidates: tuple[str, ...]) -> str:
+    """What a result depends on, as a hash."""
+    parts = [asdict(settings), asdict(task), candidates]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _read(file: Path, key: str, times: _Times) -> Result | None:
+    """The result in a file, if it is one of this very task."""
+    try:
+        data = json.loads(file.read_text("utf-8"))
+        if data.get("key") != key:
+            return None
+        found = data["metrics"]
+        return Result(
+            id=data["id"],
+            status=found["status"],
+            score=Score(*(found[name] for name in ("success", "path", "precision", "success_any"))),
+            seconds=times.of(data["id"]),
+            success_with_alternatives=found.get("success_with_alternatives"),
+            **{name: found[name] for name in _KEPT},
+            **{name: found.get(name, 0) for name in ("failed_runs", "wasted_calls")},
+        )
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{file} cannot be read ({error}); remove it to have the task solved again") from None
+
+
+_KEPT = (
+    *("prompt_tokens", "completion_tokens", "cached_tokens", "model_calls", "tool_calls", "reflections", "gold_calls"),
+    *("error", "correct"),
+)

@@ -1,0 +1,331 @@
+"""Solve one task of a benchmark and judge it: by its calls, and by its answer where a reference tells what is right."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from atc import Agent, Solution
+from atc.models import Model, open_model
+from atc.models.budget import Budgeted
+from atc.retrieval.demonstrations import Demonstration, Demonstrations
+from atc.verify import changed
+from benchmarks.run.runner import Done, Result, Settings
+from benchmarks.tasks.metrics import Alternative, category, score, success_otherwise
+from benchmarks.tasks.references import Reference, beside, find_alternatives, find_reference, is_correct, read_claim
+from benchmarks.tasks.task_files import Task
+from protocols.errors import APIError, ModelError, UsageError
+from protocols.model import Protocol
+from sandbox import Limits, Run, Sandbox
+
+if TYPE_CHECKING:
+    from protocols.simulator import Simulator
+
+__all__ = ["Shown", "Work", "World"]
+
+_TIMES = frozenset({"seconds", "ms", "wall", "cpu", "memory"})
+"""Members of a solution that differ from run to run."""
+
+_PLACE = re.compile(r"(?<= at )0x[0-9a-f]{6,16}>")
+"""Where an object was in memory, as Python prints it."""
+
+_opening = threading.Lock()  # of the module, for a Work travels to other machines and a lock does not
+
+BASE = "http://api.invalid"
+"""What stands for the address of a task's simulated service, whose port is another one each time."""
+
+
+class Shown(Demonstrations):
+    """Examples that are there before the first task. None is added: no task is an example for another one.
+
+    They are kept in a folder, for whoever wants to know what was shown, and here, for machines without that folder.
+
+    Raises: UsageError: The folder cannot be written.
+    """
+
+    def __init__(self, folder: Path, protocol: Protocol, examples: Sequence[Demonstration]) -> None:
+        super().__init__(folder, protocol)
+        kept = Demonstrations(folder, protocol)
+        for one in examples:
+            kept.add(one)
+        self._examples = tuple(examples)
+
+    def all(self) -> list[Demonstration]:
+        """Those that were given, in their order."""
+        return list(self._examples)
+
+    def add(self, solved: Demonstration) -> None:
+        """Nothing is added."""
+
+
+class Work:
+    """What solves the tasks of one run; may be used from several threads.
+
+    Args:
+        protocols: By domain. record: A file to which the model's answers are appended.
+        reuse: One whose answers are taken instead of asking, where it has them (see atc.models.open_model).
+        worlds: World files of simulated APIs, by domain.
+        store: Where what tasks find out of responses is kept, with `learn`; no program of a task is shown to another.
+        learned: What the agent sees in place of a protocol, by domain. The service is simulated, references run and
+            calls are judged by the protocol.
+        shown: Examples for the agent, by domain; without them it sees none.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        protocols: Mapping[str, Protocol],
+        base_url: str | None = None,
+        auth: Sequence[str] = (),
+        record: Path | None = None,
+        reuse: Path | None = None,
+        worlds: Mapping[str, Path] | None = None,
+        store: Path | None = None,
+        learned: Mapping[str, Protocol] | None = None,
+        shown: Mapping[str, Shown] | None = None,
+    ) -> None:
+        self.settings = settings
+        self._protocols = dict(protocols)
+        self._base_url, self._auth = base_url, tuple(auth)
+        self._record, self._reuse = record, reuse
+        self._worlds = dict(worlds or {})
+        self._store = store if settings.learn else None
+        self._seen = {**protocols, **(learned or {})}
+        self._shown = dict(shown or {})
+        self._simulators: dict[str, Simulator] = {}
+        self._agents: dict[tuple[str, str], Agent] = {}
+        self._closing = ExitStack()
+        self._stopped = False
+
+    @cached_property
+    def model(self) -> Model:
+        """The model, opened at its first use. Raises: ModelError, UsageError."""
+        seed = self.settings.seed + self.settings.repeat
+        return open_model(self.settings.model, record=self._record, reuse=self._reuse, seed=seed)
+
+    def stop(self) -> None:
+        """Let the solves that are under way in other threads end: nobody waits for them."""
+        self._stopped = True
+        if "model" in self.__dict__:
+            self.model.close()
+
+    def close(self) -> None:
+        """Close the model if it was opened, and end the simulated APIs."""
+        self._closing.close()
+        if "model" in self.__dict__:
+            self.model.close()
+
+    def solve(self, task: Task, candidates: tuple[str, ...]) -> Done:
+        """Solve one task. Raises: ModelError, APIError: The model or the API could not be had; UsageError."""
+        simulated = self.settings.api == "simulated"
+        reference = find_reference(self.settings.benchmark, task.query) if simulated else None
+        with self.world(task) as world:
+            solution = world.agent.solve(task.query, tools=None if self.settings.chosen else candidates)
+            correct = self._judge(reference, solution, world, task) if reference else None
+            alternatives = find_alternatives(self.settings.benchmark, task.query)
+            return _measured(solution, task, candidates, world.base_url, correct, alternatives)
+
+    @contextmanager
+    def world(self, task: Task) -> Iterator[World]:
+        """What a task is solved in, so that no task sees what another one changed."""
+        settings = self.settings
+        simulated = settings.api == "simulated"
+        simulator = self._simulator(task.domain) if simulated else None
+        model = Budgeted(
+            self.model,
+            calls=settings.max_model_calls,
+            tokens=settings.max_tokens,
+            seconds=settings.max_seconds,
+            stopped=lambda: self._stopped,
+        )
+        session = simulator.session(query=task.query, task=task.id) if simulator else None
+        with self._agent(task.domain).within(model, session) as agent:
+            yield World(agent, self._protocols[task.domain], agent.base_url if simulated else None)
+
+    def _agent(self, domain: str) -> Agent:
+        """Who solves the tasks of a domain, but for the model and the world."""
+        settings = self.settings
+        shown = self._shown.get(domain)
+        with _opening:
+            if (domain, settings.mode) not in self._agents:
+                agent = self._agents[domain, settings.mode] = Agent(
+                    self._seen[domain],
+                    None,
+                    settings.mode,
+                    settings.max_reflections,
+                    self._base_url,
+                    self._auth,
+                    seed=settings.seed + settings.repeat,
+                    now=datetime.fromisoformat(settings.now),
+                    effort=settings.effort,
+                    tools=settings.chosen or "all",
+                    without=[*settings.without, *(["demonstrations"] if shown is None else [])],
+                    store=self._store,
+                    learn=settings.learn,
+                    writes=settings.writes,
+                )
+                agent.solved = shown
+            return self._agents[domain, settings.mode]
+
+    def _simulator(self, domain: str) -> Simulator:
+        """The simulated API that has a session for each task."""
+        from protocols.simulator import Simulator
+
+        with _opening:
+            if domain not in self._simulators:
+                now = datetime.fromisoformat(self.settings.now)
+                world = self._worlds.get(domain)
+                made = Simulator(self._protocols[domain], seed=self.settings.seed, now=now, world=world)
+                self._simulators[domain] = self._closing.enter_context(made)
+            return self._simulators[domain]
+
+    def _judge(self, reference: Reference, solution: Solution, world: World, task: Task) -> bool:
+        """Whether a solution's answer is right by its reference. Raises: UsageError: The reference is broken.
+
+        A world in which the reference cannot run, though it runs in an untouched one, is none that the task wanted. One
+        that is as the task wanted it is no merit of a solve that changed nothing.
+        """
+        if solution.answer is None:
+            return False
+        try:
+            claim = self.claim(reference, task, world)
+        except UsageError:
+            if not reference.after:
+                raise
+            with self.world(task) as untouched:
+                self.claim(reference, task, untouched)
+            return False
+        if "state" in claim and not any(attempt.run and changed(attempt.run) for attempt in solution.attempts):
+            return False
+        return is_correct(solution.answer, claim)
+
+    def claim(self, reference: Reference, task: Task, solved: World) -> Mapping[str, object]:
+        """What must hold of a task's answer.
+
+        Args:
+            solved: The world that the solve left. A reference runs in it or in a fresh one, as it says.
+        Raises: UsageError: The reference does not run to its end, or claims nothing.
+        """
+        try:
+            before = ""
+            if reference.before:
+                with self.world(task) as fresh:
+                    before = f"before = {json.loads(_ran(fresh, reference.before).stdout)!r}\n"
+            with nullcontext(solved) if reference.after else self.world(task) as where:
+                run = _ran(where, before + reference.program)
+                claim = read_claim(run.stdout)
+                others = beside(claim, [(call.tool or "", call.response) for call in run.calls])
+                return {"others": others, **claim} if others else claim
+        except ValueError as error:
+            raise UsageError(f"the reference for {task.query!r} is broken: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What a task is solved in: an agent, the protocol of the service (the agent's may be a learned one), and the
+    address of the service if it is one of its own."""
+
+    agent: Agent
+    protocol: Protocol
+    base_url: str | None = None
+
+    def run(self, program: str) -> Run:
+        """Run a program of ours in it, with all tools."""
+        agent = self.agent
+        with Sandbox(
+            self.protocol,
+            base_url=agent.base_url,
+            credentials=agent.credentials,
+            now=agent.now,
+            seed=agent.seed,
+            limits=Limits(calls=1000),
+            track=False,
+        ) as sandbox:
+            return sandbox.run(program)
+
+
+def _ran(world: World, program: str) -> Run:
+    """The run of a program of ours. Raises: ValueError: It does not run to its end."""
+    run = world.run(program)
+    if run.error is not None:
+        raise ValueError(f"{run.error.type}: {run.error.message} (line {run.error.line})")
+    return run
+
+
+def _measured(
+    solution: Solution,
+    task: Task,
+    candidates: tuple[str, ...],
+    base_url: str | None,
+    correct: bool | None,
+    alternatives: tuple[Alternative, ...],
+) -> Done:
+    """Judge a solution by its calls."""
+    _stop_if_hopeless(solution)
+    attempts = [attempt.calls for attempt in solution.attempts]
+    judged = score(task.gold, attempts, solution.status)
+    failed = [attempt for attempt in solution.attempts if attempt.run is not None and attempt.run.outcome != "ok"]
+    result = Result(
+        id=task.id,
+        status=solution.status,
+        score=judged,
+        prompt_tokens=solution.usage.prompt_tokens,
+        completion_tokens=solution.usage.completion_tokens,
+        cached_tokens=solution.usage.cached_tokens,
+        model_calls=solution.usage.model_calls,
+        tool_calls=sum(len(attempt.calls) for attempt in solution.attempts),
+        seconds=solution.seconds["total"],
+        failed_runs=len(failed),
+        wasted_calls=sum(call.attempts > 0 for attempt in failed for call in attempt.calls),
+        reflections=solution.reflections,
+        gold_calls=task.gold.needed.total(),
+        error=category(solution, judged),
+        correct=correct,
+        success_with_alternatives=success_otherwise(task.gold, attempts, solution.status, alternatives),
+    )
+    record: dict[str, object] = {
+        "id": task.id,
+        "dataset": task.domain,
+        "query": task.query,
+        "gold": asdict(task.gold),
+        "candidates": list(candidates),
+        "metrics": result.metrics(),
+        "solution": _stable(solution, base_url),
+    }
+    return Done(task, result, record, dict(solution.seconds))
+
+
+def _stable(solution: Solution, base_url: str | None) -> object:
+    """A solution as plain data without what differs from run to run."""
+    text = _PLACE.sub("0x…>", json.dumps(_without_times(solution.to_json())))
+    return json.loads(text.replace(base_url, BASE) if base_url else text)
+
+
+def _without_times(data: object) -> object:
+    if isinstance(data, dict):
+        return {
+            name: value if name in ("response", "arguments") else _without_times(value)
+            for name, value in data.items()
+            if name not in _TIMES
+        }
+    return [_without_times(part) for part in data] if isinstance(data, list) else data
+
+
+def _stop_if_hopeless(solution: Solution) -> None:
+    """Refuse to count as a result what says nothing about the model: it never had its chance."""
+    if solution.status == "interrupted":
+        raise KeyboardInterrupt
+    again = "repeat the command to go on from here"
+    if solution.status == "model_error":
+        raise ModelError(f"{solution.message}; {again}")
+    answered = any((call.status or 0) // 100 == 2 for attempt in solution.attempts for call in attempt.calls)
+    if solution.status == "api_error" and not answered:
+        raise APIError(f"{solution.message}; {again}")

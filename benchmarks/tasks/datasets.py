@@ -1,0 +1,178 @@
+"""The benchmarks that there are: where their tasks and API documents lie, and how the two are read together.
+
+A benchmark has one API, or (ToolFlow) one for each domain that its tasks are labelled with. Its files are named on the
+command line, or found under `ATC_DATA` or in the cache folder; those of our own benchmark come with the package.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from atc.retrieval.demonstrations import Demonstration
+from benchmarks.tasks.download import folders
+from benchmarks.tasks.task_files import Task, entries, read_tasks
+from protocols import load
+from protocols.errors import UsageError
+from protocols.model import Protocol
+
+__all__ = ["BENCHMARKS", "Benchmark", "Dataset", "described", "named_documents", "open_dataset"]
+
+
+SHIPPED = Path(__file__).parent.parent / "data"
+"""Where the files of a benchmark of our own lie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A benchmark by its name: task files to look for, the best first, and the API document of each domain.
+
+    One that is `made_up` comes with its files, and its APIs can only be simulated. `own` is whatever its user brings.
+    """
+
+    name: str
+    tasks: tuple[str, ...]
+    apis: Mapping[str, str]
+    made_up: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Tasks with their protocols by domain. `files` has the name and SHA-256 of every file that was read.
+
+    `learned` has, by domain, what the agent sees in place of the protocol; `usage` the examples in it that are shown.
+    """
+
+    benchmark: str
+    tasks: tuple[Task, ...]
+    protocols: Mapping[str, Protocol]
+    files: Mapping[str, Mapping[str, str]]
+    warnings: tuple[str, ...] = field(default=())
+    learned: Mapping[str, Protocol] = field(default_factory=dict)
+    usage: Mapping[str, tuple[Demonstration, ...]] = field(default_factory=dict)
+
+    @property
+    def listed(self) -> bool:
+        """Whether the tasks list their candidate tools themselves."""
+        return any(task.candidates for task in self.tasks)
+
+
+def _either(*names: str) -> tuple[str, ...]:
+    """Task files, whole or only the development split."""
+    return tuple(f"{name}{split}.json" for name in names for split in ("", ".dev"))
+
+
+BENCHMARKS: Mapping[str, Benchmark] = {
+    one.name: one
+    for one in (
+        Benchmark(
+            "restbench-tmdb",
+            (
+                "toolflow/tmdb.candidates.json",
+                "toolflow/tmdb.candidates.dev.json",
+                "restbench/tmdb.json",
+                "restbench/tmdb.dev.json",
+            ),
+            {"tmdb": "restbench/tmdb_oas.json"},
+        ),
+        Benchmark(
+            "restbench-spotify",
+            (
+                "toolflow/spotify.candidates.json",
+                "toolflow/spotify.candidates.dev.json",
+                "restbench/spotify.json",
+                "restbench/spotify.dev.json",
+            ),
+            {"spotify": "restbench/spotify_oas.json"},
+        ),
+        Benchmark(
+            "toolflow",
+            _either("toolflow/toolflow"),
+            {name: f"toolflow/{name}.tools.json" for name in ("food", "weather", "music", "tmdb", "game")},
+        ),
+        Benchmark(
+            "tiny",
+            ("tiny/tasks.json",),
+            {"museum": "tiny/museum.yaml", "parcels": "tiny/parcels.yaml"},
+            made_up=True,
+        ),
+        Benchmark("own", (), {}),
+    )
+}
+
+
+def open_dataset(name: str, task_file: Path | None, apis: Sequence[str]) -> Dataset:
+    """Read a benchmark.
+
+    Args:
+        task_file: In place of the one under `ATC_DATA`.
+        apis: API documents, `SPEC` or `DOMAIN=SPEC`, in place of those under `ATC_DATA`.
+    Raises: UsageError: A file is not there or not readable; no task is of a domain with a document.
+    """
+    benchmark = BENCHMARKS[name]
+    given = named_documents("--api", apis)
+    places = (SHIPPED,) if benchmark.made_up else folders()
+    if not benchmark.tasks and (task_file is None or not given):
+        raise UsageError(f"{name}: name your tasks and their API with --tasks FILE --api SPEC")
+    tasks_in = task_file or _found(benchmark.tasks, places, f"--tasks FILE: the tasks of {name}")
+    labels = read_domains(tasks_in, [*benchmark.apis, name])
+    protocols: dict[str, Protocol] = {}
+    files = {"tasks": described(tasks_in)}
+    lacking: dict[str, str] = {}
+    for domain in dict.fromkeys(labels):
+        spec = given.get(domain) or (given.get("") if len(set(labels)) == 1 else None)
+        try:
+            if spec is None and domain not in benchmark.apis:
+                raise UsageError(f"{tasks_in} has tasks of {domain!r}; name its API with --api {domain}=SPEC")
+            spec = spec or str(_found((benchmark.apis[domain],), places, f"--api {domain}=SPEC: the API of its tasks"))
+        except UsageError as error:
+            lacking[domain] = str(error)
+            continue
+        protocols[domain] = load(spec)
+        files[domain] = {"file": Path(urlsplit(spec).path).name, "sha256": protocols[domain].digest}
+    if not protocols:
+        raise UsageError(next(iter(lacking.values())))
+    tasks, warnings = read_tasks(tasks_in, protocols, labels)
+    left_out = [f"{labels.count(one)} tasks of {one!r} are left out: {why}" for one, why in lacking.items()]
+    return Dataset(name, tuple(tasks), protocols, files, (*left_out, *warnings))
+
+
+def read_domains(file: Path, domains: Sequence[str]) -> list[str]:
+    """The domain that each task of a file is labelled with; the benchmark's own where there is no label."""
+    labels = [entry.get("dataset") if isinstance(entry, Mapping) else None for entry in entries(file)]
+    return [str(label or domains[0]) for label in labels]
+
+
+def named_documents(option: str, texts: Sequence[str]) -> dict[str, str]:
+    """The documents that an option names by domain; "" for one without."""
+    found: dict[str, str] = {}
+    for text in texts:
+        labelled = re.fullmatch(r"(\w+)=(.+)", text)
+        domain, spec = (labelled[1], labelled[2]) if labelled else ("", text)
+        if domain in found:
+            raise UsageError(f"{option} names {'two documents' if not domain else f'two documents for {domain}'}")
+        found[domain] = spec
+    return found
+
+
+def _found(names: Sequence[str], places: Sequence[Path], what: str) -> Path:
+    """The first of these files that is there, under `ATC_DATA` or in the cache folder, or among our own."""
+    for name in names:
+        for place in places:
+            if (file := place / name).is_file():
+                return file
+    sought = f"none of {', '.join(names)} is in {' or '.join(map(str, places))}"
+    source = names[0].partition("/")[0]
+    raise UsageError(f"give {what}; {sought}; atc data pull {source} fetches the public files (or set ATC_DATA)")
+
+
+def described(file: Path) -> dict[str, str]:
+    """Name and SHA-256 of a file."""
+    try:
+        return {"file": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror or error}") from None

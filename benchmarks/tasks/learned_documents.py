@@ -1,0 +1,103 @@
+"""An agent may see another document than the one that its service is simulated and its calls are scored by, such as one
+that `atc probe` learned from the service (the ATC paper's Figure 4).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, replace
+from operator import attrgetter
+from pathlib import Path
+
+from atc.program.source import called
+from atc.retrieval.demonstrations import Demonstration
+from benchmarks.tasks.datasets import Dataset, described, named_documents
+from benchmarks.tasks.task_files import Task
+from probing.document import usage_of
+from protocols import load
+from protocols.errors import UsageError
+from protocols.model import Protocol, Tool
+
+__all__ = ["with_learned"]
+
+
+def with_learned(dataset: Dataset, documents: Sequence[str], usage: bool = False) -> Dataset:
+    """The same tasks for an agent that sees other documents than those that its service is simulated from.
+
+    Args:
+        documents: `FILE` or `DOMAIN=FILE`. A domain that is given none keeps its own, with a warning.
+        usage: Whether the usage examples in them (`x-usage` of an operation) are shown with questions like them.
+    Raises: UsageError: A document cannot be read, cannot stand for the other one, or has no usage examples.
+    """
+    given = named_documents("--learned", documents)
+    domains = list(dict.fromkeys(task.domain for task in dataset.tasks))
+    if "" in given and (len(domains) > 1 or len(given) > 1):
+        raise UsageError(f"the tasks are of {', '.join(domains)}: write --learned {domains[0]}={given['']}")
+    if strange := [domain for domain in given if domain and domain not in domains]:
+        raise UsageError(f"--learned {strange[0]}={given[strange[0]]}: the tasks are of {', '.join(domains)}")
+    files, warnings = dict(dataset.files), list(dataset.warnings)
+    learned: dict[str, Protocol] = {}
+    shown: dict[str, tuple[Demonstration, ...]] = {}
+    for domain in domains:
+        name = given.get(domain) or given.get("")
+        if name is None:
+            warnings.append(f"--learned names no document of {domain}: the agent sees the API's own")
+            continue
+        learned[domain] = load(Path(name))
+        tasks = [task for task in dataset.tasks if task.domain == domain]
+        warnings += _compared(name, learned[domain], dataset.protocols[domain], tasks)
+        files[f"learned-{domain}"] = described(Path(name))
+        if usage:
+            shown[domain] = _examples(name, learned[domain], [task.query for task in dataset.tasks])
+            told = json.dumps([asdict(one) for one in shown[domain]])
+            digest = hashlib.sha256(told.encode()).hexdigest()
+            files[f"usage-{domain}"] = {"file": Path(name).name, "sha256": digest}
+    return replace(dataset, files=files, warnings=tuple(warnings), learned=learned, usage=shown)
+
+
+def _compared(name: str, learned: Protocol, own: Protocol, tasks: Sequence[Task]) -> Iterator[str]:
+    """Make sure that calls by a learned document are those of the service; warnings where their form may differ.
+
+    Raises: UsageError: It lacks a tool that a task may offer or needs, or has it at another place or with other
+        arguments.
+    """
+    needed = {tool for task in tasks for tool in (*task.candidates, *task.gold.calls)}
+    listed = all(task.candidates for task in tasks)
+    tools = [tool for tool in own.tools if tool.name in needed or not listed]
+    if lacks := [tool.name for tool in tools if tool.name not in learned]:
+        more = f" and {len(lacks) - 5} more" if len(lacks) > 5 else ""
+        raise UsageError(f"--learned {name} lacks tools that tasks offer: {', '.join(lacks[:5])}{more}")
+    for tool in tools:
+        told = learned.tool(tool.name)
+        if (told.method, told.path) != (tool.method, tool.path):
+            places = f"{told.method} {told.path} there and {tool.method} {tool.path} at the service"
+            raise UsageError(f"--learned {name}: {tool.name} is {places}")
+        if differ := _differing(told, tool, "name", "location"):
+            raise UsageError(f"--learned {name}: {tool.name} does not have the service's arguments: {differ}")
+        if differ := _differing(told, tool, "style", "explode"):
+            yield f"--learned {name}: {tool.name} sends {differ} in another form than the service documents"
+
+
+def _differing(one: Tool, other: Tool, *features: str) -> str:
+    """The arguments that one of two tools has and the other has not, or not with the same features."""
+    described = attrgetter("argument", *features)
+    differ = {described(parameter) for parameter in one.arguments} ^ {described(p) for p in other.arguments}
+    return ", ".join(sorted({argument for argument, *_ in differ}))
+
+
+def _examples(name: str, learned: Protocol, questions: Collection[str]) -> tuple[Demonstration, ...]:
+    """The usage examples of a document; one that has the question of a task is left out.
+
+    Raises: UsageError: There is none, or one is no question with its program.
+    """
+    asked = {question.casefold() for question in questions}
+    found = [
+        Demonstration(question, program, called(program, [tool.name for tool in learned.tools]))
+        for question, program in usage_of(name).values()
+        if question.strip().casefold() not in asked
+    ]
+    if not found:
+        raise UsageError(f"--usage: {name} has no usage examples (`x-usage` of operations); `atc probe` writes them")
+    return tuple(found)

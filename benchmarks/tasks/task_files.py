@@ -1,0 +1,147 @@
+"""Read task files of RestBench and ToolFlow: questions, the calls that answer them, the tools to choose from if listed.
+
+Two formats are in use. The original one names gold calls as `METHOD /path`; the files with candidate tools name the
+tools themselves, list the candidates, and may say how often a gold call is needed (`["GET_search", 3]`).
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from benchmarks.tasks.metrics import Gold
+from protocols.calls.binding import match_gold
+from protocols.errors import UsageError
+from protocols.model import Protocol
+
+__all__ = ["Task", "entries", "offer", "read_tasks"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One question of a domain. `position` is its place in the file, from 0; `id` is unique in it; `candidates` are
+    empty where the file lists none."""
+
+    position: int
+    id: str
+    query: str
+    gold: Gold
+    candidates: tuple[str, ...] = ()
+    domain: str = ""
+
+
+def entries(file: Path) -> list[object]:
+    """What a task file lists. Raises: UsageError."""
+    try:
+        data = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file} cannot be read as JSON: {error}") from None
+    if not isinstance(data, list) or not data:
+        raise UsageError(f"{file} is no task file: it must be a JSON list of tasks")
+    return data
+
+
+def read_tasks(file: Path, protocols: Mapping[str, Protocol], domains: Sequence[str]) -> tuple[list[Task], list[str]]:
+    """The tasks of a file in either format, and warnings about names that fit only nearly.
+
+    Args:
+        protocols: By domain; tasks of another one are left out. domains: That of each task.
+    Raises: UsageError: Not such a file, a gold call that the protocol does not have, or two tasks with the same
+        identifier; the message says which task.
+    """
+    told: dict[str, None] = {}
+    tasks = [
+        _task(entry, position, domain, file, protocols[domain], told)
+        for position, (entry, domain) in enumerate(zip(entries(file), domains, strict=True))
+        if domain in protocols
+    ]
+    twice = [name for name, count in Counter(task.id for task in tasks).items() if count > 1]
+    if twice:
+        raise UsageError(f"{file}: two tasks are called {twice[0]} (`dataset` and `qid`)")
+    return tasks, list(told)
+
+
+def offer(task: Task, protocol: Protocol, count: int | None, seed: int) -> tuple[str, ...]:
+    """The names of the tools that the model may choose from.
+
+    They are those that the task lists; else the gold tools and seeded random others, `count` in all (or as many as
+    there are gold tools); without a count, all. They come in the order of the API's document: the files list the gold
+    tools first, which would give them away.
+    """
+    names = [tool.name for tool in protocol.tools]
+    chosen = set(task.candidates or names)
+    if count is not None and not task.candidates:
+        others = [name for name in names if name not in task.gold.calls]
+        wanted = min(max(count - len(task.gold.calls), 0), len(others))
+        chosen = {*task.gold.calls, *random.Random(f"{seed} {task.position} {task.query}").sample(others, wanted)}
+    return tuple(name for name in names if name in chosen)
+
+
+def _task(entry: object, position: int, domain: str, file: Path, protocol: Protocol, told: dict[str, None]) -> Task:
+    where = f"{file}, task {position}"
+    query = entry.get("query") if isinstance(entry, Mapping) else None
+    if not isinstance(entry, Mapping) or not isinstance(query, str) or not query.strip():
+        raise UsageError(f"{where}: no `query`; is this a RestBench file?")
+    solution = entry.get("solution")
+    if not isinstance(solution, list) or not solution:
+        raise UsageError(f"{where}: no `solution`, so there is nothing to measure against")
+    counts: Counter[str] = Counter()
+    counted = False
+    for item in solution:
+        name, number = _gold_item(item, where)
+        counted = counted or number is not None
+        counts[_resolve(name, where, protocol, told)] += number or 1
+    return Task(
+        position=position,
+        id=re.sub(r"[^A-Za-z0-9._-]", "_", f"{domain}-{entry.get('qid', position)}"),
+        query=query.strip(),
+        gold=Gold(dict(counts), counted),
+        candidates=_candidates(entry.get("api_list"), where, protocol, told),
+        domain=domain,
+    )
+
+
+def _gold_item(item: object, where: str) -> tuple[str, int | None]:
+    """A gold call's name, and how often it is needed where the file says so."""
+    match item:
+        case str(name):
+            return name, None
+        case [str(name), int(number)] if number > 0:
+            return name, number
+    raise UsageError(f"{where}: {item!r} in `solution` is neither a call nor [call, number]")
+
+
+def _candidates(listed: object, where: str, protocol: Protocol, told: dict[str, None]) -> tuple[str, ...]:
+    if listed is None:
+        return ()
+    if not isinstance(listed, (list, dict)):  # a dict has the names as its keys
+        raise UsageError(f"{where}: `api_list` is no list")
+    names: list[str] = []
+    for item in listed:
+        name = item.get("api_name") if isinstance(item, Mapping) else item
+        if not isinstance(name, str):
+            raise UsageError(f"{where}: {item!r} in `api_list` names no tool")
+        names.append(_resolve(name, where, protocol, told))
+    return tuple(dict.fromkeys(names))
+
+
+def _resolve(name: str, where: str, protocol: Protocol, told: dict[str, None]) -> str:
+    """The name of the tool that a task file means."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            tool = match_gold(protocol, name)
+        except UsageError as error:
+            spellings = [text for tool in protocol.tools for text in (tool.name, f"{tool.method} {tool.path}")]
+            near = get_close_matches(name, spellings, n=1)
+            hint = f" (the nearest is {near[0]})" if near else ""
+            raise UsageError(f"{where}: {error}{hint}; is --api the document of this benchmark?") from None
+    told.update((str(warning.message), None) for warning in caught)
+    return tool

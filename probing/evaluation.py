@@ -1,0 +1,289 @@
+"""Compare what was inferred with the truth that was hidden from the prober: which fields both have, and their types."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any, Literal
+
+from jsonschema import Draft202012Validator
+
+from probing.document import schema_of
+from probing.prober.findings import Finding
+from probing.prober.observations import Learned
+from probing.schema.infer import ENOUGH
+from protocols.contracts.contract import Contract, Shape
+from protocols.model import Protocol, Response
+from protocols.schema_fields import Step
+from protocols.simulator import Simulator
+from sandbox import CallRecord, Sandbox
+
+__all__ = ["agreement", "compared", "field_paths", "fresh_answers", "has_field", "held_by", "marks", "mutants", "sent"]
+
+_WORLDS = 3
+"""Other worlds than the probed one that answer for the comparison."""
+
+
+def agreement(truth: Protocol, known: Protocol, found: Mapping[str, Finding]) -> dict[str, object]:
+    """How far the responses of documented tools agree, in percent over all fields of all tools.
+
+    `precision`: of the fields inferred, those that the truth has (its schema, united with its examples). `coverage`: of
+    the fields of the truth, those that were inferred. `types`: of the fields that both have, those whose types agree.
+    `invented` lists fields that the truth lacks, at most 20.
+    """
+    hidden, inferred = Contract(truth), Contract(known)
+    ours = theirs = both = alike = 0
+    invented: list[str] = []
+    for name, one in found.items():
+        right, left = hidden.body(name), inferred.body(name)
+        if one.outcome != "documented" or right is None or left is None:
+            continue
+        told, seen = dict(field_paths(right)), dict(field_paths(left))
+        shared = {path for path in seen if path in told or _under_open(path, right)}
+        invented += [f"{name}{''.join(f'[{step!r}]' for step in path)}" for path in seen if path not in shared]
+        ours, theirs, both = ours + len(seen), theirs + len(told), both + len(shared)
+        alike += sum(path not in told or _agree(seen[path], told[path]) for path in shared)
+        theirs += sum(path not in told for path in shared)
+    return {
+        "fields": ours,
+        "precision": round(100 * both / ours, 1) if ours else None,
+        "coverage": round(100 * both / theirs, 1) if theirs else None,
+        "types": round(100 * alike / both, 1) if both else None,
+        "invented": invented[:20],
+    }
+
+
+def compared(
+    truth: Protocol,
+    learned: Learned,
+    seed: int,
+    schema: Literal["full", "paper"] = "full",
+    *,
+    fresh: bool,
+    worlds: int = _WORLDS,
+) -> dict[str, object]:
+    """All figures: `agreement`, and with `fresh` also `held_by` and `marks` in simulated worlds of other seeds."""
+    found = {name: replace(one, schema=schema_of(one, schema)) for name, one in learned.found.items()}
+    figures = agreement(truth, documenting(truth, found), found)
+    if not fresh:
+        return figures
+    bodies = fresh_answers(truth, found, seed, worlds)
+    return figures | held_by(found, bodies) | marks(found, learned.bodies, bodies) | mutants(found, bodies, seed)
+
+
+def documenting(truth: Protocol, found: Mapping[str, Finding]) -> Protocol:
+    """A protocol whose responses are what was found, and nothing else."""
+    tools = []
+    for tool in truth.tools:
+        one = found.get(tool.name)
+        known = one is not None and one.schema is not None
+        seen = (Response("200", "", "application/json", one.schema, ()),) if one is not None and known else ()
+        tools.append(replace(tool, responses=seen))
+    return replace(truth, tools=tuple(tools))
+
+
+def fresh_answers(
+    truth: Protocol, found: Mapping[str, Finding], seed: int, worlds: int = _WORLDS
+) -> dict[str, list[object]]:
+    """What documented tools answer in other simulated worlds: their usage programs are run there."""
+    bodies: dict[str, list[object]] = defaultdict(list)
+
+    def keep(call: CallRecord) -> None:
+        if call.tool is not None and call.status is not None and call.status < 300 and call.response not in (None, ""):
+            bodies[call.tool].append(call.response)
+
+    for number in range(1, worlds + 1):
+        with (
+            Simulator(truth, seed=seed + number) as world,
+            Sandbox(truth, base_url=world.url, credentials=world.credentials, track=False, on_call=keep) as sandbox,
+        ):
+            for program in dict.fromkeys(one.program for one in found.values() if one.program):
+                sandbox.run(program)
+    return bodies
+
+
+def held_by(found: Mapping[str, Finding], bodies: Mapping[str, Sequence[object]]) -> dict[str, object]:
+    """How far the schemas hold for answers that they were not inferred from, in percent.
+
+    `recall`: of the fields that came, those that the schema has. `valid`: of the answers, those that validate.
+    """
+    came = known = valid = answers = 0
+    for name, seen in bodies.items():
+        schema = found[name].schema
+        if schema is None:
+            continue
+        validator = Draft202012Validator(dict(schema))
+        for body in seen:
+            answers += 1
+            valid += validator.is_valid(body)
+            for path in sent(body):
+                came += 1
+                known += has_field(schema, path, schema)
+    return {
+        "fresh": answers,
+        "recall": round(100 * known / came, 1) if came else None,
+        "valid": round(100 * valid / answers, 1) if answers else None,
+    }
+
+
+def marks(
+    found: Mapping[str, Finding], probed: Mapping[str, Sequence[object]], fresh: Mapping[str, Sequence[object]]
+) -> dict[str, object]:
+    """`marks`: of the fields that the probe saw at least three times, those whose `required` and null are right, in
+    percent. Right is what holds of all answers together: always there or not, null at times or never.
+    """
+    right = fields = 0
+    for name, one in found.items():
+        if one.schema is None:
+            continue
+        seen, places = _places(probed.get(name, ())), _places((*probed.get(name, ()), *fresh.get(name, ())))
+        for path, objects in places.items():
+            schema = _at(one.schema, path)
+            for key in schema.get("properties", {}) if schema is not None else ():
+                came = [value[key] for value in objects if key in value]
+                if sum(key in value for value in seen.get(path, ())) < ENOUGH or schema is None:
+                    continue
+                fields += 1
+                always = key in schema.get("required", ())
+                right += always == (len(came) == len(objects)) and _takes_null(schema["properties"][key]) == (
+                    None in came
+                )
+    return {"marks": round(100 * right / fields, 1) if fields else None}
+
+
+def mutants(found: Mapping[str, Finding], fresh: Mapping[str, Sequence[object]], seed: int) -> dict[str, object]:
+    """`caught`: of answers that were spoiled, those that do not validate, in percent.
+
+    Each answer is spoiled twice: a key is removed that is always there, and a value gets another type.
+    """
+    chance = random.Random(seed)
+    caught = made = 0
+    for name, bodies in fresh.items():
+        schema = found[name].schema
+        if schema is None:
+            continue
+        validator = Draft202012Validator(dict(schema))
+        places = _places(bodies)
+        certain = {(path, key) for path, seen in places.items() for key in seen[0] if all(key in one for one in seen)}
+        for body in bodies:
+            for spoiled in _spoiled(body, certain, chance):
+                made += 1
+                caught += not validator.is_valid(spoiled)
+    return {"mutants": made, "caught": round(100 * caught / made, 1) if made else None}
+
+
+def _spoiled(
+    body: object, certain: Collection[tuple[tuple[Step, ...], str]], chance: random.Random
+) -> Iterator[object]:
+    """A body without one of its keys that are always there, and one with a value of another type."""
+    for kind in ("removed", "changed"):
+        copy = deepcopy(body)
+        keys = [
+            (value, key)
+            for path, objects in _places([copy]).items()
+            for value in objects
+            for key in value
+            if (kind == "changed" and value[key] is not None) or (path, key) in certain
+        ]
+        if keys:
+            value, key = chance.choice(keys)
+            if kind == "removed":
+                del value[key]
+            else:
+                value[key] = [value[key]] if isinstance(value[key], str) else "spoiled"
+            yield copy
+
+
+def _places(bodies: Iterable[object]) -> dict[tuple[Step, ...], list[dict[str, Any]]]:
+    """The objects in bodies by where they are, 0 standing for any item of a list."""
+    places: dict[tuple[Step, ...], list[dict[str, Any]]] = defaultdict(list)
+    left: list[tuple[tuple[Step, ...], object]] = [((), body) for body in bodies]
+    while left:
+        path, body = left.pop()
+        if isinstance(body, list):
+            left += [((*path, 0), item) for item in body]
+        elif isinstance(body, dict):
+            places[path].append(body)
+            left += [((*path, str(key)), part) for key, part in body.items()]
+    return places
+
+
+def _at(schema: Mapping[str, Any], path: tuple[Step, ...]) -> Mapping[str, Any] | None:
+    """The schema of an object at a place; None where there are several, or its keys are data."""
+    for step in path:
+        inner = schema.get("items") if isinstance(step, int) else schema.get("properties", {}).get(step)
+        if not isinstance(inner, Mapping):
+            return None
+        schema = inner
+    return schema
+
+
+def _takes_null(schema: Mapping[str, Any]) -> bool:
+    return Draft202012Validator(dict(schema)).is_valid(None)
+
+
+def sent(body: object, path: tuple[Step, ...] = ()) -> set[tuple[Step, ...]]:
+    """The fields of a body, 0 standing for any item of a list."""
+    if isinstance(body, list):
+        return {found for item in body for found in sent(item, (*path, 0))}
+    if not isinstance(body, Mapping):
+        return set()
+    inner = {found for key, part in body.items() for found in sent(part, (*path, str(key)))}
+    return inner | {(*path, str(key)) for key in body}
+
+
+def has_field(schema: object, path: tuple[Step, ...], root: Mapping[str, object]) -> bool:
+    """Whether a schema has a field, in one of its variants; `root` is where its references point into."""
+    if not path:
+        return True
+    if not isinstance(schema, Mapping):
+        return schema is True
+    target = schema.get("$ref")
+    if isinstance(target, str):
+        inner: object = root
+        for part in target.removeprefix("#/").split("/"):
+            inner = inner.get(part) if isinstance(inner, Mapping) else None
+        return has_field(inner, path, root)
+    for key in ("anyOf", "oneOf", "allOf"):
+        variants = schema.get(key)
+        if isinstance(variants, list) and any(has_field(one, path, root) for one in variants):
+            return True
+    if isinstance(path[0], int):
+        return "items" in schema and has_field(schema["items"], path[1:], root)
+    properties, others = schema.get("properties"), schema.get("additionalProperties")
+    if isinstance(properties, Mapping) and path[0] in properties:
+        return has_field(properties[path[0]], path[1:], root)
+    return others is True or (isinstance(others, Mapping) and has_field(others, path[1:], root))
+
+
+def field_paths(shape: Shape, path: tuple[Step, ...] = ()) -> Iterator[tuple[tuple[Step, ...], str]]:
+    """Every field of a response with its kind; 0 stands for any item of a list."""
+    if shape.kind == "list" and shape.item is not None:
+        yield from field_paths(shape.item, (*path, 0))
+    for name, key in shape.keys.items():
+        yield (*path, name), key.shape.kind
+        yield from field_paths(key.shape, (*path, name))
+
+
+def _under_open(path: tuple[Step, ...], shape: Shape) -> bool:
+    """Whether a field lies in an object of which the truth says that it may hold anything."""
+    for step in path:
+        if shape.kind == "any" or (shape.kind == "object" and shape.open and step not in shape.keys):
+            return True
+        if isinstance(step, int):
+            if shape.item is None:
+                return True
+            shape = shape.item
+        elif step in shape.keys:
+            shape = shape.keys[step].shape
+        else:
+            return False
+    return False
+
+
+def _agree(one: str, other: str) -> bool:
+    """Whether one type contains the other."""
+    return one == other or "any" in (one, other) or {one, other} == {"int", "float"}

@@ -1,0 +1,135 @@
+"""What probing found out, tool by tool and in all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, TypedDict
+
+from probing.schema.constraints import Constraint
+from protocols.errors import APIError
+from protocols.model import Schema
+
+__all__ = ["Finding", "Outcome", "ProbeReport", "Refused"]
+
+Outcome = Literal[
+    "documented",
+    "no_content",
+    "always_empty",
+    "unreachable_argument",
+    "only_errors",
+    "refused_by_policy",
+    "budget",
+    "model_failed",
+    "unreachable_service",
+]
+"""
+documented: it answered, and its answer has a schema
+no_content: it answered well, and there is nothing to describe
+always_empty: it answered well, but its list held nothing each time: what its items are is not known
+unreachable_argument: it needs a value that no answer held
+only_errors: whatever was tried, it answered with an error
+refused_by_policy: it writes, and that was not allowed
+budget: there were no requests or tokens left for it
+model_failed: no program that calls it could be had from the model
+unreachable_service: the service refused the connection before it was tried
+"""
+
+
+class Refused(TypedDict):
+    """A negative example: what a call was given, and the body of the error that it was answered with."""
+
+    arguments: Mapping[str, object]
+    reply: object
+
+
+@dataclass(slots=True)
+class Finding:
+    """One tool: how it went, and what is known of it now.
+
+    `program` answers `question` by calling the tool, `status` is that of its answer. `statuses` has what each other
+    status came with, in a few words, and `refused` the arguments and the reply of the first call that was refused with
+    it. `samples` are the model's programs for it, `requests` the calls of it. `constraints` are of its arguments.
+    """
+
+    tool: str
+    outcome: Outcome = "unreachable_argument"
+    reason: str = ""
+    question: str = ""
+    program: str = ""
+    iteration: int = 0
+    status: str | None = None
+    statuses: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, Refused] = field(default_factory=dict)
+    samples: int = 0
+    requests: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    schema: Schema | None = None
+    example: object = None
+    constraints: list[Constraint] = field(default_factory=list)
+
+    @property
+    def done(self) -> bool:
+        """Whether there is nothing more to find out."""
+        return self.outcome in ("documented", "no_content")
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReport:
+    """All of it. `agreement` compares with the truth, where that was hidden (see probing.evaluation); `left_behind` are
+    the calls that should have removed what was made, and did not."""
+
+    tools: tuple[Finding, ...]
+    iterations: int
+    requests: int
+    protocol: str
+    seed: int
+    model: str | None
+    ended: str = ""
+    left_behind: tuple[str, ...] = ()
+    is_unreachable: bool = False
+    agreement: Mapping[str, object] = field(default_factory=dict)
+
+    def compared(self, agreement: Mapping[str, object]) -> ProbeReport:
+        """The same with how far it agrees with the truth."""
+        return replace(self, agreement=agreement)
+
+    @property
+    def exit_code(self) -> int:
+        """0: every tool is documented; 130: ctrl-C; 6: the service refused the connection; 4: a budget; else 1."""
+        if self.ended == "interrupted":
+            return 130
+        if self.is_unreachable:
+            return APIError.exit_code
+        if all(one.done for one in self.tools):
+            return 0
+        return 4 if self.ended else 1
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; the keys are part of the interface."""
+        tools = []
+        for one in self.tools:
+            data = asdict(one)
+            del data["schema"], data["example"]
+            tools.append(data)
+        outcomes = [one.outcome for one in self.tools]
+        return {
+            "tools": tools,
+            "iterations": self.iterations,
+            "totals": {
+                "tools": len(tools),
+                "done": sum(one.done for one in self.tools),
+                "outcomes": {name: outcomes.count(name) for name in sorted(set(outcomes))},
+                "requests": self.requests,
+                "samples": sum(one.samples for one in self.tools),
+                "prompt_tokens": sum(one.prompt_tokens for one in self.tools),
+                "completion_tokens": sum(one.completion_tokens for one in self.tools),
+            },
+            "agreement": dict(self.agreement),
+            "model": self.model,
+            "seed": self.seed,
+            "protocol": self.protocol,
+            "ended": self.ended,
+            "left_behind": list(self.left_behind),
+        }

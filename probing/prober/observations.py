@@ -1,0 +1,313 @@
+"""What calls told of the tools: their answers, the identifiers in them, and how each tool does.
+
+Everything that is kept goes through a Scrubber first. With a log each call and each finding is a line in a file as soon
+as it is known, so that a probe that was cut off goes on where it was. Of what is to be removed the log needs the true
+identifiers, so nobody but its owner may read it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from atc.files import append_line, read_lines
+from probing.prober.error_messages import demanded
+from probing.prober.findings import Finding
+from probing.prober.identifiers import identified, is_value, named, noun_of_path, wanted
+from probing.prober.observed_values import SeenValues
+from probing.prober.permission import Made
+from probing.prober.replies import disguised, is_hollow, names_in, said
+from probing.redact.redact import Scrubber
+from probing.schema.constraints import Seen, constraints
+from probing.schema.infer import infer, says_nothing
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.dataflow.identifiers import Want
+from protocols.errors import UsageError
+from protocols.model import Protocol, Response, Tool
+from protocols.text.words import is_identifier
+from sandbox import CallRecord
+from sandbox.body_store import LargeBody
+
+__all__ = ["Learned"]
+
+_KEPT = 40
+"""Bodies of a tool that are kept to learn from."""
+_WORKED_OUT = ("schema", "example", "constraints", "refused")
+"""What of a finding is worked out from the calls, and not kept in the log."""
+_SHOWN = 3
+"""Items of a list in an example."""
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+_ITEMS = 100
+"""Items of a list that are kept of a body that is too large for a record."""
+
+Record: TypeAlias = tuple[tuple[Want, object], ...]
+"""Identifiers that were seen together: of a thing and of those that it is in."""
+
+
+class Learned:
+    """What is known so far. `found` is by tool, `names` are what things are called, in the order of their appearance.
+
+    Args:
+        log: A file of what was learned, one JSON object a line; an existing one is read first.
+        service: What is probed, and as whom, in words: what was made at one service is not removed from another.
+    Raises: UsageError: The log is of another document or service, or holds something else.
+    """
+
+    def __init__(self, protocol: Protocol, log: Path | None = None, seed: int = 0, service: str = "") -> None:
+        self.protocol = protocol
+        self.found = {tool.name: Finding(tool.name) for tool in protocol.tools}
+        self.bodies: dict[str, list[object]] = {}
+        self._calls: dict[str, list[Seen]] = {}
+        self.hollow: set[str] = set()
+        self.names: dict[str, None] = {}
+        self._names_of: dict[str, dict[str, None]] = {}
+        self.seen = SeenValues(protocol)
+        self.demanded: dict[str, dict[str, None]] = {}
+        self.records: dict[Record, str] = {}
+        graph = ProtocolGraph(protocol)
+        names = [named(tool, one, graph) for tool in protocol.tools for one in tool.arguments]
+        self._called_by = frozenset(want.attribute for want in names if want is not None)
+        self.unanswered: dict[str, str] = {}
+        self.requests = 0
+        self.made: list[Made] = []
+        self.lost: list[str] = []
+        self._service = service
+        self._log: Path | None = None
+        lines = 0
+        if log is not None:
+            for place, data in read_lines(log):
+                lines += 1
+                self._recall(place, data, first=lines == 1)
+        self._scrubber = Scrubber(seed + lines)  # what stands for a value before must not stand for another one now
+        if log is not None:
+            self._log = log
+            _end_with_a_line(log)
+            if not lines:
+                self._write({"protocol": protocol.digest, "service": service})
+
+    @property
+    def known(self) -> Protocol:
+        """The protocol with what is known of responses so far; what it says of them itself stays."""
+        tools = []
+        for tool in self.protocol.tools:
+            bodies = self.bodies.get(tool.name)
+            told = tool.success
+            if bodies and (told is None or told.status == "default" or says_nothing(told.schema)):
+                seen = Response("200", "as observed", "application/json", infer(bodies), (bodies[0],))
+                others = [one for one in tool.responses if one is not told or one.status == "default"]
+                tool = replace(tool, responses=(seen, *others))
+            tools.append(tool)
+        return replace(self.protocol, tools=tuple(tools))
+
+    @property
+    def tokens(self) -> int:
+        """Those that a model has read and written."""
+        return sum(one.prompt_tokens + one.completion_tokens for one in self.found.values())
+
+    def take(self, call: CallRecord) -> None:
+        """What a call says of its tool."""
+        if call.tool is None or not call.attempts:
+            return
+        raw = _plain(_read(call.response))
+        body = self._scrubber.body(raw)
+        given = self._scrubber.body(_plain(dict(call.arguments)))
+        if call.status is None:
+            told = call.error or "no reply"
+        elif call.status >= 300:
+            told = said(body, call.error)
+        else:
+            told = disguised(body) or call.error or ""
+            self._name(call.tool, raw)
+            if not told:
+                self.seen.add(self.protocol.tool(call.tool), call.arguments, raw)
+        if call.status is None or call.status >= 300 or told:
+            body = _shortened(body, _SHOWN)
+        told = self.text(told)
+        self._keep(call.tool, call.status, body, told, dict(given), call.attempts)  # type: ignore[call-overload]
+
+    def asked(self, tool: str, prompt_tokens: int, completion_tokens: int) -> None:
+        """What a question to a model about a tool cost."""
+        finding = self.found[tool]
+        finding.prompt_tokens += prompt_tokens
+        finding.completion_tokens += completion_tokens
+        self._write({"asked": tool, "prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens})
+
+    def end(self, finding: Finding, question: str, program: str) -> None:
+        """How a tool was found out."""
+        finding.question, finding.program = self.text(question), self.text(program)
+        self._write({"finding": _as_data(finding)})
+
+    def keep_made(self, made: Sequence[Made], lost: Sequence[str]) -> None:
+        """What is to be removed from the service now, and what cannot be."""
+        self.made, self.lost = list(made), list(lost)
+        self._write({"made": [asdict(one) for one in self.made], "lost": self.lost})
+
+    def names_for(self, tool: Tool) -> list[str]:
+        """What a tool may look for: the names of what it is about, then those of other things."""
+        own = self._names_of.get(noun_of_path(tool.path), {})
+        return list({**own, **self.names})
+
+    def _name(self, tool: str, body: object) -> None:
+        names = dict.fromkeys(names_in(body))
+        self.names.update(names)
+        self._names_of.setdefault(noun_of_path(self.protocol.tool(tool).path), {}).update(names)
+
+    def text(self, text: str) -> str:
+        """A text without what is nobody's business."""
+        return self._scrubber.text(_SURROGATE.sub("�", text))
+
+    def identifiers(self, wants: Collection[Want], path: str = "") -> Iterator[Mapping[Want, object]]:
+        """Values that were seen of identifiers, those of one thing and of what it is in together.
+
+        First those that came from where the path says: a task run and a flow run are both runs.
+        """
+        fixed = _fixed(path)
+        for record in sorted(self.records, key=lambda one: -len(fixed & _fixed(self.records[one]))):
+            held = dict(record)
+            if all(want in held for want in wants):
+                yield {want: held[want] for want in wants}
+
+    def write_down(self) -> None:
+        """Work out the schema and the example of each tool that answered, and what holds of its arguments."""
+        for name, calls in self._calls.items():
+            self.found[name].constraints = constraints(self.protocol.tool(name), calls)
+        for name, bodies in self.bodies.items():
+            best = min(bodies, key=lambda body: (is_hollow(body), len(json.dumps(body))))
+            self.found[name].schema, self.found[name].example = infer(bodies), _shortened(best, _SHOWN)
+
+    def _keep(
+        self, tool: str, status: int | None, body: object, told: str, given: Mapping[str, object], sent: int = 1
+    ) -> None:
+        """Note a reply, and with `told` why it is no answer."""
+        finding = self.found[tool]
+        calls = self._calls.setdefault(tool, [])
+        if len(calls) < _KEPT:
+            calls.append(Seen(given, status, body, told))
+        finding.requests += sent
+        self.requests += sent
+        if status is None:
+            self.unanswered[tool] = told
+        elif status >= 300 or told:
+            finding.statuses.setdefault(str(status), told)
+            finding.refused.setdefault(str(status), {"arguments": given, "reply": body})
+            asked_for = demanded(self.protocol.tool(tool), body, told)
+            self.demanded.setdefault(tool, {}).update(dict.fromkeys(name for name in asked_for if name not in given))
+        elif body in (None, ""):
+            if not finding.done:
+                finding.outcome, finding.status = "no_content", str(status)
+        else:
+            bodies = self.bodies.setdefault(tool, [])
+            if len(bodies) < _KEPT:
+                bodies.append(body)
+            finding.status = str(status)
+            if is_hollow(body) and finding.outcome != "documented":
+                self.hollow.add(tool)
+                finding.outcome = "always_empty"
+            else:
+                self.hollow.discard(tool)
+                finding.outcome = "documented"
+            noun = noun_of_path(self.protocol.tool(tool).path)
+            about = {
+                wanted(name, ""): value for name, value in given.items() if is_identifier(name) and is_value(value)
+            }
+            found = identified(body, noun, about, by=self._called_by)
+            for one in found:
+                self.records.setdefault(tuple(one.items()), self.protocol.tool(tool).path)
+        self._write({"tool": tool, "status": status, "body": body, "told": told, "given": given, "sent": sent})
+
+    def _write(self, data: Mapping[str, object]) -> None:
+        if self._log is not None:
+            append_line(self._log, json.dumps(data), mode=0o600)
+
+    def _recall(self, place: str, data: Any, *, first: bool) -> None:
+        """Take what a line of a log tells. Raises: UsageError."""
+        try:
+            match data:
+                case {"protocol": digest, "service": service} if first:
+                    if digest != self.protocol.digest:
+                        raise UsageError(f"{place} is of a probe of another document; remove the file to begin anew")
+                    if service != self._service:
+                        told = f"{place} is of a probe of {service or 'another service'}, and not of {self._service}"
+                        raise UsageError(f"{told}; go on there, or remove the file to begin anew")
+                case {"made": made, "lost": lost} if not first:
+                    self.made, self.lost = [Made(**one) for one in made], list(lost)
+                case {"finding": finding} if not first:
+                    self._restore(Finding(**finding))
+                case {"asked": tool} if not first:
+                    self.asked(tool, data["prompt_tokens"], data["completion_tokens"])
+                case {"tool": tool} if not first:
+                    given, sent = dict(data["given"]), int(data.get("sent", 1))
+                    self._keep(tool, data["status"], data["body"], data["told"], given, sent)
+                    if not data["told"]:
+                        self._name(tool, data["body"])
+                        if data["status"] is not None and data["status"] < 300:
+                            self.seen.add(self.protocol.tool(tool), given, data["body"])
+                case _:
+                    raise ValueError
+        except (ValueError, KeyError, TypeError):
+            raise UsageError(f"{place}: no line of a probe's log; remove the file to begin anew") from None
+
+    def _restore(self, finding: Finding) -> None:
+        now = self.found[finding.tool]
+        for field in fields(Finding):
+            if field.name not in (*_WORKED_OUT, "requests", "prompt_tokens", "completion_tokens"):
+                setattr(now, field.name, getattr(finding, field.name))
+
+
+def _fixed(path: str) -> set[str]:
+    return {part for part in path.split("/") if part and part[0] != "{"}
+
+
+def _as_data(finding: Finding) -> dict[str, object]:
+    data = asdict(finding)
+    for name in _WORKED_OUT:
+        del data[name]
+    return data
+
+
+def _end_with_a_line(log: Path) -> None:
+    """Drop what was written of a line when the probe was cut off. Raises: UsageError."""
+    try:
+        text = log.read_bytes() if log.exists() else b""
+        if text and not text.endswith(b"\n"):
+            log.write_bytes(text[: text.rfind(b"\n") + 1])
+    except OSError as error:
+        raise UsageError(f"{log} cannot be written: {error.strerror or error}") from None
+
+
+def _read(body: object) -> object:
+    """A large body with the first items of its lists; its beginning where it is no JSON."""
+    if not isinstance(body, LargeBody):
+        return body
+    try:
+        return _shortened(json.loads(body.read()), _ITEMS)
+    except (ValueError, RecursionError, OSError):
+        return body.beginning
+
+
+def _plain(body: object) -> object:
+    """A body as JSON in UTF-8 can hold it: without halves of signs, and without numbers that are none."""
+    if isinstance(body, str):
+        return _SURROGATE.sub("�", body)
+    if isinstance(body, float):
+        return body if math.isfinite(body) else None
+    if isinstance(body, list):
+        return [_plain(part) for part in body]
+    if isinstance(body, Mapping):
+        return {_SURROGATE.sub("�", str(key)): _plain(part) for key, part in body.items()}
+    return body
+
+
+def _shortened(body: object, items: int) -> object:
+    """A body with so many first items of each list."""
+    if isinstance(body, list):
+        return [_shortened(item, items) for item in body[:items]]
+    if isinstance(body, Mapping):
+        return {key: _shortened(part, items) for key, part in body.items()}
+    return body

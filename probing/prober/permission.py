@@ -1,0 +1,335 @@
+"""Which writes a probe may send: none, all of them, or those on objects of its own, which it removes at the end.
+
+An object is made only where the probe can be sure to recognise it: what is there was listed before, and it is given a
+name of the probe's own. It is its own only if it is sure to be: the answer to a POST names it where an answer names
+what was made, nobody named it before, and the probe did not choose its identifier. Where the answer does not tell, the
+list is asked for that name; where the name itself identifies it (`/rooms/{room_name}`), nothing may have been seen
+under it before. Whatever is in doubt is reported and left alone, and the tool makes nothing more.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from probing.prober.identifiers import identified, is_value, wanted
+from probing.prober.replies import disguised
+from probing.prober.values import OWN_NAME, is_free_text
+from protocols.dataflow.identifiers import Want, attribute_of, noun_of_identifier
+from protocols.dataflow.operations import looks_like_read
+from protocols.errors import UsageError
+from protocols.model import Protocol, Tool
+from protocols.text.words import WRAPPERS, is_identifier, noun_of, words
+from sandbox import CallRecord
+
+__all__ = ["Made", "Permission", "Scope", "identity"]
+
+Scope: TypeAlias = Literal["deny", "own", "all"]
+
+_PARAMETER = re.compile(r"\{([^{}]+)\}")
+_CREATED = 201
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An object that a probe made: the call that removes it."""
+
+    undo: str
+    argument: str
+    value: str | int
+
+    @property
+    def program(self) -> str:
+        """What removes it."""
+        return f"{self.undo}({self.argument}={self.value!r})"
+
+
+class Permission:
+    """Says of each call that may change something whether it may be sent; a sandbox asks it (`writes=`).
+
+    Args:
+        scope: "deny", "own" (what creates an object where the protocol has a way to remove it, and what is done to
+            such an object alone), or "all".
+        reads: Tools, by name or as `POST /x/filter`, that only read whatever their method.
+    Raises: UsageError: `reads` names no tool.
+    """
+
+    def __init__(self, protocol: Protocol, scope: Scope = "deny", reads: Iterable[str] = ()) -> None:
+        self._protocol = protocol
+        self._scope = scope
+        self.reads = frozenset(_named(protocol, one).name for one in reads)
+        self.made: list[Made] = []
+        """What is to be removed, oldest first."""
+        self.lost: list[str] = []
+        """What was made, or may have been, and cannot be removed."""
+        self.changed: Callable[[], None] = lambda: None
+        """Called when one of the two has changed, perhaps from another thread."""
+        self._undo = dict(_undoings(protocol)) if scope == "own" else {}
+        self._makers = {_collection(protocol.tool(name).path): name for name in self._undo}
+        self._stopped: set[str] = set()
+        self._listed: set[str] = set()
+        self._sent: dict[str, str] = {}
+        self._taken: set[str] = set()  # names like the probe's own that were there before: of an earlier one
+        self._doubts: dict[str, tuple[str, str]] = {}
+        self._known: set[tuple[Want, str]] = set()
+        self._lock = threading.Lock()
+
+    def __call__(self, call: CallRecord) -> bool:
+        """Whether a call may be sent. Of a write on an object of our own its identifier is looked at, too."""
+        if self._scope == "all":
+            return True
+        if call.tool is None:
+            return False
+        if call.tool in self.reads:
+            return True
+        tool = self._protocol.tool(call.tool)
+        if call.tool in self._undo:  # who chooses an identifier may hit what has it already
+            noun = noun_of(_collection(tool.path))
+            chosen = [name for name in call.arguments if is_identifier(name) and wanted(name, noun).noun == noun]
+            names = _own_names(call.arguments)
+            return not self.unsure(tool) and not chosen and bool(names) and names.isdisjoint(self._taken)
+        owner = self.owner(tool)
+        if owner is None:
+            return False
+        maker, argument = owner
+        named = str(call.arguments.get(argument))
+        undo = self._undo[maker].name
+        with self._lock:
+            return any((one.undo, str(one.value)) == (undo, named) for one in self.made)
+
+    def allows(self, tool: Tool) -> bool:
+        """Whether calls of a tool may be allowed at all."""
+        free = not tool.writes or self._scope == "all" or tool.name in self.reads
+        return free or tool.name in self._undo or self.owner(tool) is not None
+
+    def makes(self, tool: Tool) -> bool:
+        """Whether a tool creates objects that are removed at the end."""
+        return tool.name in self._undo
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that were given to what was made."""
+        return tuple(self._sent)
+
+    def in_doubt(self, tool: str) -> list[str]:
+        """The names of what a tool may have made, and whose replies did not tell."""
+        return [name for name, (maker, _) in self._doubts.items() if maker == tool]
+
+    def listers(self, name: str) -> list[str]:
+        """The tools that list what was made under a name of one's own."""
+        collection = _collection(self._protocol.tool(self._sent[name]).path)
+        return [tool.name for tool in self._protocol.tools if self._lists(tool, collection)]
+
+    def unsure(self, tool: Tool) -> str:
+        """Why what a tool makes could not be recognised; empty where it could, or where that is of no concern."""
+        if tool.name not in self._undo:
+            return ""
+        if tool.name in self._stopped:
+            return "what it made before could not be recognised"
+        collection = _collection(tool.path)
+        if collection not in self._listed:
+            return f"what it makes could not be recognised: no list of {collection} was answered"
+        if not any(is_free_text(one.schema, self._protocol) for one in tool.arguments if one.location != "path"):
+            return "what it makes could not be recognised: it takes no text for a name of the probe's own"
+        return ""
+
+    def _lists(self, tool: Tool, collection: str) -> bool:
+        """Whether a tool that reads lists a collection: by its path, or by one a word longer (`/flows/filter`)."""
+        if tool.writes and tool.name not in self.reads:
+            return False
+        path = _collection(tool.path)
+        longer = path.startswith(f"{collection}/") and path.count("/") == collection.count("/") + 1
+        return path == collection or (longer and "{" not in path)
+
+    def why_not(self, tool: Tool) -> str:
+        """What to say of a tool that is not allowed."""
+        reason = "it may change something: allow it with --writes"
+        if self._scope == "own":
+            reason = "it changes what the probe did not make, or makes what it could not remove"
+        if looks_like_read(tool):
+            reason += f"; by its name it only reads: if so, say --read '{tool.method} {tool.path}'"
+        return reason
+
+    def owner(self, tool: Tool) -> tuple[str, str] | None:
+        """The tool that makes the object on which a tool acts, with the argument that names it.
+
+        None where something else is named besides, which may be somebody's, and where it is not the object that is
+        changed, unless that can be undone, too.
+        """
+        found = _PARAMETER.findall(tool.path)
+        if len(found) != 1 or not tool.writes:
+            return None
+        below = tool.path[tool.path.index("}") + 1 :].strip("/")
+        undone = any(one.path == tool.path and one.method == "DELETE" for one in self._protocol.tools)
+        if (below and not undone) or (not below and tool.method == "POST"):
+            return None  # sent, paid, invited: what the object's removal takes back is not known
+        maker = self._makers.get(_collection(_PARAMETER.split(tool.path)[0]))
+        argument = next((p.argument for p in tool.parameters if p.location == "path" and p.name == found[0]), None)
+        if maker is None or argument is None or not _names(argument, self._undo[maker]):
+            return None
+        return maker, argument
+
+    def saw(self, call: CallRecord) -> None:
+        """Remember what a call made, and forget what it removed; for `on_call` of the sandbox, from any thread."""
+        if self._scope != "own" or call.tool is None or not call.attempts:
+            return
+        tool = self._protocol.tool(call.tool)
+        with self._lock:
+            before = len(self.made), len(self.lost)
+            undo = self._undo.get(call.tool)
+            self._saw_list(call, tool)
+            if undo is not None:
+                self._sent.update(dict.fromkeys(_own_names(call.arguments), call.tool))
+                self._saw_made(call, undo)
+            elif call.status in range(200, 300) and tool.method == "DELETE" and disguised(call.response) is None:
+                values = {str(value) for value in call.arguments.values()}
+                self.made = [one for one in self.made if one.undo != call.tool or str(one.value) not in values]
+            self._taken |= _own_names(call.response) - self._sent.keys()
+            noun = noun_of(_collection(_PARAMETER.split(tool.path)[0]))
+            for values_of in identified(call.response, noun, {}, most=None):
+                self._known.update((want, str(value)) for want, value in values_of.items())
+            now = len(self.made), len(self.lost)
+        if now != before:
+            self.changed()
+
+    def _saw_made(self, call: CallRecord, undo: Tool) -> None:
+        """What a tool that creates objects did."""
+        if call.status is not None and 400 <= call.status < 500:
+            return  # it was refused: nothing was made
+        argument = next(p.argument for p in undo.parameters if p.location == "path")
+        noun = noun_of(_collection(_PARAMETER.split(undo.path)[0]))
+        found = identity(call.response, argument, noun) if call.status in range(200, 300) else None
+        if found is not None and any((one.undo, one.value) == (undo.name, found[1]) for one in self.made):
+            return  # it is ours: to make what there is gives that
+        new = call.status == _CREATED or _echoes(call)
+        if found is not None and new and (wanted(argument, noun), str(found[1])) not in self._known:
+            self.made.append(Made(undo.name, argument, found[1]))
+            return
+        if found is not None:
+            why = f"{argument} {found[1]!r} {'was there before' if new else 'may have been there before'}"
+        elif call.status is None:
+            why = "no reply came"
+        else:
+            why = f"its answer holds no {argument}" if call.status < 300 else f"it answered {call.status}"
+        text = f"what {call.tool} made, if it did: {why}"
+        self.lost.append(text)
+        self._stopped.add(str(call.tool))
+        self._doubts.update(dict.fromkeys(_own_names(call.arguments), (str(call.tool), text)))
+
+    def _saw_list(self, call: CallRecord, tool: Tool) -> None:
+        """Note that a collection was listed, and find what was made in it by the names of one's own."""
+        if call.status not in range(200, 300) or disguised(call.response) is not None:
+            return
+        for maker, undo in self._undo.items():
+            collection = _collection(self._protocol.tool(maker).path)
+            if not self._lists(tool, collection) or not _has_list(call.response):
+                continue
+            self._listed.add(collection)
+            mine = {name for name, own in self._sent.items() if own == maker} - self._taken
+            argument = next(p.argument for p in undo.parameters if p.location == "path")
+            for item in _objects(call.response) if mine else ():
+                names = mine & _own_names({key: part for key, part in item.items() if isinstance(part, str)})
+                found = identity(item, argument, noun_of(collection)) if names else None
+                if found is None:
+                    continue
+                made = Made(undo.name, argument, found[1])
+                if made not in self.made:
+                    self.made.append(made)
+                for name in names & self._doubts.keys():
+                    _, text = self._doubts.pop(name)
+                    self.lost = [told for told in self.lost if told != text]
+
+
+def _echoes(call: CallRecord) -> bool:
+    """Whether an answer holds a text that the probe made up for its request, so that it is of what was made by it."""
+    return not _own_names(call.arguments).isdisjoint(_own_names(call.response))
+
+
+def _own_names(value: object) -> set[str]:
+    """The names in a value that the probe made up."""
+    return {found[0] for found in OWN_NAME.finditer(json.dumps(value, default=str))}
+
+
+def _has_list(body: object, depth: int = 0) -> bool:
+    """Whether a body is a list, or holds one where a list is wrapped."""
+    if isinstance(body, Mapping):
+        return depth < 2 and any(_has_list(part, depth + 1) for part in body.values())
+    return isinstance(body, list)
+
+
+def _objects(body: object) -> Iterator[Mapping[str, object]]:
+    """All objects in a body, the outermost first."""
+    if isinstance(body, Mapping):
+        yield body
+        for part in body.values():
+            yield from _objects(part)
+    elif isinstance(body, list):
+        for part in body:
+            yield from _objects(part)
+
+
+def identity(body: object, argument: str, noun: str) -> tuple[tuple[str, ...], str | int] | None:
+    """Where the identifier of an object that was made lies in the answer, and what it is; None where it is not sure.
+
+    Args:
+        argument: What takes the identifier.
+        noun: What was made.
+    """
+    if not isinstance(body, Mapping):
+        return None
+    parts = words(argument)
+    own = "_".join(parts[1:]) if parts[:1] == (noun,) else ""  # /channels/{channel_name}: a channel has a name
+    attribute = attribute_of(argument) or own or "id"
+    for key in (argument, attribute, f"{noun}_{attribute}", f"{noun}{attribute.capitalize()}"):
+        value = body.get(key)
+        if isinstance(value, str | int) and is_value(value):
+            return (key,), value
+    for key, part in body.items():
+        if noun_of(str(key)) in WRAPPERS | {noun}:
+            found = identity(part, argument, noun)
+            if found is not None:
+                return (str(key), *found[0]), found[1]
+    return None
+
+
+def _undoings(protocol: Protocol) -> Iterator[tuple[str, Tool]]:
+    """Tools that create an object, each with the one that removes it."""
+    removing = {
+        _collection(_PARAMETER.split(tool.path)[0]): tool
+        for tool in protocol.tools
+        if tool.method == "DELETE"
+        and len(_PARAMETER.findall(tool.path)) == sum(one.required for one in tool.arguments) == 1
+        and tool.path.rstrip("/").endswith("}")
+    }
+    for tool in protocol.tools:
+        undo = removing.get(_collection(tool.path))
+        if tool.method == "POST" and "{" not in tool.path and undo is not None:
+            argument = next(p.argument for p in undo.parameters if p.location == "path")
+            if noun_of_identifier(argument) in ("", noun_of(_collection(tool.path))):
+                yield tool.name, undo
+
+
+def _names(argument: str, undo: Tool) -> bool:
+    """Whether an argument takes the same identifier as the tool that removes an object."""
+    own = next(p.argument for p in undo.parameters if p.location == "path")
+    noun = noun_of(_collection(_PARAMETER.split(undo.path)[0]))
+    if argument == own:
+        return True
+    return noun_of_identifier(argument) in ("", noun) and attribute_of(argument) == (attribute_of(own) or "id")
+
+
+def _collection(path: str) -> str:
+    return path.rstrip("/")
+
+
+def _named(protocol: Protocol, text: str) -> Tool:
+    """The tool of a name, or of a method and a path. Raises: UsageError."""
+    for tool in protocol.tools:
+        if text in (tool.name, f"{tool.method} {tool.path}"):
+            return tool
+    known = [f"{tool.method} {tool.path}" for tool in protocol.tools if tool.writes]
+    raise UsageError(f"--read {text!r} names no tool; of those that write there are {', '.join(known) or 'none'}")

@@ -1,0 +1,150 @@
+"""Values for arguments that no answer holds: what the document gives, what its schemas ask for, and names of one's own.
+
+`"…"` stands for a text that is still to be found, such as what is searched for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import cast
+
+from protocols.model import Parameter, Protocol, Schema
+from protocols.patterns import matches
+from protocols.schema_fields import items_of, properties_of, resolve, type_of
+from protocols.text.words import noun_of
+
+__all__ = ["OWN_NAME", "given", "is_free_text", "item_of", "own_name", "renamed", "value_of"]
+
+_SHORT = ("0", "1", "0,0", "a", "A", "abc", "1.0", "00", "0000", "a-b", "a_b", "2024-01-01")
+"""Texts that many patterns match."""
+OWN_NAME = re.compile(r"\bprobe([ _-]?)\d+\b")
+"""What objects are called that a probe makes: see `own_name`."""
+_SIGNS = (" ", "-", "_", "")
+_NAMES = frozenset({"key", "label", "name", "slug", "subject", "title", "username"})
+"""What a thing is called by whoever makes it."""
+_MOST = 8
+"""Values of an enumeration that a list is filled with."""
+_DEPTH = 6
+_FORMATS = {
+    "date-time": "2024-01-01T00:00:00Z",
+    "date": "2024-01-01",
+    "time": "12:00:00Z",
+    "uuid": "00000000-0000-4000-8000-000000000000",
+    "email": "probe@example.com",
+    "uri": "https://example.com/",
+}
+"""A text of each form of which one is as good as another."""
+
+
+def own_name(number: int, schema: Schema | None = None) -> str | None:
+    """What to call an object that a probe makes; the number is another one each time. None where none is allowed."""
+    pattern, most = (schema or {}).get("pattern"), (schema or {}).get("maxLength")
+    for sign in _SIGNS:
+        text = f"probe{sign}{number}"
+        if (not isinstance(most, int) or len(text) <= most) and _fits(text, pattern):
+            return text
+    return None
+
+
+def is_free_text(schema: Schema, protocol: Protocol) -> bool:
+    """Whether a schema takes any text, such as a name of one's own."""
+    schema = resolve(schema, protocol)
+    kinds = schema.get("type")
+    text = "string" in kinds if isinstance(kinds, list) else kinds == "string"
+    closed = schema.keys() & {"enum", "const"} or schema.get("readOnly") or schema.get("format") in _FORMATS
+    return text and not closed and own_name(1000, schema) is not None
+
+
+def renamed(program: str, number: int, sign: str | None = None) -> str:
+    """A program that makes objects, with another number in their names, and with another sign before it."""
+    return OWN_NAME.sub(lambda found: f"probe{found[1] if sign is None else sign}{number}", program)
+
+
+def item_of(parameter: Parameter, protocol: Protocol) -> str:
+    """An item of a list that an argument is, as program text."""
+    items = items_of(resolve(parameter.schema, protocol), protocol)
+    return _text(_sample(items, protocol, _DEPTH) if items is not None else "…")
+
+
+def value_of(parameter: Parameter, protocol: Protocol, number: int | None = None) -> str:
+    """What an argument may be, as program text.
+
+    Args:
+        number: Where an object of one's own is made, the number in its name: the document's own name for one may be
+            taken, or be somebody's.
+    """
+    schema = resolve(parameter.schema, protocol)
+    if number is not None and "enum" not in schema and type_of(schema) in ("string", ""):
+        name = own_name(number, schema) if noun_of(parameter.name) in _NAMES else None
+        if name is not None:
+            return repr(name)
+    known = given(parameter)
+    if known is not None:
+        return repr(known)
+    if type_of(schema) == "array":
+        items = items_of(schema, protocol)
+        simple = items is not None and not properties_of(items, protocol)
+        return f"[{item_of(parameter, protocol)}]" if simple else '["…"]'
+    sample = _sample(schema, protocol, _DEPTH)
+    pattern = schema.get("pattern")
+    if isinstance(sample, str) and not _fits(sample, pattern):
+        sample = next((text for text in _SHORT if _fits(text, pattern)), sample)
+    return _text(sample)
+
+
+def given(parameter: Parameter) -> object:
+    """A value that the document itself gives: of an enumeration, a default, an example."""
+    schema = parameter.schema
+    items = schema.get("items")
+    if isinstance(items, Mapping) and isinstance(values := items.get("enum"), list):
+        return values[:_MOST]  # what is asked for in all ways tells most
+    return _told(schema)
+
+
+def _told(schema: Schema) -> object:
+    for key in ("enum", "examples"):
+        values = schema.get(key)
+        if isinstance(values, list) and values:
+            return values[0]
+    return next((schema[key] for key in ("default", "example", "const") if schema.get(key) is not None), None)
+
+
+def _sample(schema: Schema, protocol: Protocol, depth: int) -> object:
+    """The least that a schema asks for."""
+    schema = resolve(schema, protocol)
+    if (told := _told(schema)) is not None:
+        return told
+    for key in ("anyOf", "oneOf"):
+        parts = [part for part in _parts(schema, key, protocol) if part.get("type") != "null"]
+        parts.sort(key=lambda part: type_of(part) == "object")  # an object may make a thing of its own at the service
+        if parts and depth:
+            return _sample(parts[0], protocol, depth - 1)
+    kind = type_of(schema)
+    properties = properties_of(schema, protocol)
+    if kind == "object" or properties:
+        wholes = [schema, *_parts(schema, "allOf", protocol)]
+        wanted = [key for part in wholes for key in cast("list[str]", part.get("required") or [])]
+        return {key: _sample(properties[key], protocol, depth - 1) for key in wanted if key in properties and depth}
+    if kind == "array":
+        items = items_of(schema, protocol)
+        return [_sample(items, protocol, depth - 1)] if items is not None and schema.get("minItems") and depth else []
+    if kind in ("integer", "number"):
+        least = schema.get("minimum")
+        return max(1, least) if isinstance(least, int) else 1
+    if kind == "boolean":
+        return True
+    return _FORMATS.get(str(schema.get("format")), "…")
+
+
+def _parts(schema: Schema, key: str, protocol: Protocol) -> list[Schema]:
+    parts = schema.get(key)
+    return [resolve(part, protocol) for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
+
+
+def _text(value: object) -> str:
+    return repr(value).replace("'…'", '"…"')
+
+
+def _fits(text: str, pattern: object) -> bool:
+    return not isinstance(pattern, str) or matches(pattern, text)

@@ -1,0 +1,1 @@
+"""Replaces what is secret or personal in what is written down."""

@@ -1,0 +1,439 @@
+"""Replace what is secret or personal in the answers of an API by values that look like it.
+
+Examples of real answers go into documents, reports and programs, which are shared. A placeholder would spoil them: the
+formats of their schema would no longer hold. So an e-mail address stays one, and each value has one replacement.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import keyword
+import random
+import re
+import string
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal
+from urllib.parse import quote, quote_plus
+
+from protocols.text.words import is_identifier, singular, words
+
+__all__ = ["FIRST_WORDS", "Scrubber"]
+
+FIRST_WORDS = ("a", "the", "love", "new")
+"""Words that a search is tried with first, and that are nobody's name."""
+
+_Rule = Literal["", "secret", "personal", "number", "mixed"]
+"""
+secret: any text
+personal: any text but a URL or path
+number: a text with a digit in it (but a URL or path), or a whole number
+mixed: a text with a digit in it (but a URL or path)
+"""
+
+# Keys, by their last words.
+_SECRET = frozenset(
+    {"access key", "api key", "apikey", "auth key", "authorization", "bearer", "cookie", "credential", "csrf"}
+    | {"encryption key", "jwt", "passcode", "passphrase", "passwd", "password", "private key", "pwd", "secret"}
+    | {"secret key", "session id", "session key", "sessionid", "signing key", "token", "xsrf"}
+)
+_NUMBER = frozenset(
+    {"access code", "account number", "card number", "cell phone", "credit card", "cvc", "cvv", "fax", "iban"}
+    | {"mobile", "national id", "otp", "otp code", "passport", "phone", "pin", "pin code", "post code", "postal"}
+    | {"postal code", "postcode", "security code", "social security", "ssn", "tax id", "tax number", "tel"}
+    | {"telephone", "verification code", "zip", "zip code", "zipcode"}
+)
+_PERSONAL = frozenset(
+    {"address", "cardholder", "contact name", "customer name", "display name", "e mail", "email", "family name"}
+    | {"first name", "firstname", "full name", "fullname", "given name", "holder name", "last name", "lastname"}
+    | {"legal name", "login", "maiden name", "middle name", "nickname", "patient name", "recipient name", "street"}
+    | {"surname", "user name", "username"}
+)
+_BIRTH = frozenset({"birth date", "birthdate", "birthday", "date of birth", "dob"})
+_REACHED = frozenset({"e mail", "email", "login", "mobile", "password", "phone", "telephone", "user name", "username"})
+"""Of these a private person's record has one, and a film star's in a database none."""
+_PAGES = ("continuation", "cursor", "delta", "next", "page", "pagination", "prev", "previous", "skip", "stop", "sync")
+_HARMLESS = frozenset(
+    {"ip address", "last login", "previous login", *(f"{word} token" for word in _PAGES)}  # an address tells by itself
+)
+_FILLERS = frozenset({"digest", "hash", "line", "no", "number", "value"})
+"""Last words that change nothing: `password_hash`, `phone_number`, `address_line_2`."""
+_BELOW: dict[str, _Rule] = {
+    **dict.fromkeys(("address", "name", "street"), "personal"),
+    **dict.fromkeys(("cookie", "credential", "secret"), "secret"),
+    **dict.fromkeys(("fax", "mobile", "phone", "telephone"), "number"),
+    **dict.fromkeys(("api key", "password", "token"), "mixed"),
+}
+"""What the members of an object under such a key are."""
+_LABELS = frozenset({"count", "country", "id", "kind", "label", "status", "total", "type"})
+"""Words of members of which that is not true."""
+_HASHES = frozenset({"checksum", "commit", "digest", "etag", "fingerprint", "hash", "md", "sha"})
+_OPAQUE = frozenset({"cursor", "marker"})
+_SIGNS = frozenset({"credential", "hmac", "key", "sig", "signature"})
+_NUMBERED = frozenset({"barcode", "ean", "gtin", "id", "ids", "isbn", "sku", "upc"})
+"""Last words of keys whose bare digits are no card number."""
+
+# Values, whatever their key.
+_PREFIX = (
+    r"(?:sk-|[sr]k_(?:live|test)_|gh[oprsu]_|github_pat_|glpat-|xox[a-z]-|AIza|A[KS]IA|ya29\.|hf_|npm_|shpat_|SG\.)"
+)
+_CALLING = r"\+(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})"
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]++(@|%40)(?!\d+x\.)(?:[\w-]+\.)+[^\W\d_]{2,}")
+_EVIDENT = (
+    _EMAIL,
+    re.compile(r"-----BEGIN ([A-Z ]*PRIVATE KEY)-----.+?(?:-----END \1-----|\Z)", re.DOTALL),
+    re.compile(r"(?<![\w-])eyJ[\w-]{5,}+(?:\.[\w-]*+){2,4}"),
+    re.compile(rf"(?<![\w-]){_PREFIX}(?=[\w.-]{{0,99}}\d)[\w.-]{{12,}}"),
+    re.compile(r"(?<![\w+])\+[1-9](?:[ ()./-]{0,3}\d){6,14}(?!\d)"),
+)
+_BEARER = re.compile(r"\b(?i:Bearer|Basic)\s+(?=\S*\d|\S*[a-z][A-Z]|\S{20})([\w.~+/-]{8,}=*)")
+_LOGIN = re.compile(r"://([^\s/:@{}\"'<>]+:[^\s/@{}\"'<>]+)@")
+_QUERY = re.compile(r"[?&;#]([\w.-]+)=([\w%.~+/=:-]{3,})")
+_CARD = re.compile(r"(?<![\w.+])\d(?:[ -]?\d){12,22}(?!\w)")
+_IBAN = re.compile(r"(?<![^\W_])[A-Z]{2}\d\d(?: ?[A-Z0-9]){11,40}(?![^\W_])")
+_ADDRESSES = (
+    re.compile(r"(?<![\w.])(?<!(?<![:/])/)\d{1,3}(?:\.\d{1,3}){3}(?!\w|\.\d)"),  # not the version in `Mozilla/5.0.0.1`
+    re.compile(r"(?<![\w.:])[\da-f]{3,4}:[\da-f:.]*(?:[\da-f]|::)(?![\w:])", re.IGNORECASE),
+)
+_TOKEN = re.compile(r"(?<![\w+/.-])[\w+-][\w+/-]{31,}+={0,2}", re.ASCII)
+_UUID = re.compile(r"[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}", re.IGNORECASE)
+_HEX = re.compile(r"(?:0x)?[\da-f:-]{8,}", re.IGNORECASE)
+_LINK = re.compile(r"(?:[a-z][\w+.-]*:/)?/\S*", re.IGNORECASE)
+
+# What of a value stays.
+_SCHEME = re.compile(r"\A(?:(?:Bearer|Basic|Digest|Token)(?:\s+|\Z))+", re.IGNORECASE)
+_HEAD = re.compile(rf"\A(?:eyJ|0x|-(?!-)|{_PREFIX}|{_CALLING}|[A-Z]{{2}}(?=\d\d[ \dA-Z]{{11,}}\Z))")
+_FIXED = re.compile(r"(-----[A-Z ]+-----|\\[nrt]|\[secret\])")
+"""Marks of a key, escapes, and what `protocols.calls.auth.redact` writes."""
+_DATE = re.compile(r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4})([T ].*)?")
+_NETWORKS = ("192.0.2", "198.51.100", "203.0.113")
+
+_START = r"(?:(?<!(?<!\\)[^\W_])|(?<=%[\dA-F]{2}))"
+"""No letter before it, but for an escape as in `\\n` or `%20`."""
+_WORDS = frozenset(" ".join(_SECRET | _NUMBER | _PERSONAL | _BIRTH | {"false none null true"}).split())
+
+
+class Scrubber:
+    """Replaces secret and personal values by others of the same shape; the same value always by the same one.
+
+    What belongs to what is kept in memory only. Bodies come first: `text` knows by them which values are secret.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self._random = random.Random(seed)
+        self._known: dict[str, str] = {}
+        self._written: dict[str, str] = {}
+        self._made: set[str] = set()
+        self._identifiers: set[str] = set()
+        self._words = {*_WORDS, *FIRST_WORDS}  # a word that the probe itself looks for is nobody's name
+
+    def body(self, value: object) -> object:
+        """A JSON body without such values, as a new one. What JSON has no word for is left as it is."""
+        root: list[object] = [value]
+        objects, leaves = _taken_apart(root)
+        for leaf in leaves:
+            if leaf.secret:
+                self._replaced(_digits(leaf.value))
+            if isinstance(leaf.value, str):
+                self._learn(leaf.value, leaf.key)
+        keys = dict.fromkeys(key for one in objects for key in one)
+        for key in keys:
+            self._learn(key, "id")
+        data = [key for key in keys if (key in self._known and not _is_name(key)) or any(_evident(key, "id"))]
+        self._words.update(word for key in keys.keys() - data for word in words(key))
+        sought = self._sought("\n".join(leaf.value for leaf in leaves if isinstance(leaf.value, str)))
+        for leaf in leaves:
+            leaf.holder[leaf.place] = self._clean(leaf, sought)
+        names = {key: self._known.get(key) or self._swapped(key, self._sought(key)) for key in data}
+        for one in objects:
+            if names.keys() & one.keys():
+                members = [(names.get(key, key), part) for key, part in one.items()]
+                one.clear()
+                one.update(members)
+        return root[0]
+
+    def text(self, text: str) -> str:
+        """A text without any value replaced so far, nor any that looks secret by itself."""
+        self._learn(text, "")
+        return self._swapped(text, self._sought(text))
+
+    def _clean(self, leaf: _Part, sought: list[str]) -> object:
+        value = leaf.value
+        if isinstance(value, str):
+            return self._replaced(value) if leaf.secret else self._swapped(value, sought)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return value
+        if leaf.secret or (isinstance(value, int) and abs(value) > 99_999 and str(value) in self._known):
+            return type(value)(self._replaced(_digits(value)))
+        return value
+
+    def _learn(self, text: str, key: str) -> None:
+        """Find replacements for all that looks secret in a text under a key."""
+        for found in _evident(text, key):
+            if found not in self._made:
+                self._replaced(found)
+        for match in filter(_is_random, _TOKEN.finditer(text)):
+            if _is_usable(match, key):
+                self._identifiers.add(match[0])
+            elif match[0] not in self._identifiers:
+                self._replaced(match[0])
+
+    def _sought(self, text: str) -> list[str]:
+        """The values replaced so far that a text may hold, the longest first."""
+        found = [one for one in self._written if one in text and not self._is_word(one)]
+        return sorted(found, key=len, reverse=True)
+
+    def _swapped(self, text: str, sought: list[str]) -> str:
+        found = [one for one in sought if one in text]
+        if not found:
+            return text
+        return re.sub("|".join(map(_bounded, found)), lambda match: self._written[match[0]], text)
+
+    def _is_word(self, value: str) -> bool:
+        """Whether a value says too little to be sought in a text: `1`, `None`, `title` where that is also a key."""
+        if len(value) < 2 or (value.isdigit() and len(value) < 3) or keyword.iskeyword(value):
+            return True
+        return _is_name(value) and value in self._words
+
+    def _replaced(self, value: str) -> str:
+        """The replacement of a value. One of ours stays, if it is too long to be a real one by chance."""
+        if value in self._known or (len(value) > 7 and value in self._made):
+            return self._known.get(value, value)
+        core = _SCHEME.sub("", value.strip())
+        if not any(map(str.isalnum, _FIXED.sub("", _HEAD.sub("", core)))):
+            return value
+        if core != value:
+            before, _, after = value.rpartition(core)
+            return f"{before}{self._replaced(core)}{after}"
+        for _ in range(200):  # of a short value all others may be taken
+            made = self._drawn(value)
+            taken = made == value or made in self._made or made in self._known
+            if not (taken or _is_card(made) or _is_iban(made)):
+                break
+        self._known[value] = made
+        for old, new in zip(_spellings(value), _spellings(made), strict=True):
+            self._made.add(new)
+            self._written.setdefault(old, new)
+        return made
+
+    def _drawn(self, value: str) -> str:
+        """Any value of the same shape."""
+        if email := _EMAIL.fullmatch(value):
+            name = value[: email.start(1)]
+            return f"{self._masked(name if len(name) > 5 else 'x' * 8)}{email[1]}example.com"
+        if address := _address(value):
+            if address.version == 4:
+                return f"{self._random.choice(_NETWORKS)}.{self._random.randint(1, 254)}"
+            return ":".join(["2001:db8", *(f"{self._random.randint(1, 0xFFFF):x}" for _ in range(6))])
+        if date := _DATE.fullmatch(value):
+            return re.sub(r"\d+", self._part_of_date, date[1]) + (date[4] or "")
+        rest = _HEAD.sub("", value)
+        return value.removesuffix(rest) + self._masked(rest)
+
+    def _masked(self, text: str) -> str:
+        """A text with other letters and digits; one in hexadecimal digits stays so."""
+        letters = "abcdef" if _HEX.fullmatch(text) and re.search(r"\d", text) else string.ascii_lowercase
+
+        def other(match: re.Match[str]) -> str:
+            if match[0].isdecimal():
+                return self._random.choice("123456789" if match[0] != "0" and match.start() == 0 else string.digits)
+            letter = self._random.choice(letters)
+            return letter.upper() if match[0].isupper() else letter
+
+        parts = _FIXED.split(text)
+        parts[::2] = [re.sub(r"[^\W_]", other, part) for part in parts[::2]]
+        return "".join(parts)
+
+    def _part_of_date(self, match: re.Match[str]) -> str:
+        """A year, or what is a day as well as a month."""
+        if len(match[0]) == 4:
+            return str(self._random.randint(1930, 2009))
+        return f"{self._random.randint(1, 12 if len(match[0]) == 2 else 9):0{len(match[0])}}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a body, and the place of its copy. `below` is the rule for the members of an object that it lies in."""
+
+    holder: Any
+    place: Any
+    value: object
+    key: str = ""
+    rule: _Rule = ""
+    below: _Rule = ""
+
+    @property
+    def secret(self) -> bool:
+        """Whether its key says so."""
+        value = self.value
+        if isinstance(value, str):
+            if self.rule in ("number", "mixed") and not re.search(r"\d", value):
+                return False
+            repository = self.key.lower().endswith("name") and re.fullmatch(r"[^\s/]+/[^\s/]+", value)
+            return self.rule == "secret" or (self.rule != "" and not repository and not _LINK.fullmatch(value))
+        whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        return self.rule == "number" and whole and not isinstance(value, bool)
+
+
+def _taken_apart(root: list[object]) -> tuple[list[dict[str, object]], list[_Part]]:
+    """Copy the only item of a list into it, without recursion: the copies of objects, and the parts left to fill in."""
+    objects: list[dict[str, object]] = []
+    leaves: list[_Part] = []
+    left = [_Part(root, 0, root[0])]
+    while left:
+        part = left.pop()
+        inner: list[_Part] = []
+        if isinstance(part.value, dict):
+            copy: Any = dict.fromkeys(part.value)
+            objects.append(copy)
+            private = _is_private(part.value)
+            inner = [_member(copy, key, value, part.below, private) for key, value in part.value.items()]
+        elif isinstance(part.value, list):
+            copy = [None] * len(part.value)
+            inner = [replace(part, holder=copy, place=place, value=value) for place, value in enumerate(part.value)]
+        else:
+            copy = part.value
+            leaves.append(part)
+        part.holder[part.place] = copy
+        left += reversed(inner)
+    return objects, leaves
+
+
+def _member(holder: object, key: str, value: object, below: _Rule, private: bool) -> _Part:
+    """A member of an object: its key says what it is, or else what the object is."""
+    short = isinstance(value, str) and len(value) < 3  # the code of a state, say
+    if short or _LABELS & set(words(key)) or (below == "secret" and words(key)[-1:] == ("name",)):
+        below = ""
+    rule = _rule(key, private)
+    inside = next((_BELOW[one] for one in _phrases(key) if rule and one in _BELOW), below)
+    return _Part(holder, key, value, key, rule or below, inside)
+
+
+@lru_cache(maxsize=8192)
+def _phrases(key: str) -> tuple[str, ...]:
+    """The last words of a key, three to one, with and without those that change nothing."""
+    parts = [*words(key)]
+    found: dict[str, None] = {}
+    while parts:
+        last = [*parts[:-1], singular(parts[-1])]
+        found |= {" ".join(last[-length:]): None for length in (3, 2, 1)}
+        if not (parts[-1] in _FILLERS or parts[-1].isdecimal()):
+            break
+        parts.pop()
+    return tuple(found)
+
+
+def _rule(key: str, private: bool) -> _Rule:
+    """What is secret under a key, in an object that is a private person's record or not."""
+    found = set(_phrases(key))
+    if found & _HARMLESS:
+        return ""
+    if words(key) == ("tokens",):  # of a tokenizer, maybe
+        return "mixed"
+    if found & _SECRET:
+        return "secret"
+    if found & _NUMBER:
+        return "number"
+    return "personal" if found & _PERSONAL or (private and (found & _BIRTH or words(key) == ("name",))) else ""
+
+
+def _is_private(record: dict[str, object]) -> bool:
+    """Whether an object looks like the record of a private person."""
+    found = {one for key, value in record.items() if not isinstance(value, bool) for one in _phrases(key)}
+    return bool(found & _REACHED or (found & _BIRTH and found & {"address", "street"}))
+
+
+def _evident(text: str, key: str) -> Iterator[str]:
+    """What is secret in a text by its form, but for tokens of no known form."""
+    yield from (match[1] for pattern in (_LOGIN, _BEARER) for match in pattern.finditer(text))
+    text = _LOGIN.sub("://@", text)  # or the password and the host would be an e-mail address
+    for pattern in _EVIDENT:
+        yield from (match[0] for match in pattern.finditer(text) if not match[0].startswith("git@"))
+    for match in _QUERY.finditer(text):
+        last = words(match[1])[-1:]
+        if _rule(match[1], False) == "secret" or (_SIGNS & set(last) and re.search(r"\d|.{16}", match[2])):
+            yield match[2]
+    last = words(key)[-1:]
+    for match in _CARD.finditer(text):
+        if not (match[0].isdigit() and _NUMBERED & set(last)):
+            yield _beginning(match[0], _is_card)
+    for match in _IBAN.finditer(text):
+        yield _beginning(match[0], _is_iban)
+    for match in (match for pattern in _ADDRESSES for match in pattern.finditer(text)):
+        address = None if "version" in words(key) else _address(match[0])
+        if address and not (address.is_loopback or address.is_unspecified or match[0].startswith("255.")):
+            yield match[0]
+
+
+def _is_random(match: re.Match[str]) -> bool:
+    """Whether no person made up such a text: the letters and digits of one part of it take turns, as words do not."""
+    part = max(re.split(r"[^A-Za-z0-9]", _UUID.sub("", match[0])), key=len)
+    if len(part) < 12 or not re.search(r"\d.*\d", part) or part.isdigit():
+        return False
+    turns = len(re.findall(r"[a-z]+|[A-Z]+|\d+", part))
+    return turns > len(part) / 4 and len(set(part)) > 6
+
+
+def _is_usable(match: re.Match[str], key: str) -> bool:
+    """Whether a random text under a key, or in the query of a URL, is one that other calls are made with, or a hash."""
+    if is_identifier(key) or set(_phrases(key)) & (_HARMLESS | _OPAQUE):
+        return True
+    if _HASHES & set(words(key)) and _HEX.fullmatch(match[0]):
+        return True
+    return bool(re.search(r"[?&;][\w.-]+=\Z", match.string[max(0, match.start() - 80) : match.start()]))
+
+
+def _beginning(text: str, valid: Callable[[str], bool]) -> str:
+    """The longest beginning of a text that is valid, up to a blank; empty where none is."""
+    while text and not valid(text):
+        text = text.rpartition(" ")[0]
+    return text
+
+
+def _is_card(text: str) -> bool:
+    """Whether this may be the number of a card: the first digit of a network, 13 to 19 digits, the Luhn checksum."""
+    digits = re.sub(r"[ -]", "", text)
+    if not re.fullmatch(r"(?:[3-6]|2[2-7])\d{12,18}", digits):
+        return False
+    doubled = (sum(divmod(int(digit) * (1 + place % 2), 10)) for place, digit in enumerate(reversed(digits)))
+    return sum(doubled) % 10 == 0
+
+
+def _is_iban(text: str) -> bool:
+    """Whether the checksum is that of an IBAN (ISO 13616)."""
+    plain = text.replace(" ", "")
+    if not re.fullmatch(r"[A-Z]{2}\d\d[A-Z0-9]{11,30}", plain):
+        return False
+    return int("".join(str(int(char, 36)) for char in plain[4:] + plain[:4])) % 97 == 1
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def _digits(value: object) -> str:
+    """A text, or the digits of a whole number."""
+    return str(int(value)) if isinstance(value, float) else str(value)
+
+
+def _spellings(value: str) -> tuple[str, ...]:
+    """How a value is written in a program, in JSON and in a URL."""
+    inside = (json.dumps(value), json.dumps(value, ensure_ascii=False), repr(value))
+    quoted = (quote(value, "", errors="replace"), quote(value, errors="replace"), quote_plus(value, errors="replace"))
+    return (value, *(one[1:-1] for one in inside), *quoted)
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text may well be the name of a field."""
+    return text.islower() and text.isalpha()
+
+
+def _bounded(value: str) -> str:
+    """A pattern for a value, of a word or a small number as a whole: not the `Mark` in `Marketing`."""
+    whole = len(value) < 4 or (len(value) < 8 and (value.isalpha() or value.isdigit()))
+    return rf"{_START}{re.escape(value)}(?![^\W_])" if whole else re.escape(value)

@@ -1,0 +1,1 @@
+"""Schemas and constraints inferred from what was seen."""

@@ -1,0 +1,69 @@
+"""Write the schemas that a document names as references again, so that each is in it once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from probing.schema.infer import says_nothing
+from protocols.model import Parameter, Protocol, Response, Schema, Tool
+
+__all__ = ["with_references"]
+
+
+def with_references(protocol: Protocol) -> Protocol:
+    """The protocol with `$ref` in place of named schemas; `definitions` has those that are used."""
+    naming = _Naming(protocol)
+    tools = tuple(naming.tool(tool) for tool in protocol.tools)
+    definitions = dict(protocol.definitions)
+    written = {name: naming.inside(schema) for name, schema in definitions.items()}
+    while naming.waiting:
+        name = naming.waiting.pop()
+        if name not in written:
+            written[name] = naming.inside(protocol.components[name])
+    return replace(protocol, tools=tools, definitions=written)
+
+
+class _Naming:
+    """Finds named schemas by identity: a schema is the same object wherever the document points to it."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        self._names = {
+            id(schema): name for name, schema in protocol.components.items() if schema and not says_nothing(schema)
+        }
+        self.waiting: list[str] = []
+
+    def tool(self, tool: Tool) -> Tool:
+        body = tool.body
+        return replace(
+            tool,
+            parameters=tuple(map(self._parameter, tool.parameters)),
+            body=replace(body, schema=self.schema(body.schema)) if body is not None else None,
+            responses=tuple(map(self._response, tool.responses)),
+        )
+
+    def _parameter(self, parameter: Parameter) -> Parameter:
+        return replace(parameter, schema=self.inside(parameter.schema))
+
+    def _response(self, response: Response) -> Response:
+        return replace(response, schema=self.schema(response.schema) if response.schema is not None else None)
+
+    def schema(self, schema: Schema) -> Schema:
+        """A reference where the schema has a name, else the schema with references inside."""
+        name = self._names.get(id(schema))
+        if name is None:
+            return self.inside(schema)
+        self.waiting.append(name)
+        return {"$ref": f"#/$defs/{name}"}
+
+    def inside(self, schema: Schema) -> Schema:
+        """The schema itself, with references inside it."""
+        return {key: self._part(part) for key, part in schema.items()}
+
+    def _part(self, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return self.schema(value)
+        if isinstance(value, list):
+            return [self._part(part) for part in value]
+        return value

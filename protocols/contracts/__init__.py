@@ -1,0 +1,1 @@
+"""What responses hold: as documented, as observed, and where that is kept."""

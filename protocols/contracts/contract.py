@@ -1,0 +1,235 @@
+"""What is known of an API's responses: what the document says of them, what its examples show, what was observed.
+
+A document is incomplete and sometimes wrong, so a program is held to the union of the three. An object is closed once
+something is known to be in it: a key found nowhere is then taken for a mistake. It is open where nothing is known, or
+where the document says that other keys may come (`additionalProperties` as a schema or `true`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, cast
+
+from protocols.model import Protocol, Schema
+from protocols.schema_fields import items_of, plain_kinds, properties_of, resolve, type_of, variants
+
+__all__ = ["ANY", "Contract", "Key", "Kind", "Shape", "learned"]
+
+Kind = Literal["any", "object", "list", "int", "float", "str", "bool"]
+
+_DEEPEST = 12
+"""Objects within objects that are looked at; deeper ones may hold anything."""
+_CIRCLES = 3
+"""Schemas on the way to a value that contain themselves; behind the last one may be anything."""
+
+_KINDS: Mapping[str, Kind] = {
+    "object": "object",
+    "array": "list",
+    "integer": "int",
+    "number": "float",
+    "string": "str",
+    "boolean": "bool",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of an object. `certain`: no observation lacked it."""
+
+    shape: Shape
+    certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a value is. An object has `keys`, and is `open` if others may come; a list holds `item`.
+
+    An object that is open because nothing is known of it is closed by what is seen of it. It `stays` open if the
+    document says that other keys may come. What may be an object, a list or a plain value is `any`, and stays so.
+    """
+
+    kind: Kind = "any"
+    keys: Mapping[str, Key] = field(default_factory=dict)
+    open: bool = False
+    item: Shape | None = None
+    stays: bool = False
+
+    def at(self, path: Iterable[str | int]) -> Shape:
+        """The shape of what a path leads to, 0 standing for any item; `ANY` where nothing is known of it."""
+        found = self
+        for step in path:
+            if isinstance(step, int):
+                found = found.item or ANY
+            else:
+                found = found.keys[step].shape if step in found.keys else ANY
+        return found
+
+
+ANY = Shape()
+
+
+class Contract:
+    """The shapes of the responses of a protocol.
+
+    Args:
+        observed: JSON schemas of bodies that were seen, by tool (see `learned`).
+    """
+
+    def __init__(self, protocol: Protocol, observed: Mapping[str, Schema] | None = None) -> None:
+        self.protocol = protocol
+        self.observed = dict(observed or {})
+        self._shapes: dict[str, Shape | None] = {}
+        self._reader = _Reader(protocol)
+
+    def body(self, tool: str) -> Shape | None:
+        """The shape of what a tool returns; None where it returns nothing that is known of. Raises: KeyError."""
+        if tool not in self._shapes:
+            self._shapes[tool] = self._body(tool)
+        return self._shapes[tool]
+
+    def seeing(self, bodies: Mapping[str, Sequence[object]]) -> Contract:
+        """The contract with more bodies that were seen, by tool."""
+        if not bodies:
+            return self
+        observed = {tool: learned(seen, self.observed.get(tool)) for tool, seen in bodies.items()}
+        return Contract(self.protocol, {**self.observed, **observed})
+
+    def shape(self, observed: Schema) -> Shape:
+        """The shape that an observed schema describes."""
+        return _Reader(self.protocol, observed=True).shape(observed)
+
+    def _body(self, tool: str) -> Shape | None:
+        response = self.protocol.tool(tool).success
+        known: list[Shape] = []
+        if response is not None and response.schema is not None:
+            known.append(self._reader.shape(response.schema))
+        if response is not None:
+            known += [_example(example) for example in response.examples]
+        shape = _union(known)
+        if tool in self.observed:
+            seen = self.shape(self.observed[tool])
+            shape = _joined(shape, seen, _lacking) if shape is not None else seen
+        return shape
+
+
+def learned(bodies: Iterable[object], schema: Schema | None = None) -> Schema:
+    """The JSON schema of bodies that were seen, and of those that an earlier schema was learned from."""
+    from genson import SchemaBuilder
+
+    builder = SchemaBuilder(schema_uri=None)
+    if schema:
+        builder.add_schema(dict(schema))
+    for body in bodies:
+        builder.add_object(body)
+    found: Schema = builder.to_schema()
+    return found
+
+
+class _Reader:
+    """Reads schemas into shapes, each schema once at each depth: the work is linear in the document, also where
+    schemas refer to one another in circles."""
+
+    def __init__(self, protocol: Protocol, observed: bool = False) -> None:
+        self._protocol = protocol
+        self._observed = observed
+        self._recursive = {id(schema) for schema in protocol.definitions.values()}
+        self._read: dict[tuple[int, int, int], Shape] = {}
+
+    def shape(self, schema: Schema, depth: int = 0, circles: int = 0) -> Shape:
+        """What a schema says. The keys of a documented object are certain; of an observed one, those always there."""
+        schema = resolve(schema, self._protocol)
+        circles += id(schema) in self._recursive
+        if depth > _DEEPEST or circles > _CIRCLES:
+            return ANY
+        place = id(schema), depth, circles
+        if place not in self._read:
+            self._read[place] = self._shape(schema, depth, circles)
+        return self._read[place]
+
+    def _shape(self, schema: Schema, depth: int, circles: int) -> Shape:
+        protocol = self._protocol
+        items = items_of(schema, protocol)
+        properties = properties_of(schema, protocol)
+        if sum(map(bool, (items is not None, properties, plain_kinds(schema, protocol)))) > 1:
+            return Shape(stays=True)
+        kind = _KINDS.get(type_of(schema), "object" if properties else "any")
+        examples = [
+            _example(value) for value in cast("list[object]", schema.get("examples") or []) if value is not None
+        ]
+        if items is not None and not properties:
+            shape = Shape("list", item=self.shape(items, depth + 1, circles))
+        elif properties:
+            required = {
+                name for part in variants(schema, protocol) for name in cast("list[str]", part.get("required") or ())
+            }
+            keys = {
+                name: Key(self.shape(part, depth + 1, circles), not self._observed or name in required)
+                for name, part in properties.items()
+            }
+            more = _says_more(schema, protocol)
+            shape = Shape("object", keys, more, stays=more)
+        elif kind == "object":
+            shape = Shape("object", open=True, stays=_says_more(schema, protocol))
+        else:
+            return Shape(kind)
+        found = _union([shape, *(example for example in examples if example.kind == shape.kind)])
+        return found or shape
+
+
+def _says_more(schema: Schema, protocol: Protocol) -> bool:
+    """Whether the document says in words that other keys may come."""
+    return any(part.get("additionalProperties") not in (None, False) for part in variants(schema, protocol))
+
+
+def _example(value: object) -> Shape:
+    """What an example shows: its keys, and no more of its values than their kind."""
+    if isinstance(value, Mapping):
+        return Shape("object", {str(name): Key(_example(part)) for name, part in value.items()}, open=not value)
+    if isinstance(value, list):
+        return Shape("list", item=_union(map(_example, value)) or ANY)
+    if isinstance(value, bool):
+        return Shape("bool")
+    kinds: dict[type, Kind] = {int: "int", float: "float", str: "str"}
+    return Shape(kinds.get(type(value), "any"))
+
+
+def _union(shapes: Iterable[Shape]) -> Shape | None:
+    """What may be one or the other; None of nothing."""
+    found: Shape | None = None
+    for shape in shapes:
+        found = shape if found is None else _joined(found, shape, _either)
+    return found
+
+
+def _joined(one: Shape, other: Shape, lonely: Callable[[Key], Key]) -> Shape:
+    """The union of two shapes; `lonely` says what becomes of a key that only one of them has."""
+    if any(shape.kind == "any" and shape.stays for shape in (one, other)):
+        return Shape(stays=True)
+    if one.kind == other.kind == "object":
+        stays = one.stays or other.stays
+        keys = {name: key if name in other.keys else lonely(key) for name, key in one.keys.items()}
+        for name, key in other.keys.items():
+            mine = one.keys.get(name)
+            keys[name] = (
+                key if mine is None else Key(_joined(mine.shape, key.shape, lonely), mine.certain and key.certain)
+            )
+        return Shape("object", keys, stays or (one.open and other.open), stays=stays)
+    if one.kind == other.kind == "list":
+        return Shape("list", item=_joined(one.item or ANY, other.item or ANY, lonely))
+    if one.kind == other.kind:
+        return one
+    if "any" in (one.kind, other.kind):  # an empty list or a null says nothing of what else may be there
+        return other if one.kind == "any" else one
+    if {one.kind, other.kind} == {"int", "float"}:
+        return Shape("float")
+    return ANY
+
+
+def _either(key: Key) -> Key:
+    return key
+
+
+def _lacking(key: Key) -> Key:
+    """A documented key that no observation had."""
+    return replace(key, certain=False)

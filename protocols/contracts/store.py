@@ -1,0 +1,198 @@
+"""What was observed of APIs, kept in a folder: one file for each, by the hash of its document.
+
+A file is written as a whole and under a lock, so that several processes may learn at once. It holds JSON schemas that
+were learned from bodies, never the bodies themselves.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from protocols.contracts.contract import Contract, Shape, learned
+from protocols.dataflow.call_paths import steps
+from protocols.errors import UsageError
+from protocols.model import Protocol, Schema
+from protocols.schema_fields import Step
+
+__all__ = ["SIMULATED", "ContractStore", "Drift", "Edge", "Observed", "drift"]
+
+FORMAT = 1
+
+SIMULATED = "simulated"
+"""The folder in a store where what simulated services say is kept apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What was seen of one tool: how many good bodies, their schema, and how often each status came."""
+
+    bodies: int = 0
+    schema: Schema = field(default_factory=dict)
+    statuses: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Where an argument of calls that were answered well came from: a place in another tool's response, 0 standing for
+    any item; and how often."""
+
+    tool: str
+    argument: str
+    source: str
+    path: tuple[Step, ...]
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """One difference between document and service: `kind` is new (seen, not documented), missing (documented, not
+    always there) or changed (of another type); `path` is program text from the root of the tool's response."""
+
+    tool: str
+    kind: str
+    path: str
+    text: str
+
+
+class ContractStore:
+    """The contracts in a folder, which is made when something is first learned."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def file(self, protocol: Protocol) -> Path:
+        """Where what is known of an API is kept."""
+        return self.folder / f"{protocol.digest[:16] or 'unnamed'}.json"
+
+    def observed(self, protocol: Protocol) -> dict[str, Observed]:
+        """By tool. Raises: UsageError: The file is of another format, or none of ours."""
+        return self._read(protocol)[0]
+
+    def edges(self, protocol: Protocol) -> list[Edge]:
+        """Where arguments came from, the most frequent first. Raises: UsageError: As `observed`."""
+        return sorted(self._read(protocol)[1], key=lambda edge: -edge.times)
+
+    def _read(self, protocol: Protocol) -> tuple[dict[str, Observed], list[Edge]]:
+        file = self.file(protocol)
+        try:
+            data = json.loads(file.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}, []
+        except (OSError, ValueError) as error:
+            raise UsageError(f"{file} cannot be read: {error}") from None
+        if not isinstance(data, dict) or data.get("format") != FORMAT or not isinstance(data.get("tools"), dict):
+            raise UsageError(f"{file} is no contract of format {FORMAT}; move it away to begin anew")
+        try:
+            edges = [Edge(**{**one, "path": tuple(one["path"])}) for one in data.get("edges", [])]
+            return {name: Observed(**one) for name, one in data["tools"].items()}, edges
+        except (KeyError, TypeError) as error:
+            raise UsageError(f"{file} is damaged: {error}; move it away to begin anew") from None
+
+    def contract(self, protocol: Protocol) -> Contract:
+        """What document, examples and observations say together. Raises: UsageError."""
+        schemas = {name: one.schema for name, one in self.observed(protocol).items() if one.bodies}
+        return Contract(protocol, schemas)
+
+    def learn(self, protocol: Protocol, seen: Iterable[tuple[str, int, object]], edges: Iterable[Edge] = ()) -> None:
+        """Add replies (tool, status and parsed body) and where the arguments of calls came from.
+
+        Raises: UsageError: The folder cannot be written.
+        """
+        replies = [(tool, status, body) for tool, status, body in seen if tool in protocol]
+        edges = list(edges)
+        if not replies and not edges:
+            return
+        with self._locked(protocol):
+            known, kept = self._read(protocol)
+            flow = {replace(edge, times=0): edge.times for edge in kept}
+            for edge in edges:
+                flow[replace(edge, times=0)] = flow.get(replace(edge, times=0), 0) + edge.times
+            for tool, status, body in replies:
+                one = known.get(tool, Observed())
+                good = 200 <= status < 300 and isinstance(body, dict | list)
+                known[tool] = Observed(
+                    one.bodies + good,
+                    learned([body], one.schema) if good else one.schema,
+                    {**one.statuses, str(status): one.statuses.get(str(status), 0) + 1},
+                )
+            self._write(protocol, known, [replace(edge, times=times) for edge, times in flow.items()])
+
+    def _write(self, protocol: Protocol, known: Mapping[str, Observed], edges: Sequence[Edge]) -> None:
+        tools = {
+            name: {"bodies": one.bodies, "schema": dict(one.schema), "statuses": dict(one.statuses)}
+            for name, one in sorted(known.items())
+        }
+        data: dict[str, object] = {"format": FORMAT, "api": protocol.title, "document": protocol.digest, "tools": tools}
+        data["edges"] = [asdict(edge) for edge in edges]
+        descriptor, name = tempfile.mkstemp(dir=self.folder, suffix=".part")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(json.dumps(data, ensure_ascii=False, indent=1) + "\n")
+            Path(name).replace(self.file(protocol))
+        except OSError as error:
+            with suppress(OSError):
+                Path(name).unlink()
+            raise UsageError(f"{self.file(protocol)} cannot be written: {error.strerror or error}") from None
+
+    @contextmanager
+    def _locked(self, protocol: Protocol) -> Iterator[None]:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = (self.folder / f"{self.file(protocol).stem}.lock").open("a")
+        except OSError as error:
+            raise UsageError(f"{self.folder} cannot be written: {error.strerror or error}") from None
+        with lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def drift(protocol: Protocol, observed: Mapping[str, Observed]) -> list[Drift]:
+    """Where the service does not answer as its document says."""
+    found: list[Drift] = []
+    documented, seen = Contract(protocol), Contract(protocol, {})
+    for tool, one in sorted(observed.items()):
+        if tool not in protocol or not one.bodies:
+            continue
+        shape = documented.body(tool)
+        real = seen.shape(one.schema)
+        if shape is not None:
+            found += _compared(tool, (), shape, real)
+        told = {response.status for response in protocol.tool(tool).responses}
+        for status in one.statuses:
+            if not told & {status, f"{status[0]}XX", "default"}:
+                found.append(Drift(tool, "new", "", f"status {status} is not documented"))
+    return found
+
+
+def _compared(tool: str, path: tuple[Step, ...], told: Shape, real: Shape) -> Iterator[Drift]:
+    """The differences at a place and below it."""
+    where = steps(path)
+    if "any" in (told.kind, real.kind):
+        return
+    if told.kind != real.kind and not (told.kind == "float" and real.kind == "int"):
+        yield Drift(tool, "changed", where, f"documented as {told.kind}, is {real.kind}")
+        return
+    if told.kind == "list":
+        if told.item is not None and real.item is not None:
+            yield from _compared(tool, (*path, 0), told.item, real.item)
+        return
+    if told.kind != "object" or not told.keys:
+        return
+    for key, one in real.keys.items():
+        if key not in told.keys:
+            if not told.open:
+                yield Drift(tool, "new", steps((*path, key)), f"{one.shape.kind}, not documented")
+        else:
+            yield from _compared(tool, (*path, key), told.keys[key].shape, one.shape)
+    for key in told.keys:
+        if key not in real.keys:
+            yield Drift(tool, "missing", steps((*path, key)), "documented, never there")
+        elif not real.keys[key].certain:
+            yield Drift(tool, "missing", steps((*path, key)), "documented, not always there")

@@ -1,0 +1,1 @@
+"""Which response field feeds which argument."""

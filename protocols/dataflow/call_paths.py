@@ -1,0 +1,155 @@
+"""Lead from an object that a program holds to a field that another tool returns.
+
+`person["birthday"]` fails when a search lists people without their birthdays. The data flow between the tools knows
+the way: `GET_person_person_id(person_id=person["id"])["birthday"]`, over as many calls as it takes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from protocols.dataflow.graph import ProtocolGraph, Source, chosen
+from protocols.dataflow.identifiers import Want
+from protocols.schema_fields import Step
+from protocols.text.words import SEARCHES, WRAPPERS, noun_of
+
+__all__ = ["Held", "Route", "route_to_field", "route_to_resource", "search_expression", "steps"]
+
+_MOST = 3
+"""Calls that a way may take."""
+_COMMON = 3
+"""A field inside other objects says something only when no more tools than these return it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An object that a program holds: its text there, and the place it came from, 0 standing for any item."""
+
+    text: str
+    tool: str
+    path: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The program text of the response of the last call on the way, its tool, and where the field is in there."""
+
+    text: str
+    tool: str
+    path: tuple[Step, ...]
+
+    def __str__(self) -> str:
+        return self.text + steps(self.path)
+
+
+def route_to_field(
+    graph: ProtocolGraph, field: str, held: Sequence[Held], given: Mapping[Want, str], among: Sequence[str]
+) -> Route | None:
+    """The shortest way to a field, or None.
+
+    Args:
+        graph: The data flow of the protocol.
+        field: The name of the field that is looked for.
+        held: Objects that the program holds, the likeliest to start from first.
+        given: Identifiers that the program used already, by what they are: their text.
+        among: Tools that may be called; of ways of the same length the one to the earlier tool is taken.
+    """
+    for calls in _onwards(graph, held, given, among):
+        found = [
+            (len(_keys(path)), place, Route(call.text, call.tool, path))
+            for place, call in enumerate(calls)
+            if (path := _place(graph, call.tool, field, among)) is not None
+        ]
+        if found:
+            return min(found, key=lambda item: item[:2])[2]
+    return None
+
+
+def route_to_resource(
+    graph: ProtocolGraph, name: str, held: Sequence[Held], given: Mapping[Want, str], among: Sequence[str]
+) -> Route | None:
+    """The call for what stands under an object by a name: `film["credits"]` is what `/films/{id}/credits` returns."""
+    for calls in _onwards(graph, held, given, among):
+        for call in calls:
+            last = graph.protocol.tool(call.tool).path.rstrip("/").rpartition("/")[2]
+            if not last.startswith("{") and noun_of(last) == noun_of(name):
+                return Route(call.text, call.tool, ())
+    return None
+
+
+def search_expression(graph: ProtocolGraph, sources: Sequence[Source], name: str) -> str | None:
+    """The program text that finds what a name calls by the first source that searches by words; None without one."""
+    for source in sources:
+        tool = graph.protocol.tool(source.tool)
+        required = [parameter for parameter in tool.arguments if parameter.required]
+        wanted = [parameter for parameter in required if parameter.argument.lower() in SEARCHES]
+        if not required:  # a list that can be searched is searched
+            wanted = [parameter for parameter in tool.arguments if parameter.argument.lower() in SEARCHES][:1]
+        given = {parameter.argument: json.dumps(name, ensure_ascii=False) for parameter in wanted[:1]}
+        given.update(chosen(tool, source))
+        if wanted and not source.header and all(parameter.argument in given for parameter in required):
+            inside = ", ".join(f"{argument}={text}" for argument, text in given.items())
+            return f"{tool.name}({inside}){steps(source.path)}" + ('.split("/")[-1]' if source.link else "")
+    return None
+
+
+def _onwards(
+    graph: ProtocolGraph, held: Sequence[Held], given: Mapping[Want, str], among: Sequence[str]
+) -> Iterator[list[Held]]:
+    """The calls that can be made from what is held, then those that can be made from their responses, and so on."""
+    reached = list(held)
+    seen = {one.tool for one in held}
+    for length in range(_MOST):
+        reached = [
+            Held(f"{name}({argument}={text})", name, ())
+            for name in among
+            if name not in seen
+            and (argument := _only(graph, name)) is not None
+            and (text := _filled(graph, name, argument, reached, {} if length else given)) is not None
+        ]
+        seen.update(call.tool for call in reached)
+        yield reached
+
+
+def steps(path: tuple[Step, ...]) -> str:
+    """A path as program text: `["results"][0]["id"]`."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in path)
+
+
+def _only(graph: ProtocolGraph, name: str) -> str | None:
+    """The one required argument of a tool that reads, if it is an identifier; None otherwise."""
+    tool = graph.protocol.tool(name)
+    required = [parameter.argument for parameter in tool.arguments if parameter.required]
+    alone = len(required) == 1 and not tool.writes and graph.want(name, required[0]) is not None
+    return required[0] if alone else None
+
+
+def _filled(
+    graph: ProtocolGraph, name: str, argument: str, reached: Sequence[Held], given: Mapping[Want, str]
+) -> str | None:
+    """The text that fills a tool's argument from what is reached, or None."""
+    want = graph.want(name, argument)
+    if want is not None and want in given:
+        return given[want]
+    for held in reached:
+        for source in graph.producers(name, argument, (held.tool,)):
+            if source.header is None and source.path[: len(held.path)] == held.path:
+                last = '.split("/")[-1]' if source.link else ""
+                return held.text + steps(source.path[len(held.path) :]) + last
+    return None
+
+
+def _place(graph: ProtocolGraph, tool: str, name: str, among: Collection[str]) -> tuple[Step, ...] | None:
+    """Where a field is in a tool's response, outermost first; None if it is not, or inside others in many tools."""
+    places = graph.returned(tool).get(name)
+    if not places:
+        return None
+    inside = len(_keys(places[0])) > 1
+    return None if inside and sum(name in graph.returned(other) for other in among) > _COMMON else places[0]
+
+
+def _keys(path: tuple[Step, ...]) -> list[str]:
+    """The keys of a path, mere wrappers such as "results" left out."""
+    return [step for step in path if isinstance(step, str) and noun_of(step) not in WRAPPERS]

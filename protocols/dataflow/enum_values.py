@@ -1,0 +1,52 @@
+"""The fixed words that an API answers with: values of enumerations, and those that examples repeat."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from typing import cast
+
+from protocols.model import Protocol
+from protocols.schema_fields import fields
+
+__all__ = ["vocabulary"]
+
+_MOST = 200
+"""Different values from which on a field is taken to hold free text."""
+
+
+def vocabulary(protocol: Protocol) -> dict[str, frozenset[str]]:
+    """For each field that draws on a fixed set of words, those words: from its enumeration and the examples.
+
+    A field whose values hardly ever repeat (a name, a title) has none.
+    """
+    seen: dict[str, list[str]] = defaultdict(list)
+    fixed: dict[str, set[str]] = defaultdict(set)
+    for tool in protocol.tools:
+        for response in tool.responses:
+            for example in response.examples:
+                _collect(example, "", seen)
+        if (success := tool.success) is not None and success.schema is not None:
+            for field in fields(success.schema, protocol, 3):
+                allowed = cast("list[object]", field.schema.get("enum") or [])
+                fixed[field.name].update(value for value in allowed if isinstance(value, str))
+    for name, texts in seen.items():
+        counts = Counter(texts)
+        if len(texts) >= 4 and len(counts) <= min(_MOST, 0.7 * len(texts)):
+            fixed[name].update(counts)
+    return {name: frozenset(value for value in values if _is_word(value)) for name, values in fixed.items() if values}
+
+
+def _collect(value: object, name: str, seen: dict[str, list[str]]) -> None:
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            _collect(part, str(key), seen)
+    elif isinstance(value, list):
+        for part in value:
+            _collect(part, name, seen)
+    elif isinstance(value, str) and name:
+        seen[name].append(value)
+
+
+def _is_word(value: str) -> bool:
+    return 3 <= len(value) <= 24 and value.replace(" ", "").isalpha() and len(value.split()) <= 2

@@ -1,0 +1,584 @@
+"""Which response field of which tool can feed which argument of which other.
+
+A small model does not find this by reading documents; one line that says where an identifier comes from is worth more
+to it than a page of schema. The graph is read from names, types, path segments and the shapes of objects alone, so it
+holds for any API.
+
+An identifier is a pair of a noun and an attribute: `film_uuid`, `filmUuid`, and `uuid` in `/films/{uuid}` all want the
+uuid of a film. A response field offers the same kind of pair; what an object is (its noun) follows from the key around
+it, its discriminator, the words of the path, and how much it resembles the objects that a tool is known to return.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import cast
+
+import networkx as nx
+
+from protocols.dataflow.identifiers import Want, attribute_of, entry_of, literals_of, noun_of_identifier, want_of
+from protocols.dataflow.operations import looks_like_read
+from protocols.model import Protocol, Schema, Tool
+from protocols.schema_fields import (
+    Field,
+    Step,
+    fields,
+    is_expandable,
+    items_of,
+    plain_kinds,
+    properties_of,
+    type_of,
+    wrapper_of,
+)
+from protocols.text.words import PAGING, SEARCHES, SIZES, WRAPPERS, is_identifier, noun_of, singular, words
+
+__all__ = ["ProtocolGraph", "Source", "chosen"]
+
+_LINKS = frozenset({"href", "url", "link", "self"})
+_SELVES = frozenset({"user", "account", "profile", "member", "customer"})
+"""What `/me` is, in the words of an API."""
+_KIN = frozenset({"following", "next", "original", "parent", "preceding", "previous", "root"})
+"""Words of keys that refer to another thing of the same kind."""
+_FILTERS = 3
+"""Optional arguments from which on a tool returns anything as long as it is told none of them."""
+_MAY_LACK = 2.0
+"""What a field loses that lies in a relation, which is there only where the service expands it."""
+_LEAST = 1.0
+"""Score under which a field is not taken for a source."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A place in a response that can fill an argument.
+
+    `path` leads there from the root of the response body, 0 standing for any item. With `header` set the value is in
+    that header instead, and with `link` the value is the last segment of the URL found at `path`. `noun` is the kind of
+    thing that the tool has to be asked for, where it returns several: `tracks` of `/top/{type}`.
+    """
+
+    tool: str
+    path: tuple[Step, ...]
+    score: float
+    header: str | None = None
+    link: bool = False
+    noun: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """A field of a response that may hold an identifier: where it is, the JSON type of the value, whether it is one of
+    a list, and whether it stands for a thing that could be there itself."""
+
+    field: Field
+    path: tuple[Step, ...]
+    kind: str
+    listed: bool
+    stands: bool
+    beside: Mapping[str, Schema]
+    """The properties of the object that holds it."""
+
+
+class ProtocolGraph:
+    """The data flow between the tools of a protocol, ranked; built once, asked often.
+
+    `nouns` are the kinds of things that tools ask an identifier of.
+    """
+
+    def __init__(self, protocol: Protocol) -> None:
+        self.protocol = protocol
+        self._tools = {tool.name: tool for tool in protocol.tools}
+        self._wants: dict[tuple[str, str], Want] = {}
+        self._entries: dict[tuple[str, str], str] = {}
+        things = {noun_of(literal) for tool in protocol.tools for literal in literals_of(tool.path)}
+        for tool in protocol.tools:
+            for parameter in tool.arguments:
+                if (held := entry_of(parameter, things, protocol)) is not None:
+                    self._wants[tool.name, parameter.argument], self._entries[tool.name, parameter.argument] = held
+                elif (want := want_of(tool, parameter, things, protocol)) is not None:
+                    self._wants[tool.name, parameter.argument] = want
+        self.nouns = frozenset(want.noun for want in self._wants.values() if want.noun)
+        self._returned: dict[str, Mapping[str, tuple[tuple[Step, ...], ...]]] = {}
+        self._ranked: dict[tuple[Want, str], tuple[Source, ...]] = {}
+        self._observed: dict[tuple[str, str], dict[Source, None]] = {}
+        self._wrapping: dict[str, frozenset[str]] = {}
+
+    # What is wanted and offered ------------------------------------------------------------------------------------
+
+    def want(self, tool: str, argument: str) -> Want | None:
+        """What an argument asks for; None when it is no identifier of another tool's things."""
+        return self._wants.get((tool, argument))
+
+    def entry(self, tool: str, argument: str) -> str:
+        """The key of an identifier in the entries of a list that an argument takes: `uri` where `tracks` is a list of
+        `{"uri": …}`; empty where the argument is no such list."""
+        return self._entries.get((tool, argument), "")
+
+    def producers(
+        self, tool: str, argument: str, among: Collection[str] | None = None, noun: str | None = None
+    ) -> tuple[Source, ...]:
+        """Where the value of an argument can come from, best first; empty when it comes from the question alone.
+
+        Args:
+            tool: Name of the tool that takes the argument.
+            argument: The argument's name in a program.
+            among: Only tools of these names count as sources; all by default.
+            noun: The kind of thing that is wanted; by default the one of `want`.
+        """
+        seen = tuple(s for s in self._observed.get((tool, argument), {}) if among is None or s.tool in among)
+        want = self._wants.get((tool, argument))
+        if want is None:
+            return seen
+        want = replace(want, noun=noun) if noun is not None else want
+        parameter = self._tools[tool].argument(argument)
+        key = (want, type_of(parameter.schema) if parameter else "")
+        if key not in self._ranked:
+            self._ranked[key] = tuple(self._rank(*key))
+        places = {(s.tool, s.path) for s in seen}
+        likely = (s for s in self._ranked[key] if s.tool != tool and (s.tool, s.path) not in places)
+        return (*seen, *(s for s in likely if among is None or s.tool in among))
+
+    def observe(self, tool: str, argument: str, source: str, path: tuple[Step, ...]) -> None:
+        """A call that was answered well had this argument from there: from now on that counts as its best source."""
+        general = tuple(0 if isinstance(step, int) else step for step in path)
+        self._observed.setdefault((tool, argument), {})[Source(source, general, 1.0)] = None
+
+    @property
+    def observations(self) -> int:
+        """How many sources were observed."""
+        return sum(map(len, self._observed.values()))
+
+    def needs(self, tool: str) -> tuple[str, ...]:
+        """The required arguments of a tool that other tools have to yield, in signature order."""
+        arguments = self._tools[tool].arguments
+        return tuple(p.argument for p in arguments if p.required and self.producers(tool, p.argument))
+
+    def closure(self, names: Iterable[str], among: Collection[str] | None = None) -> tuple[str, ...]:
+        """The tools and, behind them, the best producer of each required identifier, until nothing is missing.
+
+        With `among`, only tools of these names are added.
+        """
+        chosen = dict.fromkeys(names)
+        queue = list(chosen)
+        while queue:
+            tool = queue.pop(0)
+            for argument in self.needs(tool):
+                best = self.producers(tool, argument, among)[:1]
+                queue.extend(source.tool for source in best if source.tool not in chosen)
+                chosen.update(dict.fromkeys(source.tool for source in best))
+        return tuple(chosen)
+
+    @cached_property
+    def roots(self) -> tuple[str, ...]:
+        """Tools that can be called from the question alone."""
+        return tuple(name for name in self._tools if not self.needs(name))
+
+    @cached_property
+    def graph(self) -> nx.MultiDiGraph[str]:
+        """Tools as nodes (attribute `root`), and an edge for each source of each argument, best first.
+
+        Edge attributes: `argument`, `path`, `rank` (from 0), `score`.
+        """
+        graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
+        for name in sorted(self._tools, key=lambda name: name not in self.roots):
+            graph.add_node(name, root=name in self.roots)
+        for tool, argument in self._wants:
+            for rank, source in enumerate(self.producers(tool, argument)):
+                graph.add_edge(source.tool, tool, argument=argument, path=source.path, rank=rank, score=source.score)
+        return graph
+
+    def returned(self, tool: str) -> Mapping[str, tuple[tuple[Step, ...], ...]]:
+        """The fields that a tool's response documents, at most two objects deep: where each is, outermost first."""
+        if tool not in self._returned:
+            schema = _body(self._tools[tool])
+            found: dict[str, list[tuple[Step, ...]]] = {}
+            for field in fields(schema, self.protocol, 2) if schema is not None else ():
+                found.setdefault(field.name, []).append(field.path)
+            self._returned[tool] = {name: tuple(places) for name, places in found.items()}
+        return self._returned[tool]
+
+    def lists(self, tool: str) -> list[tuple[Step, ...]]:
+        """Where the lists are that a tool is called for, by the words of its path; `()` for the response itself.
+
+        Also the only list that there is, where all else is about its pages; and one in an object of such a name, as in
+        `["daily"]["data"]`.
+        """
+        schema = _body(self._tools[tool])
+        wrappers = self._wrappers(self._tools[tool])
+        about = {"", *map(noun_of, literals_of(self._tools[tool].path)[-1:]), *map(singular, words(tool)), *wrappers}
+        outer = list(self._objects(schema)) if schema is not None else []
+        found: list[tuple[Step, ...]] = [(key,) if key else () for key, _ in outer if noun_of(key) in about]
+        if len(outer) == 1 and not found and schema is not None:
+            rest = properties_of(schema, self.protocol).keys() - {outer[0][0]}
+            return [(outer[0][0],)] if all(PAGING.issuperset(words(key)) for key in rest - {"id"}) else []
+        if schema is None or outer:
+            return found
+        inner = [
+            (name, key)
+            for name, part in properties_of(schema, self.protocol).items()
+            for key, _ in self._objects(part)
+            if key and noun_of(key) in about
+        ]
+        return list(inner) if len(inner) == 1 and noun_of(inner[0][0]) in about else []
+
+    def searches(self, tool: str) -> bool:
+        """Whether a tool takes words of the question and nothing else that is required."""
+        required = [p.argument.lower() for p in self._tools[tool].arguments if p.required]
+        return bool(required) and SEARCHES.issuperset(required)
+
+    def hint(self, tool: str, argument: str, among: Collection[str] | None = None, most: int = 1) -> str:
+        """One line that says where an argument comes from; empty when that is plain or unknown.
+
+        Up to `most` sources are named: the best, then such as need an identifier themselves, for longer chains.
+
+        Example: `person_id: int — from GET_search_person(query=…)["results"][0]["id"]`.
+        """
+        found = self.producers(tool, argument, among)
+        sources = [*found[:1], *(source for source in found[1:] if self.needs(source.tool))][:most]
+        parameter = self._tools[tool].argument(argument)
+        if not sources or parameter is None:
+            return ""
+        kind = {"integer": "int", "number": "float", "boolean": "bool"}.get(type_of(parameter.schema), "str")
+        if entry := self.entry(tool, argument):
+            kind = f'[{{"{entry}": str}}]'
+        return f"{argument}: {kind} — from " + " or ".join(self.expression(source) for source in sources)
+
+    def expression(self, source: Source) -> str:
+        """The program text that reads a source: a call with its required arguments and the way into its response."""
+        tool = self._tools[source.tool]
+        told = chosen(tool, source)
+        required = [f"{p.argument}={told.get(p.argument, '…')}" for p in tool.arguments if p.required]
+        call = f"{source.tool}({', '.join(required)})"
+        if source.header:
+            return f"the response header {source.header} of {call}"
+        steps = "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in source.path)
+        return call + steps + ('.split("/")[-1]' if source.link else "")
+
+    def kind(self, tool: str, path: tuple[Step, ...], properties: Mapping[str, Schema]) -> str:
+        """What an object in a response is, as a noun: the key around it, or what it resembles; "item" if unknown."""
+        keys = [step for step in path if isinstance(step, str)]
+        if keys and noun_of(keys[-1]) not in self._wrappers(self._tools[tool]):
+            return noun_of(keys[-1])
+        probe = Field((*path, "id"), {}, {"properties": properties})
+        sure = {noun: self._is_a(self._tools[tool], probe, noun, properties) for noun in sorted(self.nouns)}
+        best = max(sure, key=lambda noun: sure[noun], default="")
+        literals = literals_of(self._tools[tool].path)
+        return best if best and sure[best] > 0 else noun_of(literals[-1]) if literals else "item"
+
+    # How objects are told apart ------------------------------------------------------------------------------------
+
+    @cached_property
+    def _signatures(self) -> dict[str, set[str]]:
+        """For each noun, the properties of the objects that are known to be one: details first, else list items."""
+        found: dict[str, set[str]] = {}
+        listed: dict[str, set[str]] = {}
+        for tool in self.protocol.tools:
+            schema = _body(tool)
+            if schema is None or tool.method != "GET":
+                continue
+            literals = literals_of(tool.path)
+            last = tool.path.rstrip("/").rpartition("/")[2]
+            if last.startswith("{"):
+                wants = [self._wants.get((tool.name, p.argument)) for p in tool.parameters if f"{{{p.name}}}" == last]
+                for want in wants:
+                    if want is not None:
+                        found.setdefault(want.noun, set()).update(self._unwrapped(schema))
+            elif literals and (noun := noun_of(literals[-1])) in self.nouns:
+                for key, item in self._objects(schema):
+                    if noun_of(key) in {"", noun, *self._wrappers(tool)}:
+                        listed.setdefault(noun, set()).update(properties_of(item, self.protocol))
+        found = {**listed, **found}
+        return {noun: names for noun, names in found.items() if names}
+
+    @cached_property
+    def _rarity(self) -> dict[str, float]:
+        """How telling a property name is: rare ones tell more about what an object is than `id` or `name`."""
+        counts: Counter[str] = Counter()
+        for names in self._signatures.values():
+            counts.update(names)
+        total = len(self._signatures) + 1
+        return {name: math.log(1 + total / count) for name, count in counts.items()}
+
+    def _wrappers(self, tool: Tool) -> frozenset[str]:
+        """Nouns of keys that only wrap what a tool's response is about."""
+        if tool.name not in self._wrapping:
+            schema = _body(tool)
+            noun = noun_of(wrapper_of(schema, self.protocol)) if schema is not None else ""
+            self._wrapping[tool.name] = WRAPPERS | {noun} if noun and noun not in self.nouns else WRAPPERS
+        return self._wrapping[tool.name]
+
+    def _unwrapped(self, schema: Schema) -> Mapping[str, Schema]:
+        """The properties of the one thing that a response is about."""
+        properties = properties_of(schema, self.protocol)
+        key = wrapper_of(schema, self.protocol)
+        return properties_of(properties[key], self.protocol) if key else properties
+
+    def _objects(self, schema: Schema) -> Iterator[tuple[str, Schema]]:
+        """The response's outermost lists of objects, as key of the list (empty for the body itself) and item schema."""
+        items = items_of(schema, self.protocol)
+        if items is not None:
+            yield "", items
+            return
+        for name, part in properties_of(schema, self.protocol).items():
+            items = items_of(part, self.protocol)
+            if items is not None and properties_of(items, self.protocol):
+                yield name, items
+
+    def _resemblance(self, names: Collection[str], noun: str) -> float:
+        """How much an object's properties are those of a noun: 0 to 1, rare properties weighing more."""
+        signature = self._signatures.get(noun)
+        if not signature or not names:
+            return 0.0
+        weight = self._rarity
+        shared = sum(weight[name] for name in signature.intersection(names))
+        both = sum(weight[name] for name in signature) * sum(weight.get(name, 1.0) for name in names)
+        return shared / math.sqrt(both) if both else 0.0
+
+    def _is_a(self, tool: Tool, field: Field, noun: str, names: Mapping[str, Schema]) -> float:
+        """How sure it is (0 to about 6) that the object which holds a field is what the noun says."""
+        named = [name for name in names if _KIN.isdisjoint(words(name))]
+        if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in named):
+            return 0.0  # it refers to such a thing by another key, so it is none itself
+        keys = [key for key in field.container if noun_of(key) not in self._wrappers(tool)]
+        if asked := self._returned_kinds(tool):
+            return 4.0 if noun in asked and not keys else 0.0
+        score = 0.0
+        told = _discriminator(names)
+        if told:
+            score += 3.0 if noun in told else -3.0 if self.nouns & told else 0.0
+        if not keys and noun in _SELVES and literals_of(tool.path)[-1:] in (["me"], ["self"]):
+            return score + 4.0
+        if keys and noun_of(keys[-1]) in self.nouns:
+            return score + (3.5 if noun_of(keys[-1]) == noun else -2.0)
+        last = noun_of((literals_of(tool.path) or [""])[-1])
+        if not keys and last != noun and last in self.nouns:
+            return 0.0  # a list at the root holds what the path ends in
+        if not keys and last == noun and not tool.path.rstrip("/").endswith("}"):
+            score += 1.5
+        likeness = {other: self._resemblance(names, other) for other in self.nouns}
+        best = max(likeness.values(), default=0.0)
+        if likeness.get(noun, 0.0) >= 0.5:
+            score += 3.0 * likeness[noun] - (0.0 if likeness[noun] >= best - 0.15 else 1.5)
+        elif self._signatures.get(noun) and best >= 0.6:
+            score -= 1.5
+        score += _path_words(tool.path, noun) * (0.7 if keys else 1.0)
+        return score
+
+    def _returned_kinds(self, tool: Tool) -> frozenset[str]:
+        """The kinds of things of which a tool returns the one that its path ends in: `/top/{type}`."""
+        last = tool.path.rstrip("/").rpartition("/")[2]
+        for parameter in tool.parameters:
+            if last == f"{{{parameter.name}}}":
+                values = cast("list[object]", parameter.schema.get("enum") or [])
+                return self.nouns.intersection(noun_of(str(value)) for value in values)
+        return frozenset()
+
+    # Ranking -------------------------------------------------------------------------------------------------------
+
+    def _rank(self, want: Want, kind: str) -> list[Source]:
+        """The best field of each tool that offers what is wanted, as a value of the JSON type `kind`."""
+        order = {name: index for index, name in enumerate(self._tools)}
+        offers = [source for tool in self.protocol.tools for source in self._offers(tool, want, kind)]
+        writes = {tool.name for tool in self.protocol.tools if tool.writes and not looks_like_read(tool)}
+        offers.sort(
+            key=lambda source: (
+                source.tool in writes,
+                -round(source.score, 3),
+                len(source.path),
+                order[source.tool],
+            )
+        )
+        best: dict[str, Source] = {}
+        for source in offers:
+            best.setdefault(source.tool, source)
+        return list(best.values())
+
+    @cached_property
+    def _telling(self) -> dict[str, list[_Offer]]:
+        """The fields of each tool's response that hold an identifier, a link, or a relation that can be expanded."""
+        found = {}
+        for tool in self.protocol.tools:
+            schema = _body(tool)
+            offers = map(self._offer, fields(schema, self.protocol)) if schema is not None else ()
+            found[tool.name] = [offer for offer in offers if offer is not None]
+        return found
+
+    def _offer(self, field: Field) -> _Offer | None:
+        """A field as a source of identifiers; None where it is none."""
+        items = items_of(field.schema, self.protocol)
+        path = (*field.path, 0) if items is not None else field.path
+        schema = items if items is not None else field.schema
+        if noun_of(field.name) in self.nouns and is_expandable(schema, self.protocol):
+            return _Offer(field, path, plain_kinds(schema, self.protocol)[0], items is not None, True, {})
+        kind = type_of(schema)
+        if not is_identifier(field.name) and not _is_link(field):
+            return None
+        if kind in ("object", "array") or (not kind and properties_of(schema, self.protocol)):
+            return None
+        return _Offer(field, path, kind, items is not None, False, properties_of(field.owner, self.protocol))
+
+    def _offers(self, tool: Tool, want: Want, kind: str) -> Iterator[Source]:
+        response = tool.success
+        if response is None or want in [self._wants.get((tool.name, p.argument)) for p in tool.arguments if p.required]:
+            return  # who has to say what is wanted yields nothing new
+        for name in response.headers:
+            if attribute_of(name) == want.attribute and noun_of_identifier(name) == want.noun:
+                yield Source(tool.name, (), 3.0 + self._ease(tool, want, False), header=name)
+        for offer in self._telling[tool.name]:
+            field, offered = offer.field, offer.kind
+            sure = self._sure(tool, offer, want)
+            link = False
+            if sure <= 0 and offered in {"string", ""} and self._links_to(field, want):
+                sure, link = 2.0, True
+            if sure <= 0:
+                continue
+            wrappers = self._wrappers(tool) | {want.noun}
+            score = sure + self._ease(tool, want, bool(field.container)) - _depth(field, wrappers)
+            if field.expanded:
+                score -= _MAY_LACK
+            if kind and offered and kind != offered and {kind, offered} != {"integer", "number"}:
+                score -= 0.5
+            if offer.listed:
+                score -= 0.5
+            if score >= _LEAST - 3.0 and sure >= _LEAST:
+                noun = want.noun if want.noun in self._returned_kinds(tool) else ""
+                yield Source(tool.name, offer.path, score, link=link, noun=noun)
+
+    def _sure(self, tool: Tool, offer: _Offer, want: Want) -> float:
+        """How sure it is that a field holds what is wanted, by its own name first and then by what its object is."""
+        field, name = offer.field, offer.field.name
+        if offer.stands:
+            return 2.0 if noun_of(name) == want.noun else 0.0
+        attribute = attribute_of(name)
+        if attribute is None:
+            return 0.0
+        own = noun_of_identifier(name)
+        if own:
+            if own != want.noun or attribute != want.attribute:
+                return 0.0
+            if not _KIN.isdisjoint(words(name)):
+                return _LEAST  # most have none
+            return 5.0 if field.container and noun_of(field.container[-1]) == want.noun else 4.0
+        if attribute != want.attribute:
+            return 0.0
+        return max(self._is_a(tool, field, want.noun, offer.beside), 0.0)
+
+    def _links_to(self, field: Field, want: Want) -> bool:
+        """Whether a field is a URL of the wanted thing: `links.film`, or `href` in an object called film."""
+        if not _is_link(field):
+            return False
+        around = [noun_of(key) for key in (*field.container, field.name)]
+        return want.noun in around and self._addressed(want.noun)
+
+    def _addressed(self, noun: str) -> bool:
+        """Whether some tool's path ends with an identifier of the noun, so that a link's last segment is one."""
+        return any(
+            (want := self._wants.get((tool.name, p.argument))) is not None
+            and want.noun == noun
+            and tool.path.rstrip("/").endswith(f"{{{p.name}}}")
+            for tool in self.protocol.tools
+            for p in tool.parameters
+        )
+
+    def _is_home(self, tool: Tool) -> bool:
+        """Whether what a tool lists is found one by one right below it: `/films` of `/films/{id}`."""
+        return tool.path.rstrip("/") in self._homes
+
+    @cached_property
+    def _homes(self) -> frozenset[str]:
+        paths = [tool.path.rstrip("/") for tool in self.protocol.tools]
+        return frozenset(path.rpartition("/")[0] for path in paths if path.endswith("}"))
+
+    def _lists(self, tool: Tool) -> bool:
+        """Whether a tool returns many things rather than one."""
+        schema = _body(tool)
+        kept = {"", *map(noun_of, literals_of(tool.path)), *self._wrappers(tool)}
+        return schema is not None and any(noun_of(key) in kept for key, _ in self._objects(schema))
+
+    def _ease(self, tool: Tool, want: Want, inner: bool) -> float:
+        """How easily a tool is reached: from the question alone is best, through other identifiers worse.
+
+        `inner` tells whether the field lies within something else that the tool returns.
+        """
+        required = [p for p in tool.arguments if p.required]
+        wants = [self._wants.get((tool.name, p.argument)) for p in required]
+        literals = literals_of(tool.path)
+        last = noun_of(literals[-1]) if literals else ""
+        score = 0.0
+        score -= 1.5 * sum(other is not None for other in wants)
+        if tool.writes:
+            score -= 2.0
+        if not required and not self._lists(tool):
+            score -= 2.5 * bool(inner)  # what happens to lie in the one thing it returns is not what one asked for
+        elif not required:
+            told = words(tool.path) + words(tool.name)
+            searches = any(p.argument.lower() in SEARCHES for p in tool.arguments)
+            filters = [p for p in tool.arguments if SIZES.isdisjoint(words(p.argument))]
+            score += 0.5 + (1.0 if last == want.noun else 0.0) - 3.0 * ("random" in told)
+            anything = not searches and len(filters) > _FILTERS and not (last == want.noun and self._is_home(tool))
+            score += 1.25 * searches - 3.5 * anything
+        elif all(other is None for other in wants):
+            ends = last == want.noun or want.noun in self._returned_kinds(tool)
+            score += 2.0 if ends or "search" in words(tool.path) else 0.0
+        return score
+
+
+def chosen(tool: Tool, source: Source) -> dict[str, str]:
+    """The required arguments that say which kind of thing is asked for, as program text: `type=["artist"]` where what
+    is wanted stands in the list of artists."""
+    nouns = {noun_of(step) for step in source.path if isinstance(step, str)} - WRAPPERS | {source.noun}
+    found = {}
+    for parameter in tool.arguments:
+        items = parameter.schema.get("items")
+        listed = isinstance(items, Mapping)
+        values = cast("Schema", items).get("enum") if listed else parameter.schema.get("enum")
+        if parameter.required and isinstance(values, list):
+            named = [value for value in values if isinstance(value, str) and noun_of(value) in nouns]
+            if len(named) == 1:
+                found[parameter.argument] = f'["{named[0]}"]' if listed else f'"{named[0]}"'
+    return found
+
+
+def _is_link(field: Field) -> bool:
+    return bool(_LINKS.intersection(words(field.name)) or _LINKS.intersection(map(noun_of, field.container)))
+
+
+def _path_words(path: str, noun: str) -> float:
+    """How much a tool's path speaks of a noun: as its last segment most, as the owner of something else least."""
+    segments = [segment for segment in path.split("/") if segment]
+    literals = [segment for segment in segments if not segment.startswith("{")]
+    if not literals:
+        return 0.0
+    if noun_of(literals[-1]) == noun:
+        return 2.0
+    if noun in [singular(word) for word in words(literals[-1])]:
+        return 1.5
+    for segment, following in zip(segments, [*segments[1:], ""], strict=True):
+        if noun in [singular(word) for word in words(segment)] and not segment.startswith("{"):
+            return 0.5 if following.startswith("{") else 1.0
+    return 0.0
+
+
+def _discriminator(names: Mapping[str, Schema]) -> set[str]:
+    """The nouns that an object's `type`-like property may name; empty when it has none with few values."""
+    for name, schema in names.items():
+        if not words(name) or words(name)[-1] not in {"type", "kind", "object"}:
+            continue
+        values = [*cast("list[object]", schema.get("enum") or []), schema.get("const")]
+        told = {noun_of(value) for value in values if isinstance(value, str)}
+        if 0 < len(told) <= 3:
+            return told
+    return set()
+
+
+def _depth(field: Field, wrappers: Collection[str]) -> float:
+    """What digging costs: each object or list around the field, wrappers less."""
+    return sum(0.15 if noun_of(key) in wrappers else 1.0 for key in field.container)
+
+
+def _body(tool: Tool) -> Schema | None:
+    response = tool.success
+    return response.schema if response is not None else None

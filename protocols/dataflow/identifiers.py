@@ -1,0 +1,126 @@
+"""What an argument of a tool asks for, read from its name, its text and the path: an attribute of a kind of thing.
+
+`film_uuid`, `filmUuid`, and `uuid` in `/films/{uuid}` all want the uuid of a film.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import cast
+
+from protocols.model import Parameter, Protocol, Schema, Tool
+from protocols.schema_fields import is_expandable, items_of, properties_of, type_of
+from protocols.text.words import ID_WORDS, is_identifier, noun_of, singular, words
+
+__all__ = ["Want", "attribute_of", "entry_of", "literals_of", "noun_of_identifier", "want_of"]
+
+_STRONG = frozenset({"id", "uuid", "guid", "ref", "slug", "uri", "identifier", "handle"})
+_VERBS = frozenset({"fetch", "filter", "find", "get", "list", "lookup", "query"})
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """What an argument asks for: the `attribute` (id, uuid…) of a `noun` (person, film…)."""
+
+    noun: str
+    attribute: str
+
+
+def want_of(tool: Tool, parameter: Parameter, things: Collection[str], protocol: Protocol) -> Want | None:
+    """What an argument asks for, read from its name and, when that is just `id`, from its examples, text and path."""
+    if parameter.location == "cookie" or _closed(parameter.schema):
+        return None
+    parts = [singular(part) for part in words(parameter.name)]
+    if not parts:
+        return None
+    in_path = parameter.location == "path"
+    before = _before(tool.path, parameter.name) if in_path else ""
+    if parts[-1] in ID_WORDS:
+        if parts[-1] not in _STRONG and not (in_path and parameter.required):
+            return None
+        noun = parts[-2] if len(parts) > 1 else before
+        if not in_path and parts[-1] in _STRONG and (not noun or noun not in things):
+            noun = _told(parameter, parts[-1], things) or noun
+            literals = literals_of(tool.path)
+            noun = noun or (noun_of(literals[-1]) if literals else "")
+        return Want(noun, parts[-1]) if noun else None
+    if in_path and before and parts == [before]:
+        return Want(before, "id")
+    told = re.search(r"\bids?\b", _text(parameter), re.IGNORECASE) or is_expandable(parameter.schema, protocol)
+    if not in_path and parts[-1] in things and told:
+        return Want(parts[-1], "id")
+    return None
+
+
+def entry_of(parameter: Parameter, things: Collection[str], protocol: Protocol) -> tuple[Want, str] | None:
+    """What an argument asks for that takes a list of objects, each with one identifier, and the key of that."""
+    noun = noun_of(parameter.name)
+    items = items_of(parameter.schema, protocol)
+    if noun not in things or items is None:
+        return None
+    held = [name for name in properties_of(items, protocol) if attribute_of(name) in _STRONG]
+    if len(held) != 1 or noun_of_identifier(held[0]) not in ("", noun):
+        return None
+    return Want(noun, attribute_of(held[0]) or "id"), held[0]
+
+
+def _text(parameter: Parameter) -> str:
+    return f"{parameter.description} {parameter.schema.get('description', '')} {parameter.schema.get('title', '')}"
+
+
+def _told(parameter: Parameter, attribute: str, things: Collection[str]) -> str:
+    """The noun that an example value (`shop:film:42`) or the description (`the film ids`) names; empty for none."""
+    examples = [parameter.schema.get("example"), *cast("list[object]", parameter.schema.get("examples") or [])]
+    for example in examples:
+        for value in example if isinstance(example, list) else [example]:
+            if isinstance(value, str):
+                found = [singular(word.lower()) for word in re.split(r"[:/,]", value)[:-1]]
+                named = [noun for noun in found if noun in things]
+                if named:
+                    return named[-1]
+    text = _text(parameter)
+    for found_word in re.findall(rf"(\w+)\W+{attribute}s?\b", text, re.IGNORECASE):
+        if singular(found_word.lower()) in things:
+            return singular(found_word.lower())
+    # "the artist or the user IDs" of bare `ids`; "Valid contexts are albums, artists and playlists" of a `context_uri`
+    own = noun_of_identifier(parameter.name)
+    valid = re.search(rf"\bvalid {own}s? (?:are|is)\b(.*)", text, re.IGNORECASE) if own else None
+    named = re.findall(r"\w+", valid[1] if valid else "" if own else text)
+    return next((noun for noun in (singular(word.lower()) for word in named) if noun in things), "")
+
+
+def _closed(schema: Schema) -> bool:
+    """Whether the values are enumerated, so that no other tool has to yield them."""
+    return "enum" in schema or "const" in schema or type_of(schema) == "boolean"
+
+
+def attribute_of(name: str) -> str | None:
+    """The identifier word that a name ends in, in the singular; None when it does not."""
+    return singular(words(name)[-1]) if is_identifier(name) else None
+
+
+def noun_of_identifier(name: str) -> str:
+    """Whose identifier a name is: film for `filmUuid` and `film_ids`; empty for a bare `id`."""
+    parts = words(name)
+    return singular(parts[-2]) if len(parts) > 1 else ""
+
+
+def literals_of(path: str) -> list[str]:
+    """The fixed parts of a path that speak of things; `findByColour` does not, it says how one looks for them."""
+    kept = []
+    for segment in path.split("/"):
+        told = words(segment)
+        thing = "_".join(told[: told.index("by")]) if "by" in told else segment
+        if thing and not segment.startswith("{") and not _VERBS.issuperset(words(thing)):
+            kept.append(thing)
+    return kept
+
+
+def _before(path: str, name: str) -> str:
+    """The noun of the literal segment that stands before a path parameter; of `/films/slug/{slug}` it is film."""
+    literals = literals_of(path.partition(f"{{{name}}}")[0])
+    if len(literals) > 1 and literals[-1] == name and noun_of(literals[-2]) != words(literals[-2])[-1]:
+        literals.pop()  # many things, and by what one of them is found
+    return noun_of(literals[-1]) if literals else ""

@@ -1,0 +1,41 @@
+"""What an operation is about, as its path and its verbs say: whether it only reads, oneself, what is going on now."""
+
+from __future__ import annotations
+
+from protocols.model import Tool
+from protocols.text.words import words
+
+__all__ = ["CURRENT", "is_called", "is_current", "is_own", "looks_like_read"]
+
+CURRENT = frozenset({"active", "current", "currently", "now"})
+"""Words of the path of an operation that reads what is going on at this moment."""
+_SELVES = frozenset({"me", "my", "self"})
+_LOOKS = frozenset(
+    {"calculate", "check", "count", "estimate", "filter", "find", "get", "list", "lookup", "preview", "query", "read"}
+    | {"search", "validate"}
+)
+"""Verbs of what only reads, whatever its method."""
+
+
+def looks_like_read(tool: Tool) -> bool:
+    """Whether a POST only queries, by the verb of its name, its path or its description."""
+    if tool.method != "POST":
+        return False
+    path = words(tool.path.rstrip("/").rpartition("/")[2])
+    said = words(tool.summary or tool.description)[:1]
+    return not _LOOKS.isdisjoint({*path[:1], *path[-1:], *said})
+
+
+def is_called(tool: Tool, verb: str) -> bool:
+    """Whether an operation's path ends with the very word that it is asked for by: `play`, of `/player/play`."""
+    return words(tool.path.rstrip("/").rpartition("/")[2]) == (verb,)
+
+
+def is_own(tool: Tool) -> bool:
+    """Whether an operation is about what belongs to who asks, as its path says: `/me/playlists`."""
+    return not _SELVES.isdisjoint(words(tool.path))
+
+
+def is_current(tool: Tool) -> bool:
+    """Whether an operation reads what is going on now, as its path says: `/me/player/currently-playing`."""
+    return not tool.writes and not CURRENT.isdisjoint(words(tool.path))

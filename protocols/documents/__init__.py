@@ -1,0 +1,1 @@
+"""An API document becomes a Protocol."""

@@ -1,0 +1,53 @@
+"""The values that an argument takes, where nothing but its description lists them: `**track**, **context** or **off**.`
+
+A small model writes `single` there; with the values in the schema it is shown them, and held to them before a run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from protocols.schema_fields import type_of
+
+__all__ = ["with_accepted"]
+
+_MARKED = r"(?:\*\*|`|\"|')([A-Za-z][\w-]*)(?:\*\*|`|\"|')"
+_ALONE = re.compile(
+    rf"(?:one of:?\s*|either\s+)?{_MARKED}(?:,?\s+or\s+{_MARKED}|\s*,\s*{_MARKED})+\s*(?:[.;<\n]|$)", re.I
+)
+"""A description that begins with nothing but the values."""
+_VALID = re.compile(
+    r"\b(?:accepted|allowed|permitted|possible|supported|valid)\s+(?:choices|options|types|values)(?:\s+are)?\s*:?",
+    re.I,
+)
+_ELSE = re.compile(r"\bdefaults?\b|\be\.g\.|\bexamples?\b|\bsuch as\b|\n\s*\n", re.I)
+"""Behind it more is said of the values, and no other one."""
+_SEVERAL = re.compile(r"\b(?:comma|pipe|space)[\s-]*separated\b|\bseparated by\b|\blist of\b", re.I)
+
+
+def with_accepted(schema: Mapping[str, Any], description: str) -> Mapping[str, Any]:
+    """The schema of an argument that is a text, with the values that its description lists as all that it takes.
+
+    As it was where the schema says more of them itself, or where an example or the default is none of them.
+    """
+    if type_of(schema) != "string" or not {"const", "enum", "format", "pattern"}.isdisjoint(schema):
+        return schema
+    told = _told(description)
+    shown = [schema[key] for key in ("default", "example") if key in schema] + list(schema.get("examples") or ())
+    if len(told) < 2 or not set(told).issuperset(map(str, shown)):
+        return schema
+    return {**schema, "enum": told}
+
+
+def _told(description: str) -> list[str]:
+    if _SEVERAL.search(description):
+        return []
+    if alone := _ALONE.match(description):
+        listed = alone[0]
+    elif valid := _VALID.search(description):
+        listed = _ELSE.split(description[valid.end() :])[0]
+    else:
+        return []
+    return list(dict.fromkeys(re.findall(_MARKED, listed)))

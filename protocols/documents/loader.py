@@ -1,0 +1,102 @@
+"""One door for every kind of API document: `load`.
+
+It reads, recognises the dialect, repairs what is known to go wrong, validates, and builds the Protocol.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from protocols.documents import openapi
+from protocols.documents.source import Library, parse, place_of, read
+from protocols.documents.spec_fixes import repair
+from protocols.documents.validation import verdict
+from protocols.errors import ProtocolError
+from protocols.model import Protocol
+
+__all__ = ["load"]
+
+
+def load(source: str | Path | Mapping[str, Any]) -> Protocol:
+    """Read an API document.
+
+    Args:
+        source: A file, an http(s) URL or the parsed document; OpenAPI 3.0 or 3.1, Swagger 2.0 or a tool file
+            (`endpoints`), in JSON or YAML. A dict is not changed.
+    Returns: The Protocol; its `warnings` count the defects that were repaired and name operations left out.
+    Raises: ProtocolError: The document cannot be read, is of no such kind, or has no usable operation.
+    """
+    if isinstance(source, Mapping):
+        data, uri, name = json.dumps(source, default=str).encode(), "", "document"
+        content: Any = source
+    else:
+        data, uri = read(source)
+        name = place_of(source)
+        content = parse(data, name)
+    digest = hashlib.sha256(data).hexdigest()
+    try:
+        protocol = _build(content, data, uri, name, digest)
+    except RecursionError:
+        raise ProtocolError(f"{name}: nested too deeply") from None
+    if not protocol.tools:
+        reasons = "; ".join(warning for warning in protocol.warnings if warning.startswith("left out"))
+        raise ProtocolError(f"{name}: no operation in it can be used{': ' + reasons if reasons else ''}")
+    return protocol
+
+
+def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Protocol:
+    if not isinstance(content, Mapping):
+        raise ProtocolError(f"{name}: not an API document: it holds {_kind(content)} where an object is expected")
+    document, places = _openapi(content, name)
+    if not isinstance(document.get("paths"), Mapping) or not document["paths"]:
+        raise ProtocolError(f"{name}: there are no `paths` or `endpoints` in it, so there is nothing to call")
+    repaired, warnings = repair(document)
+    library = Library(repaired, uri, name, prepare=_prepared)
+    others = library.gather(data.decode("utf-8", "replace"))
+    findings = verdict(repaired, library, hashlib.sha256(f"{digest} {others}".encode()).hexdigest())
+    protocol = openapi.protocol(repaired, library, findings.skipped, digest)
+    found = (*warnings, *findings.warnings, *protocol.warnings)
+    return replace(protocol, warnings=tuple(_at_home(warning, places) for warning in found))
+
+
+def _prepared(other: Any) -> Any:
+    """A further document, repaired; its defects are not counted."""
+    return repair(other)[0] if isinstance(other, Mapping) else other
+
+
+def _at_home(warning: str, places: Mapping[str, str]) -> str:
+    """The warning with JSON pointers into the document as it was written."""
+    for new, old in places.items():
+        warning = re.sub(re.escape(new) + r"(?![\w{}~#-])", lambda _, old=old: old, warning)  # type: ignore[misc]
+    return warning
+
+
+def _openapi(content: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+    """The document as OpenAPI 3, and what its JSON pointers were before, by prefix."""
+    if isinstance(content.get("endpoints"), list):
+        from protocols.documents import tool_files
+
+        return tool_files.upgrade(content, Path(name).name.split(".")[0])
+    version = str(content.get("openapi") or content.get("swagger") or "")
+    if "openapi" in content and version.startswith(("3.0", "3.1")):
+        return content, {}
+    if "swagger" in content and version in ("2.0", "2"):
+        from protocols.documents import swagger
+
+        return swagger.upgrade(content)
+    if version:
+        raise ProtocolError(f"{name}: version {version[:20]!r} is not supported; OpenAPI 3.0, 3.1 and Swagger 2.0 are")
+    raise ProtocolError(
+        f"{name}: not an API document: it has neither `openapi` (3.0, 3.1) nor `swagger` (2.0) nor `endpoints`"
+    )
+
+
+def _kind(content: object) -> str:
+    names = {"list": "a list", "str": "text", "NoneType": "nothing", "int": "a number", "float": "a number"}
+    return names.get(type(content).__name__, type(content).__name__)

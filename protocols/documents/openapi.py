@@ -1,0 +1,438 @@
+"""An OpenAPI 3.0 or 3.1 document, read and repaired, becomes a Protocol.
+
+One operation becomes one Tool. An operation that cannot be used is left out with a warning that says where and why;
+the others are not affected by it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
+from urllib.parse import urljoin, urlsplit
+
+from protocols.documents.described_enums import with_accepted
+from protocols.documents.schemas import SchemaReader, visible
+from protocols.documents.source import METHODS, Library, pointer
+from protocols.documents.tool_files import FIXED, NAME
+from protocols.errors import ProtocolError
+from protocols.model import (
+    SEPARATORS,
+    Body,
+    Location,
+    Parameter,
+    Protocol,
+    Response,
+    Schema,
+    SecurityScheme,
+    Server,
+    Tool,
+)
+from protocols.naming import argument_name, tool_name, unique
+from protocols.text.words import words
+
+__all__ = ["Builder", "operations", "protocol"]
+
+_STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
+_UNSENT = {"accept", "content-type", "authorization"}  # OpenAPI: such header parameters are to be ignored
+_DOCUMENT = frozenset({"asyncapi", "oas", "openapi", "swagger"})
+"""Words of the path under which a service serves its own document."""
+_VARIABLE = re.compile(r"\{([^{}]*)\}")
+
+
+def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any], Any]]:
+    """Path, method, path item and operation of every operation written in the document itself, in its order."""
+    for path, item in document.get("paths", {}).items():
+        if isinstance(item, Mapping) and path.startswith("/"):
+            for method in item:
+                if method in METHODS:
+                    yield path, method, item, item[method]
+
+
+def protocol(document: Mapping[str, Any], library: Library, skipped: Mapping[str, str], digest: str) -> Protocol:
+    """The Protocol of a repaired document.
+
+    Args:
+        document: OpenAPI 3.0 or 3.1, as plain data.
+        library: Resolves its references.
+        skipped: Reasons not to use an operation, by its JSON pointer (`pointer("paths", path, method)`).
+        digest: sha256 of the document as it was written.
+    Returns: The tools in document order; `warnings` name the operations left out.
+    """
+    builder = Builder(document, library)
+    tools: list[Tool] = []
+    for path, method, item, operation, base in builder.operations():
+        place = pointer("paths", path, method)
+        try:
+            name = operation.get(NAME) if isinstance(operation, Mapping) else None
+            real = path.rstrip("#")
+            tool = builder.tool(str(name or tool_name(method, real)), method, real, operation, base, item)
+            if place in skipped:
+                raise ProtocolError(skipped[place])
+            if not _serves_document(tool):
+                tools.append(tool)
+        except (ProtocolError, RecursionError) as error:
+            builder.skip(place, error)
+    return builder.protocol(tools, digest)
+
+
+def _serves_document(tool: Tool) -> bool:
+    """Whether an operation only serves the document itself: what it says is known already."""
+    last = tool.path.rstrip("/").rpartition("/")[2]
+    named = _DOCUMENT.intersection(words(last)) or last in ("api-docs", "apidocs")
+    return tool.method == "GET" and bool(named) and not any(p.required for p in tool.arguments)
+
+
+@dataclass
+class Builder:
+    """Makes tools from the operations of one document; `notes` counts what was passed over or taken as meant."""
+
+    document: Mapping[str, Any]
+    library: Library
+    notes: Counter[str] = field(default_factory=Counter)
+    warnings: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.schemas = SchemaReader(self.library)
+        self.schemes = tuple(self._security_schemes())
+        self.servers = self._servers(self.document.get("servers"))
+
+    def skip(self, place: str, error: Exception) -> None:
+        """Note that the operation at `place` is left out."""
+        reason = str(error) if isinstance(error, ProtocolError) else "its schemas are nested too deeply"
+        self.warnings.append(f"left out {self.library.name}{place}: {reason}")
+
+    def protocol(self, tools: Iterable[Tool], digest: str) -> Protocol:
+        """The Protocol of these tools, whose names become unique."""
+        tools = list(tools)
+        names = unique(tool.name for tool in tools)
+        info = self._mapping(self.document.get("info"))
+        counted = [f"{text} ({count} times)" if count > 1 else text for text, count in self.notes.items()]
+        return Protocol(
+            title=str(info.get("title") or "API").strip(),
+            version=str(info.get("version") or ""),
+            description=str(info.get("description") or "").strip(),
+            servers=self.servers,
+            tools=tuple(
+                tool if tool.name == name else replace(tool, name=name) for tool, name in zip(tools, names, strict=True)
+            ),
+            security_schemes=self.schemes,
+            definitions=self.schemas.definitions,
+            components=self.schemas.components,
+            warnings=(*counted, *self.warnings),
+            digest=digest,
+        )
+
+    def operations(self) -> Iterator[tuple[str, str, Mapping[str, Any], Any, str]]:
+        """Path, method, path item, operation and the URI of the document it is in; follows `$ref` of a path item."""
+        for path, raw in self._mapping(self.document.get("paths")).items():
+            if not path.startswith("/"):
+                continue
+            try:
+                item, base = self._resolved(raw, self.library.uri)
+            except ProtocolError as error:
+                self.skip(pointer("paths", path), error)
+                continue
+            for method in item:
+                if method in METHODS:
+                    yield path, method, item, item[method], base
+
+    def tool(
+        self, name: str, method: str, path: str, operation: object, base: str, item: Mapping[str, Any] | None = None
+    ) -> Tool:
+        """The Tool of one operation. Raises: ProtocolError: it cannot be used."""
+        if not isinstance(operation, Mapping):
+            wanted = "an object (in a tool file, with a `url` and a known `method`)"
+            raise ProtocolError(f"an operation must be {wanted}, not {str(operation)[:80]!r}")
+        item = item or {}
+        security = self._security(operation)
+        body = self._body(operation.get("requestBody"), base)
+        parameters, arguments = _arguments(self._parameters(path, item, operation, base, security), body)
+        servers = operation.get("servers") or item.get("servers")
+        summary = str(operation.get("summary") or item.get("summary") or "").strip()
+        description = str(operation.get("description") or item.get("description") or "").strip()
+        return Tool(
+            name=name,
+            method=method.upper(),
+            path=path,
+            summary=summary,
+            description=description or summary,
+            parameters=parameters,
+            arguments=arguments,
+            body=body,
+            responses=tuple(self._responses(operation.get("responses"), base)),
+            servers=self._servers(servers) if servers else self.servers,
+            security=security,
+            deprecated=operation.get("deprecated") is True,
+            operation_id=str(operation.get("operationId") or ""),
+            tags=tuple(map(str, tags)) if isinstance(tags := operation.get("tags"), list) else (),
+        )
+
+    def _resolved(self, raw: object, base: str) -> tuple[Mapping[str, Any], str]:
+        """What `raw` is once references are followed, keys beside `$ref` laid over its target."""
+        over: dict[str, Any] = {}
+        for _ in range(32):
+            if not isinstance(raw, Mapping):
+                raise ProtocolError(f"expected an object, found {str(raw)[:60]!r}")
+            if "$ref" not in raw:
+                return ({**raw, **over} if over else raw), base
+            over = {**{key: value for key, value in raw.items() if key != "$ref"}, **over}
+            raw, base, _ = self.library.lookup(str(raw["$ref"]), base)
+        raise ProtocolError("a reference that leads to itself")
+
+    @staticmethod
+    def _mapping(raw: object) -> Mapping[str, Any]:
+        return raw if isinstance(raw, Mapping) else {}
+
+    def _servers(self, raw: object) -> tuple[Server, ...]:
+        """The servers with variables filled in; relative ones are relative to where the document came from."""
+        found = []
+        for server in raw if isinstance(raw, list) else []:
+            if not isinstance(server, Mapping) or not isinstance(server.get("url"), str):
+                continue
+            variables = self._mapping(server.get("variables"))
+
+            def value(match: re.Match[str], variables: Mapping[str, Any] = variables) -> str:
+                variable = self._mapping(variables.get(match[1]))
+                return str(variable.get("default", next(iter(variable.get("enum") or ()), match[0])))
+
+            url = _VARIABLE.sub(value, server["url"])
+            try:
+                found.append(Server(self._absolute(url), str(server.get("description") or "").strip()))
+            except ValueError:
+                self.warnings.append(f"the server {url[:100]!r} has no usable address")
+        if not found and self.library.uri.startswith("http"):
+            found = [Server(self._absolute("/"))]
+        return tuple(found)
+
+    def _absolute(self, url: str) -> str:
+        if not urlsplit(url).scheme and self.library.uri.startswith("http"):
+            url = urljoin(self.library.uri, url)
+        parts = urlsplit(url)
+        if "@" in parts.netloc:  # a sign-in, which is no program's business
+            url = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+        return url.rstrip("/")
+
+    def _security_schemes(self) -> Iterator[SecurityScheme]:
+        schemes = self._mapping(self._mapping(self.document.get("components")).get("securitySchemes"))
+        for name, raw in schemes.items():
+            scheme, _ = self._resolved(raw, self.library.uri)
+            kind, location = str(scheme.get("type", "")).lower(), scheme.get("in")
+            http = str(scheme.get("scheme", "")).lower()
+            if kind == "apikey" and location in ("header", "query", "cookie") and scheme.get("name"):
+                place = cast(Literal["header", "query", "cookie"], location)
+                yield SecurityScheme(name, "apiKey", place, str(scheme["name"]))
+            elif kind == "http" and http in ("basic", "bearer"):
+                yield SecurityScheme(name, "basic" if http == "basic" else "bearer")
+            elif kind in ("oauth2", "openidconnect"):
+                yield SecurityScheme(name, "oauth2")
+            else:
+                self.warnings.append(f"the security scheme {name!r} ({kind} {http}".rstrip() + ") is not supported")
+
+    def _security(self, operation: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
+        raw = operation.get("security", self.document.get("security"))
+        known = {scheme.name for scheme in self.schemes}
+        found = [tuple(need) for need in raw if isinstance(need, Mapping)] if isinstance(raw, list) else []
+        return tuple(names for names in found if known.issuperset(names))
+
+    def _parameters(
+        self,
+        path: str,
+        item: Mapping[str, Any],
+        operation: Mapping[str, Any],
+        base: str,
+        security: tuple[tuple[str, ...], ...],
+    ) -> list[Parameter]:
+        found: dict[tuple[str, str], Parameter] = {}
+        for owner in (item, operation):
+            raw_list = owner.get("parameters") or []
+            if not isinstance(raw_list, list):
+                raise ProtocolError("`parameters` must be a list")
+            for raw in raw_list:
+                parameter = self._parameter(*self._resolved(raw, base))
+                found[parameter.location, parameter.name] = parameter
+        # What signs a request in is filled in outside the program, even where it is listed as a parameter too.
+        secret = {(s.location, s.parameter.lower()) for s in self.schemes if any(s.name in need for need in security)}
+        in_path = _VARIABLE.findall(path)
+        kept = []
+        for (location, name), parameter in found.items():
+            if (location == "header" and name.lower() in _UNSENT) or (location, name.lower()) in secret:
+                continue
+            if location == "path" and name not in in_path:
+                self.notes["a path parameter that its path does not hold was ignored"] += 1
+                continue
+            kept.append(parameter)
+        missing = [name for name in in_path if ("path", name) not in found]
+        if missing:
+            raise ProtocolError(f"the path holds {{{missing[0]}}}, which no parameter describes")
+        return kept
+
+    def _parameter(self, raw: Mapping[str, Any], base: str) -> Parameter:
+        name, location = raw.get("name"), raw.get("in")
+        if not isinstance(name, str) or not name:
+            raise ProtocolError("a parameter has no name")
+        if not isinstance(location, str) or location not in _STYLES:
+            raise ProtocolError(f"parameter {name!r}: `in` must be path, query, header or cookie, not {location!r}")
+        style = str(raw.get("style") or _STYLES[location])
+        content = raw.get("content")
+        described: Any = raw
+        if isinstance(content, Mapping) and content:
+            described, style = next(iter(content.values())), "json"
+        try:
+            schema = self.schemas.read(described["schema"], base) if described.get("schema") is not None else {}
+        except ProtocolError as error:
+            raise ProtocolError(f"parameter {name!r}: {error}") from None
+        examples = self._examples(described, base)
+        if examples and "examples" not in schema:
+            schema = {**schema, "examples": list(examples)}
+        if FIXED in raw:
+            schema = {**schema, "const": raw[FIXED]}
+        description = str(raw.get("description") or schema.get("description") or "").strip()
+        accepted = with_accepted(schema, description)
+        if accepted is not schema:
+            self.notes["the values that an argument takes were read from its description"] += 1
+        return Parameter(
+            name=name,
+            argument=argument_name(name),
+            location=cast(Location, location),
+            required=location == "path" or raw.get("required") is True,
+            schema=accepted,
+            description=description,
+            style=style,
+            explode=bool(raw["explode"]) if "explode" in raw else style == "form",
+        )
+
+    def _examples(self, holder: Mapping[str, Any], base: str) -> tuple[object, ...]:
+        """The examples of a media type or parameter, `example` first; those kept on the web are not fetched."""
+        found: list[object] = [holder["example"]] if "example" in holder else []
+        for raw in self._mapping(holder.get("examples")).values():
+            with suppress(ProtocolError):  # an example more or less does not matter
+                one, _ = self._resolved(raw, base)
+                found += [one["value"]] if "value" in one else []
+        return tuple(found)
+
+    def _body(self, raw: object, base: str) -> Body | None:
+        if not raw:
+            return None
+        body, base = self._resolved(raw, base)
+        media_type, media = _chosen(body.get("content"))
+        if media_type is None:
+            return None
+        schema: Schema = {}
+        if media.get("schema") is not None:
+            try:
+                schema = self.schemas.read(media["schema"], base)
+            except ProtocolError as error:
+                raise ProtocolError(f"request body: {error}") from None
+        examples = self._examples(media, base) or _listed(schema.get("examples"))
+        return Body(
+            media_type=media_type,
+            schema=schema,
+            required=body.get("required") is True,
+            description=str(body.get("description") or "").strip(),
+            example=examples[0] if examples else None,
+            joined={name: SEPARATORS.get(style, ",") for name, style in _unexploded(media.get("encoding"))},
+        )
+
+    def _responses(self, raw: object, base: str) -> Iterator[Response]:
+        for status, one in self._mapping(raw).items():
+            if status.startswith("x-"):
+                continue
+            try:
+                response, where = self._resolved(one, base)
+                media_type, media = _chosen(response.get("content"))
+                schema = None
+                if media_type is not None:
+                    schema = self.schemas.read(media["schema"], where) if media.get("schema") is not None else {}
+                headers = dict(self._headers(response.get("headers"), where))
+            except ProtocolError as error:
+                raise ProtocolError(f"response {status}: {error}") from None
+            examples = self._examples(media, where) if media_type is not None else ()
+            yield Response(
+                status=status.upper() if status != "default" else status,
+                description=str(response.get("description") or "").strip(),
+                media_type=media_type,
+                schema=schema,
+                examples=examples or _listed((schema or {}).get("examples")),
+                headers=headers,
+            )
+
+    def _headers(self, raw: object, base: str) -> Iterator[tuple[str, Schema]]:
+        for name, one in self._mapping(raw).items():
+            header, where = self._resolved(one, base)
+            if name.lower() != "content-type":
+                yield name, self.schemas.read(header["schema"], where) if header.get("schema") is not None else {}
+
+
+def _listed(value: object) -> tuple[object, ...]:
+    return tuple(value) if isinstance(value, list) else ()
+
+
+def _unexploded(encoding: object) -> Iterator[tuple[str, str]]:
+    """The fields of a form whose lists are one value, and their style."""
+    for name, raw in encoding.items() if isinstance(encoding, Mapping) else ():
+        style = str(raw.get("style") or "form") if isinstance(raw, Mapping) else ""
+        if style and raw.get("explode", style == "form" or "style" not in raw) is False:
+            yield str(name), style
+
+
+def _chosen(content: object) -> tuple[str | None, Mapping[str, Any]]:
+    """The media type to use, JSON before forms before the first."""
+    if not isinstance(content, Mapping) or not content:
+        return None, {}
+
+    def rank(media_type: str) -> int:
+        kind = media_type.partition(";")[0].strip().lower()
+        order = ("application/json", "+json", "application/x-www-form-urlencoded", "multipart/form-data")
+        return next((index for index, end in enumerate(order) if kind.endswith(end)), len(order))
+
+    media_type = min(content, key=rank)
+    media = content[media_type]
+    chosen = "application/json" if media_type == "*/*" else media_type
+    return chosen, media if isinstance(media, Mapping) else {}
+
+
+def _arguments(parameters: list[Parameter], body: Body | None) -> tuple[tuple[Parameter, ...], tuple[Parameter, ...]]:
+    """Parameters and arguments with their final, unique argument names; arguments in signature order."""
+    names = unique(parameter.argument for parameter in parameters)
+    parameters = [
+        replace(parameter, argument=name) if parameter.argument != name else parameter
+        for parameter, name in zip(parameters, names, strict=True)
+    ]
+    taken = {parameter.argument for parameter in parameters} | {argument_name(p.name) for p in parameters}
+    inside = [parameter for parameter in _body_arguments(body) if parameter.argument not in taken]
+    names = unique([*(p.argument for p in parameters), *(p.argument for p in inside)])[len(parameters) :]
+    inside = [replace(parameter, argument=name) for parameter, name in zip(inside, names, strict=True)]
+    everything = [*(parameter for parameter in parameters if not _is_fixed(parameter)), *inside]
+    ordered = sorted(everything, key=lambda p: (p.location != "path", not p.required))
+    return tuple(parameters), tuple(ordered)
+
+
+def _is_fixed(parameter: Parameter) -> bool:
+    """Whether a program has nothing to choose, because the document gives the one value that must be sent."""
+    return parameter.required and parameter.location != "path" and "const" in parameter.schema
+
+
+def _body_arguments(body: Body | None) -> list[Parameter]:
+    """Properties of an object body, else the whole body as one argument `body` with an empty name."""
+    if body is None:
+        return []
+    properties, needed = visible(body.schema)
+    if not properties:
+        text = body.description or str(body.schema.get("description") or "")
+        return [Parameter("", "body", "body", body.required, body.schema, text.strip())]
+    return [
+        Parameter(
+            name=name,
+            argument=argument_name(name),
+            location="body",
+            required=name in needed,
+            schema=schema,
+            description=str(schema.get("description") or "").strip(),
+        )
+        for name, schema in properties.items()
+        if name and schema.get("readOnly") is not True
+    ]

@@ -1,0 +1,368 @@
+"""Schemas of every dialect become JSON Schema 2020-12 without references.
+
+What reads a schema later (prompts, hints, checks, the simulator) wants to see `type` and `properties` at once. So
+`$ref` is replaced by its target, the same Python object wherever it is used; `allOf` is merged into one object; and
+alternatives that say less than they seem to are simplified. Only where a schema contains itself, or references lead
+more than 24 deep, a `$ref` to `#/$defs/NAME` remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from protocols.documents.source import Library
+from protocols.errors import ProtocolError
+from protocols.model import Schema
+from protocols.naming import fold
+from protocols.patterns import is_bounded
+
+__all__ = ["SchemaReader", "apart", "merge", "visible"]
+
+_MAPS = frozenset({"properties", "patternProperties", "dependentSchemas"})
+_LISTS = frozenset({"oneOf", "anyOf", "prefixItems"})
+_SINGLE = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"})
+_SINGLE |= {"unevaluatedItems", "unevaluatedProperties"}
+_DROPPED = frozenset({"$ref", "allOf", "nullable", "example"})  # read on their own
+_DROPPED |= {"$schema", "$id", "$anchor", "$comment", "$defs", "definitions", "xml", "externalDocs", "collectionFormat"}
+_LOWER = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
+_UPPER = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
+_CONJOINED = frozenset({"oneOf", "anyOf", "not", "pattern", "if"})
+_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+_DEEPEST = 24
+_NULL = {"type": "null"}
+
+
+class SchemaReader:
+    """Reads the schemas of one document; `definitions` fills with those that contain themselves."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._done: dict[str, Schema] = {}
+        self._open: set[str] = set()
+        self._later: list[tuple[str, str]] = []
+        self._names: dict[str, str] = {}
+        self.definitions: dict[str, Schema] = {}
+
+    def read(self, raw: object, base: str) -> Schema:
+        """The schema `raw`, found in the document at `base`. Raises: ProtocolError: it cannot be understood."""
+        done = dict(self._done)
+        try:
+            schema = self._read(raw, base)
+            while self._later:
+                self._referenced(*self._later.pop())
+        except (ProtocolError, RecursionError):
+            self._done = done  # what was read since may point to a schema that will not come to be
+            self._later.clear()
+            raise
+        return schema
+
+    @property
+    def components(self) -> dict[str, Schema]:
+        """The schemas that references led to, by name."""
+        return {self._name(key): schema for key, schema in self._done.items()}
+
+    def _read(self, raw: object, base: str) -> Schema:
+        if raw is True:
+            return {}
+        if raw is False:
+            return {"not": {}}
+        if not isinstance(raw, Mapping):
+            raise ProtocolError(f"a schema must be an object, not {str(raw)[:60]!r}")
+        if "$ref" in raw and all(key == "$ref" or key.startswith("x-") for key in raw):
+            return self._referenced(str(raw["$ref"]), base)
+        all_of = raw.get("allOf")
+        parts = [self._referenced(str(raw["$ref"]), base)] if "$ref" in raw else []
+        parts += [self._read(part, base) for part in all_of] if isinstance(all_of, list) else []
+        own = self._own(raw, base)
+        if len(parts) + bool(own.get("properties")) > 1:  # the example of a part is no example of the whole
+            parts = [{key: value for key, value in part.items() if key != "examples"} for part in parts]
+        merged: Schema = {}
+        for part in (*parts, own):
+            merged = merge(merged, part)
+        return self._finish(merged, raw)
+
+    def _referenced(self, ref: str, base: str) -> Schema:
+        content, uri, key = self._library.lookup(ref, base)
+        if key in self._done:
+            return self._done[key]
+        if key in self._open:
+            return {"$ref": f"#/$defs/{self._name(key)}"}
+        if len(self._open) >= _DEEPEST:
+            self._later.append((ref, base))
+            return {"$ref": f"#/$defs/{self._name(key)}"}
+        self._open.add(key)
+        try:
+            schema = self._read(content, uri)
+        finally:
+            self._open.discard(key)
+        if key in self._names:
+            name = self._names[key]
+            # A name that only stands for itself says nothing about the value.
+            self.definitions[name] = {} if schema == {"$ref": f"#/$defs/{name}"} else schema
+        self._done[key] = schema
+        return schema
+
+    def _name(self, key: str) -> str:
+        if key not in self._names:
+            stem = fold(key.rpartition("/")[2]) or "schema"
+            name, number = stem, 2
+            while name in self._names.values():
+                name, number = f"{stem}_{number}", number + 1
+            self._names[key] = name
+        return self._names[key]
+
+    def _own(self, raw: Mapping[str, Any], base: str) -> dict[str, object]:
+        """The keywords beside `$ref` and `allOf`, translated."""
+        out: dict[str, object] = {}
+        open_ended = False
+        for key, value in raw.items():
+            if key in _DROPPED or key.startswith("x-"):
+                continue
+            if key == "pattern" and isinstance(value, str) and not is_bounded(value):
+                continue
+            if key == "patternProperties" and isinstance(value, Mapping) and not all(map(is_bounded, map(str, value))):
+                open_ended = True
+                continue
+            if key in _MAPS:
+                if not isinstance(value, Mapping):
+                    raise ProtocolError(f"`{key}` must be an object, not {str(value)[:60]!r}")
+                out[key] = {name: self._read(part, base) for name, part in value.items()}
+            elif key == "items" and isinstance(value, list):
+                out["prefixItems"] = [self._read(part, base) for part in value]
+            elif key in _LISTS:
+                if not isinstance(value, list):
+                    raise ProtocolError(f"`{key}` must be a list, not {str(value)[:60]!r}")
+                out[key] = [self._read(part, base) for part in value]
+            elif key in _SINGLE:
+                out[key] = value if isinstance(value, bool) else self._read(value, base)
+            elif key == "discriminator":
+                if isinstance(value, Mapping) and "propertyName" in value:
+                    out[key] = {"propertyName": value["propertyName"]}
+            elif key == "required":
+                if isinstance(value, list):
+                    out[key] = [name for name in value if isinstance(name, str)]
+            elif key == "type" and not _TYPES.issuperset(map(str, value if isinstance(value, list) else [value])):
+                raise ProtocolError(f"{str(value)[:60]!r} is no type of JSON Schema")
+            else:
+                out[key] = value
+        if open_ended:
+            out.pop("additionalProperties", None)
+        for limit in ("Minimum", "Maximum"):  # OpenAPI 3.0 and Swagger 2.0: a switch beside `minimum`
+            exclusive = out.get(f"exclusive{limit}")
+            if isinstance(exclusive, bool):
+                del out[f"exclusive{limit}"]
+                if exclusive and limit.lower() in out:
+                    out[f"exclusive{limit}"] = out.pop(limit.lower())
+        if "example" in raw:
+            examples = out.get("examples")
+            out["examples"] = [raw["example"], *(examples if isinstance(examples, list) else [])]
+        elif isinstance(out.get("examples"), Mapping):
+            del out["examples"]
+        return out
+
+    def _finish(self, schema: Schema, raw: Mapping[str, Any]) -> Schema:
+        out = _simplified(dict(schema))
+        if "type" not in out and not out.keys() & {"$ref", "oneOf", "anyOf", "allOf", "enum", "const", "not"}:
+            if "properties" in out:
+                out["type"] = "object"
+            elif "items" in out or "prefixItems" in out:
+                out["type"] = "array"
+        if raw.get("nullable") is True or raw.get("x-nullable") is True:
+            out = _nullable(out)
+        return out
+
+
+def apart(schema: Schema) -> tuple[dict[str, object], list[object]]:
+    """The schema with nothing demanded of what is inside it, and the schemas inside."""
+    outside: dict[str, object] = {}
+    inside: list[object] = []
+    for key, value in schema.items():
+        if key in _MAPS and isinstance(value, Mapping):
+            inside += value.values()
+            outside[key] = dict.fromkeys(value, True)
+        elif key in (*_LISTS, "allOf") and isinstance(value, list):
+            inside += value
+            outside[key] = [True] * len(value)
+        elif key in _SINGLE and isinstance(value, Mapping):
+            inside.append(value)
+            outside[key] = True
+        else:
+            outside[key] = value
+    return outside, inside
+
+
+def visible(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
+    """The properties that an object of this schema may have, and those it must have.
+
+    Properties of alternatives are there too, required only if all alternatives require them. Empty if it may be
+    something else than an object, or a list of such objects.
+    """
+    if not {"object", "null"}.issuperset(_types(schema)) or schema.keys() & {"$ref"}:
+        return {}, frozenset()
+    own, listed = schema.get("properties"), schema.get("required")
+    properties: dict[str, Schema] = dict(own) if isinstance(own, Mapping) else {}
+    required = frozenset(listed if isinstance(listed, list) else ())
+    for part in _parts(schema, "allOf"):
+        inner, needed = visible(part)
+        properties = {**inner, **properties}
+        required |= needed
+    for key in ("oneOf", "anyOf"):
+        alternatives = [branch for branch in _parts(schema, key) if not _is_null(branch)]
+        objects = [branch for branch in alternatives if _types(branch) != ["array"]]
+        branches = [visible(branch) for branch in objects or alternatives]
+        if not branches:
+            continue
+        if not all(inner for inner, _ in branches) and not properties:
+            return {}, frozenset()
+        for inner, _ in branches:
+            for name, one in inner.items():
+                known = properties.setdefault(name, one)
+                if known is not one and known != one:
+                    properties[name] = {"anyOf": [known, one]}
+        required |= frozenset.intersection(*(needed for _, needed in branches))
+    return properties, required
+
+
+def _parts(schema: Schema, key: str) -> list[Schema]:
+    parts = schema.get(key)
+    return [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
+
+
+def _types(schema: Schema) -> list[str]:
+    declared = schema.get("type")
+    if isinstance(declared, list):
+        return [str(name) for name in declared]
+    return [str(declared)] if declared is not None else []
+
+
+def _is_null(schema: Schema) -> bool:
+    return _types(schema) == ["null"] or schema.get("enum") == [None]
+
+
+def _typed(names: list[str]) -> object:
+    if "number" in names:
+        names = [name for name in names if name != "integer"]
+    names = list(dict.fromkeys(names))
+    return names[0] if len(names) == 1 else names
+
+
+def _nullable(schema: Schema) -> dict[str, object]:
+    """The schema, or null."""
+    out = dict(schema)
+    if "type" in out:
+        out["type"] = _typed([*_types(out), "null"])
+        return _with_null(out)
+    for key in ("anyOf", "oneOf"):
+        branches = out.get(key)
+        if isinstance(branches, list):
+            out[key] = branches if _NULL in branches else [*branches, _NULL]
+            return out
+    if "$ref" in out or "allOf" in out:
+        return {"anyOf": [out, _NULL]}
+    return _with_null(out)
+
+
+def _with_null(out: dict[str, object]) -> dict[str, object]:
+    """Adds null to the values that are listed, if any are."""
+    enum = out.get("enum", [out.pop("const")] if "const" in out else None)
+    if isinstance(enum, list):
+        out["enum"] = enum if None in enum else [*enum, None]
+    return out
+
+
+def _simplified(schema: dict[str, object]) -> dict[str, object]:
+    """Alternatives written shorter where they mean the same: one branch, a value or null, bare types, constants."""
+    for key in ("anyOf", "oneOf"):
+        branches = schema.get(key)
+        if not isinstance(branches, list) or not branches:
+            continue
+        rest = {name: value for name, value in schema.items() if name not in (key, "discriminator")}
+        others = [branch for branch in branches if not _is_null(branch)]
+        if len(others) == 1 and not {"$ref", "allOf"} & others[0].keys():
+            if rest.get("type") == "object" and "null" in _types(others[0]):
+                del rest["type"]
+            one = dict(merge(others[0], rest)) if rest else dict(others[0])
+            schema = _nullable(one) if len(others) < len(branches) else one
+        elif all(branch.keys() <= {"type", "title", "description"} and _types(branch) for branch in branches):
+            if "type" in rest:
+                schema = rest
+            elif key == "anyOf" or _apart(branches):
+                schema = {"type": _typed([name for branch in branches for name in _types(branch)]), **rest}
+        elif all(
+            "const" in branch and branch.keys() <= {"const", "title", "description", "type"} for branch in branches
+        ):
+            types = _typed([name for branch in branches for name in _types(branch)])
+            schema = {**({"type": types} if types else {}), "enum": [branch["const"] for branch in branches], **rest}
+    return schema
+
+
+def _apart(branches: list[Schema]) -> bool:
+    """Whether no value can be of two of these bare types."""
+    names = [name for branch in branches for name in _types(branch)]
+    return len(set(names)) == len(names) and not {"integer", "number"} <= set(names)
+
+
+def merge(first: Schema, second: Schema) -> Schema:
+    """One schema that means both; where both give the same annotation (title, description …) the second wins.
+
+    Properties and `required` are united. A closed object that is extended stays closed only if both are: documents
+    write `additionalProperties: false` in a base and mean the whole. Contradicting types count as the second's.
+    """
+    if first is second or not second:
+        return first
+    if not first:
+        return second
+    if "$ref" in first or "$ref" in second:
+        if ("$ref" in first and "$ref" in second) or "properties" in first or "properties" in second:
+            return {"allOf": [*_conjuncts(first), *_conjuncts(second)]}
+        return {**first, **second}
+    out: dict[str, object] = dict(first)
+    extra: list[object] = []
+    for key, new in second.items():
+        if key not in out or out[key] == new:
+            out[key] = new
+            continue
+        old = out[key]
+        if key in _MAPS and isinstance(old, Mapping) and isinstance(new, Mapping):
+            out[key] = {**old, **{name: merge(old[name], part) if name in old else part for name, part in new.items()}}
+        elif key == "required" and isinstance(old, list) and isinstance(new, list):
+            out[key] = list(dict.fromkeys([*old, *new]))
+        elif key == "type":
+            out[key] = _common_types(_types(first), _types(second))
+        elif key == "enum" and isinstance(old, list) and isinstance(new, list):
+            out[key] = [value for value in old if value in new] or new
+        elif key == "examples" and isinstance(old, list) and isinstance(new, list):
+            out[key] = [*new, *(value for value in old if value not in new)]
+        elif key in _LOWER | _UPPER and isinstance(old, int | float) and isinstance(new, int | float):
+            out[key] = max(old, new) if key in _LOWER else min(old, new)
+        elif key == "items" and isinstance(old, Mapping) and isinstance(new, Mapping):
+            out[key] = merge(old, new)
+        elif key == "additionalProperties":
+            out[key] = new if old is False else old
+        elif key == "allOf" and isinstance(old, list) and isinstance(new, list):
+            out[key] = [*old, *new]
+        elif key in _CONJOINED:
+            extra.append({key: new})
+        else:
+            out[key] = new
+    if out.get("additionalProperties") is False and "properties" in first and "properties" in second:
+        closed = (first.get("additionalProperties"), second.get("additionalProperties"))
+        if closed != (False, False) and first["properties"] != second["properties"]:
+            del out["additionalProperties"]
+    if extra:
+        existing = out.get("allOf")
+        out["allOf"] = [*(existing if isinstance(existing, list) else []), *extra]
+    return out
+
+
+def _conjuncts(schema: Schema) -> list[object]:
+    parts = schema.get("allOf")
+    return list(parts) if isinstance(parts, list) and schema.keys() == {"allOf"} else [schema]
+
+
+def _common_types(first: list[str], second: list[str]) -> object:
+    both = [name for name in second if name in first or (name == "integer" and "number" in first)]
+    if "integer" in first and "number" in second:
+        both.append("integer")
+    return _typed(both or second)

@@ -1,0 +1,538 @@
+"""All repairs of API documents, in one place.
+
+Real documents break their own rules in a few well-known ways. Each way is repaired here before anything else looks at
+the document, on a copy, and each gives one warning that counts it and names the first place. What is not listed here
+is not guessed at: the validator finds it, and the operation is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from protocols.documents.source import METHODS, pointer
+
+__all__ = ["example_agreement", "repair"]
+
+Node = dict[str, Any]
+
+_SCHEMAS = ("items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else")
+_GRAMMAR: dict[str, dict[str, tuple[str, str]]] = {
+    # kind of node: key -> (how the value holds further nodes, their kind)
+    "document": {"paths": ("map", "path"), "components": ("one", "components")},
+    "components": {
+        "schemas": ("map", "schema"),
+        "parameters": ("map", "parameter"),
+        "responses": ("map", "response"),
+        "requestBodies": ("map", "body"),
+        "headers": ("map", "header"),
+        "examples": ("map", "example"),
+    },
+    "path": {"parameters": ("list", "parameter"), **dict.fromkeys(METHODS, ("one", "operation"))},
+    "operation": {
+        "parameters": ("list", "parameter"),
+        "requestBody": ("one", "body"),
+        "responses": ("map", "response"),
+    },
+    "parameter": {"schema": ("one", "schema"), "content": ("map", "media"), "examples": ("map", "example")},
+    "header": {"schema": ("one", "schema"), "content": ("map", "media")},
+    "body": {"content": ("map", "media")},
+    "response": {"content": ("map", "media"), "headers": ("map", "header")},
+    "media": {"schema": ("one", "schema"), "examples": ("map", "example")},
+    "example": {},
+    "schema": {
+        **dict.fromkeys(("properties", "patternProperties", "$defs", "definitions"), ("map", "schema")),
+        **dict.fromkeys(("allOf", "oneOf", "anyOf", "prefixItems"), ("list", "schema")),
+        **dict.fromkeys(_SCHEMAS, ("one", "schema")),
+    },
+}
+_EXCLUSIVE = ("exclusiveMinimum", "exclusiveMaximum")  # switches in OpenAPI 3.0, numbers in 3.1
+_SWITCHES = {
+    "schema": ("nullable", "readOnly", "writeOnly", "deprecated", "uniqueItems", "additionalProperties", *_EXCLUSIVE),
+    "parameter": ("required", "deprecated", "allowEmptyValue", "explode", "allowReserved"),
+    "header": ("required", "deprecated", "explode"),
+    "body": ("required",),
+    "operation": ("deprecated",),
+}
+_NUMBERS = (
+    *("minimum", "maximum", "multipleOf", "minLength", "maxLength"),
+    *("minItems", "maxItems", "minProperties", "maxProperties", *_EXCLUSIVE),
+)
+_TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+_SPELLINGS: dict[str, dict[str, str]] = {
+    spelling: schema
+    for spellings, schema in (
+        ("int int32 int64 long short", {"type": "integer"}),
+        ("float double decimal", {"type": "number"}),
+        ("bool", {"type": "boolean"}),
+        ("str text char enum", {"type": "string"}),
+        ("dict map hash", {"type": "object"}),
+        ("list tuple set", {"type": "array"}),
+        ("date", {"type": "string", "format": "date"}),
+        ("datetime date-time timestamp", {"type": "string", "format": "date-time"}),
+        ("uuid", {"type": "string", "format": "uuid"}),
+        ("file binary", {"type": "string", "format": "binary"}),
+        ("any mixed none", {}),
+    )
+    for spelling in spellings.split()
+}
+_SPELLINGS[""] = {}
+_OUTSIDE = frozenset({"name", "in", "required", "description", "deprecated", "allowEmptyValue", "style", "explode"})
+_OUTSIDE |= {"allowReserved", "example", "examples", "content"}
+_STRINGS = "booleans or numbers written as strings"
+_SPELLING = "types in another spelling"
+_BESIDE = "keys beside a `$ref` (merged with its target)"
+_OVERLAP = "`oneOf` with overlapping primitive types (read as `anyOf`)"
+_EMPTY = "empty property names (the example shows the real ones)"
+_NAMELESS = "empty property names that no example explains (dropped)"
+_LIFTED = "`required` on a property (moved to its object)"
+_ITEMS = "arrays without `items` (read as arrays of anything)"
+_LISTED = "`enum` of an array whose values are no arrays (moved to its items)"
+_DEFAULT = "defaults that their own schema forbids (dropped)"
+_ABSENT = "path parameters that are not declared (read as strings)"
+_OPTIONAL = "path parameters not marked as required"
+_INLINE = "parameters with a type and no schema"
+_PLAIN = "parameters or headers without a schema (read as strings)"
+_NEWER = "keywords of OpenAPI 3.1 in a 3.0 document (lists of types, null, exclusive limits)"
+_UNANSWERED = "operations without responses"
+_NOTHING = "empty `required` lists (dropped)"
+_UNTOLD = "responses without a description"
+
+
+class _Repairs:
+    """The defects found: how many of each kind, and where first."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, tuple[int, str]] = {}
+
+    def note(self, kind: str, place: tuple[str, ...], count: int = 1) -> None:
+        before, first = self.found.get(kind, (0, ""))
+        self.found[kind] = (before + count, first or pointer(*place))
+
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(f"repaired {count} {kind}, first at {first}" for kind, (count, first) in self.found.items())
+
+
+def repair(document: Mapping[str, Any], kind: str = "") -> tuple[Node, tuple[str, ...]]:
+    """A repaired copy of an OpenAPI 3.0 or 3.1 document, and one warning for each kind of defect.
+
+    Args:
+        document: Not changed; the copy shares examples and other plain values with it.
+        kind: What `document` is if not a whole one: "operation", "schema" … Found out by its keys if empty.
+    """
+    kind = kind or _kind_of(document)
+    copy: Node = _copied(document, kind)
+    repairs = _Repairs()
+    old = not str(document.get("openapi", "3.0")).startswith("3.1")
+    for part, node, place in _nodes(copy, kind):
+        _repair_values(part, node, place, repairs)
+        if part == "schema":
+            _repair_schema(node, place, repairs, old)
+        elif part == "response" and "$ref" not in node and not isinstance(node.get("description"), str):
+            node["description"] = ""
+            repairs.note(_UNTOLD, place)
+        elif part == "parameter" and "type" in node and "schema" not in node and "in" in node:
+            node["schema"] = {key: node.pop(key) for key in list(node) if key not in _OUTSIDE}
+            repairs.note(_INLINE, place)
+        elif part in ("parameter", "header") and not node.keys() & {"schema", "content", "$ref"}:
+            node["schema"] = {"type": "string"}
+            repairs.note(_PLAIN, place)
+        elif part == "operation" and not node.get("responses"):
+            node["responses"] = {"default": {"description": ""}}
+            repairs.note(_UNANSWERED, place)
+    resolve = _Resolver(copy)
+    stringly, nameless = _STRINGS in repairs.found, False  # walking all examples is worth it only then
+    for part, node, place in _nodes(copy, kind):
+        if part == "schema":
+            _repair_overlap(node, place, repairs, resolve)
+            properties = node.get("properties")
+            nameless |= isinstance(properties, dict) and "" in properties
+        elif part == "path":
+            _repair_path(node, place, repairs, resolve)
+    if nameless:
+        _repair_names(copy, kind, repairs, resolve)
+    if stringly:
+        for part, node, place in _nodes(copy, kind):
+            if part in ("media", "schema", "parameter"):
+                _repair_examples(part, node, place, repairs, resolve)
+    return copy, repairs.warnings()
+
+
+def example_agreement(document: Mapping[str, Any]) -> tuple[int, int]:
+    """How many of a document's own response examples validate against the schema beside them, and how many there are.
+
+    Counts every whole-body example of every 2xx response of an OpenAPI 3 document, repaired or not.
+    """
+    from jsonschema import Draft202012Validator
+
+    from protocols.documents import openapi
+    from protocols.documents.source import Library
+
+    protocol = openapi.protocol(document, Library(document, ""), {}, "")
+    agreeing = total = 0
+    for tool in protocol.tools:
+        for response in tool.responses:
+            if response.schema is None or not response.status.startswith("2"):
+                continue
+            validator = Draft202012Validator(dict(protocol.standalone(response.schema)))
+            total += len(response.examples)
+            agreeing += sum(validator.is_valid(example) for example in response.examples)
+    return agreeing, total
+
+
+def _kind_of(document: Mapping[str, Any]) -> str:
+    if document.keys() & {"openapi", "paths", "components"}:
+        return "document"
+    if "in" in document and "name" in document:
+        return "parameter"
+    if document.keys() & {"responses", "requestBody"}:
+        return "operation"
+    if any(isinstance(document.get(method), Mapping) and "responses" in document[method] for method in METHODS):
+        return "path"
+    if "content" in document:
+        return "response"
+    return "schema"
+
+
+def _copied(node: Any, kind: str) -> Any:
+    """A copy of the parts that repairs may change; keys become strings."""
+    if not isinstance(node, Mapping):
+        return node
+    copy: Node = {str(key): value for key, value in node.items()}
+    for key, (form, inner) in _GRAMMAR[kind].items():
+        value = copy.get(key)
+        if form == "map" and isinstance(value, Mapping):
+            copy[key] = {str(name): _copied(part, inner) for name, part in value.items()}
+        elif isinstance(value, list):
+            copy[key] = [_copied(part, inner) for part in value]
+        elif form == "one" and isinstance(value, Mapping):
+            copy[key] = _copied(value, inner)
+    return copy
+
+
+def _nodes(node: Any, kind: str, place: tuple[str, ...] = ()) -> Iterator[tuple[str, Node, tuple[str, ...]]]:
+    """Kind, node and place of every part, the outer before the inner."""
+    if not isinstance(node, dict):
+        return
+    yield kind, node, place
+    for key, (form, inner) in _GRAMMAR[kind].items():
+        value = node.get(key)
+        if value is None:
+            continue
+        if form == "map" and isinstance(value, dict):
+            for name, part in value.items():
+                if not name.startswith("x-"):
+                    yield from _nodes(part, inner, (*place, key, name))
+        elif isinstance(value, list):
+            for index, part in enumerate(value):
+                yield from _nodes(part, inner, (*place, key, str(index)))
+        elif form == "one":
+            yield from _nodes(value, inner, (*place, key))
+
+
+class _Resolver:
+    """Follows references within the document; those that leave it lead nowhere here."""
+
+    def __init__(self, document: Node) -> None:
+        self._document = document
+
+    def __call__(self, node: Any) -> Node:
+        for _ in range(32):
+            if not isinstance(node, dict):
+                return {}
+            ref = node.get("$ref")
+            if ref is None:
+                return node
+            node = self._target(str(ref))
+        return {}
+
+    def _target(self, ref: str) -> Any:
+        if not ref.startswith("#/"):
+            return None
+        node: Any = self._document
+        for key in ref[2:].split("/"):
+            key = key.replace("~1", "/").replace("~0", "~")
+            node = node.get(key) if isinstance(node, dict) else None
+        return node
+
+    def properties(self, node: Any) -> Iterator[tuple[Node, str, Any]]:
+        """Holder, name and schema of each property, those of `allOf` parts too."""
+        schema = self(node)
+        for part in schema.get("allOf") or ():
+            yield from self.properties(part)
+        holder = schema.get("properties")
+        if isinstance(holder, dict):
+            for name, inner in list(holder.items()):
+                yield holder, name, inner
+
+
+def _boolean(value: Any) -> Any:
+    return {"true": True, "false": False}.get(value.strip().lower(), value) if isinstance(value, str) else value
+
+
+def _number(value: Any, integer: bool = False) -> Any:
+    """The number that a string spells, else the value as it was."""
+    if not isinstance(value, str) or not re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", value.strip()):
+        return value
+    number = json.loads(value)
+    return value if integer and not isinstance(number, int) else number
+
+
+def _typed(value: Any, kind: object) -> Any:
+    if kind == "boolean":
+        return _boolean(value)
+    return _number(value, kind == "integer") if kind in ("integer", "number") else value
+
+
+def _repair_values(part: str, node: Node, place: tuple[str, ...], repairs: _Repairs) -> None:
+    """Switches and limits written as strings."""
+    for key in _SWITCHES.get(part, ()):
+        if isinstance(node.get(key), str):
+            value = _boolean(node[key])
+            if value is not node[key]:
+                node[key] = value
+                repairs.note(_STRINGS, place)
+    if part == "schema":
+        for key in _NUMBERS:
+            if isinstance(node.get(key), str):
+                value = _number(node[key])
+                if value is not node[key]:
+                    node[key] = value
+                    repairs.note(_STRINGS, place)
+
+
+def _repair_schema(node: Node, place: tuple[str, ...], repairs: _Repairs, old: bool) -> None:
+    """What can be seen in one schema alone. `old`: OpenAPI 3.0, where nothing may stand beside a `$ref`."""
+    if old and isinstance(node.get("$ref"), str) and any(k != "$ref" and not k.startswith("x-") for k in node):
+        ref = node.pop("$ref")
+        node["allOf"] = [{"$ref": ref}, *node.get("allOf", ())]
+        repairs.note(_BESIDE, place)
+    declared = node.get("type")
+    if (isinstance(declared, str) or ("type" in node and declared is None)) and declared not in _TYPES:
+        spelled = (declared or "").strip().lower()
+        replacement = {"type": spelled} if spelled in _TYPES else _SPELLINGS.get(spelled)
+        if replacement is not None:
+            del node["type"]
+            node.update({key: value for key, value in replacement.items() if key == "type" or key not in node})
+            repairs.note(_SPELLING, place)
+    if old:
+        _repair_newer(node, place, repairs)
+    declared = node.get("type")
+    if declared == "array" and "items" not in node and "prefixItems" not in node and old:
+        node["items"] = {}
+        repairs.note(_ITEMS, place)
+    if node.get("required") == [] and old:
+        del node["required"]
+        repairs.note(_NOTHING, place)
+    _lift_required(node, place, repairs)
+    for key in ("default", "example"):
+        if isinstance(node.get(key), str):
+            value = _typed(node[key], declared)
+            if value is not node[key]:
+                node[key] = value
+                repairs.note(_STRINGS, place)
+    if isinstance(node.get("enum"), list):
+        values = [_typed(value, declared) for value in node["enum"]]
+        changed = sum(new is not before for new, before in zip(values, node["enum"], strict=True))
+        if changed:
+            node["enum"] = values
+            repairs.note(_STRINGS, place, changed)
+    if declared == "array" and isinstance(node.get("enum"), list) and node["enum"]:
+        items = node.get("items", {})
+        inside = isinstance(items, dict) and not items.keys() & {"$ref", "enum", "const"}
+        if inside and not any(isinstance(value, list) for value in node["enum"]):
+            node["items"] = {**items, "enum": node.pop("enum")}
+            repairs.note(_LISTED, place)
+    if "default" in node and not _allows(node, node["default"]):
+        del node["default"]
+        repairs.note(_DEFAULT, place)
+
+
+def _repair_newer(node: Node, place: tuple[str, ...], repairs: _Repairs) -> None:
+    """What JSON Schema writes shorter than OpenAPI 3.0 allows."""
+    declared = node.get("type")
+    if isinstance(declared, list) or declared == "null":
+        names = declared if isinstance(declared, list) else ["null"]
+        others = [name for name in names if name != "null"]
+        del node["type"]
+        if len(others) == 1:
+            node["type"] = others[0]
+        elif others and "anyOf" not in node:
+            node["anyOf"] = [{"type": name} for name in others]
+        elif not others:
+            node["enum"] = [None]
+        if "null" in names:
+            node["nullable"] = True
+        repairs.note(_NEWER, place)
+    for exclusive, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        value = node.get(exclusive)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            node[limit], node[exclusive] = value, True
+            repairs.note(_NEWER, place)
+
+
+def _lift_required(node: Node, place: tuple[str, ...], repairs: _Repairs) -> None:
+    properties = node.get("properties")
+    if not isinstance(properties, dict):
+        return
+    for name, inner in properties.items():
+        if not isinstance(inner, dict):
+            continue
+        needed = _boolean(inner.get("required"))
+        if isinstance(needed, bool):
+            del inner["required"]
+            repairs.note(_LIFTED, (*place, "properties", name))
+            listed = node.get("required")
+            if needed and name not in (listed if isinstance(listed, list) else ()):
+                node["required"] = [*(listed if isinstance(listed, list) else ()), name]
+
+
+def _allows(node: Node, value: Any) -> bool:
+    """Whether a plain value fits the plain constraints beside it; anything less plain is let through."""
+    if value is None:
+        return True
+    types: dict[object, Callable[[Any], bool]] = {
+        "string": lambda v: isinstance(v, str),
+        "boolean": lambda v: isinstance(v, bool),
+        "integer": lambda v: isinstance(v, int | float) and not isinstance(v, bool) and v == int(v),
+        "number": lambda v: isinstance(v, int | float) and not isinstance(v, bool),
+        "array": lambda v: isinstance(v, list),
+        "object": lambda v: isinstance(v, Mapping),
+    }
+    fits = types.get(node["type"]) if isinstance(node.get("type"), str) else None
+    if fits is not None and not fits(value):
+        return False
+    return not isinstance(node.get("enum"), list) or value in node["enum"]
+
+
+def _repair_overlap(node: Node, place: tuple[str, ...], repairs: _Repairs, resolve: _Resolver) -> None:
+    branches = node.get("oneOf")
+    if not isinstance(branches, list) or "anyOf" in node:
+        return
+    seen: list[tuple[str, Any]] = []
+    for branch in branches:
+        schema = resolve(branch)
+        kind = schema.get("type")
+        if kind not in ("string", "number", "integer", "boolean"):
+            continue
+        kind = "number" if kind == "integer" else str(kind)
+        values = schema.get("enum", [schema["const"]] if "const" in schema else None)
+        for other_kind, other_values in seen:
+            if kind == other_kind and not _disjoint(values, other_values):
+                node["anyOf"] = node.pop("oneOf")
+                repairs.note(_OVERLAP, place)
+                return
+        seen.append((kind, values))
+
+
+def _disjoint(first: Any, second: Any) -> bool:
+    """Whether two lists of allowed values share none."""
+    return isinstance(first, list) and isinstance(second, list) and not any(value in second for value in first)
+
+
+def _repair_path(node: Node, place: tuple[str, ...], repairs: _Repairs, resolve: _Resolver) -> None:
+    """Path parameters are declared, and required."""
+    common = node.get("parameters")
+    common = common if isinstance(common, list) else []
+    for method in METHODS:
+        operation = node.get(method)
+        own = operation.get("parameters") or [] if isinstance(operation, dict) else None
+        if not isinstance(operation, dict) or not isinstance(own, list):
+            continue
+        raws = [raw for raw in (*common, *own) if isinstance(raw, dict)]
+        declared = [resolve(raw) for raw in raws]
+        outside = any(not str(raw.get("$ref", "#")).startswith("#") for raw in raws)
+        in_path = [parameter for parameter in declared if parameter.get("in") == "path"]
+        for parameter in in_path:
+            if parameter.get("required") is not True:
+                parameter["required"] = True
+                repairs.note(_OPTIONAL, (*place, method, "parameters", str(parameter.get("name"))))
+        names = {str(parameter.get("name")) for parameter in in_path}
+        path = place[-1] if place and not outside else ""  # what stands in other files is not seen from here
+        for name in dict.fromkeys(re.findall(r"\{([^{}]+)\}", path)):
+            if name not in names:
+                missing = {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+                own = [*own, missing]
+                operation["parameters"] = own
+                repairs.note(_ABSENT, (*place, method))
+
+
+def _holders(part: str, node: Node, resolve: _Resolver) -> Iterator[tuple[Node, str]]:
+    """Where the examples of a schema, media type or parameter are kept."""
+    if "example" in node:
+        yield node, "example"
+    if part != "schema" and isinstance(node.get("examples"), dict):
+        for one in map(resolve, node["examples"].values()):
+            if "value" in one:
+                yield one, "value"
+
+
+def _repair_examples(part: str, node: Node, place: tuple[str, ...], repairs: _Repairs, resolve: _Resolver) -> None:
+    """Where strings stand for other values, they do so in examples too."""
+    schema = node if part == "schema" else node.get("schema")
+    for holder, key in _holders(part, node, resolve):
+        value, count = _retyped(holder[key], schema, resolve)
+        if count:
+            holder[key] = value
+            repairs.note(_STRINGS, place, count)
+
+
+def _retyped(value: Any, schema: Any, resolve: _Resolver) -> tuple[Any, int]:
+    """The value with strings turned into what the schema says, and how many were."""
+    if isinstance(value, str):
+        new = _typed(value, resolve(schema).get("type"))
+        return new, int(new is not value)
+    if isinstance(value, list):
+        items = [_retyped(one, resolve(schema).get("items"), resolve) for one in value]
+        return [item for item, _ in items], sum(count for _, count in items)
+    if isinstance(value, dict):
+        schemas = {name: inner for _, name, inner in resolve.properties(schema)}
+        parts = {key: _retyped(one, schemas.get(key), resolve) for key, one in value.items()}
+        return {key: part for key, (part, _) in parts.items()}, sum(count for _, count in parts.values())
+    return value, 0
+
+
+def _repair_names(document: Node, kind: str, repairs: _Repairs, resolve: _Resolver) -> None:
+    """Give properties with an empty name the one that an example shows; drop them where none does."""
+    for part, node, place in _nodes(document, kind):
+        if part in ("media", "schema"):
+            schema = node if part == "schema" else node.get("schema")
+            for holder, key in _holders(part, node, resolve):
+                _rename(schema, holder[key], place, repairs, resolve)
+    for part, node, place in _nodes(document, kind):
+        properties = node.get("properties")
+        if part == "schema" and isinstance(properties, dict) and "" in properties:
+            del properties[""]
+            repairs.note(_NAMELESS, place)
+
+
+def _rename(schema: Any, example: Any, place: tuple[str, ...], repairs: _Repairs, resolve: _Resolver) -> None:
+    if isinstance(example, list):
+        for one in example[:3]:
+            _rename(resolve(schema).get("items"), one, place, repairs, resolve)
+    if not isinstance(example, dict):
+        return
+    known = {name for _, name, _ in resolve.properties(schema)}
+    for holder, name, inner in resolve.properties(schema):
+        if name == "":
+            shown = {key: _fitted(inner, example[key], resolve) for key in example if key not in known}
+            fitting = [key for key, fitted in shown.items() if fitted is not None]
+            if len(fitting) == 1:
+                renamed = {fitting[0] if key == "" else key: value for key, value in holder.items()}
+                renamed[fitting[0]] = shown[fitting[0]]
+                holder.clear()
+                holder.update(renamed)
+                repairs.note(_EMPTY, place)
+        elif name in example:
+            _rename(inner, example[name], place, repairs, resolve)
+
+
+def _fitted(schema: Any, value: Any, resolve: _Resolver) -> Any:
+    """The schema if it may be the value's, a list of it if its values are in a list; else None."""
+    if _allows(resolve(schema), value):
+        return schema
+    if isinstance(value, list) and value and all(_allows(resolve(schema), one) for one in value):
+        return {"type": "array", "items": schema}
+    return None

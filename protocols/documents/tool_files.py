@@ -1,0 +1,229 @@
+"""Tool files (`*.tools.json`): the loose lists of endpoints that tool-learning benchmarks come with.
+
+They are rewritten as OpenAPI 3.0 and then read like any other document. What they leave open is read so: the given
+name is the tool's name, `{x}` in a URL is a required path parameter whatever else is said of it, an unknown place
+means query, and one example stands for the schema of a response. Headers that carry a key become a security scheme of
+their name; other headers with a real value are sent with every call, and a program does not see them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from protocols.documents.source import METHODS, pointer
+from protocols.naming import fold
+
+__all__ = ["FIXED", "NAME", "upgrade"]
+
+NAME = "x-tool-name"
+"""Key of an operation that says what its tool is called."""
+
+FIXED = "x-fixed"
+"""Key of a parameter with the one value that is always sent; OpenAPI 3.0 has no `const`."""
+
+_SECRET = re.compile(r"authorization|api[-_]?key|token|secret|password|[-_]key$", re.IGNORECASE)
+_PLACEHOLDER = re.compile(r"<.*>|\{.*\}|your\b.*|.*\byour[-_ ].*|x{3,}|\.{3}|", re.IGNORECASE | re.DOTALL)
+_PLACES = ("query", "header", "cookie")
+_UNSENT = ("content-type", "accept", "host", "content-length")
+
+
+def upgrade(content: Mapping[str, Any], title: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """The tool file as OpenAPI 3.0, and where its parts were: prefixes of JSON pointers, new to old.
+
+    Args:
+        title: Used where the file names neither a title nor a server.
+    """
+    listed = content.get("servers")
+    listed = listed if isinstance(listed, list) else []
+    servers = [server for server in listed if isinstance(server, Mapping) and server.get("url")]
+    bases = [str(server["url"]).rstrip("/") for server in servers]
+    schemes, fixed = _headers(content.get("headers"))
+    paths: dict[str, dict[str, Any]] = {}
+    places: dict[str, str] = {}
+    for index, endpoint in enumerate(content["endpoints"]):
+        method = str(endpoint.get("method") or "get").strip().lower() if isinstance(endpoint, Mapping) else ""
+        operation: Any
+        if method not in METHODS or not endpoint.get("url"):
+            key, method, operation = "/", "get", endpoint if isinstance(endpoint, str) else json.dumps(endpoint)
+        else:
+            key, operation = _operation(endpoint, bases, fixed)
+        while method in paths.get(key, ()):  # OpenAPI has one operation per path and method, a tool file may have more
+            key += "#"
+        paths.setdefault(key, {})[method] = operation
+        places[pointer("paths", key, method)] = pointer("endpoints", index)
+    host = urlsplit(bases[0]).netloc if bases else ""
+    document = {
+        "openapi": "3.0.3",
+        "info": {
+            "title": str(content.get("title") or host or title),
+            "version": str(content.get("version") or ""),
+            "description": str(content.get("description") or ""),
+        },
+        "servers": servers,
+        "paths": paths,
+        "components": {"securitySchemes": schemes},
+        "security": [{name: [] for name in schemes}] if schemes else [],
+    }
+    return document, places
+
+
+def _headers(raw: object) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Security schemes from headers that carry a key, and the headers that are sent as they stand."""
+    schemes: dict[str, Any] = {}
+    fixed = []
+    for name, value in raw.items() if isinstance(raw, Mapping) else ():
+        text = str(value).strip()
+        if name.lower() == "authorization":
+            schemes[name] = {"type": "http", "scheme": "basic" if text.lower().startswith("basic") else "bearer"}
+        elif _SECRET.search(name):
+            schemes[name] = {"type": "apiKey", "in": "header", "name": name}
+        elif name.lower() not in _UNSENT and not _PLACEHOLDER.fullmatch(text):
+            fixed.append(_fixed(name, "header", text))
+    return schemes, fixed
+
+
+def _fixed(name: str, place: str, value: str) -> dict[str, Any]:
+    return {"name": name, "in": place, "required": True, "schema": {"type": "string"}, FIXED: value}
+
+
+def _operation(
+    endpoint: Mapping[str, Any], bases: list[str], fixed: list[dict[str, Any]]
+) -> tuple[str, dict[str, Any]]:
+    """The path within its server, and the operation."""
+    url, _, query = str(endpoint["url"]).strip().partition("?")
+    base = next((base for base in bases if url == base or url.startswith(base + "/")), None)
+    if base is None and "://" in url:
+        split = urlsplit(url)
+        base, path = f"{split.scheme}://{split.netloc}", split.path
+    else:
+        path = url[len(base or "") :]
+    path = path if path.startswith("/") else f"/{path}"
+    variables = re.findall(r"\{([^{}]+)\}", path)
+    parameters, inside = _parameters(endpoint.get("parameters"), variables)
+    for name, value in parse_qsl(query):
+        placeholder = re.fullmatch(r"\{([^{}]+)\}", value)
+        if placeholder is not None:
+            described = next((one for one in parameters if one["name"] in (placeholder[1], name)), {})
+            parameters = [one for one in parameters if one is not described]
+            schema = described.get("schema") or {"type": "string"}
+            parameters.append({**described, "name": name, "in": "query", "required": True, "schema": schema})
+        elif not any(parameter["name"] == name for parameter in parameters):
+            parameters.append(_fixed(name, "query", value))
+    operation: dict[str, Any] = {
+        "description": str(endpoint.get("description") or ""),
+        "parameters": [*parameters, *fixed],
+        "responses": dict(_responses(endpoint)),
+    }
+    if endpoint.get("name"):
+        name = str(endpoint["name"]).strip()
+        operation[NAME] = name if name.isidentifier() else fold(name)
+    body = endpoint.get("requestBody") or _object_body(inside)
+    if body:
+        operation["requestBody"] = body
+    if base not in bases:
+        operation["servers"] = [{"url": base}] if base else []
+    return path, operation
+
+
+def _parameters(raw: object, variables: list[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Parameters, those of the path first and complete, and those that are fields of the body."""
+    found: dict[str, dict[str, Any]] = {
+        name: {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in variables
+    }
+    inside = []
+    for one in raw if isinstance(raw, list) else []:
+        if not isinstance(one, Mapping) or not one.get("name"):
+            continue
+        name, place = str(one["name"]), str(one.get("in") or "").strip().lower()
+        described = one.get("schema")
+        schema = dict(described) if isinstance(described, Mapping) else {}
+        if "type" in one and "type" not in schema:
+            schema["type"] = one["type"]
+        for key in ("enum", "default", "example"):
+            if key in one:
+                schema.setdefault(key, one[key])
+        new = {key: one[key] for key in ("style", "explode") if key in one}
+        new |= {"name": name, "description": str(one.get("description") or ""), "schema": schema}
+        required = str(one.get("required", "")).lower() == "true" or place == "required"
+        if name in variables:
+            found[name] = {**new, "in": "path", "required": True}
+        elif place in ("body", "formdata"):
+            inside.append({**new, "in": place, "required": required})
+        else:
+            found[name] = {**new, "in": place if place in _PLACES else "query", "required": required}
+    return list(found.values()), inside
+
+
+def _object_body(fields: list[dict[str, Any]]) -> dict[str, Any] | None:
+    if not fields:
+        return None
+    form = any(field["in"] == "formdata" for field in fields)
+    required = [field["name"] for field in fields if field["required"]]
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {field["name"]: {"description": field["description"], **field["schema"]} for field in fields},
+    }
+    if required:
+        schema["required"] = required
+    kind = "application/x-www-form-urlencoded" if form else "application/json"
+    return {"required": bool(required), "content": {kind: {"schema": schema}}}
+
+
+def _responses(endpoint: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    described = endpoint.get("responses")
+    if isinstance(described, Mapping) and described:
+        if described.keys() & {"content", "description", "headers"}:
+            yield "200", {"description": "", **described}
+        else:
+            for status, one in described.items():
+                yield str(status), one
+        return
+    example = endpoint.get("response")
+    if example is None:
+        yield "default", {"description": ""}
+        return
+    media = {"schema": _schema_of(example), "example": example}
+    yield (
+        "200",
+        {"description": "", "content": {"text/plain" if isinstance(example, str) else "application/json": media}},
+    )
+
+
+def _schema_of(example: object) -> Any:
+    """The schema that one example shows; that a key is there once does not make it required."""
+    from genson import SchemaBuilder
+
+    builder = SchemaBuilder(schema_uri=None)
+    builder.add_object(json.loads(json.dumps(example)))
+    return _loosened(builder.to_schema())
+
+
+def _loosened(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    new = {key: value for key, value in schema.items() if key != "required"}
+    kinds = new.get("type")
+    if kinds == "null":
+        return {}  # nothing is known of what stands there otherwise
+    if isinstance(kinds, list):  # OpenAPI 3.0 has no lists of types
+        del new["type"]
+        others = [kind for kind in kinds if kind != "null"]
+        if len(others) == 1:
+            new["type"] = others[0]
+        else:
+            new["anyOf"] = [{"type": kind} for kind in others]
+        new["nullable"] = "null" in kinds
+    if isinstance(new.get("properties"), dict):
+        new["properties"] = {name: _loosened(inner) for name, inner in new["properties"].items()}
+    if "items" in new:
+        new["items"] = _loosened(new["items"])
+    if isinstance(new.get("anyOf"), list):
+        branches = [_loosened(branch) for branch in new["anyOf"]]
+        new["anyOf"] = [branch for branch in branches if branch]
+        if len(new["anyOf"]) < len(branches):
+            new["nullable"] = True
+    return new

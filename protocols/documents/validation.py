@@ -1,0 +1,251 @@
+"""What the OpenAPI rules say of a document once it is repaired, and which operations that makes unusable.
+
+Checking is the work of openapi-spec-validator and takes longer than all else. So the verdict on a document is
+remembered under its digest in `ATC_HOME`, and the validator is not even imported the next time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from protocols.bounded import has_linear_work
+from protocols.documents.openapi import Builder, operations
+from protocols.documents.schemas import apart
+from protocols.documents.source import METHODS, Library, pointer
+from protocols.errors import ProtocolError
+from protocols.model import Schema
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+__all__ = ["Findings", "home", "verdict"]
+
+_TOLD = frozenset({"summary", "description", "operationId", "tags", "title", "deprecated", "termsOfService", "version"})
+_BESIDE = frozenset({"externalDocs", "example", "examples", "contact", "license", "xml", "callbacks", "links"})
+_NAMED = frozenset({"properties", "patternProperties", "schemas", "responses", "parameters", "headers", "content"})
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """`skipped` maps the JSON pointer of an unusable operation to the reason; `warnings` are about the rest."""
+
+    skipped: dict[str, str]
+    warnings: tuple[str, ...]
+
+
+def verdict(document: Mapping[str, Any], library: Library, digest: str) -> Findings:
+    """Check a repaired OpenAPI 3.0 or 3.1 document, or remember the verdict.
+
+    Args:
+        digest: Stands for the content of the document and of all that it points to.
+    """
+    place = home() / "validated" / f"{hashlib.sha256(f'{digest} {_rules()}'.encode()).hexdigest()}.json"
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        known = json.loads(place.read_bytes())
+        return Findings(known["skipped"], tuple(known["warnings"]))
+    findings = _check(document, library)
+    with suppress(OSError):  # a home that cannot be written costs time, not the result
+        _write(place, json.dumps(asdict(findings)).encode())
+    return findings
+
+
+def home() -> Path:
+    """Where atc keeps what it can make or fetch again: `ATC_HOME`, else the user's cache folder."""
+    if os.environ.get("ATC_HOME"):
+        return Path(os.environ["ATC_HOME"]).expanduser()
+    import platformdirs
+
+    return platformdirs.user_cache_path("atc")
+
+
+def _rules() -> str:
+    """Digest of the code that decides, so that a changed rule forgets old verdicts."""
+    folder = Path(__file__).parent
+    code = hashlib.sha256()
+    for name in ("validation.py", "spec_fixes.py", "swagger.py", "tool_files.py", "openapi.py", "schemas.py"):
+        with suppress(OSError):  # an installation without sources
+            code.update((folder / name).read_bytes())
+    return code.hexdigest()
+
+
+def _write(place: Path, data: bytes) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=place.parent, delete=False) as file:
+        file.write(data)
+    Path(file.name).replace(place)
+
+
+def _check(document: Mapping[str, Any], library: Library) -> Findings:
+    skipped: dict[str, str] = {}
+    notes: Counter[str] = Counter()
+    users: dict[str, set[str]] | None = None
+    for error in _errors(document):
+        path = tuple(str(key) for key in error.absolute_path)
+        reason = f"{error.message[:200]} (at {pointer(*path)})"
+        if not _matters(path, error):
+            notes[_note(error)] += 1
+        elif path[:1] == ("paths",) and len(path) > 2 and path[2] in METHODS:
+            skipped.setdefault(pointer(*path[:3]), reason)
+        elif path[:1] == ("paths",) and len(path) > 1:
+            for one, method, _, _ in operations(document):
+                if one == path[1]:
+                    skipped.setdefault(pointer("paths", one, method), reason)
+        elif path[:1] == ("components",) and len(path) > 2 and path[1] != "securitySchemes":
+            users = _users(document) if users is None else users
+            for place in sorted(users.get(pointer(*path[:3]), ())):
+                skipped.setdefault(place, reason)
+            if not users.get(pointer(*path[:3])):
+                notes["an unused component breaks the OpenAPI rules"] += 1
+        else:
+            notes[f"breaks the OpenAPI rules: {reason}"] += 1
+    if library.has_others or str(document.get("openapi")).startswith("3.1"):
+        for place, reason in _bad_schemas(document, library):
+            skipped.setdefault(place, reason)
+    return Findings(skipped, tuple(f"{text} ({count} times)" if count > 1 else text for text, count in notes.items()))
+
+
+def _errors(document: Mapping[str, Any]) -> Iterator[ValidationError]:
+    """The validator's errors, each at the place it is really about.
+
+    The document is held against the schema of OpenAPI. The validator's further walk, which takes as long again, looks
+    for what repair and reading deal with themselves.
+    """
+    from openapi_spec_validator import OpenAPIV30SpecValidator, OpenAPIV31SpecValidator
+
+    new = str(document.get("openapi")).startswith("3.1")
+    rules = OpenAPIV31SpecValidator if new else OpenAPIV30SpecValidator
+    for error in has_linear_work(rules.schema_validator).iter_errors(document):
+        yield from _leaves(error)
+
+
+def _bad_schemas(document: Mapping[str, Any], library: Library) -> Iterator[tuple[str, str]]:
+    """Operations, by JSON pointer, with a schema that JSON Schema forbids, and the reason.
+
+    The rules of OpenAPI 3.1 leave schemas to JSON Schema, and what stands in other files nobody has looked at.
+    """
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    rules = has_linear_work(Draft202012Validator(Draft202012Validator.META_SCHEMA))
+    builder = Builder(document, library)
+    roots: dict[str, list[object]] = {}
+    for path, method, item, operation, base in builder.operations():
+        with suppress(ProtocolError, RecursionError):  # reading it comes to the same end, and says why
+            tool = builder.tool("", method, path, operation, base, item)
+            roots[pointer("paths", path, method)] = [
+                *(parameter.schema for parameter in tool.parameters),
+                *([tool.body.schema] if tool.body else []),
+                *(response.schema for response in tool.responses if response.schema),
+            ]
+    inside: dict[int, list[object]] = {}
+    reasons: dict[int, str] = {}
+    for schema in _reached([root for several in roots.values() for root in several], inside):
+        error = best_match(rules.iter_errors(apart(schema)[0]))
+        if error is not None:
+            reasons[id(schema)] = error.message[:200]
+    for place, several in roots.items() if reasons else ():
+        for schema in _reached(several, inside):
+            if id(schema) in reasons:
+                yield place, f"a schema that cannot be used: {reasons[id(schema)]}"
+
+
+def _reached(roots: list[object], inside: dict[int, list[object]]) -> Iterator[Schema]:
+    """Each schema that these hold, once; `inside` remembers what is in which."""
+    waiting, seen = list(roots), set()
+    while waiting:
+        schema = waiting.pop()
+        if isinstance(schema, Mapping) and id(schema) not in seen:
+            seen.add(id(schema))
+            if id(schema) not in inside:
+                inside[id(schema)] = apart(schema)[1]
+            waiting += inside[id(schema)]
+            yield schema
+
+
+def _leaves(error: ValidationError) -> Iterator[ValidationError]:
+    """What is behind a failed `oneOf`: the errors of the branch that was meant, not "is no reference"."""
+    branches: dict[object, list[ValidationError]] = {}
+    for inner in error.context or ():
+        branches.setdefault(inner.relative_schema_path[0], []).append(inner)
+    meant = [inners for inners in branches.values() if not any(_is_reference(inner) for inner in inners)]
+    if len(meant) == 1:
+        for inner in meant[0]:
+            yield from _leaves(inner)
+    elif branches:
+        from jsonschema.exceptions import best_match
+
+        yield best_match([error])
+    else:
+        yield error
+
+
+def _is_reference(error: ValidationError) -> bool:
+    return error.validator == "required" and "'$ref'" in error.message
+
+
+def _matters(path: tuple[str, ...], error: ValidationError) -> bool:
+    """Whether an error makes what it is in unusable, rather than untidy."""
+    if error.validator in ("additionalProperties", "unevaluatedProperties", "uniqueItems"):
+        return False
+    if error.validator == "required" and any(f"'{key}'" in error.message for key in ("description", "responses")):
+        return False
+    if error.validator == "format":
+        return False
+    keys = [key for before, key in zip(("", *path), path, strict=False) if before not in _NAMED]
+    return not (_TOLD.intersection(keys[-1:]) or _BESIDE.intersection(keys))
+
+
+def _note(error: ValidationError) -> str:
+    if error.validator in ("additionalProperties", "unevaluatedProperties"):
+        return f"unknown keys were ignored, first at {pointer(*error.absolute_path)}: {error.message[:120]}"
+    return f"{error.message[:160]} (at {pointer(*error.absolute_path)})"
+
+
+def _users(document: Mapping[str, Any]) -> dict[str, set[str]]:
+    """For each component, by JSON pointer, the operations that reach it."""
+    reached: dict[str, set[str]] = {}
+    memo: dict[str, set[str]] = {}
+
+    def refs(node: object) -> Iterable[str]:
+        if isinstance(node, Mapping):
+            if isinstance(node.get("$ref"), str):
+                yield node["$ref"]
+            for value in node.values():
+                yield from refs(value)
+        elif isinstance(node, list):
+            for value in node:
+                yield from refs(value)
+
+    def component(ref: str) -> tuple[str, object]:
+        keys = [key.replace("~1", "/").replace("~0", "~") for key in ref[2:].split("/")][:3]
+        node: object = document
+        for key in keys:
+            node = node.get(key) if isinstance(node, Mapping) else None
+        return pointer(*keys), node
+
+    for path, method, item, operation in operations(document):
+        place = pointer("paths", path, method)
+        waiting = list(refs([operation, item.get("parameters")]))
+        seen: set[str] = set()
+        while waiting:
+            ref = waiting.pop()
+            if not ref.startswith("#/components/"):
+                continue
+            name, node = component(ref)
+            if name in seen:
+                continue
+            seen.add(name)
+            reached.setdefault(name, set()).add(place)
+            if name not in memo:
+                memo[name] = set(refs(node))
+            waiting.extend(memo[name])
+    return reached

@@ -1,0 +1,179 @@
+"""Walk a response schema the way a program walks the response: field by field, with the objects around each.
+
+Rendering, data flow and probing all ask the same questions (which fields, in which object, how deep), so they ask here.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from protocols.model import Protocol, Schema
+from protocols.text.words import PAGING, words
+
+__all__ = [
+    "Field",
+    "Step",
+    "fields",
+    "is_expandable",
+    "items_of",
+    "kinds_of",
+    "plain_kinds",
+    "properties_of",
+    "type_of",
+    "wrapper_of",
+]
+
+Step = str | int
+_COMBINED = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
+_MAX_DEPTH = 6
+_CIRCLES = 2
+_CIRCLES = 2
+_MOST = 2000
+"""Fields of one response; schemas that refer to each other have no end of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a response: `path` from the root (0 stands for any item), its schema, and the object that holds it.
+
+    `expanded`: it lies in an object that may be a plain value instead (see `is_expandable`).
+    """
+
+    path: tuple[Step, ...]
+    schema: Schema
+    owner: Schema
+    expanded: bool = False
+
+    @property
+    def name(self) -> str:
+        """The key of the field, the last text in its path."""
+        return next((step for step in reversed(self.path) if isinstance(step, str)), "")
+
+    @property
+    def container(self) -> tuple[str, ...]:
+        """The keys around the object that holds the field, outermost first."""
+        return tuple(step for step in self.path[:-1] if isinstance(step, str))
+
+
+def resolve(schema: Schema, protocol: Protocol) -> Schema:
+    """Follow the `$ref` of a schema that contains itself."""
+    seen = 0
+    while isinstance(reference := schema.get("$ref"), str) and seen < 10:
+        schema = protocol.definitions.get(reference.rpartition("/")[2], {})
+        seen += 1
+    return schema
+
+
+def variants(schema: Schema, protocol: Protocol, around: tuple[int, ...] = ()) -> Iterator[Schema]:
+    """The schema itself and what its oneOf, anyOf and allOf allow, each resolved.
+
+    One that allows itself (a Pet is a Cat, and a Cat is a Pet and more) is not entered again; `around` are the ids of
+    those that are open.
+    """
+    schema = resolve(schema, protocol)
+    if id(schema) in around:
+        return
+    yield schema
+    for word in ("oneOf", "anyOf", "allOf"):
+        for part in cast("list[Schema]", schema.get(word) or []):
+            yield from variants(part, protocol, (*around, id(schema)))
+
+
+def kinds_of(schema: Schema) -> tuple[str, ...]:
+    """The JSON types that a schema names, without null."""
+    kind = schema.get("type")
+    kinds = [kind] if isinstance(kind, str) else list(cast("list[str]", kind or []))
+    for word in ("oneOf", "anyOf"):
+        for part in cast("list[Schema]", schema.get(word) or []):
+            kinds.extend(kinds_of(part))
+    return tuple(dict.fromkeys(kind for kind in kinds if kind != "null"))
+
+
+def plain_kinds(schema: Schema, protocol: Protocol) -> tuple[str, ...]:
+    """The JSON types of texts, numbers and truth values that a schema allows, over its variants."""
+    found = [kind for part in variants(schema, protocol) for kind in kinds_of(part)]
+    return tuple(dict.fromkeys(kind for kind in found if kind not in ("object", "array")))
+
+
+def is_expandable(schema: Schema, protocol: Protocol) -> bool:
+    """Whether a value is an object or stands for one: `oneOf: [integer, object]`, a relation that can be expanded."""
+    if not (schema.keys() & _COMBINED or isinstance(schema.get("type"), list)):
+        return False
+    return bool(plain_kinds(schema, protocol)) and bool(properties_of(schema, protocol))
+
+
+def type_of(schema: Schema) -> str:
+    """The one JSON type of a schema; number for integer or number; empty when it is open."""
+    kinds = set(kinds_of(schema))
+    if not kinds:
+        return "object" if "properties" in schema else "array" if "items" in schema else ""
+    if kinds <= {"integer", "number"}:
+        return "integer" if kinds == {"integer"} else "number"
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def properties_of(schema: Schema, protocol: Protocol) -> dict[str, Schema]:
+    """All properties that an object may have, over its variants; the first to name one wins."""
+    found: dict[str, Schema] = {}
+    for variant in variants(schema, protocol):
+        for name, part in cast("Mapping[str, Schema]", variant.get("properties") or {}).items():
+            found.setdefault(name, part)
+    return found
+
+
+def items_of(schema: Schema, protocol: Protocol) -> Schema | None:
+    """What an array holds; None when the schema is no array."""
+    for variant in variants(schema, protocol):
+        items = variant.get("items")
+        if isinstance(items, Mapping):
+            return resolve(items, protocol)
+        if variant.get("type") == "array":
+            return {}
+    return None
+
+
+def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Iterator[Field]:
+    """The fields of a response, outer objects before inner ones, at most `depth` keys deep and `_MOST` in all.
+
+    A relation that can be expanded is entered, but no other one inside it: services expand one at a time. Of objects
+    that contain themselves, two are entered one inside the other.
+    """
+    recursive = {id(part) for part in protocol.definitions.values()}
+    queue: deque[tuple[tuple[Step, ...], Schema, bool, int]] = deque([((), schema, False, 0)])
+    told = 0
+    while queue and told < _MOST:
+        path, part, expanded, circles = queue.popleft()
+        if len(path) > 2 * depth or sum(isinstance(step, str) for step in path) > depth:
+            continue
+        part = resolve(part, protocol)
+        items = items_of(part, protocol)
+        if items is not None:
+            queue.append(((*path, 0), items, expanded, circles))
+            continue
+        circles += id(part) in recursive
+        if circles > _CIRCLES:
+            continue
+        properties = properties_of(part, protocol)
+        if properties and is_expandable(part, protocol):
+            if expanded:
+                continue
+            expanded = True
+        for name, inner in properties.items():
+            here = (*path, name)
+            yield Field(here, inner, part, expanded)
+            told += 1
+            queue.append((here, inner, expanded, circles))
+
+
+def wrapper_of(schema: Schema, protocol: Protocol) -> str:
+    """The key under which a response has the one thing or list that it is about, where all else is about pages and how
+    it went; empty if there is none."""
+    properties = properties_of(schema, protocol)
+    holding = [name for name, part in properties.items() if properties_of(items_of(part, protocol) or part, protocol)]
+    if len(holding) != 1:
+        return ""
+    beside = PAGING.union(words(holding[0]))
+    return holding[0] if all(beside.issuperset(words(name)) for name in properties if name != holding[0]) else ""

@@ -1,0 +1,1 @@
+"""What an API is about, read from its protocol once."""

@@ -1,0 +1,217 @@
+"""Read from a protocol all that a world of it is made from; nothing here knows any API."""
+
+# ruff: noqa: SIM905 - word lists are read, and split once
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from typing import cast
+
+from protocols.model import Protocol
+from protocols.schema_fields import type_of
+from protocols.simulator.analysis.entity_types import Kinds, is_enumerated
+from protocols.simulator.analysis.examples import read_fields
+from protocols.simulator.analysis.relation_types import Links
+from protocols.simulator.analysis.response_shape import Shape
+from protocols.simulator.analysis.world_file import NO_WORLD, WorldFile
+from protocols.simulator.analysis.world_schema import NAMES, Blueprint, Plan, label_of, named, stem_of
+
+__all__ = ["survey"]
+
+_SEARCH_WORDS = frozenset("q query search text term keyword s find phrase searchtext searchterm lookup".split())
+
+
+def survey(protocol: Protocol, world: WorldFile = NO_WORLD) -> Blueprint:
+    """Read a protocol once, with its world file; takes about as long as loading it, so keep what it returns.
+
+    Raises: UsageError: The world file names something that is not there.
+    """
+    kinds = Kinds(protocol, world)
+    links = Links(kinds)
+    fields = read_fields(kinds)
+    links.references()
+    for plan in kinds.plans:
+        plan.search = _search(plan)
+    pairs = links.pairs()
+    edges, roles, edge_kinds = _edges(kinds)
+    states = {
+        plan.tool.path: plan
+        for plan in kinds.plans
+        if plan.tool.method == "GET" and plan.shape and plan.shape.properties and not plan.shape.kind
+    }
+    found = Blueprint(
+        protocol,
+        kinds.plans,
+        kinds.kinds,
+        links.relations,
+        pairs,
+        edges,
+        roles,
+        edge_kinds,
+        fields,
+        kinds.singletons,
+        states,
+        _templates(kinds),
+        _places(kinds, edge_kinds),
+        world,
+    )
+    world.check(found)
+    return found
+
+
+def _search(plan: Plan) -> str:
+    if plan.tool.method != "GET" or plan.subject:
+        return ""
+    texts = [
+        p
+        for p in plan.tool.parameters
+        if p.location == "query" and not is_enumerated(p) and type_of(p.schema) in {"string", ""}
+    ]
+    for parameter in texts:
+        if label_of(parameter.name).replace("_", "") in _SEARCH_WORDS:
+            return parameter.name
+    return next((p.name for p in texts if p.name in NAMES), "")
+
+
+def _edges(
+    kinds: Kinds,
+) -> tuple[dict[str, list[dict[str, object]]], dict[str, list[dict[str, object]]], dict[str, str]]:
+    """What stands in a list beside the fields of its members, by label: all of it, and the roles among it."""
+    donors: dict[str, list[dict[str, object]]] = defaultdict(list)
+    listed: dict[str, list[dict[str, object]]] = {}
+    lists: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+    edge_kinds: dict[str, str] = {}
+    for plan in kinds.plans:
+        if plan.shape is None:
+            continue
+        for body in plan.tool.success.examples if plan.tool.success else ():
+            _count_lists(body, plan.label, lists)
+        for shape in plan.shape.walk():
+            if shape.item is None or not shape.item.kind:
+                continue
+            own = set(kinds.kinds[shape.item.kind].fields)
+            label = label_of(shape.name) or plan.label
+            extra = [name for name in shape.item.properties if name not in own]
+            for name in extra:
+                stem = stem_of(name)
+                if stem and (kind := named("_".join(stem), kinds.kinds)):
+                    edge_kinds[label] = kind.name
+            if not extra:
+                continue
+            for name in extra:
+                enumerated = [
+                    v for c in shape.item.properties[name].checks for v in cast("list[object]", c.get("enum") or [])
+                ]
+                if len(enumerated) > 1 and all(isinstance(value, str) for value in enumerated):
+                    listed.setdefault(label, [{name: value} for value in enumerated])
+            for value in shape.item.examples:
+                if isinstance(value, dict):
+                    entry = {n: value[n] for n in extra if n in value and not isinstance(value[n], (dict, list))}
+                    if entry and entry not in donors[label]:
+                        donors[label].append(entry)
+    roles = {label: _roles(entries, lists[label]) for label, entries in donors.items()}
+    return dict(donors), {**roles, **listed}, edge_kinds
+
+
+def _count_lists(value: object, label: str, lists: dict[str, Counter[tuple[str, str]]]) -> None:
+    """Count in how many lists each text of each field occurs; one that most lists have is a role worth filling."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            _count_lists(part, label_of(name), lists)
+    elif isinstance(value, list):
+        entries = [part for part in value if isinstance(part, dict)]
+        lists[label].update({(name, text) for part in entries for name, text in part.items() if isinstance(text, str)})
+        for part in entries:
+            _count_lists(part, label, lists)
+
+
+def _roles(donors: list[dict[str, object]], seen: Counter[tuple[str, str]]) -> list[dict[str, object]]:
+    """The roles that members play, the most widespread first; empty when their fields don't repeat."""
+    values: dict[str, Counter[str]] = defaultdict(Counter)
+    for donor in donors:
+        for name, value in donor.items():
+            if isinstance(value, str) and value:
+                values[name][value] += 1
+    repeating = [name for name, c in values.items() if sum(c.values()) >= 6 and len(c) <= 0.6 * sum(c.values())]
+    if not repeating:
+        return []
+    main = max(repeating, key=lambda name: len(values[name]))
+    order = sorted(values[main], key=lambda value: (-seen[(main, value)], -values[main][value], value))
+    found = []
+    for value in order:
+        donor = next(d for d in donors if d.get(main) == value)
+        found.append({name: donor[name] for name in repeating if name in donor})
+    return found
+
+
+def _templates(kinds: Kinds) -> dict[str, list[tuple[str, str, str]]]:
+    """Texts that hold the identifier of their own entity, by field: (kind, text before it, text after it)."""
+    found: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+    for _, shape, _, _ in kinds.nodes():
+        if not shape.kind:
+            continue
+        identity = kinds.kinds[shape.kind].identity
+        bodies = [value for value in shape.examples if isinstance(value, dict)][:5]
+        shown = [(str(body.get(identity)), list(body.items())) for body in bodies]
+        own = shape.properties.get(identity)
+        if own is not None and len(own.examples) <= 3:
+            texts = [(name, text) for name, part in shape.properties.items() for text in part.examples[:3]]
+            shown += [(str(key), texts) for key in own.examples]
+        for key, entries in shown:
+            for name, text in entries:
+                if name == identity or not isinstance(text, str) or key not in text or not _inside(key, text):
+                    continue
+                before, _, after = text.partition(key)
+                if (shape.kind, before, after) not in found[name]:
+                    found[name].append((shape.kind, before, after))
+    return dict(found)
+
+
+def _inside(key: str, text: str) -> bool:
+    before = r"(?<![A-Za-z0-9])" if len(key) > 2 else r"(?<=[/:])"
+    return len(key) > 1 and key != text and bool(re.search(rf"{before}{re.escape(key)}(?![A-Za-z0-9])", text))
+
+
+def _places(kinds: Kinds, edge_kinds: dict[str, str]) -> dict[tuple[str, str], Shape]:
+    """Where each field stands first of all, by what it belongs to (a kind, `~label`, `~state /path`) and its path.
+
+    Several views may show a field, each with a schema of its own; its value is made for this one.
+    """
+    found: dict[tuple[str, str], Shape] = {}
+    for kind in kinds.kinds.values():
+        _note_places(found, kind.name, "", kind.summary)
+    for plan, shape, _, item in kinds.nodes():
+        if shape.kind:
+            _note_places(found, shape.kind, "", shape.properties)
+        if item:
+            for label in (label_of(shape.name), plan.label):
+                _note_places(found, edge_kinds.get(label, f"~{label}"), "", shape.properties)
+    for plan in kinds.plans:
+        if plan.shape is None or plan.tool.method != "GET":
+            continue
+        for shape in plan.shape.variants():
+            owners = [f"~state {plan.tool.path}", *([plan.subject] if plan.subject else [])]
+            for owner in owners if not shape.kind else ():
+                _note_places(found, owner, "", {"": shape} if shape.is_array else shape.properties)
+    return found
+
+
+def _note_places(
+    found: dict[tuple[str, str], Shape], owner: str, around: str, parts: Mapping[str, Shape], depth: int = 0
+) -> None:
+    for name, part in parts.items():
+        path = f"{around}.{name}" if around else name
+        plain = part.options[0] if part.options else part
+        if plain.kind or depth > 6:
+            continue
+        if path:
+            found.setdefault((owner, path), plain)
+        _note_places(found, owner, path, plain.properties, depth + 1)
+        inner = plain.item
+        while inner is not None and not inner.kind and not inner.main:
+            path += "[]"
+            found.setdefault((owner, path), inner)
+            _note_places(found, owner, path, inner.properties, depth + 1)
+            inner = inner.item

@@ -1,0 +1,488 @@
+"""Which kinds of things an API knows, and which of them each object of its responses is.
+
+Paths, parameter names, keys, discriminators and the likeness of objects all tell something; none tells enough alone.
+So they are asked in that order, and what no name explains is compared with what the names have explained. Nothing
+here knows any API.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from math import log
+from typing import cast
+
+from protocols.model import Parameter, Protocol
+from protocols.simulator.analysis.response_shape import Shape, build
+from protocols.simulator.analysis.world_file import WorldFile
+from protocols.simulator.analysis.world_schema import GENERIC, NAMES, Kind, Plan, Step, label_of, named, stem_of
+from protocols.text.words import ID_WORDS, singular, words
+
+__all__ = ["Kinds", "identity", "is_enumerated"]
+
+_IDENTITIES = ("id", "uuid", "guid", "_id", "uid")
+
+
+class Kinds:
+    """The kinds of one protocol, and the plans of its operations, whose shapes know which kind they show.
+
+    `singletons` are the paths of which there is only one, such as `/me`, and the kind that stands there.
+    """
+
+    def __init__(self, protocol: Protocol, world: WorldFile) -> None:
+        self.protocol = protocol
+        self.world = world
+        self.kinds: dict[str, Kind] = {}
+        self.plans: list[Plan] = []
+        self.singletons: dict[str, str] = {}
+        self._referenced: set[str] = set()
+        self._paths()
+        self._shapes()
+        for name in sorted(self._referenced):
+            fields = {key for plan in self.plans if plan.shape for s in plan.shape.walk() for key in s.properties}
+            if not named(name, self.kinds) and {f for f in fields if stem_of(f) == tuple(name.split("_"))}:
+                self.kind(name)
+        self._listed()
+        self._typing()
+        self._rewire()
+
+    def nodes(self) -> Iterator[tuple[Plan, Shape, Shape | None, bool]]:
+        """Every object in every response with the entity around it, outer ones first; last: is it an item."""
+        for plan in self.plans:
+            if plan.shape is not None:
+                for shape in plan.shape.variants():
+                    yield from _descend(plan, shape, None, False)
+
+    def kind(self, name: str, *aliases: str) -> Kind:
+        """The kind of a name, which is a new one where there is none yet; it goes by the aliases, too."""
+        for known in self.kinds.values():
+            if name in known.aliases:
+                known.aliases.update(aliases)
+                return known
+        kind = self.kinds[name] = Kind(name, {name, *aliases})
+        return kind
+
+    # -- kinds from paths ------------------------------------------------------------------------------------------
+
+    def _paths(self) -> None:
+        split = [(tool, [part for part in tool.path.split("/") if part]) for tool in self.protocol.tools]
+        # Names of identifiers first: `{person_id}` says what it is, `{id}` needs the literal before it.
+        for tool, parts in split:
+            steps: list[Step] = []
+            before = ""
+            holder = ""
+            for part in parts:
+                names = re.findall(r"\{([^}]+)\}", part)
+                if not names:
+                    steps.append(Step("literal", part))
+                    before = part
+                    continue
+                for name in names:
+                    parameter = next((p for p in tool.parameters if p.name == name and p.location == "path"), None)
+                    step = self._step(name, parameter, before, holder)
+                    steps.append(step)
+                    if step.what == "entity":
+                        holder = step.kind
+                before = ""
+            success = tool.success
+            status = int(success.status) if success and success.status.isdigit() else 200
+            plan = Plan(tool, tuple(steps), status)
+            last = max((i for i, step in enumerate(steps) if step.what == "entity"), default=-1)
+            if last >= 0:
+                plan.subject, plan.subject_parameter = steps[last].kind, steps[last].name
+            plan.tail = tuple(step.name for step in steps[last + 1 :] if step.what == "literal")
+            plan.detail = last >= 0 and last == len(steps) - 1
+            self.plans.append(plan)
+        for tool in self.protocol.tools:
+            for parameter in tool.arguments:
+                stem = stem_of(parameter.name)
+                if stem and not is_enumerated(parameter):
+                    self._referenced.add("_".join(stem))
+
+    def _step(self, name: str, parameter: Parameter | None, before: str, holder: str) -> Step:
+        if is_enumerated(parameter):
+            return Step("choice", name)
+        parts, stem = words(name), stem_of(name)
+        is_id = bool(stem) or (bool(parts) and singular(parts[-1]) in ID_WORDS)
+        stem = stem if is_id else parts
+        segment = words(before)
+        thing = "_".join([*segment[:-1], singular(segment[-1])]) if segment else ""
+        if not is_id and stem and thing and singular(stem[-1]) != thing.rpartition("_")[2]:
+            kind = self.kind("_".join(stem))
+            kind.by_name = kind.addressed = True
+            return Step("entity", name, kind.name)
+        wanted = "_".join(stem)
+        if not wanted:
+            wanted = thing or (holder or "thing")
+        if thing and (thing.endswith("_" + wanted) or wanted.endswith("_" + thing)):
+            wanted = thing
+        kind = self.kind(
+            wanted, *([thing] if thing and thing not in GENERIC and not self._taken(thing, wanted) else [])
+        )
+        kind.aliases.add(wanted.rpartition("_")[2]) if wanted.rpartition("_")[2] not in GENERIC else None
+        kind.addressed = True
+        if holder and parts and parts[-1] in {"number", "index", "position", "no", "num"} and holder != kind.name:
+            kind.parent, kind.ordinal = holder, name
+        return Step("entity", name, kind.name)
+
+    def _taken(self, alias: str, wanted: str) -> bool:
+        return any(alias in kind.aliases and kind.name != wanted for kind in self.kinds.values())
+
+    # -- shapes and what stands in them ----------------------------------------------------------------------------
+
+    def _shapes(self) -> None:
+        for plan in self.plans:
+            response = plan.tool.success
+            if response is None or response.schema is None:
+                continue
+            plan.media_type = response.media_type
+            plan.shape = build(self.protocol, response.schema, response.examples)
+        for plan in self.plans:
+            if plan.detail and plan.tool.method == "GET" and plan.shape and not plan.shape.is_array:
+                kind = self.kinds[plan.subject]
+                if kind.detail is None:
+                    kind.detail = plan
+        for plan in self.plans:
+            if plan.subject or plan.tool.method != "GET" or plan.shape is None:
+                continue
+            if any(step.what != "literal" for step in plan.steps) or not plan.shape.properties:
+                continue
+            if identity(plan.shape.properties) and not any(named(step.name, self.kinds) for step in plan.steps):
+                self.singletons["/" + "/".join(step.name for step in plan.steps)] = ""
+        for plan in self.plans:
+            path = plan.tool.path
+            roots = [root for root in self.singletons if path == root or path.startswith(root + "/")]
+            if roots and not plan.subject:
+                plan.root = max(roots, key=len)
+                literals = [step.name for step in plan.steps if step.what == "literal"]
+                plan.tail = tuple(literals[len(plan.root.strip("/").split("/")) :])
+
+    def _typing(self) -> None:
+        for plan, shape, _, item in self.nodes():
+            if shape.kind or not shape.properties:
+                continue
+            root = not shape.path and not item
+            if own := self._called(plan, shape, item):
+                self._set(shape, own)
+            elif root and plan.detail and self._stands_for(shape, plan.subject):
+                self._set(shape, plan.subject)
+            elif (
+                (kind := self._discriminated(shape))
+                or (kind := self._by_key(plan, shape, item))
+                or (item and (kind := self._by_identity(shape)))
+            ):
+                self._set(shape, kind)
+        self._likeness(final=False)
+        for plan, shape, around, item in self.nodes():
+            if not shape.kind and (not shape.path and not item) and "/" + plan.tool.path.strip("/") in self.singletons:
+                stem = stem_of(identity(shape.properties))
+                kind = (
+                    self._alike(shape, self._looks())
+                    or self.kind("_".join(stem) or singular(words(plan.tool.path)[-1])).name
+                )
+                self._set(shape, kind)
+            elif not shape.kind and (shape.path or item) and identity(shape.properties):
+                mine = set(shape.properties)
+                if (
+                    around is not None
+                    and around.kind
+                    and not item
+                    and len(mine) >= 3
+                    and mine <= set(around.properties)
+                ):
+                    self._set(shape, around.kind)
+        self._likeness(final=True)
+        for path in self.singletons:
+            plan = next(plan for plan in self.plans if plan.tool.path == path and plan.tool.method == "GET")
+            self.singletons[path] = plan.shape.kind if plan.shape else ""
+        for plan in self.plans:
+            if plan.root and not plan.subject:
+                plan.subject = self.singletons[plan.root]
+        self._stubs()
+        self._wrappers()
+
+    def _stubs(self) -> None:
+        """An object of which only the key is known, and that key names a kind, holds one of that kind."""
+        looks: dict[str, dict[str, Shape]] = {}
+        for _, shape, _, _ in self.nodes():
+            if shape.kind and len(shape.properties) > len(looks.get(shape.kind, ())):
+                looks[shape.kind] = shape.properties
+        used = set(looks)
+        items: dict[tuple[str, str], Shape] = {}
+        for _, shape, _, _ in self.nodes():
+            for part in shape.properties.values():
+                if part.item is not None and not _bare(part.item):
+                    items.setdefault((shape.kind, part.name), part.item)
+                    items.setdefault(("", part.name), part.item)
+        for _, shape, _, _ in list(self.nodes()):
+            for part in shape.properties.values():
+                if part.is_array and (_bare(part.item) if part.item else not any("items" in c for c in part.checks)):
+                    known = items.get((shape.kind, part.name)) or items.get(("", part.name))
+                    part.item = _plain_copy(known) if known else part.item
+                if (
+                    shape.kind
+                    and "object" in part.types
+                    and not part.properties
+                    and not part.closed
+                    and not part.options
+                ):
+                    kind = named(part.name, self.kinds, loose=True)
+                    if kind and kind.name in looks and kind.name != shape.kind:
+                        scalars = {n: p for n, p in looks[kind.name].items() if not (p.is_array or p.is_object)}
+                        part.properties = scalars
+                        part.kind = kind.name
+        for name in [name for name, kind in self.kinds.items() if name not in used and not kind.addressed]:
+            del self.kinds[name]
+
+    def _set(self, shape: Shape, kind: str) -> None:
+        shape.kind = kind
+
+    def _called(self, plan: Plan, shape: Shape, item: bool) -> str:
+        """The kind of an object that has no plain `id` but one with the name of its list: reviewId in reviews."""
+        if set(_IDENTITIES) & set(shape.properties):
+            return ""
+        key = (
+            shape.name
+            if shape.name and singular(label_of(shape.name)) not in GENERIC
+            else ""
+            if shape.path
+            else plan.label
+        )
+        if not key and item:
+            key = plan.label or next((s.name for s in reversed(plan.steps) if s.what == "literal"), "")
+        noun = singular(words(key)[-1]) if words(key) else ""
+        for name in shape.properties:
+            stem = stem_of(name)
+            if noun and stem and stem[-1] == noun and (item or not plan.detail):
+                known = named("_".join(stem), self.kinds)
+                return known.name if known else self.kind("_".join(stem), noun).name
+        return ""
+
+    def _by_identity(self, shape: Shape) -> str:
+        """The kind that the only identifier of an object names: `{place_id, name, country}` is a place."""
+        stems = [stem for name in shape.properties if (stem := stem_of(name))]
+        if set(_IDENTITIES) & set(shape.properties) or len(stems) != 1 or len(shape.properties) < 2:
+            return ""
+        kind = named("_".join(stems[0]), self.kinds)
+        return kind.name if kind and next(iter(shape.properties)) and "_".join(stems[0]) in kind.aliases else ""
+
+    def _stands_for(self, shape: Shape, kind: str) -> bool:
+        """Whether the root of a detail path is the entity itself, not an envelope around it."""
+        if identity(shape.properties) or self.kinds[kind].ordinal in shape.properties:
+            return True
+        inner = [p for p in shape.properties.values() if p.properties and identity(p.properties)]
+        return not (len(shape.properties) <= 3 and inner)
+
+    def _discriminated(self, shape: Shape) -> str:
+        for name in ("type", "media_type", "object", "kind", "object_type", "entity_type"):
+            part = shape.properties.get(name)
+            if part is None or not identity(shape.properties):
+                continue
+            values = {str(v) for check in part.checks for v in cast("list[object]", check.get("enum") or [])}
+            values |= {str(check["const"]) for check in part.checks if "const" in check}
+            values = values or {str(value) for value in part.examples}
+            if len(values) == 1:
+                value = values.pop()
+                if kind := named(value, self.kinds):
+                    return kind.name
+                if part.checks and any({"enum", "const"} & set(check) for check in part.checks) and value.isalpha():
+                    return "" if value.lower() in GENERIC else self.kind(value.lower()).name
+        for name in ("uri", "urn"):
+            part = shape.properties.get(name)
+            for text in part.examples if part else ():
+                pieces = str(text).split(":")
+                if len(pieces) >= 3 and (kind := named(pieces[-2], self.kinds)):
+                    return kind.name
+        return ""
+
+    def _by_key(self, plan: Plan, shape: Shape, item: bool) -> str:
+        key = shape.name
+        if key and label_of(key) not in GENERIC and singular(label_of(key)) not in GENERIC:
+            kind = named(key, self.kinds)
+            if kind is None and identity(shape.properties) and not item:
+                kind = named(key, self.kinds, loose=True)
+            if kind and self._plausible(shape, kind):
+                return kind.name
+            if kind:
+                return ""
+        if not shape.path and not item and (not plan.subject or plan.tool.writes):
+            for segment in reversed(plan.tail):
+                kind = named(segment, self.kinds)
+                if kind and identity(shape.properties, kind.aliases):
+                    return kind.name
+        if self._principal(shape, item):
+            for segment in reversed(plan.tail):
+                kind = named(segment, self.kinds)
+                if kind and self._plausible(shape, kind):
+                    return kind.name
+            if plan.tail and plan.subject and len(plan.tail) == 1:
+                return ""
+        return ""
+
+    def _principal(self, shape: Shape, item: bool) -> bool:
+        keys = [key for key in shape.path if singular(label_of(key)) not in GENERIC]
+        return not keys and item
+
+    def _plausible(self, shape: Shape, kind: Kind) -> bool:
+        if identity(shape.properties, kind.aliases):
+            return True
+        if kind.ordinal and kind.ordinal in shape.properties:
+            return True
+        names = {name for name in shape.properties if name in NAMES}
+        lists = any(part.is_array for part in shape.properties.values())
+        return bool(names) and not lists and kind.addressed is False
+
+    def _likeness(self, final: bool) -> None:
+        known = self._looks()
+        for _, shape, _, item in self.nodes():
+            if shape.kind or not shape.properties or not (shape.path or item) or not identity(shape.properties):
+                continue
+            if kind := self._alike(shape, known):
+                self._set(shape, kind)
+                known[kind].update(shape.properties)
+            elif final:
+                key = next((k for k in reversed(shape.path) if singular(label_of(k)) not in GENERIC), "")
+                name = "_".join([*words(key)[:-1], singular(words(key)[-1])]) if words(key) else ""
+                plan = next((p for p, s, _, _ in self.nodes() if s is shape), None)
+                if not name and plan:
+                    tail = plan.tail or tuple(step.name for step in plan.steps if step.what == "literal")
+                    name = "_".join([*words(tail[-1])[:-1], singular(words(tail[-1])[-1])]) if tail else "thing"
+                self._set(shape, self.kind(name or "thing", (name or "thing").rpartition("_")[2]).name)
+                known[shape.kind].update(shape.properties)
+
+    def _looks(self) -> dict[str, set[str]]:
+        """The fields seen so far of each kind."""
+        known: dict[str, set[str]] = defaultdict(set)
+        for _, shape, _, _ in self.nodes():
+            if shape.kind:
+                known[shape.kind].update(shape.properties)
+        return known
+
+    def _alike(self, shape: Shape, known: dict[str, set[str]]) -> str:
+        """The kind with which an object shares its rare fields; empty when none stands out."""
+        spread = Counter(name for names in known.values() for name in names)
+        total = max(len(known), 1)
+        own = set(shape.properties)
+        best, score = "", 0.0
+        for kind, names in known.items():
+            common = own & names
+            weight = sum(log(1 + total / spread[name]) for name in common if spread[name] < total)
+            rare = [n for n in common if spread[n] <= max(1, total // 4) and n not in (*_IDENTITIES, "name", "title")]
+            if rare and weight > score:
+                best, score = kind, weight
+        if not best:
+            alike = [(len(own & names) / len(own | names), kind) for kind, names in known.items()]
+            closeness, nearest = max(alike, default=(0.0, ""))
+            best = nearest if closeness > 0.7 and len(own) > 3 else ""
+        return best
+
+    def _wrappers(self) -> None:
+        """Items without an identifier around one entity: `{added_at, album: {…}}` is about the album."""
+        for plan, shape, _, item in self.nodes():
+            if shape.kind or not item:
+                continue
+            links = [name for name, part in shape.properties.items() if any(v.kind for v in part.variants())]
+            if not links:
+                continue
+            wanted = (
+                set(words(plan.label))
+                | {singular(w) for w in words(plan.label)}
+                | {singular(w) for w in words(shape.name)}
+            )
+            links.sort(key=lambda name: (not set(words(name)) & wanted, -_size(shape.properties[name])))
+            shape.main = links[0]
+
+    # -- what a world file says ------------------------------------------------------------------------------------
+
+    def _listed(self) -> None:
+        """Type what operations list where the world file tells."""
+        for name, spec in self.world.entities.items():
+            for plan in self.plans:
+                if f"{plan.tool.method} {plan.tool.path}" in spec.listed and plan.shape is not None:
+                    parts = [plan.shape, *plan.shape.properties.values()]
+                    item = next((part.item for part in parts if part.item and part.item.properties), None)
+                    if item is not None:
+                        self._set(item, self.kind(name).name)
+
+    def _rewire(self) -> None:
+        """Let relations lead to the kinds that the world file names."""
+        for (owner, label), (target, _) in self.world.relations.items():
+            self.world.check_target(owner, label, {name for kind in self.kinds.values() for name in kind.aliases})
+            for plan, shape, around, item in list(self.nodes()):
+                holder = shape.kind or (around.kind if around else "") or (plan.subject if not item else "")
+                for name, part in shape.properties.items() if holder == owner else ():
+                    own = singular(label_of(name)) not in GENERIC
+                    if label != (label_of(name) if own or shape.path else plan.label):
+                        continue
+                    for core in part.item.variants() if part.item else part.variants():
+                        if core.properties:
+                            self._set(core.properties[core.main] if core.main else core, self.kind(target).name)
+            for plan in self.plans:
+                listed = plan.shape.item if plan.shape and (plan.subject, plan.label) == (owner, label) else None
+                if listed is not None and listed.properties:
+                    self._set(listed, self.kind(target).name)
+
+
+def identity(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
+    """The field by which an object of these fields is known; empty where none is."""
+    names = list(properties)
+    for usual in _IDENTITIES:
+        if usual in names:
+            return usual
+    own = {tuple(alias.split("_")) for alias in aliases}
+    for name in names:
+        stem = stem_of(name)
+        if own and stem in own:
+            return name
+    if not own:
+        for position, name in enumerate(names[:2]):
+            parts = words(name)
+            if parts and parts[-1] in {"id", "uuid", "guid"} and len(parts) > 1 and position < 2:
+                return name
+    return next((name for name in ("ref", "slug", "key") if name in names and own), "")
+
+
+def is_enumerated(parameter: Parameter | None) -> bool:
+    """Whether a parameter, or each of a list of them, is one of certain values."""
+    schema = parameter.schema if parameter else {}
+    if "enum" in schema:
+        return True
+    items = schema.get("items")
+    return isinstance(items, dict) and "enum" in items
+
+
+def _size(shape: Shape) -> int:
+    return max(len(variant.properties) for variant in shape.variants())
+
+
+def _descend(
+    plan: Plan, shape: Shape, around: Shape | None, item: bool
+) -> Iterator[tuple[Plan, Shape, Shape | None, bool]]:
+    if shape.item is not None:
+        for variant in shape.item.variants():
+            yield from _descend(plan, variant, around, True)
+        return
+    if shape.properties:
+        yield plan, shape, around, item
+        inner = shape if shape.kind or (identity(shape.properties) and (shape.path or item)) else around
+        for part in shape.properties.values():
+            for variant in part.variants():
+                yield from _descend(plan, variant, inner, False)
+
+
+def _bare(shape: Shape) -> bool:
+    """Whether nothing is known but perhaps that an object stands here."""
+    return (
+        not shape.properties
+        and not shape.options
+        and shape.item is None
+        and shape.types <= {"object"}
+        and not shape.closed
+    )
+
+
+def _plain_copy(shape: Shape) -> Shape:
+    """The same object without what lies deeper, so that shapes that borrow from each other stay finite."""
+    plain = {name: part for name, part in shape.properties.items() if not (part.is_array or part.is_object)}
+    return Shape(shape.path, types=shape.types, checks=shape.checks, properties=plain, kind=shape.kind)

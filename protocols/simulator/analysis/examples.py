@@ -1,0 +1,154 @@
+"""What an API's document shows of the fields of its kinds, and of single entities."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+
+from protocols.simulator.analysis.entity_types import Kinds, identity
+from protocols.simulator.analysis.response_shape import Shape
+from protocols.simulator.analysis.world_schema import NAMES, FieldInfo, Kind, Plan
+from protocols.text.words import words
+
+__all__ = ["read_fields"]
+
+_DATE = re.compile(r"\d{4}(-\d{2}(-\d{2}(T.*)?)?)?")
+
+
+def read_fields(kinds: Kinds) -> dict[str, FieldInfo]:
+    """Note with each kind what is shown of it, and return what is shown of every field, whosever it is."""
+    everything: dict[str, FieldInfo] = {}
+    merged: dict[str, dict[str, dict[str, object]]] = defaultdict(dict)
+    pure: dict[str, bool] = defaultdict(bool)
+    for plan, shape, around, item in kinds.nodes():
+        for part in shape.properties.values():
+            _note(everything, part)
+        if not shape.kind:
+            continue
+        kind = kinds.kinds[shape.kind]
+        alone = _pure(plan, shape, around, item)
+        pure[shape.kind] |= alone
+        for part in shape.properties.values():
+            _note(kind.all_fields, part)
+            if alone:
+                _note(kind.fields, part)
+        if alone and not (plan.detail and not shape.path):
+            kind.summary = kind.summary or shape.properties
+    beside = _beside(kinds)
+    for kind in kinds.kinds.values():
+        if not pure[kind.name]:
+            kind.fields = kind.all_fields
+        for name, info in kind.all_fields.items():
+            if name not in beside:
+                kind.fields.setdefault(name, info)
+        kind.summary = kind.summary or (kind.detail.shape.properties if kind.detail and kind.detail.shape else {})
+        kind.summary = kind.summary or next((s.properties for _, s, _, _ in kinds.nodes() if s.kind == kind.name), {})
+        kind.identity = identity(kind.all_fields, kind.aliases) or kind.identity
+        kind.title = _title(kind)
+    for _, shape, _, _ in kinds.nodes():
+        if not shape.kind:
+            continue
+        kind = kinds.kinds[shape.kind]
+        for value in shape.examples:
+            if isinstance(value, dict) and value.get(kind.identity) is not None:
+                record = merged[kind.name].setdefault(str(value[kind.identity]), {})
+                for name, entry in value.items():
+                    if name in kind.fields and not isinstance(entry, (dict, list)) and entry not in (None, ""):
+                        record.setdefault(name, entry)
+    for kind in kinds.kinds.values():
+        kind.shown = _shown(kinds, kind)
+        titled = [r for r in merged[kind.name].values() if not kind.title or r.get(kind.title)]
+        kind.records = titled
+        kind.date = _main_date(kind)
+        known = kind.all_fields.get(kind.identity)
+        kind.ids = [value for value in known.examples if value is not None] if known else []
+    for plan in kinds.plans:
+        for step in plan.steps:
+            if step.what == "entity":
+                parameter = next((p for p in plan.tool.parameters if p.name == step.name), None)
+                schema = parameter.schema if parameter else {}
+                several = schema.get("examples")
+                shown = [
+                    schema.get("example"),
+                    schema.get("default"),
+                    *(several if isinstance(several, list) else []),
+                ]
+                kind = kinds.kinds[step.kind]
+                for value in shown:
+                    if value is not None and not isinstance(value, (dict, list)) and not kind.local:
+                        kind.ids.append(value)
+                        recorded = {str(record.get(kind.identity)) for record in kind.records}
+                        if str(value) not in recorded:
+                            kind.records.append({kind.identity: value})
+    infos = [
+        *everything.values(),
+        *(i for k in kinds.kinds.values() for i in (*k.all_fields.values(), *k.fields.values())),
+    ]
+    for info in infos:
+        info.settle()
+    return everything
+
+
+def _beside(kinds: Kinds) -> set[str]:
+    """Fields that tell of membership, not of the member: those that only lists of another kind's path show."""
+    pure: dict[str, set[str]] = defaultdict(set)
+    beside: dict[str, set[str]] = defaultdict(set)
+    for plan, shape, around, item in kinds.nodes():
+        if shape.kind and _pure(plan, shape, around, item):
+            pure[shape.kind].update(shape.properties)
+        elif shape.kind and item and plan.subject and plan.tail and around is None and shape.kind != plan.subject:
+            beside[shape.kind].update(shape.properties)
+    return {name for kind, names in beside.items() if pure[kind] for name in names - pure[kind]}
+
+
+def _shown(kinds: Kinds, kind: Kind) -> frozenset[str]:
+    """The fields that whole examples of a kind have; empty where there are too few examples to tell."""
+    names: set[str] = set()
+    total = 0
+    for _, shape, _, _ in kinds.nodes():
+        bodies = [value for value in shape.examples if isinstance(value, dict)] if shape.kind == kind.name else []
+        counts = Counter(name for body in bodies for name in body)
+        names.update(name for name, count in counts.items() if 2 * count >= len(bodies))
+        total += len(bodies)
+    if total < 5:
+        return frozenset()
+    for name in [name for name in kind.fields if name not in names]:
+        del kind.fields[name]
+    return frozenset(names)
+
+
+def _title(kind: Kind) -> str:
+    named = [name for name in NAMES if name in kind.fields]
+    if not named:
+        named = [
+            n for n in kind.fields if words(n) and words(n)[0] in kind.aliases and words(n)[-1] in {"name", "title"}
+        ]
+    return max(named, key=lambda name: (len(kind.fields[name].shapes), -named.index(name)), default="")
+
+
+def _pure(plan: Plan, shape: Shape, around: Shape | None, item: bool) -> bool:
+    """Whether an entity stands here for itself, not as a member of something with fields about that."""
+    if not shape.path and not item:
+        return plan.detail or bool(plan.root) or not plan.subject
+    if around is not None:
+        return False
+    return not plan.subject
+
+
+def _main_date(kind: Kind) -> str:
+    dated = []
+    for name, info in kind.fields.items():
+        shown = [value for value in info.examples if isinstance(value, str)]
+        formats = {check.get("format") for shape in info.shapes for check in shape.checks}
+        if (shown and all(_DATE.fullmatch(value) for value in shown)) or formats & {"date", "date-time"}:
+            dated.append(name)
+    in_summary = [name for name in dated if name in kind.summary]
+    return (in_summary or [""])[0] if not kind.local else (dated or [""])[0]
+
+
+def _note(fields: dict[str, FieldInfo], part: Shape) -> None:
+    info = fields.setdefault(part.name, FieldInfo(part.name))
+    info.shapes.append(part)
+    for value in part.examples:
+        if not isinstance(value, (dict, list)):
+            info.examples.append(value)

@@ -1,0 +1,201 @@
+"""How the kinds of things of an API hang together: which have which, and which two relations are one seen from both
+ends.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from protocols.simulator.analysis.entity_types import Kinds
+from protocols.simulator.analysis.response_shape import Shape
+from protocols.simulator.analysis.world_schema import GENERIC, Pair, Plan, Relation, label_of, named, stem_of
+from protocols.text.words import singular, words
+
+__all__ = ["Links"]
+
+
+class Links:
+    """The relations between kinds that responses and paths show; `relations` by what tells them from each other."""
+
+    def __init__(self, kinds: Kinds) -> None:
+        self.kinds, self.plans = kinds.kinds, kinds.plans
+        self.relations: dict[tuple[str, str, str], Relation] = {}
+        self._relate_all()
+
+    def _relate_all(self) -> None:
+        counts: dict[tuple[str, str, str], list[int]] = defaultdict(list)
+        for plan in self.plans:
+            if plan.shape is None or plan.tool.method != "GET":
+                continue
+            for shape in plan.shape.variants():
+                self._relate(plan, shape, "" if shape.kind else plan.subject, shape.kind or "", "", counts)
+        for key, lengths in counts.items():
+            relation = self.relations[key]
+            positive = sorted(length for length in lengths if length)
+            if positive:
+                self.relations[key] = _with_count(relation, positive[len(positive) // 2])
+
+    def _relate(
+        self,
+        plan: Plan,
+        shape: Shape,
+        owner: str,
+        inside: str,
+        key: str,
+        counts: dict[tuple[str, str, str], list[int]],
+    ) -> None:
+        holder = inside or owner
+        lists = [part for part in shape.properties.values() if part.is_array and part.item] if shape.properties else []
+        if shape.is_array and shape.item and not shape.properties:
+            self._list(plan, shape, holder, key, counts, bool(inside), alone=True)
+            return
+        for name, part in shape.properties.items():
+            label = label_of(name) if singular(label_of(name)) not in GENERIC else key
+            if part.is_array and part.item:
+                self._list(plan, part, holder, label, counts, bool(inside), alone=len(lists) == 1)
+                continue
+            for option in part.variants():
+                if option.kind:
+                    if holder:
+                        self._add(Relation(holder, label_of(name), option.kind, False, nullable=part.nullable))
+                    self._relate(plan, option, "", option.kind, "", counts)
+                elif option.properties:
+                    self._relate(plan, option, owner, inside, label, counts)
+
+    def _list(
+        self,
+        plan: Plan,
+        part: Shape,
+        holder: str,
+        label: str,
+        counts: dict[tuple[str, str, str], list[int]],
+        inside: bool,
+        alone: bool,
+    ) -> None:
+        if part.item is None:
+            return
+        for option in part.item.variants():
+            core = option
+            if option.main:
+                core = option.properties[option.main]
+            own_path = bool(plan.tail) and not inside and bool(plan.subject)
+            for target in core.variants():
+                if not target.kind:
+                    if target.properties:
+                        self._relate(plan, target, "" if inside else holder, holder if inside else "", label, counts)
+                    continue
+                if holder:
+                    own = plan.label if own_path and (alone or not label) else label or plan.label
+                    relation = Relation(holder, own, target.kind, True, own_path=own_path)
+                    self._add(relation)
+                    counts[relation.key].extend(part.lengths)
+                elif plan not in self.kinds[target.kind].global_lists and not inside:
+                    self.kinds[target.kind].global_lists.append(plan)
+                self._relate(plan, target, "", target.kind, "", counts)
+            if option.main:
+                for name, other in option.properties.items():
+                    if name != option.main:
+                        for inner in other.variants():
+                            if inner.properties:
+                                self._relate(plan, inner, "", inner.kind, "", counts)
+
+    def _add(self, relation: Relation) -> None:
+        known = self.relations.get(relation.key)
+        if known is None:
+            self.relations[relation.key] = relation
+        elif (relation.own_path and not known.own_path) or (relation.nullable and not known.nullable):
+            self.relations[relation.key] = Relation(
+                *relation.key,
+                known.many or relation.many,
+                known.own_path or relation.own_path,
+                known.nullable or relation.nullable,
+                known.count,
+            )
+
+    def references(self) -> None:
+        """Fields such as `customerUuid` link to an entity, though only its identifier is shown."""
+        for kind in self.kinds.values():
+            for name, info in kind.fields.items():
+                stem = stem_of(name)
+                target = named("_".join(stem), self.kinds) if stem and words(name)[-1] != "ids" else None
+                if target is None or target is kind or target.local or kind.local or name == kind.identity:
+                    continue
+                linked = any(
+                    r.owner == kind.name and r.target == target.name and not r.many for r in self.relations.values()
+                )
+                if not linked and "_".join(stem) in target.aliases:
+                    nullable = any(shape.nullable for shape in info.shapes)
+                    self._add(Relation(kind.name, "_".join(stem), target.name, False, nullable=nullable))
+
+    # -- pairs -----------------------------------------------------------------------------------------------------
+
+    def pairs(self) -> list[Pair]:
+        """The relations that are each other's other end; asked for when the fields of all kinds are known."""
+        pairs: list[Pair] = []
+        names = list(self.kinds)
+        for i, first in enumerate(names):
+            for second in names[i + 1 :]:
+                pairs.extend(self._pair(first, second))
+        return [self._inherited(pair, pairs) for pair in pairs]
+
+    def _pair(self, first: str, second: str) -> list[Pair]:
+        if self.kinds[first].local or self.kinds[second].local:
+            return []
+        forth = [r for r in self.relations.values() if (r.owner, r.target) == (first, second)]
+        back = [r for r in self.relations.values() if (r.owner, r.target) == (second, first)]
+        if not forth or not back:
+            return []
+        found: list[Pair] = []
+        both = [(a, b) for a in forth for b in back if a.label == b.label and a.many and b.many]
+        for a, b in both:
+            found.append(self._equal(a, b))
+        if found:
+            return found
+        for many, single, parent, child in ((forth, back, first, second), (back, forth, second, first)):
+            lists = sorted((r for r in many if r.many), key=lambda r: _oddness(r, child))
+            links = sorted((r for r in single if not r.many), key=lambda r: _oddness(r, parent))
+            if lists and links and not [r for r in single if r.many and _oddness(r, parent) == 0]:
+                a, b = lists[0], links[0]
+                return [Pair(child, b.label, parent, a.label, family=True, nullable=b.nullable)]
+        a_s = sorted((r for r in forth if r.many), key=lambda r: _oddness(r, second))
+        b_s = sorted((r for r in back if r.many), key=lambda r: _oddness(r, first))
+        return [self._equal(a_s[0], b_s[0])] if a_s and b_s else []
+
+    def _equal(self, a: Relation, b: Relation) -> Pair:
+        """`a` is owned by one kind, `b` by the other; the one with dates and more fields is the work."""
+        first, second = self.kinds[a.owner], self.kinds[b.owner]
+        weight_first = (bool(first.date and first.date in first.summary), len(first.summary))
+        weight_second = (bool(second.date and second.date in second.summary), len(second.summary))
+        if weight_first < weight_second:
+            a, b = b, a
+        summary = a.label in {label_of(name) for name in self.kinds[a.owner].summary}
+        return Pair(a.owner, a.label, b.owner, b.label, summary=summary)
+
+    def _inherited(self, pair: Pair, pairs: list[Pair]) -> Pair:
+        if pair.family:
+            return pair
+        for family in pairs:
+            if family.family and family.work == pair.work and family.maker != pair.maker:
+                for other in pairs:
+                    if (other.work, other.maker, other.forth) == (family.maker, pair.maker, pair.forth):
+                        return Pair(
+                            pair.work,
+                            pair.forth,
+                            pair.maker,
+                            pair.back,
+                            through=family.forth,
+                            summary=pair.summary,
+                        )
+        return pair
+
+
+def _with_count(relation: Relation, count: int) -> Relation:
+    return Relation(*relation.key, relation.many, relation.own_path, relation.nullable, count)
+
+
+def _oddness(relation: Relation, noun: str) -> int:
+    """How far the label is from just naming its target: `tracks` 0, `top_tracks` 1, `parts` 2."""
+    parts = relation.label.split("_")
+    if singular(relation.label) == noun or "_".join([*parts[:-1], singular(parts[-1])]) == noun:
+        return 0
+    return 1 if singular(parts[-1]) == noun.rpartition("_")[2] else 2

@@ -1,0 +1,243 @@
+"""What is known of an API before a world of it is made: its kinds of things, how they hang together, and how each
+operation is answered.
+"""
+
+# ruff: noqa: SIM905 - word lists are read, and split once
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from protocols.model import Protocol, Tool
+from protocols.simulator.analysis.response_shape import Shape
+from protocols.simulator.analysis.world_file import Binding, WorldFile
+from protocols.text.words import ID_WORDS, singular, words
+
+__all__ = [
+    "GENERIC",
+    "NAMES",
+    "Blueprint",
+    "FieldInfo",
+    "Kind",
+    "Pair",
+    "Plan",
+    "Relation",
+    "Step",
+    "label_of",
+    "named",
+    "stem_of",
+]
+
+GENERIC = frozenset(
+    "item items result results data datum entry list object value content record row hit node element response body "
+    "payload collection_of all total page meta".split()
+)
+"""Words that name no kind of thing."""
+NAMES = ("name", "title", "display_name", "displayName", "full_name", "fullName", "label", "username", "headline")
+_MOST_VALUES = 150
+
+
+def label_of(name: str) -> str:
+    """A name as the label of a relation: `top-tracks` and `topTracks` are both top_tracks."""
+    return "_".join(words(name))
+
+
+def stem_of(name: str) -> tuple[str, ...]:
+    """What an identifier's name identifies: `film_ids` -> (film,); empty for plain `id` and for other names."""
+    parts = words(name)
+    end = len(parts)
+    while end and (singular(parts[end - 1]) in ID_WORDS or parts[end - 1] == "ids"):
+        end -= 1
+    return (*parts[: end - 1], singular(parts[end - 1])) if 0 < end < len(parts) else ()
+
+
+@dataclass(slots=True)
+class FieldInfo:
+    """What the document shows of one field of one kind: its shapes, and a fair choice of its values.
+
+    `filled` tells whether any value is more than null or an empty text.
+    """
+
+    name: str
+    shapes: list[Shape] = field(default_factory=list)
+    examples: list[object] = field(default_factory=list)
+    filled: bool = False
+
+    def settle(self) -> None:
+        """Thin the values out, once all are there: different ones for texts and numbers, a sample of truth values."""
+        if all(isinstance(value, bool) for value in self.examples):
+            self.examples = self.examples[:: max(len(self.examples) // 40, 1)]
+        else:
+            self.examples = list(dict.fromkeys(self.examples))[:_MOST_VALUES]
+        self.filled = any(value not in (None, "") for value in self.examples)
+
+
+@dataclass(slots=True, eq=False)
+class Kind:
+    """A kind of entity. `parent` and `ordinal` are set where it is known by its number within another entity.
+
+    `fields` are its own fields, seen where it stands for itself; `shown` those that examples have, if there are
+    enough of them to tell; `records` are entities that the document shows, joined by identifier. `by_name` says that
+    the API calls it by its name.
+    """
+
+    name: str
+    aliases: set[str] = field(default_factory=set)
+    identity: str = "id"
+    parent: str = ""
+    ordinal: str = ""
+    by_name: bool = False
+    detail: Plan | None = None
+    addressed: bool = False
+    global_lists: list[Plan] = field(default_factory=list)
+    fields: dict[str, FieldInfo] = field(default_factory=dict)
+    all_fields: dict[str, FieldInfo] = field(default_factory=dict)
+    summary: dict[str, Shape] = field(default_factory=dict)
+    records: list[dict[str, object]] = field(default_factory=list)
+    ids: list[object] = field(default_factory=list)
+    shown: frozenset[str] = frozenset()
+    title: str = ""
+    date: str = ""
+
+    @property
+    def searchable(self) -> bool:
+        """Whether a search of the API finds its entities by name."""
+        return any(plan.search for plan in self.global_lists)
+
+    @property
+    def local(self) -> bool:
+        """Whether its entities exist only within their parent."""
+        return bool(self.parent)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One part of a path: a literal, a choice among enumerated words, or the identifier of an entity."""
+
+    what: Literal["literal", "choice", "entity", "text"]
+    name: str
+    kind: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """How to answer one tool.
+
+    `subject` is the kind that the path addresses ("" for none), `root` the path of a singleton such as `/me`, and
+    `tail` the literals after it. `listed` are the kinds that the answer lists, `label` the relation of the subject.
+    """
+
+    tool: Tool
+    steps: tuple[Step, ...]
+    status: int
+    shape: Shape | None = None
+    media_type: str | None = None
+    subject: str = ""
+    subject_parameter: str = ""
+    root: str = ""
+    tail: tuple[str, ...] = ()
+    detail: bool = False
+    search: str = ""
+
+    @property
+    def label(self) -> str:
+        """The relation that the path names: the last literal of its tail."""
+        return label_of(self.tail[-1]) if self.tail else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Entities of kind `owner` have `many` (or one) of kind `target` under `label`.
+
+    `own_path` tells that a path of its own lists it, `count` how many members an example has. `nullable` is for single
+    ones.
+    """
+
+    owner: str
+    label: str
+    target: str
+    many: bool
+    own_path: bool = False
+    nullable: bool = False
+    count: int = 0
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from others."""
+        return self.owner, self.label, self.target
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A relation seen from both ends. `work` has makers under `forth`; a maker has works under `back`.
+
+    `family` means that each work has one maker at most (a track and its album). `through` is the family by which a
+    work takes over the makers of its own parent (a track's artists are its album's).
+    """
+
+    work: str
+    forth: str
+    maker: str
+    back: str
+    family: bool = False
+    nullable: bool = False
+    through: str = ""
+    summary: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Blueprint:
+    """All that is known of an API before a world of it is made; shared by all worlds of one protocol."""
+
+    protocol: Protocol
+    plans: list[Plan]
+    kinds: dict[str, Kind]
+    relations: dict[tuple[str, str, str], Relation]
+    pairs: list[Pair]
+    edges: dict[str, list[dict[str, object]]]
+    roles: dict[str, list[dict[str, object]]]
+    edge_kinds: dict[str, str]
+    fields: dict[str, FieldInfo]
+    singletons: dict[str, str]
+    states: dict[str, Plan]
+    templates: dict[str, list[tuple[str, str, str]]]
+    places: dict[tuple[str, str], Shape]
+    world: WorldFile
+
+    def kind_named(self, word: str) -> Kind | None:
+        """The kind that a key, a path segment or a discriminator names, if any."""
+        return named(word, self.kinds)
+
+    def binding(self, plan: Plan, parameter: str) -> Binding | None:
+        """What the world file says that a parameter means."""
+        return self.world.queries.get(plan.tool.name, {}).get(parameter)
+
+    def pair_for(self, owner: str, label: str, target: str) -> tuple[Pair, bool] | None:
+        """The pair that a relation is one end of, and whether the owner is the work."""
+        for pair in self.pairs:
+            if (pair.work, pair.forth, pair.maker) == (owner, label, target):
+                return pair, True
+            if (pair.maker, pair.back, pair.work) == (owner, label, target):
+                return pair, False
+        return None
+
+
+def named(text: str, kinds: dict[str, Kind], loose: bool = False) -> Kind | None:
+    """The kind that a name speaks of: by the whole of it or by its last word, and `loose` by any of its words."""
+    parts = list(words(text))
+    if not parts:
+        return None
+    whole = "_".join([*parts[:-1], singular(parts[-1])])
+    for kind in kinds.values():
+        if whole in kind.aliases:
+            return kind
+    ordered = [parts[-1]] if not loose else list(reversed(parts))
+    for part in ordered:
+        one = singular(part)
+        if one in GENERIC:
+            continue
+        for kind in kinds.values():
+            if one in kind.aliases:
+                return kind
+    return None

@@ -1,0 +1,1 @@
+"""The simulated service as clients see it: requests, sessions, bodies, pages, writes."""

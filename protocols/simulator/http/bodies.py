@@ -1,0 +1,534 @@
+"""The body of an answer: a walk over the response's shape with the entities that the request is about in hand."""
+
+# ruff: noqa: SIM905 - word lists are read, and split once
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, cast
+
+from protocols.simulator.analysis.response_shape import Shape, fits
+from protocols.simulator.analysis.world_schema import label_of, stem_of
+from protocols.simulator.http.list_items import Members, has_entities, kinds_in, targets_of
+from protocols.simulator.http.messages import RequestError
+from protocols.simulator.http.paging import LIMITS, Frame, Pages, is_paging
+from protocols.simulator.http.writes import Writer
+from protocols.simulator.world.entity import Edge, Entity
+from protocols.simulator.world.values import is_date
+from protocols.simulator.world.world import World
+from protocols.text.words import singular, words
+
+__all__ = ["Bodies"]
+
+_REMEMBERED = 8192
+_UNFIT: Any = object()
+_SCALARS = frozenset({str, int, float, type(None)})
+_GENERIC_KEYS = frozenset(
+    "item result data datum entry list object value content record row hit node element response body payload".split()
+)
+
+
+class Bodies:
+    """The bodies of one world's answers, whatever is asked."""
+
+    def __init__(self, world: World, writer: Writer) -> None:
+        self.world = world
+        self.blueprint = world.blueprint
+        self._fields = world.fields
+        self._relations = world.relations
+        self._writer = writer
+        self._members = Members(world)
+        self._pages = Pages(world)
+        self._built: dict[tuple[object, ...], object] = {}
+        self._kinds_shown: dict[tuple[int, str], frozenset[str]] = {}
+
+    def root(self, shape: Shape, frame: Frame, created: bool) -> object:
+        """What a response of this shape has; `created` where something was changed."""
+        if shape.options:
+            shape = shape.options[0]
+        subject = frame.subject
+        if shape.is_array:
+            if shape.item is not None and "boolean" in shape.item.types and subject is not None:
+                return self._writer.contains(frame.plan, subject, frame.values)
+            edges = self._members.members(shape, subject, frame.plan.label, frame, top=True)
+            if edges is not None:
+                self._pages.cut(frame, edges)
+                return [self._item(cast("Shape", shape.item), edge, frame) for edge in frame.edges]
+            return self._plain_list(shape, self._thing(frame), "", frame)
+        if not shape.properties:
+            if shape.is_object:
+                return {}
+            return self._fields.value(self._thing(frame), frame.plan.label or "value", shape)
+        if shape.kind:
+            if subject is None or subject.kind != shape.kind:
+                if subject is not None and subject.ends:
+                    return self._entity(shape, subject, None, frame)
+                chosen = self._members.everywhere(shape.kind, frame)
+                if not chosen:
+                    raise RequestError(404, f"there is no such {shape.kind}")
+                return self._entity(shape, chosen[0], None, frame)
+            return self._entity(shape, subject, None, frame)
+        if created and subject is not None and frame.plan.detail:
+            return self._entity(shape, subject, None, frame)
+        return self._container(shape, subject, "", frame, top=True)
+
+    def _thing(self, frame: Frame) -> Entity:
+        """What the plain fields of an answer belong to: the entity that the path names, or what the query asks for."""
+        plan = frame.plan
+        if frame.subject is not None:
+            return frame.subject
+        if (about := self._about(frame)) is not None:
+            return about
+        steady = any(other.tool.writes and other.tool.path.startswith(plan.tool.path) for other in self.blueprint.plans)
+        asked = (
+            "" if steady else json.dumps({k: v for k, v in frame.values.items() if not is_paging(k)}, sort_keys=True)
+        )
+        return self.world.thing("~state", "state", plan.tool.path, asked)
+
+    def _about(self, frame: Frame) -> Entity | None:
+        """The entity that the query names by its identifier: the place of `/current?place_id=london`."""
+        for name, value in frame.values.items():
+            stem = stem_of(name)
+            kind = self.blueprint.kind_named("_".join(stem)) if stem else None
+            if kind is None or kind.local or words(name)[-1] not in {"id", "uuid", "guid", "ref", "slug"}:
+                continue
+            found = self.world.find(kind.name, str(value))
+            if found is None:
+                raise RequestError(404, f"{name}: there is no {kind.name.replace('_', ' ')} {value!r}")
+            return found
+        return None
+
+    def _state(self, frame: Frame) -> Entity | None:
+        """The state that an answer below a singleton shows: that of the nearest path around it that has one."""
+        plan = frame.plan
+        if not plan.root or not plan.tail:
+            return None
+        path = self._writer.state_path(plan)
+        return self.world.thing("~state", "state", path) if path else None
+
+    def _container(self, shape: Shape, owner: Entity | None, label: str, frame: Frame, top: bool = False) -> object:
+        body: dict[str, object] = {}
+        rest: list[str] = []
+        asked = self._members.asked_kinds(frame)
+        state = self._state(frame) if top else None
+        for name, part in shape.properties.items():
+            inner_label = label_of(name) if singular(label_of(name)) not in _GENERIC_KEYS else label
+            kinds = kinds_in(part)
+            if top and asked and kinds and not kinds & asked and name not in shape.required | shape.expected:
+                continue
+            if part.is_array and part.item is not None and has_entities(part):
+                relation_label = self._label(owner, part, inner_label, frame, top)
+                edges = self._members.members(part, owner, relation_label, frame, top=top or not owner)
+                self._pages.cut(frame, edges or [])
+                body[name] = [self._item(part.item, edge, frame) for edge in frame.edges]
+            elif part.properties and not part.kind and _lists(part):
+                body[name] = self._container(part, owner, inner_label, frame)
+            elif part.kind or any(option.kind for option in part.options):
+                body[name] = self._linked(part, owner if state is None else state, name, frame)
+            elif state is not None and part.properties and {"uri", "href"} <= set(part.properties):
+                body[name] = self._surroundings(part, state, name, shape, frame)
+            else:
+                rest.append(name)
+        for name in rest:
+            part = shape.properties[name]
+            found, value = self._pages.value(name, part, frame)
+            if found:
+                if value is not None or part.nullable:
+                    body[name] = value
+                elif name in shape.required | shape.expected:
+                    body[name] = "" if "string" in part.types else self._fields.value(self._thing(frame), name, part)
+                continue
+            if state is not None and words(name)[-1:] == ("type",) and (kind := self._linked_kind(state, shape, part)):
+                body[name] = kind
+                continue
+            body[name] = self._plain(state or owner or self._thing(frame), name, part, frame)
+        return {name: body[name] for name in shape.properties if name in body}
+
+    def _linked_kind(self, state: Entity, shape: Shape, part: Shape) -> str:
+        """The kind of what a state shows under several possible kinds: the type of the currently playing item."""
+        for name, inner in shape.properties.items():
+            kinds = [option.kind for option in inner.variants() if option.kind]
+            linked = state.memo.get(("link", label_of(name)))
+            if len(kinds) > 1 and fits(kinds[0], part):
+                return linked.kind if isinstance(linked, Entity) else kinds[0]
+        return ""
+
+    def _label(self, owner: Entity | None, part: Shape, label: str, frame: Frame, top: bool) -> str:
+        if owner is None:
+            return label
+        targets = targets_of(part.item) if part.item else []
+        known = self.blueprint.relations
+        for candidate in (
+            label if not top else "",
+            frame.plan.label if top or not label else "",
+            label,
+            frame.plan.label,
+        ):
+            if candidate and any((owner.kind, candidate, target) in known for target in targets):
+                return candidate
+        return label or frame.plan.label
+
+    # -- entities --------------------------------------------------------------------------------------------------
+
+    def _item(self, shape: Shape, edge: Edge, frame: Frame) -> object:
+        shape = self._variant(shape, edge.target)
+        if shape.main:
+            body: dict[str, object] = {}
+            for name, part in shape.properties.items():
+                if name == shape.main:
+                    body[name] = self._entity(self._variant(part, edge.target), edge.target, edge.own, frame)
+                elif part.kind or any(option.kind for option in part.options):
+                    body[name] = self._linked(part, edge.own, name, frame, beside=edge.target)
+                elif part.properties and {"type", "href", "uri"} & set(part.properties):
+                    body[name] = self._context(part, edge, frame)
+                else:
+                    body[name] = self._plain(edge.own, name, part, frame)
+            return body
+        if not shape.kind and not shape.properties:
+            return self._fields.title(edge.target) if "string" in shape.types else self._fields.identity(edge.target)
+        return self._entity(shape, edge.target, edge.own, frame)
+
+    def _context(self, part: Shape, edge: Edge, frame: Frame) -> object:
+        """What something was played or seen in: the parent of the target where it has one."""
+        around = edge.target
+        for pair in self.blueprint.pairs:
+            if pair.family and pair.work == edge.target.kind:
+                around = self._relations.parent(edge.target, pair) or around
+        return {name: self._property(around, None, name, inner, frame) for name, inner in part.properties.items()}
+
+    def _surroundings(self, part: Shape, state: Entity, name: str, shape: Shape, frame: Frame) -> object:
+        """What a state is within: what a write named, else the parent of what it links to (an album for a track)."""
+        around = state.memo.get(("link", label_of(name)))
+        if not isinstance(around, Entity):
+            linked = [
+                found
+                for key, inner in shape.properties.items()
+                for option in inner.variants()
+                if option.kind and (found := self._writer.state_link(state, label_of(key), option.kind, frame.subject))
+            ]
+            families = [(f, p) for f in linked for p in self.blueprint.pairs if p.family and p.work == f.kind]
+            around = next(
+                (e for f, p in families if (e := self._relations.parent(f, p))), linked[0] if linked else state
+            )
+        return {key: self._property(around, None, key, inner, frame) for key, inner in part.properties.items()}
+
+    def _variant(self, shape: Shape, entity: Entity) -> Shape:
+        if not shape.options:
+            return shape
+        fitting = [option for option in shape.options if option.kind == entity.kind]
+        return (fitting or list(shape.options))[0]
+
+    def _entity(self, shape: Shape, entity: Entity, own: Entity | None, frame: Frame) -> object:
+        """An entity as it stands at a place; made once for as long as no write changes what it shows."""
+        if len(self._built) >= _REMEMBERED:
+            self._built.clear()
+        asked = next((value for name, value in frame.values.items() if words(name)[-1:] == ("date",)), None)
+        beside = None if own is not None and own.kind == "~list" else own  # each list has a blank one
+        now = sum(self.world.changes[kind] for kind in self._shown_in(shape, entity.kind))
+        key = (id(shape), id(frame.plan), entity, beside, frame.subject, str(asked), now)
+        if key not in self._built:
+            self._built[key] = self._made(self._variant(shape, entity), entity, own, frame)
+        return self._built[key]
+
+    def _shown_in(self, shape: Shape, kind: str) -> frozenset[str]:
+        """The kinds on which the body of an entity depends: its own, and those that stand within it."""
+        key = (id(shape), kind)
+        if key not in self._kinds_shown:
+            self._kinds_shown[key] = frozenset({kind, *(part.kind for part in shape.walk() if part.kind)})
+        return self._kinds_shown[key]
+
+    def _made(self, shape: Shape, entity: Entity, own: Entity | None, frame: Frame) -> object:
+        body: dict[str, object] = {}
+        known = self.blueprint.kinds.get(entity.kind)
+        shown = known.shown if known else frozenset()
+        for name, part in shape.properties.items():
+            if shown and name not in shown and name not in shape.required | shape.expected:
+                continue
+            body[name] = self._property(entity, own, name, part, frame)
+        if (
+            entity.kind in self.blueprint.kinds
+            and shape.kind
+            and shape.kind != entity.kind
+            and not shape.closed
+            and not entity.ends
+        ):
+            for name, part in self.blueprint.kinds[entity.kind].summary.items():
+                if name not in body and not part.is_object and not has_entities(part):
+                    body[name] = self._property(entity, own, name, part, frame)
+        return body
+
+    def _property(self, entity: Entity, own: Entity | None, name: str, part: Shape, frame: Frame) -> object:
+        kind = self.blueprint.kinds.get(entity.kind)
+        fields = kind.fields if kind else {}
+        if part.is_array and part.item is not None and has_entities(part):
+            label = label_of(name)
+            edges: list[Edge] = []
+            for target in targets_of(part.item):
+                if (entity.kind, label, target) in self.blueprint.relations or entity.kind not in self.blueprint.kinds:
+                    edges = (
+                        self._relations.related(entity, label, target)
+                        if kind
+                        else self._relations.about(entity, target)
+                    )
+                    if edges and len(targets_of(part.item)) > 1 and self.world.dice(entity, label).below(4):
+                        break
+            edges = self._capped(edges, part)
+            return [self._item(part.item, edge, frame) for edge in edges]
+        if part.kind or any(option.kind for option in part.options):
+            return self._linked(part, entity, name, frame)
+        if part.properties and _lists(part):
+            inner = Frame(frame.plan, entity, {}, self._fields.link(entity) + "/" + name if kind else frame.url)
+            return self._container(part, entity, label_of(name), inner)
+        holder = entity if own is None or name in fields or name in entity.values else own
+        if holder is not entity and (count := self._fields.count(entity, name)) is not None and fits(count, part):
+            return count
+        return self._plain(holder, name, part, frame)
+
+    def _capped(self, edges: list[Edge], part: Shape) -> list[Edge]:
+        return edges[: part.max_items] if part.max_items is not None else edges
+
+    def _linked(
+        self, part: Shape, entity: Entity | None, name: str, frame: Frame, beside: Entity | None = None
+    ) -> object:
+        label = label_of(name)
+        for option in part.variants():
+            if not option.kind:
+                continue
+            if entity is None:
+                found: Entity | None = next(iter(self.world.everything(option.kind)), None)
+            elif entity.kind == "~state":
+                found = self._writer.state_link(entity, label, option.kind, frame.subject)
+            elif entity.kind.startswith("~") and frame.subject is not None and option.kind not in entity.ends:
+                found = self._around(frame.subject, option.kind) or self._relations.one(entity, label, option.kind)
+            else:
+                found = self._relations.one(entity, label, option.kind)
+            if found is not None:
+                return self._entity(option, found, None, frame)
+            if part.nullable:
+                return None
+        fallback = part.variants()[0]
+        others = self.world.base(fallback.kind) if fallback.kind else []
+        return self._entity(fallback, others[0], None, frame) if others else (None if part.nullable else {})
+
+    def _around(self, subject: Entity, kind: str) -> Entity | None:
+        """The entity of a kind that the subject is linked with: who added to a playlist is who owns it."""
+        if subject.kind == kind:
+            return subject
+        for relation in self.blueprint.relations.values():
+            if relation.owner == subject.kind and relation.target == kind and not relation.many:
+                return self._relations.one(subject, relation.label, kind)
+        return None
+
+    # -- plain values ----------------------------------------------------------------------------------------------
+
+    def _plain(self, entity: Entity, name: str, part: Shape, frame: Frame) -> object:
+        """A value that is no entity: a scalar, a list of scalars, or an object of those."""
+        last = name.rpartition(".")[2]
+        kept = entity.values.get(name)
+        if name in entity.sent and (kept is None or isinstance(kept, (dict, list))):
+            kept = self._fitted(kept, part, entity, name, frame)
+            if kept is not _UNFIT:
+                return kept
+        if part.options:
+            part = part.options[0]
+        if part.is_array:
+            if isinstance(kept, list):
+                return kept
+            if stem_of(last) and part.item is not None:
+                kind = self.blueprint.kind_named("_".join(stem_of(last)))
+                if kind is not None:
+                    ids = [self._fields.identity(edge.target) for edge in self._relations.about(entity, kind.name)]
+                    return [value if fits(value, part.item) else str(value) for value in ids]
+            return self._plain_list(part, entity, name, frame)
+        if part.properties:
+            return kept if isinstance(kept, dict) else self._plain_object(part, entity, name, frame)
+        if part.is_object:
+            return kept if isinstance(kept, dict) else None if part.nullable else {}
+        if (
+            name not in entity.values
+            and last in frame.values
+            and entity.kind == "~state"
+            and fits(frame.values[last], part)
+        ):
+            return frame.values[last]
+        return self._fields.value(entity, name, part)
+
+    def _fitted(self, sent: object, part: Shape, entity: Entity, name: str, frame: Frame) -> Any:
+        """What a write sent as it may stand here, or `_UNFIT`.
+
+        Missing fields are made, and so are wrong ones that must be there; other wrong fields and items are left out.
+        """
+        if part.options:
+            fitted = [self._fitted(sent, option, entity, name, frame) for option in part.options]
+            fitted = sorted((value for value in fitted if value is not _UNFIT), key=lambda value: value != sent)
+            return next((value for value in fitted if self._allowed(value, part)), _UNFIT)
+        if not isinstance(sent, (dict, list)):
+            return sent if fits(sent, part) else _UNFIT
+        if isinstance(sent, dict) and part.properties:
+            known = part.properties
+            tried = {k: self._fitted(sent[k], known[k], entity, f"{name}.{k}", frame) for k in known if k in sent}
+            others = {k: value for k, value in sent.items() if k not in known and not part.closed}
+            sent = {k: value for k, value in tried.items() if value is not _UNFIT} | others
+            lacking = [k for k in known if k in part.required | part.expected and k not in sent]
+            if lacking:
+                made = cast("dict[str, object]", self._plain_object(part, entity, name, frame))
+                sent |= {k: made[k] for k in lacking}
+        elif isinstance(sent, list) and part.item is not None:
+            item = part.item
+            entries = [self._fitted(value, item, entity, f"{name}[{i}]", frame) for i, value in enumerate(sent)]
+            sent = [value for value in entries if value is not _UNFIT]
+        return sent if self._allowed(sent, part) else _UNFIT
+
+    def _allowed(self, value: object, part: Shape) -> bool:
+        """Whether an object or list, with all that it holds, may stand at a place."""
+        from jsonschema import Draft202012Validator  # here, for it takes a tenth of a second and is seldom needed
+
+        checker = Draft202012Validator.FORMAT_CHECKER
+        schemas = [self.blueprint.protocol.standalone(check) for check in part.checks]
+        return not schemas or any(Draft202012Validator(s, format_checker=checker).is_valid(value) for s in schemas)
+
+    def _plain_object(
+        self, part: Shape, entity: Entity, name: str, frame: Frame, donor: Mapping[str, object] | None = None
+    ) -> object:
+        shown = part.bodies()
+        if donor is None and shown:
+            donor = cast("Mapping[str, object]", self.world.dice(entity, name, "donor").choose(shown))
+        body: dict[str, object] = {}
+        kind = self.blueprint.kinds.get(entity.kind)
+        taken = donor or {}
+        simple = not (kind and kind.date) and not self._fields.telling(entity.kind)
+        several = len(shown) >= 4
+        for key, inner in part.properties.items():
+            given = taken.get(key)
+            path = f"{name}.{key}" if name else key
+            as_it_is = simple and key in taken and inner.leaf and (several or not isinstance(given, (int, float)))
+            if as_it_is and given.__class__ in _SCALARS and path not in entity.values and fits(given, inner):
+                body[key] = given  # nearly all there is of a long series
+                continue
+            if inner.kind or any(option.kind for option in inner.options):
+                body[key] = self._linked(inner, entity, key, frame)
+            elif kind and kind.date and key == kind.date and is_date(given):
+                body[key] = self._near(entity, kind.date, str(given), path, inner)
+            elif self._fields.told(entity, path) is not None and not inner.properties and not inner.is_array:
+                body[key] = self._plain(entity, path, inner, frame)
+            elif path not in entity.values and donor and key in donor and self._worth(given, inner, shown):
+                body[key] = given
+            else:
+                body[key] = (
+                    self._plain(entity, path, inner, frame)
+                    if not (isinstance(given, (dict, list)) and donor)
+                    else (
+                        self._plain_object(inner, entity, path, frame, given)
+                        if isinstance(given, dict) and inner.properties
+                        else self._plain_list(inner, entity, path, frame, given)
+                        if isinstance(given, list) and inner.is_array
+                        else self._plain(entity, path, inner, frame)
+                    )
+                )
+        return body
+
+    def _worth(self, given: object, inner: Shape, shown: Sequence[object]) -> bool:
+        """Whether a value of an example is taken as it is: texts are, numbers only where the document shows several."""
+        if isinstance(given, (dict, list)) or inner.properties or inner.is_array or not fits(given, inner):
+            return False
+        return isinstance(given, (str, bool)) or given is None or len(shown) >= 4
+
+    def _near(self, entity: Entity, date_name: str, given: str, path: str, inner: Shape) -> object:
+        """A date that belongs to an entity's main date: the same day or soon after, written as the example is."""
+        first = str(self._fields.value(entity, date_name))
+        try:
+            moment = datetime.strptime(first[:10], "%Y-%m-%d")
+        except ValueError:
+            return self._fields.value(entity, path, inner)
+        dice = self.world.dice(entity, path)
+        moment += timedelta(days=dice.below(60) if dice.below(3) else 0)
+        return moment.strftime("%Y-%m-%d") + given[10:]
+
+    def _plain_list(
+        self, part: Shape, entity: Entity, name: str, frame: Frame, given: list[object] | None = None
+    ) -> list[object]:
+        if part.item is None:
+            return []
+        dice = self.world.dice(entity, name, "list")
+        shown = [value for value in (given if given is not None else part.item.examples) if value is not None]
+        told = self._fields.told(entity, name)
+        if isinstance(told, tuple):
+            return list(dice.some([value for value in told if fits(value, part.item)], 1 + dice.below(3)))
+        usual = sorted(length for length in part.lengths if length)
+        typical = min(usual[len(usual) // 2], 24) if usual else 2
+        size = (
+            len(given)
+            if given is not None
+            else typical
+            if typical <= 1
+            else dice.between(max(typical // 2, 1), typical)
+        )
+        for query in (frame.values.get(n) for n in frame.values if label_of(n) in LIMITS):
+            if not name and isinstance(query, int):
+                size = min(query, max(len(shown), size))
+        size = max(size, part.min_items)
+        size = min(size, part.max_items) if part.max_items is not None else size
+        if part.item.properties:
+            donors = [value for value in shown if isinstance(value, dict)]
+            if given is None and len(donors) > size:
+                begin = dice.below(len(donors) - size + 1)
+                donors = donors[begin : begin + size]
+            donors = self._to_today(donors, entity, frame)
+            items: list[object] = []
+            for i in range(max(size, 1) if not usual else size):
+                donor = donors[i % len(donors)] if donors else None
+                items.append(self._plain_object(part.item, entity, f"{name}[{i}]", frame, donor))
+            return items
+        scalars = [
+            value
+            for value in dict.fromkeys(v for v in shown if not isinstance(v, (dict, list)))
+            if fits(value, part.item)
+        ]
+        if scalars:
+            return list(dice.some(scalars, size))
+        if shown and isinstance(shown[0], list):
+            return [self._plain_list(part.item, entity, f"{name}[{i}]", frame) for i in range(size)]
+        if part.item.is_object or part.item.is_array:
+            return [self._plain(entity, f"{name}[{i}]", part.item, frame) for i in range(size)]
+        made = [self._fields.value(entity, f"{name}[{i}]", part.item) for i in range(max(size, part.min_items))]
+        return list(dict.fromkeys(made)) if part.min_items == 0 else made
+
+    def _to_today(self, donors: list[dict[str, object]], entity: Entity, frame: Frame) -> list[dict[str, object]]:
+        """Series of dated entries (a forecast) begin today or on the day asked for; dates of what exists stay."""
+        if entity is frame.subject or not donors:
+            return donors
+        names = [name for name, value in donors[0].items() if is_date(value)]
+        if not names:
+            return donors
+        try:
+            first = datetime.fromisoformat(str(donors[0][names[0]])[:10])
+        except ValueError:
+            return donors
+        asked = next((str(v) for n, v in frame.values.items() if words(n)[-1:] == ("date",) and is_date(v)), "")
+        begin = datetime.fromisoformat(asked[:10]) if asked else self.world.now.replace(tzinfo=None)
+        shift = (begin - first).days
+        return [{n: _shifted(v, shift) for n, v in donor.items()} for donor in donors]
+
+
+def _shifted(value: object, days: int) -> object:
+    if isinstance(value, dict):
+        return {name: _shifted(part, days) for name, part in value.items()}
+    return _moved(value, days) if isinstance(value, str) and value[:4].isdecimal() else value
+
+
+@lru_cache(maxsize=8192)
+def _moved(text: str, days: int) -> str:
+    if not is_date(text):
+        return text
+    try:
+        moved = datetime.fromisoformat(text[:10]) + timedelta(days=days)
+    except ValueError:
+        return text
+    return moved.strftime("%Y-%m-%d") + text[10:]
+
+
+def _lists(part: Shape) -> bool:
+    return any(has_entities(inner) for inner in part.properties.values())

@@ -1,0 +1,134 @@
+"""What a service puts a client through besides its answers: delays, failures that pass, a limit on the rate; and a log.
+
+Failures are drawn from the seed and the request itself, so that they are the same in every order of requests; a request
+that is sent again is drawn for again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from protocols.errors import UsageError
+from protocols.simulator.world.seeded_rng import Dice
+
+__all__ = ["Conditions", "Hurdles", "RequestLog", "Stop"]
+
+_FAILURES = (503, 500, 502, 429, 503)
+_WAIT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """How hard it is to get an answer.
+
+    Args:
+        latency: Seconds that each answer takes longer.
+        fail_rate: The part of the requests that fail with 5xx or 429 before anything is done; from 0 to 1.
+        rate_limit: Requests a second in each session; more are refused with 429. 0 for no limit.
+    Raises: UsageError: A number that makes no sense.
+    """
+
+    latency: float = 0.0
+    fail_rate: float = 0.0
+    rate_limit: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.latency) and self.latency >= 0):
+            raise UsageError(f"latency is {self.latency}: it must be 0 seconds or more")
+        if not 0 <= self.fail_rate <= 1:
+            raise UsageError(f"fail_rate is {self.fail_rate}: it must be from 0 to 1")
+        if not (math.isfinite(self.rate_limit) and self.rate_limit >= 0):
+            raise UsageError(f"rate_limit is {self.rate_limit}: it must be 0 requests a second (no limit) or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A refusal before the world is asked; `wait` are the seconds for Retry-After, 0 for none."""
+
+    status: int
+    message: str
+    wait: int = 0
+
+
+class Hurdles:
+    """The conditions as one session meets them. Safe to use from many threads."""
+
+    def __init__(self, conditions: Conditions, *seed: object) -> None:
+        self._conditions = conditions
+        self._seed = seed
+        self._lock = threading.Lock()
+        self._seen: Counter[tuple[object, ...]] = Counter()
+        self._room = max(conditions.rate_limit, 1.0)
+        self._last = time.monotonic()
+
+    def stop(self, method: str, target: str, body: bytes) -> Stop | None:
+        """Wait as long as an answer takes; then a refusal, or None for a request that gets through."""
+        if self._conditions.latency:
+            time.sleep(self._conditions.latency)
+        with self._lock:
+            return self._limited() or self._failed(method, target, body)
+
+    def reset(self) -> None:
+        """Let the failures begin anew, as they were at the start."""
+        with self._lock:
+            self._seen.clear()
+
+    def _limited(self) -> Stop | None:
+        rate = self._conditions.rate_limit
+        if not rate:
+            return None
+        now = time.monotonic()
+        self._room = min(max(rate, 1.0), self._room + (now - self._last) * rate)
+        self._last = now
+        if self._room >= 1:
+            self._room -= 1
+            return None
+        return Stop(429, f"more than {rate:g} requests a second", math.ceil((1 - self._room) / rate))
+
+    def _failed(self, method: str, target: str, body: bytes) -> Stop | None:
+        if not self._conditions.fail_rate:
+            return None
+        request = (method, target, body)
+        self._seen[request] += 1
+        dice = Dice(*self._seed, "failure", *request, self._seen[request])
+        if dice.part() >= self._conditions.fail_rate:
+            return None
+        status = dice.choose(_FAILURES)
+        return Stop(status, "the service failed; try again", _WAIT if status in {429, 503} else 0)
+
+
+class RequestLog:
+    """One JSON line for each request: time, method, path, status, ms and session. No query, headers or bodies: they may
+    hold secrets.
+
+    Raises: UsageError: The file cannot be written.
+    """
+
+    def __init__(self, file: Path) -> None:
+        try:
+            self._file = file.open("a", encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"the log {file} cannot be written: {error.strerror}") from None
+        self._lock = threading.Lock()
+
+    def write(self, session: str, method: str, target: str, status: int, seconds: float) -> None:
+        """Add a line; it is in the file at once."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        path = target.partition("?")[0].partition("#")[0]
+        entry = {"time": now, "method": method, "path": path, "status": status, "ms": round(seconds * 1000, 2)}
+        with self._lock:
+            if not self._file.closed:
+                self._file.write(json.dumps({**entry, "session": session}) + "\n")
+                self._file.flush()
+
+    def close(self) -> None:
+        """Write no more."""
+        with self._lock:
+            self._file.close()

@@ -1,0 +1,335 @@
+"""Which members a list has: those that a search or a filter finds, in the order that is asked for."""
+
+# ruff: noqa: SIM905 - word lists are read, and split once
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from protocols.simulator.analysis.response_shape import Shape
+from protocols.simulator.analysis.world_file import Binding
+from protocols.simulator.analysis.world_schema import label_of
+from protocols.simulator.http.paging import Frame, is_paging
+from protocols.simulator.world.entity import Edge, Entity
+from protocols.simulator.world.fields import coming
+from protocols.simulator.world.values import is_date, leading_number, number
+from protocols.simulator.world.world import World
+from protocols.text.words import singular, words
+
+__all__ = ["Members", "has_entities", "kinds_in", "targets_of"]
+
+_RATED = ("vote_average", "rating", "average", "score", "stars", "rate")
+_POPULAR = ("popularity", "popular", "views", "plays", "likes", "followers", "votes", "vote_count")
+_AFFIXES = frozenset("with without exclude not gte lte gt lt min max from to after before since until id ids".split())
+
+
+class Members:
+    """The members of one world's lists."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.blueprint = world.blueprint
+        self._fields = world.fields
+        self._relations = world.relations
+
+    def asked_kinds(self, frame: Frame) -> set[str]:
+        """The kinds that an enumerated word of the query names: `type=album,track`."""
+        asked: set[str] = set()
+        for parameter in frame.plan.tool.parameters:
+            if parameter.location == "query" and words(parameter.name)[-1:] in {("type",), ("types",), ("kind",)}:
+                value = frame.values.get(parameter.name)
+                for word in value if isinstance(value, list) else str(value or "").split(","):
+                    if word and (kind := self.blueprint.kind_named(str(word))):
+                        asked.add(kind.name)
+        return asked
+
+    def members(self, part: Shape, owner: Entity | None, label: str, frame: Frame, top: bool) -> list[Edge] | None:
+        """What a list holds, sorted and filtered; None when it holds no entities."""
+        targets = targets_of(part.item) if part.item else []
+        if not targets:
+            return None
+        kind = self.blueprint.kind_named(frame.choice) if frame.choice else None
+        if kind is not None and (len(targets) == 1 or kind.name in targets):
+            targets = [kind.name]
+        asked = self.asked_kinds(frame)
+        if len(targets) > 1 and asked & set(targets):
+            targets = [target for target in targets if target in asked]
+        if owner is None:
+            entities = [entity for target in targets[:1] for entity in self.everywhere(target, frame)]
+            return [Edge(Entity("~list", ("list",)), entity) for entity in entities]
+        edges: list[Edge] = []
+        for target in targets:
+            if (owner.kind, label, target) in self.blueprint.relations or len(targets) == 1:
+                edges.extend(self._relations.related(owner, label, target))
+                if len(targets) > 1 and edges and not frame.choice:
+                    break
+        if top:
+            edges = self._sorted(edges, frame)
+            kept = self._filtered([edge.target for edge in edges], frame)
+            allowed = {id(entity) for entity in kept}
+            edges = [edge for edge in edges if id(edge.target) in allowed]
+        return edges
+
+    def everywhere(self, kind: str, frame: Frame) -> list[Entity]:
+        if frame.choice and (named := self.blueprint.kind_named(frame.choice)):
+            kind = named.name
+        plan = frame.plan
+        text = frame.values.get(plan.search) if plan.search else None
+        if isinstance(text, str) and text.strip():
+            return self._search(kind, text.strip(), frame)
+        entities = self._filtered(self.world.everything(kind), frame)
+        return [edge.target for edge in self._sorted([Edge(entity, entity) for entity in entities], frame)]
+
+    def _search(self, kind: str, text: str, frame: Frame) -> list[Entity]:
+        text = text.strip("\"' ")
+        filters, free = _field_filters(text)
+        name = free
+        makers: list[Entity] = []
+        for word, wanted in filters.items():
+            named = self.blueprint.kind_named(word)
+            if named is None:
+                continue
+            if named.name == kind:
+                name = wanted
+            elif any(pair.work == kind and pair.maker == named.name for pair in self.blueprint.pairs):
+                makers.append(self.world.named(named.name, wanted))
+        binding = self.blueprint.binding(frame.plan, frame.plan.search)
+        if binding is not None and binding.field:
+            entities = dict.fromkeys([*self.world.planted(kind), *self.world.everything(kind)])
+            bound = [entity for entity in entities if not entity.deleted and self._bound(entity, binding, text)]
+            return self._filtered(bound, frame) or self._filtered([self.world.named(kind, text)], frame)
+        fixed = self._fixed(kind, frame)
+        if not name and makers:
+            return self._by(makers, kind)
+        name = name or text
+        if self.world.premises.names and not makers and not self.world.knows(kind, name):
+            recalled = self._filtered(self.world.recalled(kind, name), frame)
+            if recalled:
+                return recalled
+        first = self.world.named(kind, name, makers, fixed)
+        found = [first]
+        if len(kinds_in(frame.plan.shape)) > 1 and not makers:
+            for pair in self.blueprint.pairs:
+                if pair.work == kind and not pair.family and pair.maker in kinds_in(frame.plan.shape):
+                    found += self._by([self.world.named(pair.maker, name)], kind)
+        elif makers:
+            found += self._by(makers, kind)
+        found += self._filtered(self.world.matching(kind, name), frame)
+        return list({id(entity): entity for entity in found}.values())
+
+    def _by(self, makers: Sequence[Entity], kind: str) -> list[Entity]:
+        found: list[Entity] = []
+        for maker in makers:
+            for pair in self.blueprint.pairs:
+                if pair.work == kind and pair.maker == maker.kind:
+                    edges = self._relations.children(maker, kind) if pair.family else self._relations.works(maker, pair)
+                    found += [edge.target for edge in edges]
+        return found
+
+    def _fixed(self, kind: str, frame: Frame) -> dict[str, object]:
+        """Values that the query's filters demand of what it searches for, such as the year."""
+        known = self.blueprint.kinds[kind]
+        for name, value in frame.values.items():
+            parts = words(name)
+            if known.date and parts[-1:] == ("year",) and re.fullmatch(r"\d{4}", str(value)):
+                examples = [str(v) for v in known.fields[known.date].examples if v]
+                size = len(examples[0]) if examples else 10
+                return {known.date: f"{value}-06-15T00:00:00Z"[: size if size in {4, 7, 10} else 20]}
+        return {}
+
+    def _sorted(self, edges: list[Edge], frame: Frame) -> list[Edge]:
+        if not edges:
+            return edges
+        kind = self.blueprint.kinds.get(edges[0].target.kind)
+        if kind is None:
+            return edges
+        order = next(
+            (
+                str(v)
+                for k, v in frame.values.items()
+                if label_of(k) in {"sort", "sort_by", "order_by", "sortby", "orderby"}
+            ),
+            "",
+        )
+        plan_words = {w for step in frame.plan.steps if step.what == "literal" for w in words(step.name)}
+        if order:
+            name = re.split(r"[.:\s]|_(?:asc|desc)$", order.lstrip("+-"))[0]
+            way = next(
+                (
+                    str(v)
+                    for k, v in frame.values.items()
+                    if label_of(k) in {"order", "sort_order", "direction", "sort_direction"}
+                ),
+                "",
+            )
+            descending = order.startswith("-") or "desc" in order.lower() or way.lower().startswith("desc")
+            named = next((f for f in kind.fields if label_of(f) == label_of(name)), None)
+            named = named or next((f for f in kind.fields if set(words(name)) <= set(words(f))), None)
+            return self._by_field(edges, named, descending) if named else edges
+        if frame.plan.search:
+            return edges
+        today = self.world.now.strftime("%Y-%m-%d")
+        if plan_words & {"rated", "best", "rating"}:
+            return self._by_field(edges, self._field(kind.fields, _RATED), True)
+        if plan_words & {"popular", "trending", "hot", "top", "featured"} and "top" not in kind.fields:
+            return self._by_field(edges, self._field(kind.fields, _POPULAR), True)
+        if coming(kind.date):
+            return self._by_field(edges, kind.date, False)
+        if not kind.date or (frame.subject is not None and not plan_words & {"latest", "recent", "newest"}):
+            return edges
+        if plan_words & {"upcoming", "scheduled", "soon"}:
+            ahead = [e for e in edges if str(self._fields.value(e.target, kind.date)) > today]
+            return self._by_field(ahead or edges, kind.date, False)
+        if plan_words & {
+            "latest",
+            "newest",
+            "new",
+            "recent",
+            "now",
+            "current",
+            "airing",
+            "today",
+            "air",
+            "playing",
+            "releases",
+        }:
+            past = [e for e in edges if str(self._fields.value(e.target, kind.date)) <= today]
+            return self._by_field(past or edges, kind.date, True)
+        return edges
+
+    def _field(self, fields: Mapping[str, object], wanted: Sequence[str]) -> str | None:
+        for name in wanted:
+            if name in fields:
+                return name
+        return next((f for name in wanted for f in fields if name in words(f) and "count" not in words(f)), None)
+
+    def _by_field(self, edges: list[Edge], name: str | None, descending: bool) -> list[Edge]:
+        if name is None:
+            return edges
+        keyed = [(self._fields.value(edge.target, name), edge) for edge in edges]
+        numbers = all(isinstance(value, (int, float)) for value, _ in keyed)
+        keyed.sort(key=lambda pair: cast("float", pair[0]) if numbers else str(pair[0]), reverse=descending)
+        return [edge for _, edge in keyed]
+
+    def _filtered(self, entities: list[Entity], frame: Frame) -> list[Entity]:
+        """The entities that meet every query parameter which names a field or a relation of theirs."""
+        for parameter in frame.plan.tool.parameters:
+            value = frame.values.get(parameter.name)
+            if parameter.location != "query" or value in (None, "", []) or not entities:
+                continue
+            if parameter.name == frame.plan.search:
+                continue
+            if (binding := self.blueprint.binding(frame.plan, parameter.name)) is not None:
+                entities = [entity for entity in entities if self._bound(entity, binding, value)]
+                continue
+            if is_paging(parameter.name):
+                continue
+            kind = self.blueprint.kinds[entities[0].kind]
+            for name, wanted in value.items() if isinstance(value, dict) else [(parameter.name, value)]:
+                entities = [entity for entity in entities if self._meets(entity, kind.name, name, wanted)]
+        return entities
+
+    def _bound(self, entity: Entity, binding: Binding, wanted: object) -> bool:
+        """Whether an entity is among those that a parameter asks for by the world file."""
+        if not binding.field or binding.field not in self.blueprint.kinds[entity.kind].all_fields:
+            return True
+        have = self._fields.value(entity, binding.field)
+        if binding.how == "range":
+            own, limit = leading_number(have), leading_number(wanted)
+            if is_date(have) or own is None or limit is None:
+                own_text, limit_text = str(have), str(wanted)
+                return own_text >= limit_text if binding.end == "from" else own_text <= limit_text
+            return own >= limit if binding.end == "from" else own <= limit
+        texts = [str(one).casefold().strip() for one in (wanted if isinstance(wanted, list) else [wanted])]
+        mine = str(have).casefold()
+        if binding.how == "exact":
+            return mine in texts
+        return any(mine.startswith(text) if binding.how == "prefix" else text in mine for text in texts)
+
+    def _meets(self, entity: Entity, kind_name: str, name: str, value: object) -> bool:
+        kind = self.blueprint.kinds[kind_name]
+        parts = words(name)
+        least = parts[-1] in {"gte", "gt", "min", "from", "after", "since"} or parts[0] in {"min", "from", "since"}
+        most = parts[-1] in {"lte", "lt", "max", "to", "before", "until"} or parts[0] in {"max", "until"}
+        without = parts[0] in {"without", "exclude", "not"}
+        core = [p for p in parts if p not in _AFFIXES]
+        if not core:
+            return True
+        joined = "_".join(core)
+        asks_members = parts[0] in {"with", "without"} or parts[-1] in {"id", "ids"}
+        for relation in self.blueprint.relations.values():
+            if relation.owner != kind.name or not relation.many or least or most:
+                continue
+            names = {relation.label, relation.target, singular(relation.label)}
+            if {joined, singular(joined)} & names and (asks_members or relation.label == joined):
+                return self._holds(entity, relation.label, relation.target, str(value)) != without
+        if (
+            core[-1] == "year"
+            and kind.date
+            and (len(core) == 1 or set(core[:-1]) & set(words(kind.date)) or core[0] in {"primary", "release"})
+        ):
+            return str(self._fields.value(entity, kind.date))[:4] == str(value)
+        field_name = next((f for f in kind.fields if list(words(f)) == core), None)
+        field_name = field_name or next(
+            (f for f in kind.fields if core[0] == "primary" and list(words(f)) == core[1:]), None
+        )
+        if field_name is None:
+            return True
+        if name == field_name and field_name not in kind.summary and not (least or most):
+            return True
+        have = self._fields.value(entity, field_name)
+        if isinstance(have, bool):
+            return have == value
+        if least or most:
+            limit = number(value)
+            if isinstance(have, (int, float)) and limit is not None:
+                return have >= limit if least else have <= limit
+            return str(have) >= str(value) if least else str(have) <= str(value)
+        if have is None or is_date(have) or isinstance(have, (list, dict)):
+            return True
+        listed = value if isinstance(value, list) else re.split(r"[,|]", str(value))
+        wanted = {str(text).strip().casefold() for text in listed}
+        return str(have).casefold() in wanted
+
+    def _holds(self, entity: Entity, label: str, target: str, value: str) -> bool:
+        """Whether a relation holds entities by identifier or name: all of `1,2`, any of `1|2`."""
+        edges = self._relations.related(entity, label, target)
+        have = {str(self._fields.identity(e.target)) for e in edges} | {
+            self._fields.title(e.target).casefold() for e in edges
+        }
+        wanted = [text.strip() for text in re.split(r"[,|]", value) if text.strip()]
+        hits = [text in have or text.casefold() in have for text in wanted]
+        return any(hits) if "|" in value else all(hits)
+
+
+def targets_of(item: Shape) -> list[str]:
+    """The kinds that may stand in a list."""
+    found: list[str] = []
+    for option in item.variants():
+        core = option.properties[option.main] if option.main else option
+        found.extend(inner.kind for inner in core.variants() if inner.kind and inner.kind not in found)
+    return found
+
+
+def has_entities(part: Shape) -> bool:
+    return part.item is not None and bool(targets_of(part.item))
+
+
+def kinds_in(part: Shape | None) -> set[str]:
+    """The kinds of entities that a part of a response lists or shows first-hand."""
+    if part is None:
+        return set()
+    if part.is_array and part.item is not None:
+        return set(targets_of(part.item))
+    if part.kind:
+        return {part.kind}
+    return {kind for inner in part.properties.values() for kind in kinds_in(inner)}
+
+
+def _field_filters(text: str) -> tuple[dict[str, str], str]:
+    """A search text such as `album:Mojito artist:"Jay Chou" live` as its filters and the free rest."""
+    pattern = r'\b([A-Za-z_]+):\s*("[^"]*"|\'[^\']*\'|.+?)(?=\s+[A-Za-z_]+:|$)'
+    filters = {name.lower(): value.strip("\"' ") for name, value in re.findall(pattern, text)}
+    return filters, re.sub(pattern, "", text).strip()

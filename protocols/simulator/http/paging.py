@@ -1,0 +1,186 @@
+"""Which page of a list an answer shows, and what it says about that: totals, cursors, links to the next one."""
+
+# ruff: noqa: SIM905 - word lists are read, and split once
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import unquote, urlencode
+
+from protocols.simulator.analysis.response_shape import Shape, fits
+from protocols.simulator.analysis.world_schema import Plan, label_of
+from protocols.simulator.world.entity import Edge, Entity
+from protocols.simulator.world.values import number
+from protocols.simulator.world.world import World
+from protocols.text.words import singular, words
+
+__all__ = ["LIMITS", "Frame", "Pages", "is_paging"]
+
+LIMITS = frozenset("limit per_page page_size pagesize perpage count number size max_results max take first top".split())
+_OFFSETS = frozenset("offset skip start start_index from".split())
+_PAGES = frozenset({"page", "page_number", "page_no", "p"})
+
+
+@dataclass(slots=True)
+class Frame:
+    """What one answer is about: its plan, the entity that the path names, arguments, and the list being paged."""
+
+    plan: Plan
+    subject: Entity | None
+    values: dict[str, object]
+    url: str
+    choice: str = ""
+    edges: list[Edge] = field(default_factory=list)
+    total: int = 0
+    offset: int = 0
+    limit: int = 0
+    page: int = 1
+
+
+class Pages:
+    """The pages of one world's lists."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.blueprint = world.blueprint
+        self._fields = world.fields
+
+    def cut(self, frame: Frame, edges: list[Edge]) -> None:
+        """Note in the frame the page of these members that was asked for."""
+        limit = offset = page = None
+        default = 20
+        for parameter in frame.plan.tool.parameters:
+            if parameter.location != "query":
+                continue
+            label = label_of(parameter.name)
+            if (binding := self.blueprint.binding(frame.plan, parameter.name)) is not None:
+                label = binding.how  # "limit", "offset" and "page" are such labels; the others are none of paging
+            value = frame.values.get(parameter.name, parameter.schema.get("default"))
+            asked = number(value)
+            if label in LIMITS:
+                limit = int(asked) if asked is not None else default
+            elif label in _OFFSETS and asked is not None:
+                offset = int(asked)
+            elif label in _PAGES:
+                page = int(asked) if asked is not None else 1
+            elif label in {"after", "cursor", "starting_after", "page_token", "next_token"} and frame.values.get(
+                parameter.name
+            ):
+                wanted = str(frame.values[parameter.name])
+                ids = [str(self._fields.identity(edge.target)) for edge in edges]
+                offset = ids.index(wanted) + 1 if wanted in ids else 0
+        pages = limit is not None or offset is not None or page is not None
+        detail = frame.plan.detail
+        size = (
+            50
+            if detail
+            else limit
+            if limit is not None
+            else default
+            if pages or frame.subject is None
+            else max(len(edges), 1)
+        )
+        start = 0 if detail else offset if offset is not None else (max(page or 1, 1) - 1) * size
+        frame.total, frame.limit, frame.offset, frame.page = (
+            len(edges),
+            size,
+            start,
+            max(page or (start // max(size, 1)) + 1, 1),
+        )
+        frame.edges = edges[start : start + size]
+
+    def value(self, name: str, part: Shape, frame: Frame) -> tuple[bool, object]:
+        """Whether a field speaks of the page, and what it says."""
+        parts = words(name)
+        joined = "_".join(parts)
+        pages = max(-(-frame.total // max(frame.limit, 1)), 1)
+        found: int | None = None
+        if joined in _PAGES or joined == "current_page":
+            found = frame.page
+        elif joined in {"total_pages", "pages", "page_count", "last_page", "num_pages"}:
+            found = pages
+        elif joined in {
+            "total_results",
+            "total",
+            "total_count",
+            "count",
+            "total_items",
+            "num_results",
+            "total_hits",
+            "total_elements",
+        } or (parts[0] == "total" and len(parts) > 1 and self._names_list(parts[-1], frame)):
+            found = frame.total
+        elif joined in LIMITS:
+            found = frame.limit
+        elif joined in _OFFSETS:
+            found = frame.offset
+        if found is not None:
+            return (
+                (True, found) if fits(found, part) else (True, str(found)) if fits(str(found), part) else (False, None)
+            )
+        if (
+            joined in {"next_cursor", "cursor", "end_cursor", "next_token", "next_page_token"}
+            and "string" in part.types
+        ):
+            last = frame.edges[-1].target if frame.edges and frame.offset + frame.limit < frame.total else None
+            return True, str(self._fields.identity(last)) if last else None
+        if joined in {"has_more", "has_next", "has_next_page", "more"} and "boolean" in part.types:
+            return True, frame.page < pages
+        if joined in {"next", "next_page", "next_url", "previous", "prev", "previous_page", "prev_page"}:
+            ahead = parts[0] == "next"
+            exists = frame.offset + frame.limit < frame.total if ahead else frame.offset > 0
+            if not exists:
+                return True, None
+            if part.types & {"integer", "number"}:
+                return True, frame.page + (1 if ahead else -1)
+            return True, self._link(frame, ahead)
+        if joined in {"href", "self", "self_link"} and "string" in part.types:
+            return True, frame.url
+        if joined == "cursors" and part.properties:
+            return True, self._cursors(part, frame)
+        if joined == "dates" and {"maximum", "minimum"} & set(part.properties):
+            return True, self._dates(part, frame)
+        return False, None
+
+    def _names_list(self, word: str, frame: Frame) -> bool:
+        """Whether a word stands for what a list holds: total_films beside films, total_found."""
+        noun = singular(word)
+        held = {
+            noun.rpartition("_")[2]
+            for edge in frame.edges[:1]
+            for noun in (edge.target.kind, label_of(edge.target.kind))
+        }
+        return noun in held | {"found", "match", "matches", "entries", "record"} and bool(frame.edges)
+
+    def _cursors(self, part: Shape, frame: Frame) -> object:
+        ids = [str(self._fields.identity(edge.target)) for edge in frame.edges] or [""]
+        return {
+            name: ids[-1] if "after" in words(name) or "next" in words(name) else ids[0] for name in part.properties
+        }
+
+    def _dates(self, part: Shape, frame: Frame) -> object:
+        days = []
+        for edge in frame.edges:
+            kind = self.blueprint.kinds[edge.target.kind]
+            if kind.date:
+                days.append(str(self._fields.value(edge.target, kind.date)))
+        days = sorted(days) or [self.world.now.strftime("%Y-%m-%d")]
+        return {name: days[-1] if name.startswith("max") else days[0] for name in part.properties}
+
+    def _link(self, frame: Frame, ahead: bool) -> str:
+        base, _, query = frame.url.partition("?")
+        pairs = [tuple(part.split("=", 1)) for part in query.split("&") if "=" in part]
+        kept = [(n, unquote(v.replace("+", " "))) for n, v in pairs if label_of(n) not in _OFFSETS | _PAGES | {"limit"}]
+        names = {label_of(p.name): p.name for p in frame.plan.tool.parameters if p.location == "query"}
+        page_name = next((names[name] for name in names if name in _PAGES), None)
+        if page_name:
+            kept.append((page_name, str(frame.page + (1 if ahead else -1))))
+        else:
+            step = frame.limit if ahead else -frame.limit
+            kept += [("offset", str(max(frame.offset + step, 0))), ("limit", str(frame.limit))]
+        return f"{base}?{urlencode(kept)}"
+
+
+def is_paging(name: str) -> bool:
+    """Whether a parameter chooses a page."""
+    return label_of(name) in LIMITS | _OFFSETS | _PAGES

@@ -1,0 +1,252 @@
+"""Read what a request says, and refuse what the document does not allow.
+
+This is the calling convention (`protocols.calls.binding`) backwards: texts become the values from which they were made,
+in the types that the schemas name, and only then are they checked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from math import isfinite
+from typing import Any
+from urllib.parse import parse_qsl
+
+from protocols.bounded import rules
+from protocols.model import SEPARATORS, Location, Parameter, Protocol, Schema, Tool
+from protocols.schema_fields import items_of, kinds_of, properties_of, resolve, type_of
+from protocols.simulator.analysis.response_shape import conforms
+from protocols.simulator.http.messages import Request, RequestError
+
+__all__ = ["Reader"]
+
+_COMBINED = frozenset({"$ref", "oneOf", "anyOf", "allOf", "not", "if", "multipleOf"})
+_INTEGER = re.compile(r"[-+]?\d+")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+_PART_NAME = re.compile(rb'[; ]name="?([^";\r\n]*)', re.IGNORECASE)
+
+
+class Reader:
+    """Reads requests to the tools of one protocol."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        self.protocol = protocol
+
+    # -- bodies ----------------------------------------------------------------------------------------------------
+
+    def body(self, request: Request, tool: Tool) -> dict[str, object]:
+        """The fields of the body, empty when there are none; a body that is no object is the field "".
+
+        Raises: RequestError: It is missing, cannot be read, or is not what the document asks for.
+        """
+        if tool.body is None:
+            return {}
+        if not request.body:
+            if tool.body.required:
+                raise RequestError(_refusal(tool), "a body is required")
+            return {}
+        if not _readable(tool.body.media_type):
+            return {}
+        kind = next(k for k in (request.header("Content-Type") or "", tool.body.media_type) if _readable(k))
+        sent: object
+        if "json" in kind.lower():
+            try:
+                sent = json.loads(request.body)
+            except (ValueError, RecursionError):
+                raise RequestError(_refusal(tool), "the body is not valid JSON") from None
+        elif "urlencoded" in kind.lower():
+            text = request.body.decode(errors="replace")
+            sent = self._form(parse_qsl(text, keep_blank_values=True), tool.body.schema, tool.body.joined)
+        else:
+            sent = self._form(_multipart(kind, request.body), tool.body.schema, tool.body.joined)
+        if (problem := self._problem(sent, tool.body.schema)) is not None:
+            raise RequestError(_refusal(tool), problem)
+        return sent if isinstance(sent, dict) else {"": sent}
+
+    def _form(self, pairs: Iterable[tuple[str, str]], schema: Schema, joined: Mapping[str, str]) -> dict[str, object]:
+        properties = properties_of(schema, self.protocol)
+        texts: dict[str, list[str]] = defaultdict(list)
+        for name, text in pairs:
+            texts[name if name in properties else name.removesuffix("[]")].append(text)
+        return {n: self._value(sent, properties.get(n, {}), joined.get(n, "")) for n, sent in texts.items()}
+
+    # -- parameters ------------------------------------------------------------------------------------------------
+
+    def parameters(
+        self, request: Request, tool: Tool, path_values: Mapping[str, str], body: Mapping[str, object]
+    ) -> dict[str, object]:
+        """The values of the parameters that were sent, by name.
+
+        Args:
+            body: What the body says; a required parameter may stand there instead.
+        Raises: RequestError: One is missing, or is not what the document asks for.
+        """
+        query: dict[str, list[str]] = defaultdict(list)
+        for name, text in request.query:
+            query[name].append(text)
+        values: dict[str, object] = {}
+        for parameter in tool.parameters:
+            sent = self._sent(parameter, tool, request, path_values, query)
+            if sent is None:
+                if parameter.required and parameter.name not in body and not self._secret(parameter):
+                    status = _refusal(tool, parameter.location)
+                    raise RequestError(status, f"{parameter.name}: this parameter is required")
+                continue
+            value = self._read(parameter, sent)
+            if (problem := self._problem(value, parameter.schema)) is not None:
+                raise RequestError(_refusal(tool, parameter.location), f"{parameter.name}: {problem}")
+            if value is not None:
+                values[parameter.name] = value
+        return values
+
+    def _sent(
+        self,
+        parameter: Parameter,
+        tool: Tool,
+        request: Request,
+        path_values: Mapping[str, str],
+        query: Mapping[str, list[str]],
+    ) -> list[str] | dict[str, list[str]] | None:
+        """The texts sent for a parameter, by key where each field of an object is sent by itself; None for none."""
+        if parameter.location == "query":
+            texts = query.get(parameter.name) or query.get(parameter.name + "[]")
+            return texts or (self._members(parameter, tool, query) if self._spread(parameter) else {}) or None
+        if parameter.location == "path":
+            text = path_values.get(parameter.argument)
+        elif parameter.location == "cookie":
+            text = request.cookies.get(parameter.name)
+        else:
+            text = request.header(parameter.name)
+        if text is not None and parameter.explode and type_of(parameter.schema) == "object":
+            text = ",".join(piece for part in text.split(",") for piece in part.split("=", 1))
+        return [text] if text is not None else None
+
+    def _spread(self, parameter: Parameter) -> bool:
+        """Whether each field of the parameter is a query parameter of its own."""
+        apart = parameter.style == "deepObject" or (parameter.explode and parameter.style != "json")
+        return apart and parameter.location == "query" and "object" in _kinds(resolve(parameter.schema, self.protocol))
+
+    def _members(self, parameter: Parameter, tool: Tool, query: Mapping[str, list[str]]) -> dict[str, list[str]]:
+        """The fields of an object: `filter[color]=red`, or just `color=red`."""
+        if parameter.style == "deepObject":
+            pattern = re.compile(re.escape(parameter.name) + r"\[([^\[\]]+)\](\[\])?")
+            return {found[1]: texts for name, texts in query.items() if (found := pattern.fullmatch(name))}
+        own = properties_of(parameter.schema, self.protocol)
+        others = {other.name for other in tool.parameters}
+        for other in tool.parameters:
+            others |= properties_of(other.schema, self.protocol).keys() if self._spread(other) else set()
+        closed = parameter.schema.get("additionalProperties") is False
+        return {n: texts for n, texts in query.items() if n in own or (n not in others and not closed)}
+
+    def _read(self, parameter: Parameter, sent: list[str] | dict[str, list[str]]) -> object:
+        if isinstance(sent, dict):
+            schema = resolve(parameter.schema, self.protocol)
+            return {name: self._value(texts, self._field(name, schema)) for name, texts in sent.items()}
+        if parameter.style == "json":
+            with suppress(ValueError, RecursionError):
+                return json.loads(sent[-1])
+        repeated = parameter.location == "query" and parameter.explode
+        return self._value(sent, parameter.schema, "" if repeated else SEPARATORS.get(parameter.style, ","))
+
+    def _secret(self, parameter: Parameter) -> bool:
+        if parameter.location == "header" and parameter.name.lower() in {"authorization", "accept", "content-type"}:
+            return True
+        return any(s.kind == "apiKey" and s.parameter == parameter.name for s in self.protocol.security_schemes)
+
+    # -- values ----------------------------------------------------------------------------------------------------
+
+    def _value(self, texts: Sequence[str], schema: Schema, separator: str | None = "") -> object:
+        """What texts mean: the first reading that the schema allows, else the first.
+
+        Args:
+            separator: What stands between the items of a list sent as one text; empty where each item is a text of
+                its own, None for such an item.
+        """
+        readings = list(self._readings(texts, resolve(schema, self.protocol), separator))
+        return next((value for value in readings if self._problem(value, schema) is None), readings[0])
+
+    def _readings(self, texts: Sequence[str], schema: Schema, separator: str | None) -> Iterator[object]:
+        kinds = _kinds(schema)
+        parts = texts[0].split(separator) if separator and len(texts) == 1 else texts
+        if "array" in kinds and separator is not None:
+            items = items_of(schema, self.protocol) or {}
+            yield [self._value([part], items, None) for part in parts if part]
+        if "object" in kinds and separator is not None and len(parts) % 2 == 0:
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            yield {name: self._value([text], self._field(name, schema), None) for name, text in pairs}
+        text = texts[-1]
+        with suppress(ValueError, RecursionError):
+            if {"integer", "number"} & kinds and _INTEGER.fullmatch(text):
+                yield int(text)
+            elif "number" in kinds and _NUMBER.fullmatch(text) and isfinite(number := float(text)):
+                yield number
+            if "boolean" in kinds and text.lower() in _BOOLEANS:
+                yield _BOOLEANS[text.lower()]
+            if {"array", "object"} & kinds:
+                yield json.loads(text)
+        yield text
+        if text in {"", "null"}:
+            yield None
+
+    def _field(self, name: str, schema: Schema) -> Schema:
+        others = schema.get("additionalProperties")
+        return properties_of(schema, self.protocol).get(name, others if isinstance(others, Mapping) else {})
+
+    def _problem(self, value: object, schema: Schema) -> str | None:
+        """What a schema does not allow about a value, with the place of it; formats are not looked at."""
+        plain = {word: limit for word, limit in schema.items() if word != "format"}
+        if not isinstance(value, (dict, list)) and not schema.keys() & _COMBINED and conforms(value, plain):
+            return None
+        error = next(_validator_class()(self.protocol.standalone(schema)).iter_errors(value), None)
+        if error is None:
+            return None
+        place = ".".join(map(str, error.absolute_path))
+        return f"{place + ': ' if place else ''}{error.message}"
+
+
+def _kinds(schema: Schema) -> set[str]:
+    return set(kinds_of(schema) or (type_of(schema),))
+
+
+def _readable(media_type: str) -> bool:
+    return any(word in media_type.lower() for word in ("json", "urlencoded", "multipart"))
+
+
+def _refusal(tool: Tool, location: Location = "body") -> int:
+    """The documented status for wrong input at a place."""
+    wanted = (404, 400, 422) if location == "path" else (400, 422)
+    documented = {response.status for response in tool.responses}
+    return next((status for status in wanted if str(status) in documented), wanted[0])
+
+
+def _multipart(content_type: str, body: bytes) -> Iterator[tuple[str, str]]:
+    """Names and texts of the parts of a multipart body; of a file, what is in it."""
+    boundary = re.search(r'boundary="?([^";]+)', content_type, re.IGNORECASE)
+    for part in body.split(b"--" + boundary[1].encode())[1:-1] if boundary else ():
+        head, _, content = part.partition(b"\r\n\r\n")
+        if name := _PART_NAME.search(head):
+            yield name[1].decode(errors="replace"), content.removesuffix(b"\r\n").decode(errors="replace")
+
+
+@lru_cache(maxsize=1)
+def _validator_class() -> Any:
+    from jsonschema.validators import extend  # here, for it takes a tenth of a second and is seldom needed
+
+    return extend(rules(), {"required": _required})  # type: ignore[no-untyped-call]
+
+
+def _required(_: Any, required: Sequence[str], value: Any, schema: Schema) -> Iterator[Any]:
+    """What a request must hold: neither what only the server may set nor what the schema leaves undescribed."""
+    from jsonschema import ValidationError
+
+    properties = schema.get("properties")
+    for name in required if isinstance(value, Mapping) else ():
+        described = properties.get(name) if isinstance(properties, Mapping) else {}
+        hidden = described is None or (isinstance(described, Mapping) and described.get("readOnly") is True)
+        if name not in value and not hidden:
+            yield ValidationError(f"{name!r} is a required property")

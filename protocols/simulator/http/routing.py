@@ -1,0 +1,171 @@
+"""Answer requests from a world: find the tool, check what was sent, and reply as its response is documented."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+from urllib.parse import urlencode
+
+from protocols.calls.binding import match
+from protocols.model import Protocol, Response, Schema, Tool
+from protocols.simulator.analysis.response_shape import Shape, build, fits
+from protocols.simulator.analysis.world_schema import Blueprint, Plan
+from protocols.simulator.http.bodies import Bodies
+from protocols.simulator.http.messages import Reply, Request, RequestError
+from protocols.simulator.http.paging import Frame
+from protocols.simulator.http.request import Reader
+from protocols.simulator.http.writes import Writer
+from protocols.simulator.world.entity import Entity
+from protocols.simulator.world.world import World
+from protocols.text.words import words
+
+__all__ = ["Responder"]
+
+_REMEMBERED = 8192
+
+
+class Responder:
+    """Turns requests into replies for one world; the caller holds the lock."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._fields = world.fields
+        self.blueprint: Blueprint = world.blueprint
+        self.protocol: Protocol = world.blueprint.protocol
+        self._plans = {plan.tool.name: plan for plan in self.blueprint.plans}
+        self._reader = Reader(self.protocol)
+        self._writer = Writer(world)
+        self._found: dict[tuple[str, str], tuple[Tool, dict[str, str]] | None] = {}
+        self._bodies = Bodies(world, self._writer)
+
+    # -- from request to reply -------------------------------------------------------------------------------------
+
+    def answer(self, request: Request) -> Reply:
+        """The reply to a request whose credentials were accepted."""
+        method = "GET" if request.method == "HEAD" else request.method
+        found = self._match(method, request.path)
+        if found is None:
+            allowed = sorted({t.method for t in self.protocol.tools if match(self.protocol, t.method, request.path)})
+            if allowed:
+                reply = self.problem(None, RequestError(405, f"{request.method} is not allowed here"))
+                return Reply(reply.status, reply.body, reply.media_type, {"Allow": ", ".join(allowed)})
+            return self.problem(None, RequestError(404, f"there is nothing at {request.path}"))
+        tool, path_values = found
+        try:
+            return self._answer(request, self._plans[tool.name], path_values)
+        except RequestError as problem:
+            return self.problem(tool, problem)
+
+    def tool_for(self, request: Request) -> Tool | None:
+        """The tool that a request addresses."""
+        found = self._match("GET" if request.method == "HEAD" else request.method, request.path)
+        return found[0] if found else None
+
+    def _match(self, method: str, path: str) -> tuple[Tool, dict[str, str]] | None:
+        key = (method, path)
+        if key not in self._found:
+            if len(self._found) >= _REMEMBERED:
+                self._found.clear()
+            self._found[key] = match(self.protocol, method, path)
+        return self._found[key]
+
+    def _answer(self, request: Request, plan: Plan, path_values: Mapping[str, str]) -> Reply:
+        body = self._reader.body(request, plan.tool)
+        values = self._reader.parameters(request, plan.tool, path_values, body)
+        root = self.protocol.servers[0].url if self.protocol.servers else ""
+        frame = Frame(
+            plan, None, values, root + request.path + ("?" + urlencode(request.query) if request.query else "")
+        )
+        frame.subject = self._subject(plan, path_values)
+        frame.choice = next(
+            (str(path_values[self._argument(plan, s.name)]) for s in plan.steps if s.what == "choice"), ""
+        )
+        if plan.tool.method not in {"GET", "HEAD"}:
+            made = self._writer.write(plan, frame.subject, values, body)
+            if made is not None:
+                frame.subject = made
+        shape = plan.shape
+        if shape is None:
+            return Reply(plan.status)
+        media_type = plan.media_type or "application/json"
+        created = plan.tool.method not in {"GET", "HEAD"}
+        return Reply(plan.status, self._bodies.root(shape, frame, created), media_type)
+
+    def _argument(self, plan: Plan, name: str) -> str:
+        return next((p.argument for p in plan.tool.parameters if p.name == name and p.location == "path"), name)
+
+    def _subject(self, plan: Plan, path_values: Mapping[str, str]) -> Entity | None:
+        current: Entity | None = None
+        for step in plan.steps:
+            if step.what != "entity":
+                continue
+            value = path_values[self._argument(plan, step.name)]
+            kind = self.blueprint.kinds[step.kind]
+            if kind.local and current is not None:
+                found = self.world.within(current, step.kind, value)
+            else:
+                found = self.world.find(step.kind, value)
+            if found is None:
+                raise RequestError(404, f"{step.name}: there is no {kind.name.replace('_', ' ')} {value!r}")
+            current = found
+        if current is None and plan.root:
+            current = self.world.thing(plan.subject, "singleton", plan.root)
+        return current
+
+    # -- errors ----------------------------------------------------------------------------------------------------
+
+    def problem(self, tool: Tool | None, problem: RequestError) -> Reply:
+        """An error in the shape that the document gives errors of that status, else of any, else in a plain one."""
+        message = str(problem)
+        found = self._error_shape(tool, problem.status)
+        if found is None:
+            return Reply(problem.status, {"message": message, "status": problem.status}, "application/json")
+        response, shape, exact = found
+        if shape is None or response.media_type is None or "json" not in response.media_type:
+            return Reply(problem.status, {"message": message, "status": problem.status}, "application/json")
+        thing = self.world.thing("~error", "error", tool.name if tool else "", str(problem.status))
+        example = next((e for e in response.examples if isinstance(e, dict)), {}) if exact else {}
+        return Reply(problem.status, self._error(shape, thing, problem.status, message, example), response.media_type)
+
+    def _error_shape(self, tool: Tool | None, status: int) -> tuple[Response, Shape | None, bool] | None:
+        own = list(tool.responses) if tool else []
+        wanted = (str(status), f"{status // 100}XX", "default")
+        exact = [r for name in wanted for r in own if r.status.upper() == name and r.schema is not None]
+        others = [r for r in own if r.status[:1] == "4" and r.schema is not None]
+        others += [
+            r for t in self.protocol.tools for r in t.responses if r.status == str(status) and r.schema is not None
+        ]
+        others += [r for t in self.protocol.tools for r in t.responses if r.status[:1] == "4" and r.schema is not None]
+        for response in (*exact[:1], *others[:1]):
+            return response, build(self.protocol, cast("Schema", response.schema), response.examples), bool(exact)
+        return None
+
+    def _error(self, shape: Shape, thing: Entity, status: int, message: str, example: Mapping[str, object]) -> object:
+        body: dict[str, object] = {}
+        told = False
+        for name, part in shape.properties.items():
+            last = words(name)[-1:] or ("",)
+            if part.properties:
+                inner = example.get(name)
+                body[name] = self._error(part, thing, status, message, inner if isinstance(inner, dict) else {})
+            elif (
+                "string" in part.types
+                and last[0] in {"message", "detail", "error", "title", "description", "reason"}
+                and fits(message, part)
+            ):
+                body[name] = message
+                told = True
+            elif name.lower() in {"status", "code", "http_status", "statuscode"} and fits(status, part):
+                body[name] = example.get(name, status)
+            elif part.is_array:
+                body[name] = [message] if part.item and "string" in part.item.types else []
+            else:
+                body[name] = example[name] if name in example else self._fields.value(thing, name, part)
+        if (
+            not told
+            and not shape.closed
+            and "message" not in body
+            and not any(p.properties for p in shape.properties.values())
+        ):
+            body["message"] = message
+        return body

@@ -1,0 +1,265 @@
+"""Serve worlds over HTTP on localhost, so that programs meet real requests, real statuses and real JSON."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+from urllib.parse import parse_qsl, urlsplit
+
+from protocols.calls.auth import Credential, for_scheme
+from protocols.errors import UsageError
+from protocols.model import Protocol
+from protocols.simulator.analysis.api_analysis import survey
+from protocols.simulator.analysis.world_file import NO_WORLD, WorldFile, read_world
+from protocols.simulator.analysis.world_schema import Blueprint
+from protocols.simulator.http.conditions import Conditions, Hurdles, RequestLog
+from protocols.simulator.http.connection import Server
+from protocols.simulator.http.messages import Request
+from protocols.simulator.http.session import Answer, Session
+from protocols.simulator.world.seeded_rng import Dice
+from protocols.simulator.world.world import World
+from protocols.text.entities import NOTHING, Premises, read_premises
+
+__all__ = ["Simulator"]
+
+_SESSIONS = "/__session__"
+_RESET = "/__reset__"
+_DEFAULT_NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
+_surveys: dict[tuple[str, ...], Blueprint] = {}
+
+
+def _blueprint(protocol: Protocol, world: WorldFile = NO_WORLD) -> Blueprint:
+    """The survey of a protocol with its world file, made once per process."""
+    key = (protocol.digest, world.digest, *(tool.name for tool in protocol.tools))
+    if key not in _surveys:
+        while len(_surveys) >= 8:
+            _surveys.pop(next(iter(_surveys)))
+        _surveys[key] = survey(protocol, world)
+    return _surveys[key]
+
+
+class Simulator:
+    """A stand-in for the service behind a protocol: a real HTTP server with worlds of made-up data.
+
+    There is one world, and one for each session besides. The same protocol, seed and requests give the same bytes.
+    Use it as a context manager, or `start` and `stop` it.
+
+    Args:
+        now: The moment that counts as today; 2024-06-01T12:00:00Z by default.
+        auth: Ask for `credentials`: a made-up one for each documented way to sign in that a tool demands.
+        open: Take whatever a path or query identifies for something that exists, as one must who stands in for the
+            writes of a service that is otherwise real.
+        world: A world file: what the document cannot say about the things behind it.
+        latency: Seconds that each answer takes longer.
+        fail_rate: The part of the requests that fail with 5xx or 429, drawn from the seed; from 0 to 1.
+        rate_limit: Requests a second in each session, more are refused with 429; 0 for no limit.
+        log: A file to which each request adds a JSON line: time, method, path, status, ms, session.
+    Raises: UsageError: A number that makes no sense, a log that cannot be written, or a world file that is not right.
+    """
+
+    def __init__(
+        self,
+        protocol: Protocol,
+        seed: int = 0,
+        now: datetime | None = None,
+        auth: bool = True,
+        *,
+        open: bool = False,
+        world: Path | None = None,
+        latency: float = 0.0,
+        fail_rate: float = 0.0,
+        rate_limit: float = 0.0,
+        log: Path | None = None,
+    ) -> None:
+        self._open = open
+        self._told = read_world(world, protocol) if world else NO_WORLD
+        if world:
+            _blueprint(protocol, self._told)
+        self._conditions = Conditions(latency, fail_rate, rate_limit)
+        self._log = RequestLog(log) if log else None
+        self.protocol = protocol
+        self.seed = seed
+        self.now = now or _DEFAULT_NOW
+        self.credentials: tuple[Credential, ...] = tuple(_made_up(protocol, seed)) if auth else ()
+        self._prefix = urlsplit(protocol.servers[0].url).path.rstrip("/") if protocol.servers else ""
+        self._lock = threading.Lock()
+        self._server: Server | None = None
+        self._sessions = {"": self._new_session("", str(seed), NOTHING)}
+
+    def start(self, port: int = 0) -> str:
+        """Begin to serve in the background; calling it again changes nothing.
+
+        Args:
+            port: 0 for any free one.
+        Returns: The base URL, with the path of the documented server.
+        Raises: UsageError: The port cannot be had.
+        """
+        with self._lock:
+            if self._server is None:
+                try:
+                    self._server = Server(port, self.handle, self.now)
+                except OSError as error:
+                    told = f"port {port} cannot be used: {error.strerror}; choose another with --port"
+                    raise UsageError(told) from None
+        return self.url
+
+    @property
+    def url(self) -> str:
+        """The base URL; starts the server if it is not running."""
+        return self.base_url("")
+
+    def base_url(self, session: str) -> str:
+        """Where a session is; "" for the world that is there without any."""
+        if self._server is None:
+            self.start()
+        assert self._server is not None
+        return self._server.url + (f"{_SESSIONS}/{session}" if session else "") + self._prefix
+
+    def stop(self) -> None:
+        """End the server and its connections; the worlds stay as they are."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
+        if self._log is not None:
+            self._log.close()
+
+    def __enter__(self) -> Simulator:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    # -- sessions --------------------------------------------------------------------------------------------------
+
+    def session(self, query: str = "", task: str = "", seed: int | None = None) -> Session:
+        """Open a world of its own.
+
+        Args:
+            query: The question that will be asked of it: what that presupposes is there. The names in it exist in
+                every kind of thing and in the collections of the signed-in user.
+            task: What it is for; another task has another world.
+            seed: That of the simulator by default.
+        """
+        seed = self.seed if seed is None else seed
+        premises = read_premises(query) if query else NOTHING
+        wanted = f"{seed}/{task}" if task else str(seed)
+        name = blake2b(f"{wanted}\n{query}".encode(), digest_size=6).hexdigest()
+        with self._lock:
+            number = 1
+            id = name
+            while id in self._sessions:
+                number += 1
+                id = f"{name}-{number}"
+            session = self._sessions[id] = self._new_session(id, wanted, premises)
+        return session
+
+    def close_session(self, id: str) -> None:
+        """Forget a session; that of no name stays."""
+        if id:
+            with self._lock:
+                self._sessions.pop(id, None)
+
+    def _new_session(self, id: str, seed: str, premises: Premises) -> Session:
+        hurdles = Hurdles(self._conditions, self.protocol.digest, seed) if self._conditions != Conditions() else None
+        return Session(self, id, lambda: self._world(seed, premises), hurdles)
+
+    def _world(self, seed: str, premises: Premises) -> World:
+        return World(_blueprint(self.protocol, self._told), seed, self.now, open=self._open, premises=premises)
+
+    # -- requests --------------------------------------------------------------------------------------------------
+
+    def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """Answer one request.
+
+        Args:
+            target: Path and query as they came.
+        Returns: Status, body, media type ("" without a body), further headers.
+        """
+        if self._log is None:
+            return self._handle(method, target, headers, body)
+        begun = time.perf_counter()
+        answer = self._handle(method, target, headers, body)
+        path, _, inner = target.partition(_SESSIONS + "/")
+        id, slash, rest = inner.partition("/")
+        self._log.write(id, method, slash + rest if id else path, answer[0], time.perf_counter() - begun)
+        return answer
+
+    def _handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        path, _, query = target.partition("?")
+        id = ""
+        if path.startswith(_SESSIONS):
+            id, slash, rest = path[len(_SESSIONS) :].lstrip("/").partition("/")
+            if not id or not rest:
+                return self._administer(method, id, body)
+            path = slash + rest
+        session = self._sessions.get(id)
+        if session is None:
+            return _told(404, f"there is no session {id}: it was closed, or never opened")
+        if self._prefix and (path == self._prefix or path.startswith(self._prefix + "/")):
+            path = path[len(self._prefix) :] or "/"
+        if path == _RESET:
+            if method != "POST":
+                return _told(405, "send a POST to reset", {"Allow": "POST"})
+            session.reset()
+            return 204, b"", "", {}
+        pairs = tuple(parse_qsl(query.partition("#")[0], keep_blank_values=True)) if query else ()
+        lowered = {name.lower(): value for name, value in headers.items()}
+        return session.answer(Request(method, path, pairs, lowered, body))
+
+    def _administer(self, method: str, id: str, body: bytes) -> Answer:
+        """Open a session with POST, end one with DELETE."""
+        if id and method == "DELETE":
+            if id not in self._sessions:
+                return _told(404, f"there is no session {id}: it was closed, or never opened")
+            self.close_session(id)
+            return 204, b"", "", {}
+        if id or method != "POST":
+            allowed = "DELETE" if id else "POST"
+            return _told(405, f"{method} is not allowed here", {"Allow": allowed})
+        try:
+            sent = json.loads(body or b"{}")
+        except (ValueError, RecursionError):
+            return _told(400, "the body is not valid JSON")
+        if not isinstance(sent, dict):
+            return _told(
+                400, "the body must be an object with `seed`, `task` and `query`, each of which may be left out"
+            )
+        seed, task, query = sent.get("seed"), sent.get("task"), sent.get("query")
+        if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
+            return _told(400, f"seed: {seed!r} is no whole number")
+        if task is not None and not isinstance(task, (str, int)):
+            return _told(400, f"task: {task!r} is no text")
+        if query is not None and not isinstance(query, str):
+            return _told(400, f"query: {query!r} is no text")
+        if unknown := sorted(set(sent) - {"seed", "task", "query"}):
+            return _told(400, f"{unknown[0]}: a session has only `seed`, `task` and `query`")
+        session = self.session(query or "", "" if task is None else str(task), seed)
+        opened = {"id": session.id, "base_url": session.url}
+        return 201, json.dumps(opened).encode(), "application/json", {"Location": f"{_SESSIONS}/{session.id}"}
+
+
+def _told(status: int, message: str, headers: Mapping[str, str] | None = None) -> Answer:
+    return status, json.dumps({"message": message, "status": status}).encode(), "application/json", headers or {}
+
+
+def _made_up(protocol: Protocol, seed: int) -> Iterator[Credential]:
+    """A credential for each scheme that a tool demands, for every scheme if none demands any.
+
+    Those that go to the same place are alike: a request has but one Authorization.
+    """
+    demanded = {name for tool in protocol.tools for alternative in tool.security for name in alternative}
+    for scheme in protocol.security_schemes:
+        if demanded and scheme.name not in demanded:
+            continue
+        place = for_scheme(scheme, "")
+        dice = Dice(protocol.digest, seed, "credential", place.kind, place.location, place.parameter)
+        secret = "simulated-" + "".join(dice.choose("abcdefghijkmnpqrstuvwxyz23456789") for _ in range(24))
+        yield for_scheme(scheme, f"user:{secret}" if scheme.kind == "basic" else secret)

@@ -1,0 +1,178 @@
+"""One world with its requests, apart from all others: what a task meets, from its first call to its last.
+
+A session is opened over HTTP or from Python; both ways lead here. Its world follows from its seed, its task and its
+question, so that it is the same whichever other sessions there are and in which order its own reads come.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from protocols.calls.auth import Credential
+from protocols.model import Tool
+from protocols.simulator.http.conditions import Hurdles, Stop
+from protocols.simulator.http.messages import Reply, Request, RequestError
+from protocols.simulator.http.routing import Responder
+from protocols.simulator.world.world import World
+
+if TYPE_CHECKING:
+    from protocols.simulator.http.server import Simulator
+
+__all__ = ["Answer", "Session", "encoded"]
+
+Answer = tuple[int, bytes, str, Mapping[str, str]]
+"""Status, body, media type ("" without a body), further headers."""
+
+_REMEMBERED = 2048
+
+
+@dataclass(slots=True)
+class _State:
+    """What a reset throws away."""
+
+    responder: Responder
+    remembered: dict[tuple[object, ...], Answer]
+
+
+class Session:
+    """A world of its own at a base URL of its own; a context manager that closes it.
+
+    Args:
+        make: Makes the world, at the first request and after each reset.
+        id: "" for the world that a simulator has without any session.
+        hurdles: What a request meets before it comes to the world.
+    """
+
+    def __init__(
+        self, simulator: Simulator, id: str, make: Callable[[], World], hurdles: Hurdles | None = None
+    ) -> None:
+        self.simulator = simulator
+        self.id = id
+        self._hurdles = hurdles
+        self._make = make
+        self._lock = threading.Lock()
+        self._state: _State | None = None
+        schemes = [scheme for scheme in simulator.protocol.security_schemes if scheme.kind == "apiKey"]
+        self._secrets = frozenset(scheme.parameter for scheme in schemes if scheme.location == "query")
+        self._heard = _heard(simulator)
+        self._restricted = any(tool.security for tool in simulator.protocol.tools)
+
+    @property
+    def url(self) -> str:
+        """Where it is asked, with the path of the documented server; starts the server if it is not running."""
+        return self.simulator.base_url(self.id)
+
+    @property
+    def credentials(self) -> tuple[Credential, ...]:
+        """The made-up credentials that it wants, those of its simulator."""
+        return self.simulator.credentials
+
+    def reset(self) -> None:
+        """Undo all writes: the world is again as it was at the start."""
+        with self._lock:
+            self._state = None
+        if self._hurdles is not None:
+            self._hurdles.reset()
+
+    def close(self) -> None:
+        """End it; its URL is gone. Closing it again changes nothing."""
+        self.simulator.close_session(self.id)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def answer(self, request: Request) -> Answer:
+        """Answer one request; one after the other, for a world is not made for several at once."""
+        if self._hurdles is not None:
+            stop = self._hurdles.stop(request.method, f"{request.path} {request.query}", request.body)
+            if stop is not None:
+                return self._refused(request, stop)
+        reads = request.method in {"GET", "HEAD"}
+        with self._lock:
+            state = self._ready()
+            version = state.responder.world.version
+            key = (request.path, request.query, *map(request.headers.get, self._heard), version)
+            if reads and (known := state.remembered.get(key)) is not None:
+                return known
+            tool = state.responder.tool_for(request)
+            if not self._signed_in(request, tool):
+                problem = RequestError(401, "the credential is missing or wrong")
+                return encoded(state.responder.problem(tool, problem))
+            answer = encoded(state.responder.answer(self._without_secret(request)))
+            if reads and answer[0] < 400 and state.responder.world.version == version:
+                while len(state.remembered) >= _REMEMBERED:
+                    state.remembered.pop(next(iter(state.remembered)))
+                state.remembered[key] = answer
+            return answer
+
+    def _ready(self) -> _State:
+        if self._state is None:
+            self._state = _State(Responder(self._make()), {})
+        return self._state
+
+    def _refused(self, request: Request, stop: Stop) -> Answer:
+        """A refusal that has nothing to do with the world, as the document says that errors look."""
+        with self._lock:
+            responder = self._ready().responder
+            reply = responder.problem(responder.tool_for(request), RequestError(stop.status, stop.message))
+        headers = {"Retry-After": str(stop.wait)} if stop.wait else {}
+        return encoded(Reply(reply.status, reply.body, reply.media_type, headers))
+
+    def _signed_in(self, request: Request, tool: Tool | None) -> bool:
+        """Whether a request satisfies one of the alternatives that its tool asks for; where none is named, any."""
+        if not self.credentials:
+            return True
+        if tool is not None and self._restricted and not tool.security:
+            return True
+        held = {credential.scheme for credential in self.credentials if _holds(request, credential)}
+        if tool is None or not self._restricted:
+            return bool(held)
+        return any(held.issuperset(way) for way in tool.security)
+
+    def _without_secret(self, request: Request) -> Request:
+        if not self._secrets.intersection(name for name, _ in request.query):
+            return request
+        query = tuple((name, value) for name, value in request.query if name not in self._secrets)
+        return Request(request.method, request.path, query, request.headers, request.body)
+
+
+def _heard(simulator: Simulator) -> tuple[str, ...]:
+    """The headers that an answer may depend on, in lower case."""
+    placed = [(p.location, p.name) for tool in simulator.protocol.tools for p in tool.parameters]
+    placed += [(c.location, c.parameter) for c in simulator.credentials if c.kind == "apiKey"]
+    named = {name.lower() for location, name in placed if location == "header"}
+    return tuple(sorted({*named, "authorization", "cookie"}))
+
+
+def _holds(request: Request, credential: Credential) -> bool:
+    """Whether a request carries a credential."""
+    headers: dict[str, str] = {}
+    query: list[tuple[str, str]] = []
+    cookies: dict[str, str] = {}
+    credential.apply(headers, query, cookies)
+    return (
+        all(request.header(name) == text for name, text in headers.items())
+        and set(query) <= set(request.query)
+        and (not cookies or cookies.items() <= request.cookies.items())
+    )
+
+
+def encoded(reply: Reply) -> Answer:
+    """A reply as it goes over the wire."""
+    if reply.media_type is None:
+        return reply.status, b"", "", reply.headers
+    if "json" in reply.media_type or "*" in reply.media_type:
+        media_type = "application/json" if "*" in reply.media_type else reply.media_type
+        return reply.status, json.dumps(reply.body, ensure_ascii=False).encode(), media_type, reply.headers
+    text = reply.body if isinstance(reply.body, str) else json.dumps(reply.body, ensure_ascii=False)
+    return reply.status, text.encode(), reply.media_type, reply.headers

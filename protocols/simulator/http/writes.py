@@ -1,0 +1,479 @@
+"""Let writes change the world: what a method does to the thing that its path names.
+
+The method, the path and the names of what is sent decide; there is no rule for any one API.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from protocols.simulator.analysis.response_shape import Shape
+from protocols.simulator.analysis.world_file import Effect
+from protocols.simulator.analysis.world_schema import Kind, Plan, label_of, stem_of
+from protocols.simulator.http.messages import RequestError
+from protocols.simulator.world.entity import Edge, Entity
+from protocols.simulator.world.world import World
+from protocols.text.words import singular, words
+
+__all__ = ["Writer"]
+
+_OPPOSITES = {
+    "pause": "play", "stop": "play", "unmute": "mute", "disable": "enable", "close": "open", "unlock": "lock",
+    "deactivate": "activate", "unpublish": "publish", "archive": "restore", "unstar": "star", "unlike": "like",
+}  # fmt: skip
+_GROWN = {
+    "play": "playing",
+    "mute": "muted",
+    "enable": "enabled",
+    "open": "open",
+    "lock": "locked",
+    "publish": "published",
+}
+
+
+class Writer:
+    """Applies writes to one world."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._fields = world.fields
+        self._relations = world.relations
+        self.blueprint = world.blueprint
+
+    def write(
+        self, plan: Plan, subject: Entity | None, values: Mapping[str, object], body: Mapping[str, object]
+    ) -> Entity | None:
+        """Do what a request says.
+
+        Returns: The entity that the answer is about when it isn't the one that the path names: one just created.
+        """
+        path_names = {step.name for step in plan.steps if step.what != "literal"}
+        sent = {name: value for name, value in {**values, **body}.items() if name not in path_names and name}
+        self.world.version += 1
+        if effects := self.blueprint.world.effects.get(plan.tool.name):
+            return self._told(plan, subject, {**values, **body}, effects)
+        if subject is not None and plan.detail:
+            return self._on_entity(plan, subject, sent)
+        if subject is None:
+            return self._on_collection(plan, sent)
+        targets = self._targets(plan, subject, sent)
+        references = list(self._references(sent, targets))
+        if targets and references:
+            self._on_members(plan, subject, targets, references, sent)
+            self._touch(plan, subject)
+            return subject
+        if targets and plan.tool.method == "POST" and not self._is_state(plan):
+            created = self._create(targets[0], sent, subject, plan)
+            if created is not None:
+                return created
+        self._on_state(plan, subject, sent, references)
+        return None
+
+    def contains(self, plan: Plan, subject: Entity, values: Mapping[str, object]) -> list[bool]:
+        """Whether each of the entities that the query names is in the collection: `/me/albums/contains?ids=1,2`."""
+        label = label_of(plan.tail[-2]) if len(plan.tail) > 1 else plan.label
+        targets = [r.target for r in self.blueprint.relations.values() if r.owner == subject.kind and r.label == label]
+        have = {
+            str(self._fields.identity(e.target))
+            for target in targets
+            for e in self._relations.related(subject, label, target)
+        }
+        wanted = [text for name, value in values.items() if _refers(name) for text in _listed(value)]
+        return [re.split(r"[:/]", text)[-1] in have for text in wanted]
+
+    # -- what a world file says ------------------------------------------------------------------------------------
+
+    def _told(
+        self, plan: Plan, subject: Entity | None, sent: Mapping[str, object], effects: Sequence[Effect]
+    ) -> Entity | None:
+        """Do what the world file says that a write does.
+
+        Raises: RequestError: What should become a member is not there.
+        """
+        made: Entity | None = None
+        for effect in effects:
+            value = effect.value if effect.source is None else sent.get(effect.source)
+            if effect.owner.startswith("/"):
+                self._set_state(effect, value)
+                continue
+            owner = subject if subject is not None and subject.kind == effect.owner else self._user(effect.owner)
+            targets = [
+                r.target for r in self.blueprint.relations.values() if (r.owner, r.label) == (owner.kind, effect.label)
+            ]
+            if effect.source == "body":
+                path_names = {step.name for step in plan.steps if step.what != "literal"}
+                made = self.world.create(targets[0], plan.tool.name, json.dumps(sent, sort_keys=True, default=str))
+                self._assign(made, {name: value for name, value in sent.items() if name not in path_names and name})
+                for pair in self.blueprint.pairs:
+                    if pair.family and (pair.work, pair.maker) == (made.kind, owner.kind):
+                        made.parent = owner
+                members = [] if made.parent is owner else [made]
+                self._relations.recount(owner)
+            else:
+                members = [self._member(kind, identity) for kind, identity in self._named_in(value, targets)]
+            for kind in dict.fromkeys(member.kind for member in members) or (targets if effect.what == "set" else []):
+                mine = [member for member in members if member.kind == kind]
+                self._change(effect.what, owner, effect.label, kind, mine)
+            self._touch(plan, owner)
+        return made or subject
+
+    def _change(self, what: str, owner: Entity, label: str, kind: str, members: list[Entity]) -> None:
+        have = self._relations.related(owner, label, kind)
+        if what == "remove":
+            edges = [edge for edge in have if edge.target not in members]
+        else:
+            kept = [] if what == "set" else have
+            present = {edge.target for edge in kept} if what == "add" else set()
+            new = [member for member in members if member not in present]
+            edges = [*kept, *(self._dated(self._relations.member(owner, label, member)) for member in new)]
+        self._relations.rewrite(owner, label, kind, edges)
+
+    def _set_state(self, effect: Effect, value: object) -> None:
+        state = self.world.thing("~state", "state", effect.owner)
+        part = self.blueprint.states[effect.owner].shape.properties[effect.label]  # type: ignore[union-attr]
+        kinds = [variant.kind for variant in part.variants() if variant.kind]
+        if not kinds:
+            state.receive(effect.label, value)
+            return
+        for kind, identity in list(self._named_in(value, kinds))[:1]:
+            self._relations.relink(state, label_of(effect.label), self._member(kind, identity))
+
+    def _named_in(self, value: object, targets: list[str]) -> Iterator[tuple[str, str]]:
+        """(kind, identifier) of all entities that a value names, under whatever name it was sent."""
+        entries = value if isinstance(value, list) else [value]
+        if any(isinstance(entry, dict) for entry in entries):
+            yield from self._references({"": entries}, targets)
+        elif value is not None:
+            for text in _listed(value):
+                yield from self._reference("", text, targets)
+
+    def _member(self, kind: str, identity: str) -> Entity:
+        found = self.world.find(kind, identity)
+        if found is None:
+            raise RequestError(404, f"there is no {kind} {identity!r}")
+        return found
+
+    def _user(self, kind: str) -> Entity:
+        return self.world.thing(kind, "singleton", "")
+
+    # -- entities --------------------------------------------------------------------------------------------------
+
+    def _on_entity(self, plan: Plan, subject: Entity, sent: Mapping[str, object]) -> Entity:
+        if plan.tool.method == "DELETE":
+            subject.deleted = True
+            self.world.changed(subject.kind)
+            if subject.parent is not None:
+                self._relations.recount(subject.parent)
+            return subject
+        self._assign(subject, sent)
+        return subject
+
+    def _on_collection(self, plan: Plan, sent: Mapping[str, object]) -> Entity | None:
+        shape = plan.shape
+        kind = shape.kind if shape and shape.kind else ""
+        if not kind:
+            named = next((k for segment in reversed(plan.tail) if (k := self.blueprint.kind_named(segment))), None)
+            kind = named.name if named else ""
+        if plan.tool.method == "POST" and kind:
+            return self._create(kind, sent, None, plan)
+        entity = self.world.thing("~state", "state", self.state_path(plan) or plan.tool.path, "")
+        self._assign(entity, sent)
+        return None
+
+    def _create(self, kind: str, sent: Mapping[str, object], owner: Entity | None, plan: Plan) -> Entity | None:
+        known = self.blueprint.kinds[kind]
+        entity = self.world.create(kind, plan.tool.name, json.dumps(sent, sort_keys=True, default=str))
+        self._assign(entity, sent)
+        if owner is None:
+            return entity
+        family = next((p for p in self.blueprint.pairs if p.family and (p.work, p.maker) == (kind, owner.kind)), None)
+        if family or self._within(known, owner):
+            entity.parent = owner
+            self._relations.recount(owner)
+        else:
+            edges = self._relations.related(owner, plan.label, kind)
+            self._relations.rewrite(
+                owner, plan.label, kind, [*edges, self._relations.member(owner, plan.label, entity)]
+            )
+        return entity
+
+    def _within(self, kind: Kind, owner: Entity) -> bool:
+        return kind.name in self.world.baseless and (owner.kind, kind.name) in {
+            (r.owner, r.target) for r in self.blueprint.relations.values()
+        }
+
+    def _assign(self, entity: Entity, sent: Mapping[str, object]) -> None:
+        """Set fields; identifiers of other entities become links, and lists of them relations."""
+        self.world.changed(entity.kind)
+        for name, value in sent.items():
+            kind = self._kind_of_reference(name)
+            linked = self.world.find(kind.name, _last(value)) if kind and isinstance(value, (str, int)) else None
+            if linked is not None and kind is not None:
+                self._relations.relink(entity, "_".join(stem_of(name)), linked)
+                for pair in self.blueprint.pairs:
+                    if pair.family and (pair.work, pair.maker) == (entity.kind, linked.kind):
+                        entity.parent = linked
+            elif kind and isinstance(value, list):
+                found = [e for text in _listed(value) if (e := self.world.find(kind.name, text))]
+                label = next(
+                    (
+                        r.label
+                        for r in self.blueprint.relations.values()
+                        if (r.owner, r.target) == (entity.kind, kind.name) and r.many
+                    ),
+                    "",
+                )
+                if label:
+                    self._relations.rewrite(
+                        entity, label, kind.name, [self._relations.member(entity, label, e) for e in found]
+                    )
+            entity.receive(name, value)
+
+    def _kind_of_reference(self, name: str) -> Kind | None:
+        stem = stem_of(name)
+        return self.blueprint.kind_named("_".join(stem)) if stem else None
+
+    def _touch(self, plan: Plan, subject: Entity) -> None:
+        """Whatever the answer shows of the entity is a new version of it: a changed snapshot or revision."""
+        if plan.shape is None:
+            return
+        for name, part in plan.shape.properties.items():
+            if set(words(name)) & {"snapshot", "revision", "version", "etag"} and "string" in part.types:
+                number = cast("int", subject.memo.get("touched", 0)) + 1
+                subject.memo["touched"] = number
+                dice = self.world.dice(subject, name, number)
+                self.world.changed(subject.kind)
+                subject.values[name] = "".join(dice.choose("0123456789abcdef") for _ in range(32))
+
+    # -- members ---------------------------------------------------------------------------------------------------
+
+    def _targets(self, plan: Plan, subject: Entity, sent: Mapping[str, object]) -> list[str]:
+        found = [
+            r.target
+            for r in self.blueprint.relations.values()
+            if r.owner == subject.kind and r.label == plan.label and r.many
+        ]
+        asked = [
+            k.name for n, v in sent.items() if words(n)[-1:] == ("type",) and (k := self.blueprint.kind_named(str(v)))
+        ]
+        return [kind for kind in asked if kind in found] + [kind for kind in found if kind not in asked] or asked
+
+    def _references(self, sent: Mapping[str, object], targets: list[str]) -> Iterator[tuple[str, str]]:
+        """(kind, identifier) of every entity that what was sent names, in order."""
+        for name, value in sent.items():
+            if isinstance(value, list) and value and isinstance(value[0], dict):
+                for entry in value:
+                    for inner, text in entry.items() if isinstance(entry, dict) else ():
+                        if _refers(inner):
+                            yield from self._reference(inner, text, targets)
+                            break
+            elif _refers(name):
+                for text in _listed(value):
+                    yield from self._reference(name, text, targets)
+
+    def _reference(self, name: str, text: object, targets: list[str]) -> Iterator[tuple[str, str]]:
+        pieces = re.split(r"[:/]", str(text))
+        named = self.blueprint.kind_named(pieces[-2]) if len(pieces) > 1 else self._kind_of_reference(name)
+        if named is not None and (not targets or named.name in targets or len(pieces) > 1):
+            yield named.name, pieces[-1]
+        elif named is None:
+            for target in targets:
+                if self.world.find(target, pieces[-1]):
+                    yield target, pieces[-1]
+                    return
+            if targets:
+                yield targets[0], pieces[-1]
+
+    def _on_members(
+        self,
+        plan: Plan,
+        subject: Entity,
+        targets: list[str],
+        references: list[tuple[str, str]],
+        sent: Mapping[str, object],
+    ) -> None:
+        found = []
+        for kind, identity in references:
+            entity = self.world.find(kind, identity)
+            if entity is None:
+                raise RequestError(404, f"there is no {kind} {identity!r}")
+            found.append(entity)
+        replaces = plan.tool.method == "PUT" and any(
+            other.tool.path == plan.tool.path and other.tool.method == "POST" for other in self.blueprint.plans
+        )
+        for kind in dict.fromkeys(entity.kind for entity in found):
+            mine = [entity for entity in found if entity.kind == kind]
+            have = self._relations.related(subject, plan.label, kind)
+            if plan.tool.method == "DELETE":
+                gone = {id(entity) for entity in mine}
+                edges = [edge for edge in have if id(edge.target) not in gone]
+            else:
+                added = [self._dated(self._relations.member(subject, plan.label, entity)) for entity in mine]
+                kept = [] if replaces else have
+                if plan.tool.method == "PUT" and not replaces:
+                    present = {id(edge.target) for edge in have}
+                    added = [edge for edge in added if id(edge.target) not in present]
+                position = sent.get("position")
+                at = position if isinstance(position, int) else len(kept)
+                edges = [*kept[:at], *added, *kept[at:]]
+            self._relations.rewrite(subject, plan.label, kind, edges)
+
+    def _dated(self, edge: Edge) -> Edge:
+        for name in ("added_at", "created_at", "saved_at", "followed_at", "addedAt", "createdAt"):
+            edge.own.values[name] = self.world.now.strftime("%Y-%m-%dT%H:%M:%SZ")
+        return edge
+
+    # -- states ----------------------------------------------------------------------------------------------------
+
+    def state_path(self, plan: Plan) -> str:
+        """The path whose answer shows the state that a path below a singleton is about; empty when there is none."""
+        path = plan.tool.path
+        found = ""
+        while path.count("/") > plan.root.count("/") and path:
+            known = self.blueprint.states.get(path)
+            if known is not None and known.shape is not None and not _is_list(known.shape):
+                found = path
+            path = path.rpartition("/")[0]
+        return found
+
+    def _is_state(self, plan: Plan) -> bool:
+        return (
+            bool(plan.root)
+            and bool(self.state_path(plan))
+            and not any(
+                other.tool.path == plan.tool.path and other.tool.method == "GET" for other in self.blueprint.plans
+            )
+        )
+
+    def state_link(self, state: Entity, label: str, kind: str, owner: Entity | None) -> Entity | None:
+        """The entity that a state names: the device of a player. A field named like a path below means its link."""
+        linked = state.memo.get(("link", label))
+        if isinstance(linked, Entity):
+            return linked
+        for path, plan in self.blueprint.states.items():
+            if plan.shape and label_of(path.rpartition("/")[2]) == label and path.startswith(state.key[1]):
+                inner = next(
+                    (n for n, p in plan.shape.properties.items() if kind in {v.kind for v in p.variants()}), None
+                )
+                if inner is not None and label_of(inner) != label:
+                    return self.state_link(state, label_of(inner), kind, owner)
+        options: list[Edge] = []
+        if owner is not None:
+            relations = [
+                r for r in self.blueprint.relations.values() if r.owner == owner.kind and r.target == kind and r.many
+            ]
+            relations.sort(key=lambda r: singular(r.label) != kind)
+            options = self._relations.natural(owner, relations[0].label, kind) if relations else []
+        chosen = self.world.meant(kind) or (options[0].target if options else self._relations.one(state, label, kind))
+        if chosen is not None:
+            state.memo[("link", label)] = chosen
+        return chosen
+
+    def _on_state(
+        self, plan: Plan, subject: Entity, sent: Mapping[str, object], references: list[tuple[str, str]]
+    ) -> None:
+        path = self.state_path(plan)
+        shown = self.blueprint.states.get(path)
+        if not path or shown is None or shown.shape is None:
+            self._assign(subject, {n: v for n, v in sent.items() if n in self.world.kind(subject).all_fields})
+            return
+        state = self.world.thing("~state", "state", path)
+        action = words(plan.tail[-1]) if plan.tail else ()
+        for name, value in sent.items():
+            self._set_field(state, shown.shape, name, action, value, subject)
+        self._act(state, shown.shape, action, subject)
+        named = list(references) or list(self._references(sent, []))
+        for index, (kind, identity) in enumerate(named):
+            entity = self.world.find(kind, identity)
+            if entity is None:
+                continue
+            link = next((n for n, p in shown.shape.properties.items() if kind in {v.kind for v in p.variants()}), None)
+            if link is not None and index == 0:
+                self._relations.relink(state, label_of(link), entity)
+            elif link is None and index == 0:
+                self._relations.relink(state, "context", entity)
+                self._open(state, shown.shape, entity)
+            for relation in self.blueprint.relations.values() if index else ():
+                if relation.owner == subject.kind and relation.target == kind and "queue" in relation.label:
+                    edges = self._relations.related(subject, relation.label, kind)
+                    kept = [] if index == 1 else edges
+                    self._relations.rewrite(
+                        subject,
+                        relation.label,
+                        kind,
+                        [*kept, self._relations.member(subject, relation.label, entity)],
+                    )
+
+    def _open(self, state: Entity, shape: Shape, around: Entity) -> None:
+        """Something that holds what the state is about (an album to a player) puts its first member there."""
+        for name, part in shape.properties.items():
+            for option in part.variants():
+                for relation in self.blueprint.relations.values():
+                    if (relation.owner, relation.target) != (around.kind, option.kind) or not relation.many:
+                        continue
+                    if edges := self._relations.related(around, relation.label, option.kind):
+                        self._relations.relink(state, label_of(name), edges[0].target)
+                        return
+
+    def _set_field(
+        self, state: Entity, shape: Shape, name: str, action: tuple[str, ...], value: object, subject: Entity
+    ) -> None:
+        wanted = {label_of(name), "_".join([*action, *words(name)])}
+        for field_name, part in shape.properties.items():
+            if label_of(field_name) in wanted and not part.kind:
+                state.receive(field_name, value)
+            elif part.kind and name in part.properties:
+                linked = self.state_link(state, label_of(field_name), part.kind, subject)
+                if linked is not None:
+                    linked.receive(name, value)
+                    self.world.changed(linked.kind)
+            elif part.kind and _refers(name) and set(stem_of(name)) & {part.kind, *words(field_name)}:
+                found = self.world.find(part.kind, _last(value))
+                if found is not None:
+                    self._relations.relink(state, label_of(field_name), found)
+
+    def _act(self, state: Entity, shape: Shape, action: tuple[str, ...], subject: Entity) -> None:
+        verb = action[-1] if action else ""
+        positive = _OPPOSITES.get(verb, verb)
+        for name, part in shape.properties.items():
+            if "boolean" in part.types and {positive, _GROWN.get(positive, positive)} & set(words(name)):
+                state.values[name] = verb == positive
+        if verb in {"next", "skip"}:
+            for relation in self.blueprint.relations.values():
+                if relation.owner == subject.kind and "queue" in relation.label and relation.many:
+                    edges = self._relations.related(subject, relation.label, relation.target)
+                    link = next(
+                        (n for n, p in shape.properties.items() if relation.target in {v.kind for v in p.variants()}),
+                        None,
+                    )
+                    if edges and link is not None:
+                        self._relations.relink(state, label_of(link), edges[0].target)
+                        self._relations.rewrite(subject, relation.label, relation.target, edges[1:])
+                        return
+
+
+def _is_list(shape: Shape) -> bool:
+    return any(
+        part.is_array and part.item is not None and any(v.kind or v.main for v in part.item.variants())
+        for part in shape.properties.values()
+    )
+
+
+def _refers(name: str) -> bool:
+    parts = words(name)
+    return (bool(parts) and singular(parts[-1]) in {"id", "uri", "uuid", "guid", "ref", "urn"}) or parts[-1:] == (
+        "ids",
+    )
+
+
+def _listed(value: object) -> list[str]:
+    if isinstance(value, list):
+        return [str(part) for part in cast("list[object]", value) if isinstance(part, (str, int))]
+    return [part.strip() for part in str(value).split(",") if part.strip()]
+
+
+def _last(value: object) -> str:
+    return re.split(r"[:/]", str(value))[-1]

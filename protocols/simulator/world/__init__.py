@@ -1,0 +1,1 @@
+"""The entities of a simulated API, their values and relations."""

@@ -1,0 +1,495 @@
+"""What the fields of an entity say: its identifier and name, and what follows from what else is known of it."""
+
+# ruff: noqa: SIM905 - word lists are read, and split once
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, cast
+from urllib.parse import quote
+
+from protocols.simulator.analysis.response_shape import Shape, fits
+from protocols.simulator.analysis.world_file import UNTOLD, Range
+from protocols.simulator.analysis.world_schema import FieldInfo, Kind, label_of, stem_of
+from protocols.simulator.world import word_lists
+from protocols.simulator.world.entity import Entity
+from protocols.simulator.world.seeded_rng import Dice
+from protocols.simulator.world.values import is_date, make, mimic, plausible_number, slug
+from protocols.text.words import singular, words
+
+if TYPE_CHECKING:
+    from protocols.simulator.world.world import World
+
+__all__ = ["Fields", "coming"]
+
+_COUNT_WORDS = frozenset("number of total count num no amount".split())
+_ANY = Shape(("value",))
+_MEASURED = re.compile(r"\d+(?:\.\d+)?( ?[A-Za-z%]{1,4})")
+"""A number with its unit."""
+
+
+class Fields:
+    """The values of all fields of all entities of a world, worked out when somebody asks."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._blueprint = world.blueprint
+        self._now = world.now
+        self.known: dict[str, dict[str, Entity]] = defaultdict(dict)
+        """By kind, the entities whose identifier was told, by that."""
+        self._slugged: dict[str, bool] = {}
+        self._identities: dict[str, tuple[Shape, int, list[str]]] = {}
+        self._named_base: dict[str, list[str]] = {}
+
+    def identity(self, entity: Entity) -> object:
+        """The identifier of an entity; from now on it is found by it."""
+        kind = self._world.kind(entity)
+        if kind.identity in entity.memo:
+            return entity.memo[kind.identity]
+        value = entity.values.get(kind.identity)
+        taken = self.known[entity.kind]
+        attempt = 0
+        while value is None or (str(value) in taken and taken[str(value)] is not entity):
+            value = self._new_identity(entity, kind, attempt)
+            attempt += 1
+        entity.memo[kind.identity] = entity.values[kind.identity] = value
+        taken[str(value)] = entity
+        return value
+
+    def _new_identity(self, entity: Entity, kind: Kind, attempt: int) -> object:
+        dice = self._world.dice(entity, "identity", attempt)
+        shape, highest, texts = self._like_identities(kind)
+        if highest:
+            return dice.between(1_000, highest)
+        if texts and self.slugs(kind):
+            made = slug(self.title(entity)) or "x"
+            if not entity.base and entity.key[0] not in {"named", "created"}:
+                made += f"-{dice.below(16**4):04x}"  # whoever comes first must not get the better name
+            return made if attempt == 0 else f"{made}-{attempt + 1}"
+        if not texts and not any("format" in check for check in shape.checks):
+            texts = [
+                v for k in self._blueprint.kinds.values() for v in k.ids if isinstance(v, str) and re.search(r"\d", v)
+            ]
+        if texts:
+            return mimic(texts[0] if len(texts[0]) > 5 else texts[0] + "00000", dice)
+        return make(kind.identity, shape, (), dice, self._now)
+
+    def _like_identities(self, kind: Kind) -> tuple[Shape, int, list[str]]:
+        """Where identifiers of a kind stand, the highest where they are numbers, and those that are texts."""
+        if kind.name not in self._identities:
+            info = kind.all_fields.get(kind.identity) or FieldInfo(kind.identity)
+            shape = next((shape for shape in info.shapes if shape.types), _ANY)
+            shown = shape.those_that_fit(kind.ids)
+            numbers = [value for value in shown if isinstance(value, int)]
+            counted = numbers or (not shown and "integer" in shape.types)
+            highest = max([9_999_999, *(n + 1 for n in numbers)]) if counted else 0
+            self._identities[kind.name] = shape, highest, [value for value in shown if isinstance(value, str)]
+        return self._identities[kind.name]
+
+    def slugs(self, kind: Kind) -> bool:
+        """Whether a kind's identifiers are its names as they stand in links."""
+        if kind.name not in self._slugged:
+            texts = [value for value in kind.ids if isinstance(value, str)]
+            names = {slug(str(value)) for value in (kind.fields[kind.title].examples if kind.title else ())}
+            self._slugged[kind.name] = any(text in names for text in texts)
+        return self._slugged[kind.name]
+
+    def title(self, entity: Entity) -> str:
+        """What an entity is called; its identifier where the API gives it no name."""
+        name = self._world.kind(entity).title
+        return str(self.value(entity, name)) if name else str(self.identity(entity))
+
+    def value(self, entity: Entity, name: str, shape: Shape | None = None) -> object:
+        """The value of a field, the same in every view that can show it.
+
+        Args:
+            name: The field; a path with dots for what lies within a plain object of the entity.
+            shape: Where it will stand; a value that may not stand there is replaced by one that may.
+        """
+        if (donation := entity.memo.pop("donation", None)) is not None:
+            entity.values.update(
+                self._world.relations.donation(entity, *cast("tuple[str, int, list[dict[str, object]]]", donation))
+            )
+        if name in entity.values:
+            value = entity.values[name]
+        else:
+            if name not in entity.made:
+                entity.made[name] = self._compute(entity, name, self._usual(entity, name) or shape)
+            value = entity.made[name]
+        if shape is None or fits(value, shape):
+            return value
+        if isinstance(value, (int, str, float)) and not isinstance(value, bool):
+            for turned in (str(value), _as_int(value), _as_float(value)):
+                if turned is not None and fits(turned, shape):
+                    return turned
+        if is_date(value) and fits(str(value)[:10], shape):
+            return str(value)[:10]
+        dice = self._world.dice(entity, f"{name}@{sorted(shape.types)}")
+        return make(name.rpartition(".")[2], shape, self._info(entity, name).examples, dice, self._now)
+
+    def _usual(self, entity: Entity, name: str) -> Shape | None:
+        """Where a field stands first of all; its value is made for there, whichever view of it is asked for first."""
+        place = entity.kind
+        if entity.key[:1] == ("state",):
+            place = f"{entity.kind} {entity.key[1]}"
+        return self._blueprint.places.get((place, re.sub(r"\[\d+\]", "[]", name) if "[" in name else name))
+
+    def _info(self, entity: Entity, name: str) -> FieldInfo:
+        kind = self._world.kind(entity)
+        info = kind.all_fields.get(name)
+        last = name.rpartition(".")[2]
+        if info is None or not info.filled:
+            return self._blueprint.fields.get(last) or info or FieldInfo(last)
+        return info
+
+    def _compute(self, entity: Entity, name: str, shape: Shape | None) -> object:
+        kind = self._world.kind(entity)
+        dice = self._world.dice(entity, name)
+        if name == kind.identity and entity.kind in self._blueprint.kinds:
+            return self.identity(entity)
+        if name == kind.title:
+            return self._new_name(entity, kind, dice)
+        if (told := self.told(entity, name)) is not None:
+            return self._drawn(told, dice, self._info(entity, name).examples)
+        known = self._derived(entity, kind, name, shape)
+        if known is not None:
+            return known
+        info = self._info(entity, name)
+        where = shape or next(iter(info.shapes), _ANY)
+        own = kind.all_fields.get(name)
+        pool: Sequence[object] = info.examples
+        if "." in name or "[" in name:
+            pool = where.examples
+        elif own is not None and where.types <= {"integer", "number", "null"}:
+            pool = own.examples if own.examples or not plausible_number(name) else ()
+        elif entity.kind not in self._blueprint.kinds and where.examples and entity.key[:1] == ("state",):
+            pool = where.examples
+        if name == kind.date:
+            return self._new_date(entity, kind, [v for v in pool if isinstance(v, str)], where)
+        last = re.sub(r"\[\d+\]", "", name).rpartition(".")[2]
+        if "." in name and where.nullable and not pool and set(words(last)) & {"href", "url", "link"}:
+            return None
+        return make(last, where, pool, dice, self._now)
+
+    def telling(self, kind: str) -> bool:
+        """Whether the world file gives values of any field of a kind."""
+        return bool(self._blueprint.world.entities.get(kind, UNTOLD).fields)
+
+    def told(self, entity: Entity, name: str) -> tuple[object, ...] | Range | None:
+        """The values that the world file gives for a field, if it does."""
+        fields = self._blueprint.world.entities.get(entity.kind, UNTOLD).fields
+        return fields.get(re.sub(r"\[\d+\]", "", name)) if fields else None
+
+    def _drawn(self, told: tuple[object, ...] | Range, dice: Dice, examples: Sequence[object]) -> object:
+        """One of some values, or a number within a range, with its unit where the examples have one: "12 g"."""
+        if not isinstance(told, Range):
+            return dice.choose(told)
+        units = {found[1] for one in examples if isinstance(one, str) and (found := _MEASURED.fullmatch(one))}
+        unit = units.pop() if len(units) == 1 else ""
+        if float(told.low).is_integer() and float(told.high).is_integer():
+            number: float = dice.between(int(told.low), int(told.high))
+        else:
+            number = round(told.low + (told.high - told.low) * dice.part(), 2)
+        return f"{number}{unit}" if unit else number
+
+    def _new_name(self, entity: Entity, kind: Kind, dice: Dice) -> object:
+        examples = [str(v) for v in kind.fields[kind.title].examples if v] if kind.title in kind.fields else []
+        if entity.parent is not None and kind.local:
+            word = f"{kind.name.replace('_', ' ').title()} {entity.position}"
+            numbered = any(re.fullmatch(rf"{kind.name.split('_')[-1]} \d+", text.lower()) for text in examples)
+            return word if numbered or not examples else word_lists.title(dice)
+        if entity.base:
+            return self._base_names(kind, examples)[entity.position]
+        if told := self._blueprint.world.entities.get(kind.name, UNTOLD).names:
+            return dice.choose(told)
+        return word_lists.made_up_name(kind.name, dice)
+
+    def _base_names(self, kind: Kind, examples: Sequence[str]) -> list[str]:
+        """A name of its own for each of the base population: first those that the document shows elsewhere."""
+        if kind.name not in self._named_base:
+            given = [str(entity.values.get(kind.title) or "") for entity in self._world.base(kind.name)]
+            recorded = {record.get(kind.title) for record in kind.records}
+            told = self._blueprint.world.entities.get(kind.name, UNTOLD).names
+            start = Dice(self._blueprint.protocol.digest, self._world.seed, "names", kind.name)
+            unused = [name for name in dict.fromkeys(start.some(told, len(told)) or examples) if name not in recorded]
+            taken = {*given, *unused}
+            for position in range(len(given)):
+                attempt = 0
+                while not given[position] and unused:
+                    given[position] = unused.pop(0)
+                while not given[position]:
+                    dice = Dice(self._blueprint.protocol.digest, self._world.seed, "name", kind.name, position, attempt)
+                    made = word_lists.made_up_name(kind.name, dice)
+                    attempt += 1
+                    if made not in taken or attempt > 8:
+                        given[position] = made
+                        taken.add(made)
+            self._named_base[kind.name] = given
+        return self._named_base[kind.name]
+
+    def _new_date(self, entity: Entity, kind: Kind, shown: list[str], shape: Shape) -> object:
+        dice = self._world.dice(entity, "date")
+        if entity.parent is not None and kind.local:
+            date_name = self._world.kind(entity.parent).date
+            begun = _parse(self.value(entity.parent, date_name)) if date_name else None
+            step = 364 if not self._world.kind(entity.parent).local else 7
+            moment = (begun or self._now.replace(tzinfo=None)) + timedelta(days=step * (max(entity.position, 1) - 1))
+        elif coming(kind.date):
+            moment = self._now.replace(tzinfo=None, minute=0, second=0, microsecond=0) + timedelta(
+                hours=dice.between(5, 240)
+            )
+        elif entity.base and (chance := dice.below(10)) < 5:
+            days = dice.between(1, 120) if chance < 2 else -dice.between(0, 45)
+            moment = self._now.replace(tzinfo=None) + timedelta(days=days)
+        else:
+            childish = any(other.parent == kind.name for other in self._blueprint.kinds.values())
+            moment = self._now.replace(tzinfo=None) - timedelta(days=dice.between(2600 if childish else 40, 9000))
+        example = next((text for text in shown if text), "")
+        for text in (
+            moment.strftime("%Y-%m-%dT%H:%M:%S"),
+            moment.strftime("%Y-%m-%d"),
+            moment.strftime("%Y-%m"),
+            moment.strftime("%Y"),
+        ):
+            if ((not example and len(text) <= 10) or len(text) == len(example)) and fits(text, shape):
+                return text
+        return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if "T" in example else moment.strftime("%Y-%m-%d")
+
+    def _derived(self, entity: Entity, kind: Kind, name: str, shape: Shape | None) -> object:
+        """What a field must be because of what else is known; None where nothing says."""
+        parts = words(name)
+        if not parts or ("." in name and not shape):
+            return None
+        info = kind.all_fields.get(name)
+        if parts[-1] in {"type", "kind", "object"}:
+            pool: dict[str, object] = {v.casefold(): v for v in (info.examples if info else ()) if isinstance(v, str)}
+            for part in info.shapes if info else ():
+                for check in part.checks:
+                    pool.update({str(v).casefold(): v for v in cast("list[object]", check.get("enum") or [])})
+            about = (
+                entity
+                if parts == (parts[-1],) or entity.kind in pool
+                else entity.parent or next(iter(entity.ends.values()), entity)
+            )
+            names = [about.kind, *self._world.kind(about).aliases]
+            for alias in names:
+                if alias in pool:
+                    return pool[alias]
+            if parts == ("type",) and not pool and info and entity.kind in self._blueprint.kinds:
+                return entity.kind
+            if entity.ends and (label := entity.key[1]) in pool:
+                return pool[label]
+            if about is not entity and not isinstance(shape, type(None)) and fits(about.kind, shape):
+                return about.kind
+        for before, after in self._template(name, kind):
+            return f"{before}{self.identity(entity)}{after}"
+        if parts[-1] in {"homepage", "website"} and kind.title and len({*(info.examples if info else ())}) < 8:
+            return f"https://www.{slug(self.title(entity)) or 'home'}.example"
+        if entity.kind in self._blueprint.kinds and (link := self._address(entity, name, info, shape)) is not None:
+            return link
+        if (count := self._count(entity, kind, name)) is not None:
+            return count
+        if (ordinal := self._ordinal(entity, kind, name)) is not None:
+            return ordinal
+        if (reference := self._reference(entity, kind, name)) is not None:
+            return reference
+        if kind.title and parts[-1] in {"name", "title"} and parts[0] in {"original", "localized", "full", "display"}:
+            return self.title(entity)
+        if (
+            name not in kind.fields
+            and parts in {("name",), ("title",)}
+            and kind.title
+            and entity.kind in self._blueprint.kinds
+        ):
+            return self.title(entity)
+        if kind.date and parts[0] == "last" and parts[-1] == "date" and name != kind.date:
+            latest = self._world.relations.last_child(entity)
+            if latest is not None:
+                return self.value(latest, self._world.kind(latest).date)
+        if kind.date and parts[-1] == "precision":
+            return {4: "year", 7: "month"}.get(len(str(self.value(entity, kind.date))), "day")
+        if kind.date and name not in kind.fields and parts[-1] == "date":
+            return self.value(entity, kind.date)
+        return None
+
+    def _address(self, entity: Entity, name: str, info: FieldInfo | None, shape: Shape | None) -> str | None:
+        """What a link of an entity says: its own address, that of one of its lists, or a page about it."""
+        around, _, last = re.sub(r"\[\d+\]", "", name).rpartition(".")
+        parts = words(last)
+        if shape is not None and "string" not in shape.types:
+            return None
+        if last in {"href", "self"}:
+            if not around:
+                return self.link(entity)
+            known = any(
+                r.owner == entity.kind and r.label == label_of(around) for r in self._blueprint.relations.values()
+            )
+            return f"{self.link(entity)}/{around}" if known else None
+        linking = words(around)[-1:] and singular(words(around)[-1]) in {"url", "link"}
+        if linking or (parts[-1] in {"url", "permalink"} and len(parts) <= 2 and not (info and any(info.examples))):
+            if shape is not None and (any(shape.examples) or (shape.nullable and not linking)):
+                return None
+            servers = self._blueprint.protocol.servers
+            host = re.sub(r"^https?://(api\.|www\.)?([^/]+).*$", r"\2", servers[0].url) if servers else "example.com"
+            host = host if "." in host else "example.com"
+            return (
+                f"https://www.{host}/{entity.kind}/{self.identity(entity)}"
+                if parts[-1] not in {"image", "preview"}
+                else None
+            )
+        return None
+
+    def _template(self, name: str, kind: Kind) -> list[tuple[str, str]]:
+        known = self._blueprint.templates.get(name.rpartition(".")[2], [])
+        for owner, before, after in known:
+            if owner == kind.name:
+                return [(before, after)]
+        for owner, before, after in known:
+            pattern = rf"(?<![A-Za-z]){re.escape(owner)}(?![A-Za-z])"
+            if re.search(pattern, before) and kind.name in self._blueprint.kinds:
+                return [(re.sub(pattern, kind.name, before), after)]
+        return []
+
+    def link(self, entity: Entity) -> str:
+        """The address of an entity in the API's documented terms."""
+        kind = self._world.kind(entity)
+        servers = self._blueprint.protocol.servers
+        root = servers[0].url if servers else ""
+        if kind.detail is None:
+            for plan in self._blueprint.plans:
+                place = next(
+                    (i for i, step in enumerate(plan.steps) if step.what == "entity" and step.kind == kind.name), 0
+                )
+                if place and all(step.what == "literal" for step in plan.steps[:place]):
+                    start = "/".join(step.name for step in plan.steps[:place])
+                    return f"{root}/{start}/{quote(str(self.identity(entity)), safe='')}"
+            return f"{root}/{kind.name}s/{quote(str(self.identity(entity)), safe='')}"
+        path = kind.detail.tool.path
+        chain = entity
+        for step in reversed(kind.detail.steps):
+            if step.what == "entity":
+                value = chain.position if self._world.kind(chain).local else self.identity(chain)
+                path = path.replace(f"{{{step.name}}}", quote(str(value), safe=""))
+                chain = chain.parent or chain
+        return root + path
+
+    def count(self, entity: Entity, name: str) -> int | None:
+        """The number that a field such as episode_count must tell; None for other fields."""
+        return self._count(entity, self._world.kind(entity), name)
+
+    def _count(self, entity: Entity, kind: Kind, name: str) -> int | None:
+        parts = words(name.rpartition(".")[2])
+        rest = [part for part in parts if part not in _COUNT_WORDS]
+        holder = label_of(name.rpartition(".")[0]) if "." in name else ""
+        if not set(parts) & _COUNT_WORDS or (parts[-1] in {"number", "no"}):
+            return None
+        if not rest and not holder:
+            return None
+        noun = singular(rest[-1]) if rest else singular(holder.rpartition("_")[2])
+        mine = [r for r in self._blueprint.relations.values() if r.owner == kind.name and r.many]
+        exact = "_".join([*rest[:-1], noun])
+        mine.sort(key=lambda r: "_".join([*r.label.split("_")[:-1], singular(r.label.rpartition("_")[2])]) != exact)
+        for relation in mine:
+            if noun in {relation.target, singular(relation.label), singular(relation.label.rpartition("_")[2])}:
+                return len(self._world.relations.related(entity, relation.label, relation.target))
+        for child in self._blueprint.kinds.values():
+            if child.parent == kind.name:
+                for grandchild in self._blueprint.kinds.values():
+                    if grandchild.parent == child.name and grandchild.name == noun:
+                        return sum(
+                            len(self._world.relations.children(e.target, noun))
+                            for e in self._world.relations.children(entity, child.name)
+                        )
+        return None
+
+    def _ordinal(self, entity: Entity, kind: Kind, name: str) -> int | None:
+        level: Entity | None = entity
+        while level is not None and self._world.kind(level).local:
+            if self._world.kind(level).ordinal == name:
+                return level.position
+            level = level.parent
+        parts = words(name)
+        if len(parts) == 2 and parts[0] in kind.aliases and parts[1] in {"number", "position", "index"}:
+            for pair in self._blueprint.pairs:
+                if pair.family and pair.work == kind.name and (parent := self._world.relations.parent(entity, pair)):
+                    siblings = [edge.target for edge in self._world.relations.children(parent, kind.name)]
+                    return siblings.index(entity) + 1 if entity in siblings else 1
+        return None
+
+    def _reference(self, entity: Entity, kind: Kind, name: str) -> object:
+        parts, stem = words(name), stem_of(name)
+        if not stem:
+            if entity.parent is not None and not kind.local and len(parts) == 2 and parts[1] in {"title", "name"}:
+                return self.title(entity.parent) if parts[0] not in kind.aliases else None
+            return None
+        if parts[-1] not in {"id", "ids", "uuid", "guid", "ref", "slug", "key"}:
+            return None
+        target = self._blueprint.kind_named("_".join(stem))
+        many = parts[-1] == "ids"
+        if target is None:
+            level = entity.parent
+            while level is not None and level.parent is not None and self._world.kind(level).local:
+                level = level.parent
+            return (
+                self.identity(level)
+                if (level is not None and name not in kind.fields) or (level and self._numbered(name, kind))
+                else None
+            )
+        if target.name in entity.ends:
+            return self.identity(entity.ends[target.name])
+        if target.name == entity.kind:
+            return self.identity(entity) if not many else None
+        level = entity.parent
+        while level is not None:
+            if level.kind == target.name:
+                return self.identity(level)
+            level = level.parent
+        if many:
+            return [self.identity(edge.target) for edge in self._world.relations.about(entity, target.name)]
+        one = self._world.relations.one(entity, "_".join(stem), target.name)
+        return self.identity(one) if one else None
+
+    def _numbered(self, name: str, kind: Kind) -> bool:
+        """Whether a field of something that exists within another holds whole numbers, as identifiers of that are."""
+        info = kind.all_fields.get(name)
+        whole = bool(info) and all(isinstance(value, int) for value in (info.examples if info else ()))
+        return whole and name != kind.identity and (kind.local or kind.name in self._world.baseless)
+
+
+def coming(name: str) -> bool:
+    """Whether a date is about what is still to come, as a start or a departure is."""
+    return bool(words(name)) and singular(words(name)[0]) in {
+        "start",
+        "begin",
+        "departure",
+        "departs",
+        "due",
+        "opening",
+    }
+
+
+def _as_int(value: object) -> int | None:
+    try:
+        return int(float(cast("str", value)))
+    except (TypeError, ValueError):
+        return None
+
+
+def _as_float(value: object) -> float | None:
+    try:
+        return float(cast("str", value))
+    except (TypeError, ValueError):
+        return None
+
+
+def _parse(value: object) -> datetime | None:
+    text = str(value)
+    for form, size in (("%Y-%m-%dT%H:%M:%S", 19), ("%Y-%m-%d", 10), ("%Y-%m", 7), ("%Y", 4)):
+        try:
+            return datetime.strptime(text[:size], form)
+        except ValueError:
+            continue
+    return None

@@ -1,0 +1,385 @@
+"""Make one value for one field: like the document's examples where it has any, plausible by name where not.
+
+A value must above all be valid where it will stand, so every way of making one ends in the same check.
+"""
+
+# ruff: noqa: SIM905 - word lists are read, and split once
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import cast
+
+from protocols.model import Schema
+from protocols.simulator.analysis.response_shape import Shape, fits, type_name
+from protocols.simulator.world import word_lists
+from protocols.simulator.world.seeded_rng import Dice
+from protocols.text.words import singular, words
+
+__all__ = ["is_date", "leading_number", "make", "mimic", "number", "plausible_number", "slug"]
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:?\d{2})?")
+_TOKEN = re.compile(r"^(?=.*\d)[A-Za-z0-9_\-]{8,}$")
+_FILE = re.compile(r"^/?[A-Za-z0-9_\-]{12,}\.[a-z]{3,4}$")
+_PLACES = frozenset(["headquarters", "headquarter", "birthplace", "birth", "hometown", "location"])
+_PERSONS = frozenset("author reviewer character director narrator composer host guest seller owner".split())
+_LANGUAGES = ("en", "fr", "de", "es", "ja", "it", "pt")
+_ALPHABETS = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
+
+
+def slug(text: str) -> str:
+    """A name as it stands in a link: `Fishermans Wharf` -> fishermans-wharf."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower().replace("'", "")).strip("-")
+
+
+def is_date(value: object) -> bool:
+    """Whether a value is a day or a moment written as ISO 8601."""
+    return isinstance(value, str) and bool(_DATE.fullmatch(value) or _MOMENT.fullmatch(value))
+
+
+def mimic(text: str, dice: Dice) -> str:
+    """Another text of the same build: digits for digits, letters for letters; hexadecimal stays hexadecimal."""
+    if numbered := re.fullmatch(r"([A-Za-z]{1,5}[-_]?)(\d+)", text):
+        return numbered[1] + "".join(dice.choose(string.digits) for _ in numbered[2])
+    stem, dot, ending = text.rpartition(".") if _FILE.match(text) else (text, "", "")
+    if re.fullmatch(r"[0-9a-f]+", stem):
+        made = "".join(f"{dice.below(1 << 32):08x}" for _ in range(-(-len(stem) // 8)))[: len(stem)]
+    elif re.fullmatch(r"[0-9a-f]+(-[0-9a-f]+)+", stem):
+        made = "".join(c if c == "-" else dice.choose("0123456789abcdef") for c in stem)
+    else:
+        made = ""
+        for character in stem:
+            alphabet = next((letters for letters in _ALPHABETS if character in letters), "")
+            if not alphabet:
+                made += character
+            elif any(c.isdigit() for c in stem) and character.isalpha() and len(stem) >= 16:
+                made += dice.choose(string.ascii_letters + string.digits)
+            else:
+                made += dice.choose(alphabet)
+    if made[:1] == "0" and stem[:1] != "0":
+        made = "1" + made[1:]
+    return made + dot + ending
+
+
+def _enumeration(shape: Shape) -> list[object]:
+    found: list[object] = []
+    for check in shape.checks:
+        found.extend(cast("list[object]", check.get("enum") or []))
+        if "const" in check:
+            found.append(check["const"])
+    return [value for value in found if value is not None and fits(value, shape)]
+
+
+def _bound(checks: Sequence[Schema], word: str) -> float | None:
+    found = [check[word] for check in checks if isinstance(check.get(word), (int, float))]
+    return float(cast("float", found[0])) if found else None
+
+
+@dataclass(slots=True)
+class _Sifted:
+    """What of a pool may stand at a place: all but null and empty texts, of which kind, and within which range."""
+
+    shown: list[object]
+    kind: str
+    texts: list[str]
+    codes: list[int]
+    positive: tuple[float, float] | None
+    decimals: int
+    few: bool
+
+
+def _sift(shape: Shape, pool: Sequence[object]) -> _Sifted:
+    known = shape.sifted.get(id(pool))
+    if known is None:
+        known = shape.sifted[id(pool)] = _sifted(shape, pool)
+    return cast("_Sifted", known)
+
+
+def _sifted(shape: Shape, pool: Sequence[object]) -> _Sifted:
+    good = shape.those_that_fit(pool)
+    shown = [value for value in good if value not in (None, "")]
+    if not shown and shape.types and shape.types <= {"string", "null"}:
+        shown = [str(value) for value in pool if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    kinds = [type_name(value) for value in shown] or [kind for kind in _ORDER if kind in shape.types] or ["string"]
+    kind = "number" if kinds[0] == "integer" and "number" in kinds else kinds[0]
+    if not shown and good and good[0] is None:
+        kind = "null"
+    numbers = [float(v) for v in shown if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    different = {int(number) for number in numbers if number.is_integer()}
+    coded = 3 < len(different) <= 8 and len(set(numbers)) == len(different) and max(numbers) <= 10
+    tails = [len(str(v).rpartition(".")[2]) if "." in str(v) else 0 for v in shown if isinstance(v, float)]
+    positive = [number for number in numbers if number] or numbers
+    return _Sifted(
+        shown=shown,
+        kind=kind,
+        texts=[value for value in shown if isinstance(value, str)],
+        codes=sorted(different) if coded else [],
+        positive=(min(positive), max(positive)) if positive else None,
+        few=len(set(map(str, shown))) < 3,
+        decimals=0 if kind == "integer" else min(max(tails, default=1) or 1, 3),
+    )
+
+
+def make(name: str, shape: Shape, pool: Sequence[object], dice: Dice, now: datetime) -> object:
+    """A value for a field that may stand at `shape`.
+
+    Args:
+        name: The field's name; it decides where no example does.
+        pool: Values that the document shows for it, as often as it shows them.
+        dice: The chance of this very field of this very entity.
+    """
+    if choices := _enumeration(shape):
+        return dice.choose(choices)
+    sifted = _sift(shape, pool)
+    shown, kind = sifted.shown, sifted.kind
+    if kind == "null":
+        return None
+    value: object
+    if kind == "boolean":
+        value = dice.choose(shown) if shown else _truth(name, dice)
+    elif kind in {"integer", "number"}:
+        value = _number(name, shape, sifted, dice, now)
+    else:
+        value = _text(name, shape, sifted.texts, dice, now)
+    if fits(value, shape):
+        return value
+    return next((v for v in (*shown, *_fallbacks(shape, dice)) if fits(v, shape)), None if shape.nullable else value)
+
+
+_ORDER = ("string", "integer", "number", "boolean", "null")
+
+
+def _fallbacks(shape: Shape, dice: Dice) -> list[object]:
+    low, high = _bound(shape.checks, "minimum"), _bound(shape.checks, "maximum")
+    least = int(_bound(shape.checks, "minLength") or 1)
+    most = int(_bound(shape.checks, "maxLength") or max(least, 12))
+    text = "".join(dice.choose(string.ascii_lowercase) for _ in range(min(max(least, 1), most)))
+    return [low, low and int(low), high and int(high), text, text.upper(), 1, 0, 1.5, True, "", None]
+
+
+def _truth(name: str, dice: Dice) -> bool:
+    if set(words(name)) & {
+        "restricted",
+        "locked",
+        "deleted",
+        "disabled",
+        "banned",
+        "adult",
+        "private",
+        "explicit",
+        "local",
+    }:
+        return False
+    if set(words(name)) & {"playable", "active", "enabled", "available", "playing", "public", "verified"}:
+        return True
+    return dice.below(2) == 1
+
+
+def _number(name: str, shape: Shape, sifted: _Sifted, dice: Dice, now: datetime) -> float | int:
+    if sifted.codes:
+        return dice.choose(sifted.codes)
+    low, high = _bound(shape.checks, "minimum"), _bound(shape.checks, "maximum")
+    parts = set(words(name))
+    positive, decimals = sifted.positive, sifted.decimals
+    if positive:
+        floor, ceiling = positive
+        if sifted.few:
+            floor, ceiling = _widened(floor, ceiling, parts, whole=decimals == 0)
+    else:
+        floor, ceiling = _range(parts, now)
+    floor = max(floor, low) if low is not None else floor
+    ceiling = min(ceiling, high) if high is not None else ceiling
+    spread, value = dice.part(), 0.0
+    if floor >= 0 and ceiling > 1000 * max(floor, 1):
+        value = max(floor, 1.0) * float((ceiling / max(floor, 1.0)) ** spread)
+    else:
+        value = floor + (ceiling - floor) * spread
+    return round(value) if decimals == 0 else round(value, decimals)
+
+
+def _widened(floor: float, ceiling: float, parts: set[str], whole: bool) -> tuple[float, float]:
+    """The range that one or two examples hint at: some way below and above them, within what the name allows."""
+    if whole and floor >= 1800 and ceiling <= 2100:
+        return floor - 30, ceiling + 5
+    if floor < 0:
+        return floor, ceiling
+    top = 1.4 * ceiling
+    if parts & {"rating", "average", "score", "vote", "stars"} and ceiling <= 10:
+        top = min(top, 10 if ceiling > 5 else 5)
+    elif parts & {"percent", "percentage", "humidity", "probability", "cover", "popularity"} and ceiling <= 100:
+        top = min(top, 100)
+    elif parts & {"angle", "direction", "degrees", "bearing"}:
+        top = min(top, 359)
+    return 0.6 * floor, top
+
+
+def plausible_number(name: str) -> bool:
+    """Whether a name alone says in which range a number lies."""
+    return _range(set(words(name)), datetime(2024, 1, 1)) != (1, 100)
+
+
+def _range(parts: set[str], now: datetime) -> tuple[float, float]:
+    if parts & {"percent", "percentage", "popularity", "score", "volume", "progress"} and "ms" not in parts:
+        return 5, 95
+    if parts & {"timestamp", "epoch"}:
+        moment = now.timestamp() * 1000
+        return moment, moment
+    if parts & {"year"}:
+        return now.year - 40, now.year
+    if parts & {"rating", "stars", "average"}:
+        return 1, 5
+    if parts & {"lat", "latitude"}:
+        return -60, 70
+    if parts & {"lon", "lng", "longitude"}:
+        return -170, 170
+    if parts & {"ms", "milliseconds"}:
+        return 120_000, 330_000
+    if parts & {"price", "cost", "amount", "fee"}:
+        return 3, 120
+    if parts & {"followers", "likes", "views", "plays", "votes", "total", "count"}:
+        return 10, 9_000
+    if parts & {"minutes", "duration", "runtime", "length"}:
+        return 20, 180
+    if parts & {"width", "height", "size"}:
+        return 300, 640
+    if parts & {"disc", "chapter", "version"}:
+        return 1, 1
+    return 1, 100
+
+
+def _moment(example: str, moment: datetime) -> str:
+    match = _MOMENT.fullmatch(example)
+    if match is None:
+        return moment.strftime("%Y-%m-%d")
+    text = moment.strftime("%Y-%m-%dT%H:%M") + (moment.strftime(":%S") if match[1] else "")
+    fraction = "." + "0" * (len(match[2]) - 1) if match[2] else ""
+    return text.replace("T", example[10]) + fraction + ("Z" if match[3] == "Z" else match[3] or "")
+
+
+def _days(shown: list[str], dice: Dice, now: datetime) -> datetime:
+    days = sorted(date.fromisoformat(text[:10]) for text in shown if _valid_day(text))
+    if not days:
+        return now
+    first, last = days[0], days[-1]
+    if (last - first).days < 400:
+        first, last = first - timedelta(days=3650), min(last + timedelta(days=3650), max(last, now.date()))
+    chosen = first + timedelta(days=dice.below((last - first).days + 1))
+    return datetime(chosen.year, chosen.month, chosen.day, dice.below(24), dice.below(60))
+
+
+def _valid_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text[:10])
+    except ValueError:
+        return False
+    return True
+
+
+def _text(name: str, shape: Shape, shown: list[str], dice: Dice, now: datetime) -> str:
+    form = next((str(check["format"]) for check in shape.checks if "format" in check), "")
+    parts = words(name)
+    last = parts[-1] if parts else ""
+    if form == "date" or form == "date-time" or (shown and all(is_date(text) for text in shown)):
+        dated = [text for text in shown if is_date(text)]
+        example = dated[0] if dated else "2024-01-01" if form == "date" else "2024-01-01T00:00:00Z"
+        if dated:
+            return _moment(example, _days(dated, dice, now))
+        back = timedelta(days=dice.below(400), minutes=dice.below(1440))
+        return _moment(example, now.replace(tzinfo=None, microsecond=0) - back)
+    if 0 < len(shown) < 6 and len(set(shown)) < 4 and (fresh := _fresh(parts, shown, dice)):
+        return fresh
+    if shown:
+        example = dice.choose(shown)
+        if re.fullmatch(r"\d{4}(-\d{2})?", example) and last in {"date", "year"}:
+            return str(dice.between(now.year - 40, now.year)) + example[4:]
+        coded = last in {"id", "key", "code", "path", "hash", "token"}
+        if _FILE.match(example) or (_TOKEN.match(example) and (coded or len(set(shown)) == len(shown))):
+            return mimic(example, dice)
+        return example
+    return _named(name, parts, last, form, dice, now)
+
+
+def _fresh(parts: tuple[str, ...], shown: list[str], dice: Dice) -> str:
+    """Something new where the document shows too few texts that should differ: people, places, prose; else empty."""
+    if set(parts) & _PLACES:
+        return word_lists.place(dice) if dice.below(3) else ""
+    if min(map(len, shown)) > 40 and " " in shown[0]:
+        return word_lists.sentence(dice, 1 + dice.below(2)) if dice.below(4) or len(shown) == 1 else ""
+    if set(parts) & _PERSONS and dice.below(4) and not set(parts) & {"id", "key", "department", "type"}:
+        return word_lists.person(dice)
+    if len(parts) > 1 and parts[-1] == "name" and word_lists.is_venue(parts[0]) and dice.below(4):
+        return word_lists.made_up_name(parts[0], dice)
+    return ""
+
+
+def _named(name: str, parts: tuple[str, ...], last: str, form: str, dice: Dice, now: datetime) -> str:
+    have = set(parts)
+    last = singular(last)
+    if form == "uuid" or last in {"uuid", "guid"}:
+        return mimic("4f1c9a7e-8b2d-4c3e-9f60-1a2b3c4d5e6f", dice)
+    if form == "email" or last == "email":
+        return word_lists.person(dice).lower().replace(" ", ".") + "@example.com"
+    if form in {"uri", "url"} or last in {"url", "uri", "link", "href", "homepage", "website"}:
+        return f"https://example.com/{slug(word_lists.title(dice))}"
+    if last in {"date", "birthday", "day"} or form == "date":
+        return (now - timedelta(days=dice.below(9000))).strftime("%Y-%m-%d")
+    if last in {"at", "timestamp", "time"} or (len(parts) > 1 and last == "on"):
+        return (now - timedelta(minutes=dice.below(500_000))).strftime("%Y-%m-%dT%H:%M:%SZ")
+    if have & {
+        "description",
+        "overview",
+        "summary",
+        "content",
+        "text",
+        "biography",
+        "bio",
+        "review",
+        "comment",
+        "note",
+    }:
+        return word_lists.sentence(dice, 2)
+    if last in {"country", "region", "market"}:
+        return word_lists.country(dice)[0]
+    if last in {"language", "locale", "lang"}:
+        return dice.choose(_LANGUAGES)
+    if last in {"city", "place", "town"}:
+        return word_lists.city(dice)
+    if last == "genre":
+        return dice.choose(("drama", "comedy", "documentary", "thriller", "family", "adventure"))
+    if (last in {"name", "title"} and len(parts) > 1) or last in {
+        "author",
+        "director",
+        "artist",
+        "owner",
+        "actor",
+        "character",
+    }:
+        return word_lists.made_up_name(parts[0], dice)
+    if last in {"name", "title", "label"}:
+        return word_lists.title(dice)
+    if last in {"id", "code", "key", "token", "isrc", "upc", "ean", "ref", "number"}:
+        return "".join(dice.choose("abcdefghjkmnpqrstuvwxyz23456789") for _ in range(12))
+    if last == "phone":
+        return "+1555" + "".join(dice.choose(string.digits) for _ in range(7))
+    return word_lists.title(dice).lower() if last not in {"type", "status", "state"} else "standard"
+
+
+def number(value: object) -> float | None:
+    """The number that a value is, also as a text."""
+    try:
+        return float(cast("str", value)) if value is not None else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def leading_number(value: object) -> float | None:
+    """The number that a value is or begins with: `12g` is 12."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    found = re.match(r"\s*(-?\d+(?:\.\d+)?)", str(value))
+    return float(found[1]) if found else None

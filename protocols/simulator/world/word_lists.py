@@ -1,0 +1,149 @@
+"""Words for what no example shows: names of people, firms and works, places, and plain sentences.
+
+All of it is made up or common property; which list serves a name is decided by what the name's words mean.
+"""
+
+# ruff: noqa: SIM905 - word lists are read, and split once
+
+from __future__ import annotations
+
+from protocols.simulator.world.seeded_rng import Dice
+from protocols.text.words import singular, words
+
+__all__ = [
+    "city",
+    "country",
+    "is_venue",
+    "made_up_name",
+    "nouns",
+    "organisation",
+    "person",
+    "place",
+    "sentence",
+    "title",
+]
+
+_FIRST = (
+    "Ada Aino Amara Anders Beatriz Boris Camille Carmen Chen Clara Dario Dilek Edith Elena Emeka Farid Fiona Greta "
+    "Hana Hugo Ingrid Isaac Jonas Jun Kaia Kofi Lars Leila Liam Lucia Malik Maren Mateo Mina Nadia Nils Noor Olga "
+    "Oscar Paolo Priya Rafael Rosa Samir Sigrid Sofia Tariq Theo Uma Viktor Wanda Yara Yusuf Zoe"
+).split()
+_LAST = (
+    "Abara Albers Almeida Arslan Bauer Bellamy Berg Castell Chandra Cole Dahl Delgado Draper Eriksen Farrow Ferrand "
+    "Fontaine Grieg Haddad Hale Hartmann Ibarra Iwata Jansen Kaplan Keller Kimura Kowal Lindqvist Lund Marchetti "
+    "Mendes Moreau Nakata Novak Okafor Olsen Ortega Pereira Quist Ramires Rossi Sandberg Santos Sato Sharma Silva "
+    "Sorensen Tanaka Thorne Usman Vance Varga Vogel Weiss Winters Yilmaz Zeller"
+).split()
+_ADJECTIVES = (
+    "Amber Bitter Blue Borrowed Bright Broken Burning Crimson Distant Early Electric Empty Endless Fading Faithful "
+    "First Forgotten Frozen Gentle Golden Green Hidden Hollow Last Little Long Lost Lucky Midnight Northern Painted "
+    "Paper Quiet Restless Rising Salt Scarlet Second Secret Silent Silver Sleeping Slow Southern Stolen Summer Wild"
+).split()
+_NOUNS = (
+    "Archive Autumn Bridge Carnival Circle City Clock Coast Compass Corner Country Crossing Dawn Distance Dream Echo "
+    "Empire Engine Evening Field Fire Forest Frontier Garden Ghost Harbor Harvest Heart Horizon House Island Journey "
+    "Kingdom Lantern Letter Light Machine Map Mirror Moon Mountain Night Ocean Orchard Party Promise Rain River Road "
+    "Room Season Shadow Signal Sky Song Star Station Stone Storm Story Street Summer Theater Tide Tower Train Valley "
+    "Voyage Winter Witness"
+).split()
+_FIRMS = "Pictures Studios Media Works Group Partners Labs House Industries Collective Productions Company".split()
+_CITIES = (
+    ("Aarhus", "Denmark"), ("Bergen", "Norway"), ("Bilbao", "Spain"), ("Bologna", "Italy"), ("Lucerne", "Switzerland"),
+    ("Cork", "Ireland"), ("Denver", "United States"), ("Ghent", "Belgium"), ("Graz", "Austria"), ("Halifax", "Canada"),
+    ("Kyoto", "Japan"), ("Leipzig", "Germany"), ("Lisbon", "Portugal"), ("Lyon", "France"), ("Malmo", "Sweden"),
+    ("Mombasa", "Kenya"), ("Montreal", "Canada"), ("Nagoya", "Japan"), ("Oslo", "Norway"), ("Porto", "Portugal"),
+    ("Quito", "Ecuador"), ("Riga", "Latvia"), ("Rosario", "Argentina"), ("Salvador", "Brazil"), ("Seville", "Spain"),
+    ("Tallinn", "Estonia"), ("Tampere", "Finland"), ("Trieste", "Italy"), ("Utrecht", "Netherlands"),
+)  # fmt: skip
+_COUNTRIES = (
+    ("US", "United States"), ("GB", "United Kingdom"), ("DE", "Germany"), ("FR", "France"), ("ES", "Spain"),
+    ("IT", "Italy"), ("JP", "Japan"), ("BR", "Brazil"), ("CA", "Canada"), ("SE", "Sweden"), ("NO", "Norway"),
+    ("IN", "India"), ("MX", "Mexico"), ("KE", "Kenya"), ("PT", "Portugal"),
+)  # fmt: skip
+_SENTENCES = (
+    "Two strangers meet by chance and find that they share more than a journey.",
+    "A quiet year turns upside down when an old promise has to be kept.",
+    "What begins as a small mistake grows into something nobody can stop.",
+    "Made with care over many months, and better for it.",
+    "Everyone in town has a version of what happened that night.",
+    "Warm, precise and full of small surprises.",
+    "It starts slowly, then never lets go.",
+    "A calm look at people who keep going.",
+)
+_PEOPLE = frozenset(
+    "person people user author actor actress artist singer musician director writer member customer employee owner "
+    "contact player driver friend follower subscriber patient doctor student teacher guest host reviewer narrator "
+    "creator cast crew character seller buyer agent sender recipient reader composer".split()
+)
+_FIRM_WORDS = frozenset(
+    "company organization organisation org network studio brand vendor store shop label chain publisher "
+    "manufacturer supplier team agency bank business merchant".split()
+)
+_VENUES = frozenset("venue theater theatre cinema hotel restaurant cafe bar club hall gallery museum stadium".split())
+_PLACES = frozenset("city town place location region station airport municipality capital".split())
+
+
+def person(dice: Dice) -> str:
+    """First and last name of nobody in particular."""
+    return f"{dice.choose(_FIRST)} {dice.choose(_LAST)}"
+
+
+def organisation(dice: Dice) -> str:
+    """The name of a firm that doesn't exist."""
+    return f"{dice.choose(_ADJECTIVES)} {dice.choose(_NOUNS)} {dice.choose(_FIRMS)}"
+
+
+def title(dice: Dice) -> str:
+    """The title of a work."""
+    adjective, noun, other = dice.choose(_ADJECTIVES), dice.choose(_NOUNS), dice.choose(_NOUNS)
+    forms = (
+        f"The {adjective} {noun}",
+        f"{adjective} {noun}",
+        f"{noun} of the {other}",
+        f"{adjective} {noun} and {other}",
+    )
+    return dice.choose(forms)
+
+
+def nouns(dice: Dice, count: int) -> list[str]:
+    """Different nouns, as they stand in names."""
+    return dice.some(_NOUNS, count)
+
+
+def city(dice: Dice) -> str:
+    """A real city."""
+    return dice.choose(_CITIES)[0]
+
+
+def place(dice: Dice) -> str:
+    """A real city with its country."""
+    return ", ".join(dice.choose(_CITIES))
+
+
+def country(dice: Dice) -> tuple[str, str]:
+    """Two-letter code and name of a real country."""
+    return dice.choose(_COUNTRIES)
+
+
+def sentence(dice: Dice, count: int = 1) -> str:
+    """A few sentences that fit under almost anything."""
+    return " ".join(dice.some(_SENTENCES, count))
+
+
+def is_venue(kind: str) -> bool:
+    """Whether a kind's word means a place that people go to."""
+    return singular(kind) in _VENUES
+
+
+def made_up_name(kind: str, dice: Dice) -> str:
+    """A name for an entity of a kind, by what the kind's word means."""
+    parts = {singular(part) for part in words(kind)}
+    if parts & _PEOPLE:
+        return person(dice)
+    if parts & _FIRM_WORDS:
+        return organisation(dice)
+    if parts & _PLACES:
+        return city(dice)
+    if parts & _VENUES:
+        return f"{dice.choose(_ADJECTIVES)} {dice.choose(_NOUNS)}"
+    return title(dice)

@@ -1,0 +1,411 @@
+"""A world of entities that hang together, made on demand and always the same for one protocol and seed.
+
+Every entity has a key, and all it is follows from key, seed and document; nothing depends on which request came first.
+There is a base population. What is asked for by an unknown name lives in a neighbourhood of its own (a person, their
+works, who else had a part in those): it hangs together, and nobody else's answers change because somebody asked.
+Writes change what they say they change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from string import capwords
+
+from protocols.simulator.analysis.world_file import UNTOLD
+from protocols.simulator.analysis.world_schema import Blueprint, Kind, Relation, stem_of
+from protocols.simulator.world import word_lists
+from protocols.simulator.world.entity import Entity
+from protocols.simulator.world.fields import Fields
+from protocols.simulator.world.relations import Relations
+from protocols.simulator.world.seeded_rng import Dice
+from protocols.text.entities import NOTHING, Name, Premises
+
+__all__ = ["World"]
+
+_BASE = 48
+_MOST_RECORDS = 90
+
+
+class World:
+    """The data behind one simulated API. Not thread-safe: the caller holds a lock.
+
+    Args:
+        now: The moment that counts as today.
+        open: Whether whatever is named by an identifier exists: it is the identifier of a real service's thing.
+        premises: What must be there from the start: what is called by the names exists in every kind, those of them
+            that belong together share a neighbourhood, and they are in the collections of the signed-in user.
+    """
+
+    def __init__(
+        self,
+        blueprint: Blueprint,
+        seed: int | str,
+        now: datetime,
+        *,
+        open: bool = False,
+        premises: Premises = NOTHING,
+    ) -> None:
+        self.blueprint = blueprint
+        self._open = open
+        self.premises = premises
+        self.seed = seed
+        self.now = now
+        self.version = 0
+        self.changes: Counter[str] = Counter()
+        self.created: dict[str, list[Entity]] = defaultdict(list)
+        self._base: dict[str, list[Entity]] = {}
+        self._all: dict[str, list[Entity]] = {}
+        self._names: dict[str, tuple[int, dict[str, Entity]]] = {}
+        self.neighbours: dict[tuple[Entity, str], list[Entity]] = defaultdict(list)
+        self._planted: dict[str, dict[str, Entity]] = {}
+        self.anchor = Entity("~premises", ("premises",))
+        self._unfolded: set[str] = set()
+        self._repeated: Counter[tuple[str, ...]] = Counter()
+        self._things: dict[tuple[str, ...], Entity] = {}
+        self._edge_kinds = frozenset(blueprint.edge_kinds.values())
+        self.fields = Fields(self)
+        self.relations = Relations(self)
+        self.baseless = self._edge_kinds | {
+            kind.name for kind in blueprint.kinds.values() if kind.local or self.owned_by(kind)
+        }
+
+    # -- the population -----------------------------------------------------------------------------------------------
+
+    def dice(self, entity: Entity, *name: object) -> Dice:
+        """The chance of one aspect of one entity."""
+        return Dice(self.blueprint.protocol.digest, self.seed, entity.kind, *entity.key, "|", *name)
+
+    def kind(self, entity: Entity) -> Kind:
+        """What kind of thing an entity is; a bare one for entries of relations and states."""
+        return self.blueprint.kinds.get(entity.kind) or Kind(entity.kind)
+
+    def base(self, kind: str) -> list[Entity]:
+        """The population that a kind has before anybody asks."""
+        if kind not in self._base:
+            self._base[kind] = self._populate(self.blueprint.kinds[kind])
+            self._all[kind] = [*self._base[kind], *self._all.get(kind, [])]
+            for entity in self._base[kind]:  # all at once, so that who gets a number first is always the same
+                self.fields.identity(entity)
+            self.planted(kind)
+        return self._base[kind]
+
+    def owned_by(self, kind: Kind) -> list[Relation]:
+        """The relations that alone show a kind that has an address of its own: its entities exist within those."""
+        if kind.global_lists or kind.by_name:
+            return []
+        if any(pair.work == kind.name or pair.maker == kind.name for pair in self.blueprint.pairs):
+            return []
+        if kind.name in self.blueprint.singletons.values():
+            return []
+        owners = [r for r in self.blueprint.relations.values() if r.target == kind.name and r.owner != kind.name]
+        back = {named.name for name in kind.all_fields if (named := self.blueprint.kind_named("_".join(stem_of(name))))}
+        tied = kind.addressed or any(relation.owner in back for relation in owners)
+        return owners if owners and tied and all(relation.own_path for relation in owners) else []
+
+    def closed(self, kind: Kind) -> bool:
+        """Whether a kind is a vocabulary, all words of which the document shows: genres, say."""
+        return len(kind.all_fields) <= 3 and len(kind.records) >= 4 and not kind.addressed
+
+    def _populate(self, kind: Kind) -> list[Entity]:
+        if kind.name in self.baseless:
+            return []
+        start = Dice(self.blueprint.protocol.digest, self.seed, "population", kind.name)
+        spec = self.blueprint.world.entities.get(kind.name, UNTOLD)
+        records = start.some(kind.records, _MOST_RECORDS)
+        records.sort(key=lambda record: kind.title not in record)
+        if spec.pinned:
+            records[:0] = [{n or kind.title: value for n, value in pin.items()} for pin in spec.pinned]
+        size = max(_BASE, len(records) + 24)
+        if self.closed(kind):
+            size = len(records)
+        for pair in self.blueprint.pairs:
+            if pair.family and pair.work == kind.name and not pair.nullable:
+                size = max(
+                    size, _BASE if pair.maker in self.blueprint.singletons.values() else 7 * len(self.base(pair.maker))
+                )
+            elif not pair.family and not pair.through and pair.work == kind.name:
+                size = max(size, 2 * _BASE)
+        if spec.size is not None:
+            size = max(spec.size, len(spec.pinned))
+        return [
+            Entity(kind.name, ("base", str(i)), dict(records[i]) if i < len(records) else {}, base=True, position=i)
+            for i in range(size)
+        ]
+
+    def enlist(self, entity: Entity) -> Entity:
+        if entity.kind in self.blueprint.kinds:
+            self.base(entity.kind)
+            self._all[entity.kind].append(entity)
+            if (around := entity.around) is not None:
+                self.neighbours[around, entity.kind].append(entity)
+        return entity
+
+    def everything(self, kind: str) -> list[Entity]:
+        """What a list of all entities of a kind shows: the base population and what was created by writes."""
+        entities = [*self.base(kind), *self.created[kind]]
+        if not self.blueprint.kinds[kind].searchable:
+            entities[2:2] = [entity for entity in self.planted(kind) if not entity.base]  # on the first page
+        return [entity for entity in entities if not entity.deleted]
+
+    def thing(self, kind: str, *key: str) -> Entity:
+        """The entity of that very key, such as the signed-in user or the state of a player."""
+        whole = (kind, *key)
+        if whole not in self._things:
+            if key[:1] == ("singleton",) and self.base(kind):
+                self._things[whole] = self.base(kind)[0]
+            else:
+                self._things[whole] = Entity(kind, key)
+        return self._things[whole]
+
+    def find(self, kind: str, identity: str) -> Entity | None:
+        """The entity with that identifier, or None."""
+        known = self.blueprint.kinds[kind]
+        if known.by_name:
+            return self.named(kind, identity)
+        found = self._identified(known, identity)
+        if found is None and kind not in self._unfolded:
+            self._unfold(known)
+            found = self._identified(known, identity)
+        if found is None and self._open:
+            found = self._taken_in(known, identity)
+        return found if found and not found.deleted else None
+
+    def _identified(self, kind: Kind, identity: str) -> Entity | None:
+        self.base(kind.name)
+        for entity in self._all[kind.name]:
+            if kind.identity not in entity.memo:
+                self.fields.identity(entity)
+        return self.fields.known[kind.name].get(identity)
+
+    def _unfold(self, kind: Kind) -> None:
+        """Bring out all entities of a kind that lists would show, for somebody who names one before any list did."""
+        self._unfolded.add(kind.name)
+        labels = {label for label, name in self.blueprint.edge_kinds.items() if name == kind.name}
+        for relation in list(self.blueprint.relations.values()):
+            if not relation.many or self.blueprint.kinds[relation.owner].local:
+                continue
+            if relation.label in labels or (relation.target == kind.name and kind.name in self.baseless):
+                for owner in (*self.base(relation.owner), *self.planted(relation.owner)):
+                    for edge in self.relations.related(owner, relation.label, relation.target):
+                        if edge.own.kind == kind.name:
+                            self.fields.identity(edge.own)
+        reached = [entity for name in self.blueprint.kinds for entity in self.planted(name)]
+        for _ in range(2):
+            reached = [other for entity in reached for other in self._next_to(entity)]
+
+    def _next_to(self, entity: Entity) -> list[Entity]:
+        found: list[Entity] = []
+        for relation in list(self.blueprint.relations.values()):
+            if relation.owner == entity.kind and relation.many and not entity.base:
+                edges = self.relations.related(entity, relation.label, relation.target)
+                for edge in edges:
+                    if edge.own.kind in self.blueprint.kinds:
+                        self.fields.identity(edge.own)
+                found += [edge.target for edge in edges if not edge.target.base]
+        for pair in self.blueprint.pairs:
+            if pair.family and pair.work == entity.kind and not entity.base:
+                parent = self.relations.parent(entity, pair)
+                found += [parent] if parent is not None and not parent.base else []
+        return list(dict.fromkeys(found))
+
+    # -- the premises of a question -----------------------------------------------------------------------------------
+
+    def planted(self, kind: str) -> list[Entity]:
+        """The entities of a kind that bear the names of a question, in its order."""
+        if kind not in self._planted:
+            known = self.blueprint.kinds[kind]
+            self._planted[kind] = {}
+            if known.title and not known.local and kind not in self._edge_kinds:
+                for name in self.premises.names:
+                    self._plant(known, name)
+        return list(self._planted[kind].values())
+
+    def _plant(self, kind: Kind, name: Name) -> None:
+        planted = self._planted[kind.name]
+        known = self._known(kind.name).get(name.text.casefold())
+        if known is not None:
+            planted[name.text.casefold()] = known
+            return
+        texts = [name.text]
+        if name.prefix:
+            dice = Dice(self.blueprint.protocol.digest, self.seed, "prefixed", kind.name, name.text)
+            texts += [f"{name.text} {noun}" for noun in word_lists.nouns(dice, 4)]
+        for text in texts:
+            entity = Entity(kind.name, ("named", text), {kind.title: text}, root=self.anchor)
+            entity.memo["name"] = name
+            planted[text.casefold()] = self._things[kind.name, "named", text] = self.enlist(entity)
+            if text is name.text and not name.prefix:
+                self._credit(entity, name)
+
+    def _credit(self, work: Entity, name: Name) -> None:
+        """Let a work belong to those whom the question speaks of as its makers."""
+        others = self.premises.names
+        makers = [other for other in others if other.maker and not name.maker]
+        if name.work:
+            makers += [other for other in others if not other.work and not other.maker]
+        for pair in self.blueprint.pairs:
+            if pair.work != work.kind or pair.through or pair.maker == work.kind:
+                continue
+            self.planted(pair.maker)
+            for other in makers:
+                maker = self._planted[pair.maker].get(other.text.casefold())
+                if maker is None or maker.base or other.text in name.text:
+                    continue
+                if not pair.family:
+                    work.forced += ((pair, maker, len(work.forced)),)
+                elif work.parent is None and maker.kind not in self.blueprint.singletons.values():
+                    work.parent = maker
+                    maker.adopted += (work,)
+
+    def said(self, name: Name) -> set[str]:
+        """The kinds that the words beside a name speak of."""
+        return {kind.name for word in name.beside if (kind := self.blueprint.kind_named(word))}
+
+    def meant(self, kind: str) -> Entity | None:
+        """The entity that the question speaks of as one of a kind that something is about at this moment."""
+        if not self.premises.words & {"playing", "active", "now", "current", "currently"}:
+            return None
+        named = (
+            e for e in self.planted(kind) if isinstance(name := e.memo.get("name"), Name) and kind in self.said(name)
+        )
+        return next(named, None)
+
+    def signed_in(self, entity: Entity) -> bool:
+        """Whether an entity is the user whom requests come from."""
+        return entity.base and entity.position == 0 and entity.kind in self.blueprint.singletons.values()
+
+    # -- who is meant by an identifier or a name ----------------------------------------------------------------------
+
+    def _taken_in(self, kind: Kind, identity: str) -> Entity | None:
+        """A new entity with an identifier from outside; None where identifiers are numbers and this is none."""
+        base = self.base(kind.name)
+        numbers = bool(base) and isinstance(self.fields.identity(base[0]), int)
+        if numbers and not identity.isdecimal():
+            return None
+        entity = self.create(kind.name, identity)
+        entity.values[kind.identity] = int(identity) if numbers else identity
+        self.fields.identity(entity)
+        return entity
+
+    def within(self, parent: Entity, kind: str, ordinal: str) -> Entity | None:
+        """The child of that number, such as season 2 of a show."""
+        for edge in self.relations.children(parent, kind):
+            if str(edge.target.position) == ordinal:
+                return edge.target
+        return None
+
+    def named(
+        self, kind: str, name: str, makers: Sequence[Entity] = (), fixed: dict[str, object] | None = None
+    ) -> Entity:
+        """The entity of exactly that name, which exists from now on if it did not.
+
+        Args:
+            makers: Entities it must belong to or be made by.
+            fixed: Values that it must have.
+        """
+        self.planted(kind)
+        low = name.casefold()
+        known = self._known(kind).get(low) or self._planted[kind].get(low)
+        wanted = fixed or {}
+        if known and all(self.fields.value(known, k) == v for k, v in wanted.items()) and self._made_by(known, makers):
+            return known
+        if self.fields.slugs(self.blueprint.kinds[kind]) and (name.islower() or name.isupper()):
+            name = capwords(name)  # one link, one thing: `london` is London
+        key = (
+            "named",
+            name,
+            *(f"{m.kind}:{self.fields.identity(m)}" for m in makers),
+            *(f"{k}={v}" for k, v in wanted.items()),
+        )
+        whole = (kind, *key)
+        if whole in self._things:
+            return self._things[whole]
+        entity = Entity(kind, key, dict(wanted))
+        for maker in makers:
+            for pair in self.blueprint.pairs:
+                if pair.work == kind and pair.maker == maker.kind:
+                    if pair.family:
+                        entity.parent = maker
+                    else:
+                        entity.forced += ((pair, maker, 0),)
+        title = self.blueprint.kinds[kind].title
+        if title:
+            entity.values[title] = name
+        self._things[whole] = entity
+        return self.enlist(entity)
+
+    def knows(self, kind: str, name: str) -> bool:
+        """Whether something is called exactly so, before anybody asks for it."""
+        low = name.casefold()
+        return low in self._known(kind) or low in self._planted[kind]
+
+    def _made_by(self, work: Entity, makers: Sequence[Entity]) -> bool:
+        """Whether somebody known is among those who made a work, or is what it is a part of; for all of `makers`."""
+        for maker in makers:
+            for pair in self.blueprint.pairs:
+                if (pair.work, pair.maker) != (work.kind, maker.kind):
+                    continue
+                if pair.family and self.relations.parent(work, pair) is maker:
+                    break
+                if not pair.family and any(edge.target is maker for edge in self.relations.makers(work, pair)):
+                    break
+            else:
+                return False
+        return True
+
+    def matching(self, kind: str, text: str) -> list[Entity]:
+        """Entities of the base population whose name contains a text, in their order."""
+        low = text.casefold()
+        entities = dict.fromkeys([*self.planted(kind), *self.everything(kind)])
+        return [entity for entity in entities if not entity.deleted and low in self.fields.title(entity).casefold()]
+
+    def recalled(self, kind: str, text: str) -> list[Entity]:
+        """What a text may mean that is no name itself but holds names of the question, or a part of one.
+
+        `Mojito Jay Chou` is the album before it is one that is called like its singer, and the singer among artists.
+        """
+        whole = self.matching(kind, text)
+        low = f" {text.casefold()} "
+        held = [e for e in self.planted(kind) if re.search(rf"\W{re.escape(self.fields.title(e).casefold())}\W", low)]
+        made = {pair.maker for pair in self.blueprint.pairs}
+        held.sort(key=lambda e: (not e.forced, kind in made and not self._makes(e), -len(self.fields.title(e))))
+        return list(dict.fromkeys([*whole, *held]))
+
+    def _makes(self, entity: Entity) -> bool:
+        name = entity.memo.get("name")
+        return isinstance(name, Name) and name.maker
+
+    def _known(self, kind: str) -> dict[str, Entity]:
+        """Who is called what, of those that everybody knows; read anew after each write, which may rename."""
+        self.base(kind)
+        version, names = self._names.get(kind, (-1, {}))
+        if version != self.version:
+            names = {}
+            for entity in (*self._base[kind], *self.created[kind]):
+                if entity.deleted:
+                    continue
+                names.setdefault(self.fields.title(entity).casefold(), entity)
+            self._names[kind] = (self.version, names)
+        return names
+
+    # -- writes -------------------------------------------------------------------------------------------------------
+
+    def changed(self, kind: str) -> None:
+        """Note that a write changed something about an entity of a kind, or which of them there are."""
+        self.version += 1
+        self.changes[kind] += 1
+
+    def create(self, kind: str, *content: str) -> Entity:
+        """Add an entity, as a write does.
+
+        Args:
+            content: What was sent, so that two writes at the same time make the same two things in either order.
+        """
+        self.changed(kind)
+        self._repeated[kind, *content] += 1
+        entity = Entity(kind, ("created", *content, str(self._repeated[kind, *content])))
+        self.created[kind].append(entity)
+        return self.enlist(entity)

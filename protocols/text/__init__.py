@@ -1,0 +1,1 @@
+"""Words of names, and names in a text."""

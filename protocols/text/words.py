@@ -1,0 +1,135 @@
+"""Take the names of an API apart: `filmUuid`, `film_uuid` and `film-uuid` are all the words film and uuid.
+
+The data flow between tools is read from such words, so every room that does so must split them alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+__all__ = [
+    "ID_WORDS",
+    "PAGING",
+    "SEARCHES",
+    "SIZES",
+    "WRAPPERS",
+    "cut_short",
+    "is_identifier",
+    "likeness",
+    "noun_of",
+    "singular",
+    "stem",
+    "words",
+]
+
+ID_WORDS = frozenset({"id", "uuid", "guid", "ref", "key", "slug", "uri", "code", "identifier", "number", "handle"})
+"""Last words of a name that say: this is not a thing but what one calls it by."""
+
+WRAPPERS = frozenset({
+    "content", "data", "datum", "edge", "element", "embedded", "entry", "hit", "item", "link", "list", "member", "node",
+    "object", "page", "parent", "payload", "record", "response", "result", "value",
+})  # fmt: skip
+"""Nouns of keys that only wrap what a response is about."""
+
+SIZES = frozenset({"count", "limit", "number", "size", "take"})
+"""Last words of arguments that say how many things are wanted."""
+
+SEARCHES = frozenset({"keyword", "keywords", "name", "q", "query", "search", "term", "text", "title"})
+"""Arguments that take words of the question: things are looked for by them."""
+
+PAGING = frozenset({
+    "code", "count", "counter", "current", "cursor", "first", "has", "last", "limit", "link", "links", "message",
+    "meta", "more", "next", "number", "object", "offset", "ok", "page", "pages", "paging", "per", "prev", "previous",
+    "result", "results", "self", "size", "skip", "start", "status", "success", "take", "total", "items", "url",
+})  # fmt: skip
+"""Words of the fields beside what a response is about: which part of it came, and how."""
+
+_CUT = 4
+"""Letters from which on a name may be another one cut short."""
+_IRREGULAR = {"ids": "id", "people": "person", "children": "child", "men": "man", "women": "woman", "data": "datum"}
+_INVARIANT = frozenset({"series", "species", "news", "media", "status", "canvas", "lens", "address", "bus", "gas"})
+_ENDS_IN_IE = frozenset(
+    {
+        "brownies",
+        "calories",
+        "cookies",
+        "foodies",
+        "hoodies",
+        "movies",
+        "pies",
+        "rookies",
+        "selfies",
+        "smoothies",
+        "ties",
+    }
+)
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+
+
+@lru_cache(maxsize=8192)
+def words(name: str) -> tuple[str, ...]:
+    """The lower-case words of a name, in order; camelCase, snake_case, kebab-case and dots alike."""
+    return tuple(part.lower() for part in _PART.findall(name))
+
+
+@lru_cache(maxsize=8192)
+def singular(word: str) -> str:
+    """A word of a name in the singular: companies -> company, people -> person; unknown words come back as they are."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if word in _INVARIANT or len(word) < 4 or word.endswith("ss") or not word.endswith("s"):
+        return word
+    if word.endswith("ies") and word not in _ENDS_IN_IE:
+        return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "xes", "sses", "zes")):
+        return word[:-2]
+    return word[:-1]
+
+
+@lru_cache(maxsize=8192)
+def noun_of(name: str) -> str:
+    """What a name is about, in the singular: production_companies -> company; empty for a name without words."""
+    parts = words(name)
+    return singular(parts[-1]) if parts else ""
+
+
+@lru_cache(maxsize=8192)
+def is_identifier(name: str) -> bool:
+    """Whether a name ends like an identifier: `id`, `film_uuid`, `genre_ids`."""
+    parts = words(name)
+    return bool(parts) and (parts[-1] in ID_WORDS or singular(parts[-1]) in ID_WORDS or parts[-1] == "ids")
+
+
+_ADVERB = 4
+_ENDINGS = ("ing", "ion", "ed", "or", "er", "e")
+
+
+def likeness(one: str, other: str) -> float:
+    """How much two names of tools resemble each other, from 0 to 1, also with their words in another order."""
+
+    def ordered(text: str) -> str:
+        return " ".join(sorted(text.lower().split("_")))
+
+    pairs = ((one.lower(), other.lower()), (ordered(one), ordered(other)))
+    return max(SequenceMatcher(None, *pair).ratio() for pair in pairs)
+
+
+def cut_short(word: str, names: Iterable[str]) -> list[str]:
+    """The names that are a word cut short: carbs for carbohydrate, temp for temperature."""
+    told = [(name, name.lower().rstrip("s")) for name in names]
+    return [name for name, part in told if len(part) >= _CUT and part != word.lower() and word.lower().startswith(part)]
+
+
+def stem(word: str) -> str:
+    """What director, directing and directed have in common, or day and daily; rough, and the same for question and
+    document."""
+    word = singular(word)
+    if word.endswith("ly") and len(word) > _ADVERB:
+        word = f"{word[:-3]}y" if word.endswith("ily") else word[:-2]
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word

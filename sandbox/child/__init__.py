@@ -1,0 +1,1 @@
+"""What is loaded in the worker process only."""

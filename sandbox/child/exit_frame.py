@@ -1,0 +1,94 @@
+"""How a child says that its program ended, checked before anything here relies on it.
+
+The frame was written by a process that ran a stranger's program: what it holds may have any type, size and name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.truncation import cut
+
+__all__ = ["Ending", "Failure", "ending"]
+
+LIMITS = frozenset({"wall", "cpu", "memory", "output", "request"})
+"""Limits that a child may say it has hit; the others are counted in the host."""
+
+MESSAGE = 100_000
+NAME = 200
+TRACE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An exception as the child tells it: class, text, program lines outermost first, the index of the call behind
+    it, and the name that was not found."""
+
+    type: str
+    message: str
+    trace: tuple[int, ...] = ()
+    call: int | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a program ended: well, with a failure, or at a limit; CPU seconds, memory in MiB; what a tracked run found
+    out about its values, unchecked."""
+
+    failure: Failure | None = None
+    limit: str | None = None
+    trace: tuple[int, ...] = ()
+    exit_status: int = 0
+    cpu: float = 0.0
+    memory: float = 0.0
+    provenance: object = None
+
+
+def ending(head: Mapping[str, Any]) -> Ending:
+    """Read the head of a DONE frame. Raises: ValueError: It is not one of ours."""
+    limit = head.get("limit")
+    if limit is not None and limit not in LIMITS:
+        raise ValueError("a limit that there is not")
+    told = head.get("error")
+    failure = _failure(told) if told is not None else None
+    status = head.get("exit_status")
+    return Ending(
+        failure,
+        limit,
+        _lines(head.get("trace")),
+        (status if type(status) is int and 0 < status < 256 else 1) if failure is not None else 0,
+        _amount(head.get("cpu")),
+        _amount(head.get("memory")),
+        head.get("provenance"),
+    )
+
+
+def _failure(told: object) -> Failure:
+    kind = told.get("type") if isinstance(told, Mapping) else None
+    message = told.get("message") if isinstance(told, Mapping) else None
+    if not isinstance(told, Mapping) or not isinstance(kind, str) or not isinstance(message, str):
+        raise ValueError("an error without a type or a message")
+    call, name = told.get("call"), told.get("name")
+    return Failure(
+        cut(kind, NAME),
+        cut(message, MESSAGE),
+        _lines(told.get("trace")),
+        call if type(call) is int else None,
+        cut(name, NAME) if isinstance(name, str) else None,
+    )
+
+
+def _lines(told: object) -> tuple[int, ...]:
+    """Numbers of lines, as far as they are that."""
+    lines = told if isinstance(told, list) else []
+    return tuple(line for line in lines[-TRACE:] if type(line) is int and 0 < line < 2**31)
+
+
+def _amount(told: object) -> float:
+    """A number of seconds or MiB; 0.0 for anything else."""
+    good = isinstance(told, (int, float)) and math.isfinite(told) and 0 <= told < 2**31
+    return float(told) if good else 0.0  # type: ignore[arg-type]

@@ -1,0 +1,487 @@
+"""The child process: takes one compiled program, walls itself in, runs it, says how it ended, and is gone.
+
+Forked from the zygote with nothing but one socket. `main` puts up the walls that need to know nothing of the program
+and waits; `serve` runs one program, so that a process which has done the first can be kept in stock for the second.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import marshal
+import os
+import random
+import signal
+import sys
+import time
+from _thread import allocate_lock, get_ident
+from collections import abc, deque
+from types import CodeType, FrameType, TracebackType
+
+from sandbox.child import channel
+from sandbox.child.isolation import Report, Walls, confine, isolate
+from sandbox.child.tracker import Tracker
+from sandbox.language import guards
+from sandbox.language.names import TRACKER
+from sandbox.language.shims import clock, modules, tasks
+from sandbox.language.shims.replies import answered_by, note_answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any, NoReturn
+
+__all__ = ["main", "serve"]
+
+FILENAME = "<program>"
+_MAIN_THREAD = get_ident()
+TRACE_LIMIT = 50
+"""Lines of a traceback that are reported, counted from the failure outwards."""
+
+MESSAGE_LIMIT = 100_000
+"""Characters of an exception's text that are reported."""
+
+
+class ToolError(Exception):
+    """A call of a tool went wrong: a 4xx or 5xx, no reply, or wrong arguments.
+
+    `tool` is the name of the tool, `status` the HTTP status or None, `body` the parsed reply.
+    """
+
+    def __init__(
+        self, message: str = "", tool: str | None = None, status: int | None = None, body: object = None
+    ) -> None:
+        super().__init__(message)
+        self.tool = tool
+        self.status = self.status_code = status
+        self.body = body
+
+
+ToolError.__module__ = "builtins"
+
+
+class Door:
+    """The program's side of the channel: the only way out of this process."""
+
+    def __init__(self, descriptor: int, output_limit: int, request_limit: int, status: int) -> None:
+        self._descriptor = descriptor
+        self._sending = allocate_lock()
+        self._receiving = allocate_lock()
+        self._replies: dict[object, tuple[dict[str, Any], bytes]] = {}
+        self._calls = 0
+        self._room = output_limit
+        self._most = request_limit
+        self.pending: dict[bytes, list[str]] = {channel.STDOUT: [], channel.STDERR: []}
+        self._status = status  # /proc/self/status, open
+        self._begun = time.process_time()
+
+    def send(self, kind: bytes, head: dict[str, Any], payload: bytes = b"") -> None:
+        """Send one frame, whole, whichever thread asks."""
+        data = channel.encode(kind, head, payload)
+        with self._sending:
+            channel.send(self._descriptor, data)
+
+    def write(self, kind: bytes, text: str) -> None:
+        """Send what the program prints; ends the run when that is more than it may print."""
+        data = text.encode()
+        self._room -= len(data)
+        if self._room < 0:
+            self.send(kind, {}, data[: self._room])
+            self.leave({"limit": "output", **_place(sys._getframe())})
+        self.send(kind, {}, data)
+
+    def exchange(self, kind: bytes, head: dict[str, Any], payload: bytes = b"") -> tuple[dict[str, Any], bytes]:
+        """Ask the parent for a call and wait for its reply; calls of several threads go side by side."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with self._sending:
+            self._calls += 1
+            number = self._calls
+        head = {**head, "id": number, "line": _calling_line(), "task": tasks.current()}
+        start = channel.prefix(kind, head, len(payload))
+        if len(payload) > self._most or len(start) > channel.HEAD_LIMIT:
+            self.leave({"limit": "request", **_place(sys._getframe())})
+        with self._sending:
+            channel.send(self._descriptor, start)
+            channel.send(self._descriptor, payload)
+        while True:
+            with self._receiving:
+                if number in self._replies:
+                    return self._replies.pop(number)
+                try:
+                    _, reply, body = channel.receive(self._descriptor)
+                    self._replies[reply["id"]] = reply, body
+                except MemoryError:  # in the middle of a frame: nobody could read the next one
+                    self.leave({"limit": "memory", **_place(sys._getframe())})
+
+    def leave(self, head: dict[str, Any]) -> NoReturn:
+        """Report the end of the program, after what it printed and did not flush, and end this process."""
+        try:
+            self._report(head)
+        except BaseException:  # no memory is left to say anything
+            os._exit(1)
+        os._exit(0)
+
+    def _report(self, head: dict[str, Any]) -> None:
+        head["memory"] = self._peak_memory()
+        head["cpu"] = round(time.process_time() - self._begun, 4)
+        frames = []
+        for kind, texts in self.pending.items():
+            data = "".join(texts).encode(errors="replace")[: max(self._room, 0)]
+            self._room -= len(data)
+            if data:
+                frames.append(channel.encode(kind, {}, data))
+        frames.append(channel.encode(channel.DONE, head))
+        if self._sending.acquire(timeout=1):  # a signal may have come in the middle of a frame; then say nothing
+            for frame in frames:
+                channel.send(self._descriptor, frame)
+
+    def _peak_memory(self) -> float:
+        """In MiB; what the kernel tells a parent counts the parent's own memory from before the start."""
+        if self._status < 0:
+            return 0.0
+        for line in os.pread(self._status, 4096, 0).splitlines():
+            if line.startswith(b"VmHWM:"):
+                return round(int(line.split()[1]) / 1024, 1)
+        return 0.0
+
+
+class Stream:
+    """`sys.stdout` or `sys.stderr`: whole lines leave at once, the rest when the program flushes or ends."""
+
+    encoding = "utf-8"
+    errors = "strict"
+    closed = False
+
+    def __init__(self, name: str, write: Callable[[str], None], pending: list[str]) -> None:
+        self.name = f"<{name}>"
+
+        def flush() -> None:
+            """Send what is pending."""
+            text = "".join(pending)
+            pending.clear()
+            if text:
+                write(text)
+
+        def put(text: str) -> int:
+            """Take text; send it once a line is complete."""
+            if not isinstance(text, str):
+                raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+            pending.append(text)
+            if "\n" in text or len(text) > 4096:
+                flush()
+            return len(text)
+
+        self.flush = flush
+        self.write = put
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write each line."""
+        for line in lines:
+            self.write(line)
+
+    def isatty(self) -> bool:
+        """Never a terminal."""
+        return False
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def readable(self) -> bool:
+        """Never."""
+        return False
+
+    def close(self) -> None:
+        """Stays open."""
+
+    def reconfigure(self, **options: object) -> None:
+        """Accepted; it is UTF-8 and line-buffered anyway."""
+
+
+class Empty:
+    """`sys.stdin`: nobody is there."""
+
+    def read(self, size: int = -1) -> str:
+        """Nothing."""
+        return ""
+
+    def readline(self, size: int = -1) -> str:
+        """Nothing."""
+        return ""
+
+    def __iter__(self) -> Iterable[str]:
+        return iter(())
+
+    def isatty(self) -> bool:
+        """Never a terminal."""
+        return False
+
+
+def main(descriptor: int, walls: Walls) -> NoReturn:
+    """Put up the walls, then wait for one program on the descriptor and serve it. Never returns."""
+    try:
+        status = os.open("/proc/self/status", os.O_RDONLY)  # the walls would be in the way of it
+    except OSError:
+        status = -1
+    time.tzset()
+    layers = isolate(walls)
+    # What a program will need is touched here, or copying it from the zygote's memory would cost the program time.
+    guards.program_builtins(modules.Library({}, None).importer, {}, {})
+    try:
+        kind, settings, code = channel.receive(descriptor)
+        if kind == channel.START:
+            given = _Settings(settings)
+            serve(Door(descriptor, given.output, given.request, status), given, code, layers)
+    except EOFError:
+        pass
+    os._exit(0)
+
+
+def serve(door: Door, given: _Settings, code: bytes, layers: Report) -> None:
+    """Run one program. Never returns: the process ends with it. `layers` are the walls that are up already."""
+    sys.stdout = Stream("stdout", lambda text: door.write(channel.STDOUT, text), door.pending[channel.STDOUT])
+    sys.stderr = Stream("stderr", lambda text: door.write(channel.STDERR, text), door.pending[channel.STDERR])
+    sys.stdin = Empty()
+    random.seed(given.chance)  # or all that were forked from one process would draw the same
+    if given.tracked:
+        time.sleep = lambda seconds: None  # the replies are there already
+        sys.setrecursionlimit(4 * sys.getrecursionlimit())  # a call of the program takes several of the tracker's
+    dial = clock.Clock(given.now, given.seed) if given.now is not None else None
+    library = modules.Library(_web(door), dial)
+    namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": None}
+    guards.forget()
+    tracker = Tracker(lambda: door.leave({"limit": "cpu"})) if given.tracked else None
+    functions = {name: _tool(tool, door, tracker) for name, tool in given.tools.items()}
+    ours: dict[str, object] = {**functions, "ToolError": ToolError}
+    if tracker is not None:
+        ours[TRACKER] = tracker
+    namespace["__builtins__"] = guards.program_builtins(library.importer, namespace, ours)
+    _watch_time(door, given.deadline)
+    door.send(channel.READY, {"layers": [*layers, *confine(given.cpu, given.memory)]})
+    door.leave(_run(marshal.loads(code), namespace, tracker))
+
+
+class _Settings:
+    """The head of the START frame; the parent wrote it.
+
+    `tools` are the functions that the program may call, and the tool that each one calls. `deadline` goes by the
+    monotonic clock, `cpu` is in seconds, `memory`, `output` and `request` in bytes, `now` in seconds since 1970 or
+    None. `chance` seeds what is left to chance, so that a tracked run repeats it.
+    """
+
+    def __init__(self, head: dict[str, Any]) -> None:
+        self.tools: dict[str, str] = head["tools"]
+        self.deadline: float = head["deadline"]
+        self.cpu: float = head["cpu"]
+        self.memory: int = head["memory"]
+        self.output: int = head["output"]
+        self.request: int = head["request"]
+        self.now: float | None = head["now"]
+        self.seed: int = head["seed"]
+        self.chance: int = head["chance"]
+        self.tracked: bool = head["tracked"]
+
+
+def _run(code: CodeType, namespace: dict[str, Any], tracker: Tracker | None) -> dict[str, Any]:
+    """Execute the program; gives the head of the DONE frame."""
+    if tracker is None:
+        return _executed(code, namespace)
+    error: BaseException | None = None
+
+    def remember(raised: BaseException) -> None:
+        nonlocal error
+        error = raised
+
+    head = _executed(code, namespace, remember)
+    return {**head, "provenance": tracker.report(error)}
+
+
+def _executed(
+    code: CodeType, namespace: dict[str, Any], told: Callable[[BaseException], None] = lambda error: None
+) -> dict[str, Any]:
+    try:
+        try:
+            exec(code, namespace)
+        finally:
+            if "threading" in sys.modules:
+                sys.modules["threading"]._shutdown()
+            sys.stdout.flush()
+            sys.stderr.flush()
+    except SystemExit as error:
+        told(error)
+        return _exited(error)
+    except MemoryError as error:
+        return {"limit": "memory", **_failure(error)}
+    except BaseException as error:
+        told(error)
+        return {"error": _failure(error)}
+    return {}
+
+
+def _exited(error: SystemExit) -> dict[str, Any]:
+    """sys.exit: nothing or 0 is a good end; a text goes to stderr, as Python does it."""
+    status = error.code
+    if status is None:
+        return {}
+    if isinstance(status, int):
+        number = int.__and__(status, -1)  # whatever a class of the program's own says that it is
+        return {"error": _failure(error), "exit_status": number & 0xFF or 1} if number else {}
+    print(_said(status, MESSAGE_LIMIT), file=sys.stderr)
+    sys.stderr.flush()
+    return {"error": _failure(error), "exit_status": 1}
+
+
+def _failure(error: BaseException) -> dict[str, Any]:
+    """What is known of an exception: class name, text, the program's lines outermost first, the call behind it."""
+    head: dict[str, Any] = {
+        "type": _said(type(error).__name__, 200),
+        "message": _said(error, MESSAGE_LIMIT),
+        "trace": _lines(error.__traceback__),
+    }
+    if isinstance(error, SyntaxError) and not head["trace"]:
+        line = vars(SyntaxError)["lineno"].__get__(error)  # not what a class of the program's own makes of it
+        head["trace"] = [line] if type(line) is int else []
+    if isinstance(error, NameError):
+        name = vars(NameError)["name"].__get__(error)
+        if name is not None:
+            head["name"] = _said(name, 100)
+    cause: BaseException | None = error
+    for _ in range(100):  # causes may go round in a circle
+        call = answered_by(cause) if cause is not None else None
+        if type(call) is int:
+            head["call"] = call
+        if cause is None or call is not None:
+            break
+        cause = cause.__cause__
+    return head
+
+
+def _said(value: object, most: int) -> str:
+    """The beginning of what an object is as text; a text of the program's own may say anything of itself."""
+    try:
+        text = str(value)
+    except Exception as failed:
+        text = f"<no message: str() raised {str.__getitem__(type(failed).__name__, slice(200))}>"
+    return str.__getitem__(str.__str__(text), slice(most))
+
+
+def _lines(trace: TracebackType | None) -> list[int]:
+    lines = []
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == FILENAME:
+            lines.append(trace.tb_lineno)
+        trace = trace.tb_next
+    return lines[-TRACE_LIMIT:]
+
+
+def _calling_line() -> int | None:
+    """The program line behind a call; for a tool that a pool calls by itself, the line that waits for the pool."""
+    frames = (sys._getframe(), sys._current_frames().get(_MAIN_THREAD))
+    lines = [line for frame in frames for line in _place(frame)["trace"][-1:]]
+    return lines[0] if lines else None
+
+
+def _place(frame: FrameType | None) -> dict[str, Any]:
+    """Where the program is, as the trace of a failure."""
+    lines = []
+    while frame is not None:
+        if frame.f_code.co_filename == FILENAME:
+            lines.append(frame.f_lineno)
+        frame = frame.f_back
+    return {"trace": lines[:TRACE_LIMIT][::-1]}
+
+
+def _watch_time(door: Door, deadline: float) -> None:
+    """Stop at a time limit from within, which tells the line; the parent stops a process that doesn't."""
+
+    def stop(limit: str) -> Callable[[int, FrameType | None], None]:
+        return lambda _, frame: door.leave({"limit": limit, **_place(frame)})
+
+    signal.signal(signal.SIGXCPU, stop("cpu"))
+    signal.signal(signal.SIGALRM, stop("wall"))
+    signal.setitimer(signal.ITIMER_REAL, max(deadline - time.monotonic(), 0.001))
+
+
+# What the program calls
+
+
+def _tool(name: str, door: Door, tracker: Tracker | None) -> Callable[..., object]:
+    def tool(*args: object, **kwargs: object) -> object:
+        head: dict[str, Any] = {"tool": name, "args": _plain(args), "kwargs": _plain(kwargs)}
+        reply, body = door.exchange(channel.CALL, head)
+        if tracker is not None:
+            tracker.asked(reply["index"], args, kwargs)
+        problem = reply.get("error")
+        try:
+            value = _value(reply, body)
+        except (ValueError, RecursionError):  # a large body, into which the parent does not look
+            value = body.decode(errors="replace")
+            problem = problem or f"{name}: the reply is not JSON"
+        if problem is not None:
+            error = ToolError(str(problem), name, reply["status"], value)
+            note_answer(error, reply["index"])
+            raise error
+        if tracker is not None:
+            tracker.received(reply["index"], value)
+        return value
+
+    tool.__name__ = tool.__qualname__ = name
+    tool.__module__ = "tools"
+    return tool
+
+
+def _value(reply: dict[str, Any], body: bytes) -> object:
+    """The result of a call: parsed JSON, text, or None for an empty body."""
+    if reply["form"] == "json":
+        return json.loads(body)
+    return body.decode(errors="replace") if body else None
+
+
+def _plain(value: object) -> object:
+    """An argument as JSON. Raises: TypeError."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, abc.Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, range, deque, abc.KeysView, abc.ValuesView, abc.ItemsView)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((_plain(item) for item in value), key=str)
+    if isinstance(value, (bytes, bytearray)):
+        return _text(value)
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if hasattr(value, "__iter__") and hasattr(value, "__next__"):
+        return [_plain(item) for item in value]
+    enumerated = getattr(value, "value", None)
+    if isinstance(enumerated, (str, int, float)):
+        return enumerated
+    if type(value).__name__ in ("UUID", "Decimal", "Fraction"):
+        return str(value)
+    raise TypeError(f"an argument of type {type(value).__name__} can't be sent; pass text, numbers, lists or dicts")
+
+
+def _text(value: bytes | bytearray) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        text = "bytes that are not UTF-8 can't be sent; make a text of them first, for example with base64.b64encode"
+        raise TypeError(text) from None
+
+
+def _web(door: Door) -> dict[str, Callable[[], dict[str, Any]]]:
+    """The `requests` family, built when the program imports one of them."""
+    built: dict[str, dict[str, Any]] = {}
+
+    def source(name: str) -> dict[str, Any]:
+        if not built:
+            from sandbox.language.shims import http
+
+            built.update(http.facade(lambda head, body: door.exchange(channel.REQUEST, head, body)))
+        return built[name]
+
+    names = ("requests", "requests.adapters", "requests.auth", "requests.exceptions", "requests.utils")
+    return {name: functools.partial(source, name) for name in names}

@@ -1,0 +1,1 @@
+"""The only way out of the sandbox: which calls leave, how they are sent and recorded."""

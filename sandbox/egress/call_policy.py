@@ -1,0 +1,308 @@
+"""What becomes of a call besides being sent: it is replayed from the journal, settled by a read, refused or rehearsed.
+
+The broker knows how to send; here is decided whether. The two are halves of one thing, and use each other as such.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from protocols.errors import LimitReached
+from protocols.model import Protocol, Tool
+from sandbox.body_store import KEPT, keep
+from sandbox.egress.egress_rules import Place
+from sandbox.egress.replies import Reply, header, reading
+from sandbox.egress.writes import Gate, Writes
+from sandbox.journal.call_fingerprint import SAFE, call_key, idempotency_header
+from sandbox.journal.journal import Attempt, Entry, State
+from sandbox.journal.reconciliation import reader, verdict
+from sandbox.records import CallRecord
+from sandbox.truncation import cut_arguments, nested, size_of
+
+if TYPE_CHECKING:
+    from sandbox.egress.broker import Begun, Broker, Plan
+
+__all__ = ["Conduct"]
+
+_USUAL = frozenset({"accept", "accept-encoding", "connection", "content-length", "user-agent"})
+"""Headers that say nothing of what a call does."""
+
+_READABLE = frozenset({"", "application/json", "application/x-www-form-urlencoded"})
+"""Media types of bodies that are shown by their values."""
+
+_UNSET = "00000000-0000-4000-8000-000000000000"
+"""Stands for an idempotency key until the call has its row in the journal."""
+
+
+class Conduct:
+    """Decides about the calls of one broker, by the journal of its run and the writes policy."""
+
+    def __init__(self, broker: Broker, protocol: Protocol | None, journal: Attempt | None, writes: Writes) -> None:
+        self.gate = Gate(writes)
+        self._broker = broker
+        self._protocol = protocol
+        self._journal = journal
+        self._rehearsal: Broker | None = None
+        self._closing = contextlib.ExitStack()
+
+    def until(self, deadline: float) -> None:
+        """As `Broker.until`."""
+        if self._rehearsal is not None:
+            self._rehearsal.until(deadline)
+
+    def cancel(self) -> None:
+        """End the simulated calls that are under way."""
+        if self._rehearsal is not None:
+            self._rehearsal.cancel()
+
+    def close(self) -> None:
+        """End the simulated API."""
+        self._closing.close()
+
+    def leaves(self, begun: Begun) -> None:
+        """The request of a call leaves now, and is on disk as such before it does."""
+        if begun.entry is not None and self._journal is not None:
+            self._journal.sent(begun.entry, begun.token)
+
+    def given(self, tool: Tool) -> dict[str, object]:
+        """The argument that the journal fills in, so that a program need not."""
+        key = idempotency_header(tool) if self._journal is not None else None
+        return {key.argument: _UNSET} if key is not None and key.required else {}
+
+    def make(self, begun: Begun, place: Place, plan: Plan, *, retry: bool, shown: str | None = None) -> Reply:
+        """Replay a call, refuse it, rehearse it or perform it. Raises: Exceeded."""
+        write = plan.method not in SAFE
+        if write and self.gate.writes == "simulate":
+            return self._rehearsed(begun, place, plan, retry)
+        if self._journal is not None:
+            return self._journaled(self._journal, begun, place, plan, retry, shown)
+        if write and (why := self.gate.refusal(self._question(self._asked(begun), plan))) is not None:
+            return self._stopped(begun, place, why, refused=True)
+        return self._broker._perform(begun, place, plan, retry=retry, shown=shown)
+
+    def _journaled(
+        self, journal: Attempt, begun: Begun, place: Place, plan: Plan, retry: bool, shown: str | None
+    ) -> Reply:
+        """Make a call unless the journal has its reply. Raises: Exceeded."""
+        write = plan.method not in SAFE
+        asked = self._asked(begun)
+        entry, found = journal.begin(self._key(place, plan), begun.task, asked)
+        if found == "replay":
+            return self._replayed(journal, entry, begun, place)
+        if found == "open" and entry.token is None:
+            begun.entry = entry
+            settled = self._settled_by_read(journal, begun, place, plan)
+            if settled is not None:
+                return settled
+            entry = journal.again(entry, asked)
+        if write and (why := self.gate.refusal(self._question(asked, plan))) is not None:
+            if entry.state == "planned":
+                journal.drop(entry)
+            return self._stopped(begun, place, why, refused=True)
+        begun.entry = entry
+        again = entry.token is not None
+        plan = self._keyed(journal, begun, place, plan)
+        try:
+            reply = self._broker._perform(begun, place, plan, retry=retry, shown=shown)
+        except BaseException:
+            journal.finish(entry, "unknown" if write and entry.state == "sent" else "failed")
+            raise
+        state = _state(write, reply, begun.left)
+        if again and reply.record.status == 409:
+            state = "unknown"  # the service is still busy with the first one
+        if state == "unknown":
+            self._broker._warn(f"{place.called}: it is not known whether this write was done ({reply.record.error})")
+        journal.finish(entry, state, _saved(reply), reply.body)
+        return reply
+
+    def _key(self, place: Place, plan: Plan) -> str:
+        hidden: set[tuple[str, str]] = set()
+        for credential in self._broker._chosen(place.tool):
+            headers, query, cookies = dict[str, str](), list[tuple[str, str]](), dict[str, str]()
+            credential.apply(headers, query, cookies)
+            hidden |= {("header", name.lower()) for name in headers} | {("query", name.lower()) for name, _ in query}
+        return call_key(
+            plan.method,
+            place.tool,
+            place.base,
+            plan.path,
+            plan.query,
+            plan.headers,
+            plan.body,
+            redirects=plan.redirects,
+            hidden=hidden,
+        )
+
+    def _keyed(self, journal: Attempt, begun: Begun, place: Place, plan: Plan) -> Plan:
+        """The request with an idempotency key, where the operation documents one: that of the first time, else the
+        program's own, else one that follows from the journal."""
+        parameter = idempotency_header(place.tool)
+        if parameter is None or begun.entry is None or plan.method in SAFE:
+            return plan
+        own = next((value for name, value in plan.headers.items() if name.lower() == parameter.name.lower()), _UNSET)
+        begun.token = begun.entry.token or (own if own != _UNSET else journal.token(begun.entry))
+        begun.arguments = {**begun.arguments, parameter.argument: begun.token}
+        others = {name: value for name, value in plan.headers.items() if name.lower() != parameter.name.lower()}
+        return replace(plan, headers={**others, parameter.name: begun.token})
+
+    def _asked(self, begun: Begun) -> CallRecord:
+        """A call as it is known before it is made."""
+        given = begun.arguments
+        if nested(given) or size_of(given) > KEPT:
+            given = cut_arguments(given)
+        arguments = self._clean(given)
+        return CallRecord(
+            begun.index,
+            begun.tool,
+            begun.method,
+            self._broker._redacted(begun.url),
+            arguments,
+            begun.line,
+            None,
+            0.0,
+            0,
+            begun.style,
+        )
+
+    def _question(self, asked: CallRecord, plan: Plan) -> CallRecord:
+        """A call as somebody is asked about it: with what a program puts beside its arguments, too."""
+        if asked.style != "requests":
+            return asked
+        kind = header(plan.headers, "content-type") or ""
+        hidden = _USUAL | ({"content-type"} if kind.partition(";")[0].strip().lower() in _READABLE else set())
+        beside = {f"header {name}": text for name, text in plan.headers.items() if name.lower() not in hidden}
+        beside |= {f"cookie {name}": text for name, text in plan.cookies.items()}
+        return replace(asked, arguments={**asked.arguments, **self._clean(cut_arguments(beside))})
+
+    def _clean(self, value: Any) -> Any:
+        """Data without a secret in it."""
+        if isinstance(value, str):
+            return self._broker._redacted(value)
+        if isinstance(value, dict):
+            return {self._broker._redacted(str(name)): self._clean(item) for name, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self._clean(item) for item in value]
+        return value
+
+    def _replayed(self, journal: Attempt, entry: Entry, begun: Begun, place: Place) -> Reply:
+        """A call with the reply of an earlier one."""
+        saved, size = journal.reply(entry)
+        body = keep(journal.body(entry), KEPT if self._broker._room(size) else 0)
+        _, parsed, _ = reading(place.tool, saved["headers"], body, saved["encoding"])
+        record = self._broker._finish(begun, status=saved["status"], body=parsed, error=saved["error"], replayed=True)
+        fields = {name: saved[name] for name in _SAVED}
+        fields["set_on_the_way"] = tuple(saved.get("set_on_the_way", ()))
+        return Reply(record, body=body, history=tuple((s, u) for s, u in saved["history"]), **fields)
+
+    def _settled_by_read(self, journal: Attempt, begun: Begun, place: Place, plan: Plan) -> Reply | None:
+        """Find out about a write whose outcome is open: the reply if it was done, None if it was not, or the news that
+        nobody knows. Raises: Exceeded."""
+        from sandbox.egress.transport import NoAnswerError, TooLargeError
+
+        assert begun.entry is not None
+        tool = reader(self._protocol, place.tool)
+        if tool is not None:
+            seen = place._replace(tool=tool)
+            read = replace(plan, method="GET", query=(), headers={"Accept": "application/json"}, body=None)
+            with contextlib.suppress(NoAnswerError, TooLargeError), self._finishing(begun):
+                begun.attempts += 1
+                answer = self._broker._send(self._broker._signed(seen, read), read)
+                answer = self._broker._cleaned(answer)
+                body = keep(self._broker._clean_parts(answer))
+                answer.body.close()
+                form, parsed, _ = reading(tool, answer.headers, body, answer.encoding)
+                found = verdict(plan.method, plan.body, answer.status, parsed)
+                if found == "not done":
+                    return None
+                if found == "done":
+                    gone = plan.method == "DELETE"
+                    record = self._broker._finish(
+                        begun, status=204 if gone else 200, body=None if gone else parsed, replayed=True
+                    )
+                    headers = {} if gone else {"Content-Type": header(answer.headers, "content-type") or ""}
+                    reply = Reply(record, self._broker._redacted(begun.url), headers=headers, reason="OK")
+                    if not gone:
+                        reply = replace(reply, body=body, encoding=answer.encoding, form=form)
+                    journal.finish(begun.entry, "confirmed", _saved(reply), reply.body)
+                    return reply
+        why = "a call like this was sent before and its outcome is unknown; it was not sent again"
+        self._broker._warn(f"{place.called}: {why}")
+        return self._stopped(begun, place, why)
+
+    @contextlib.contextmanager
+    def _finishing(self, begun: Begun) -> Iterator[None]:
+        """A call that a limit ends has its record before the run ends."""
+        try:
+            yield
+        except LimitReached as error:
+            self._broker._finish(begun, error=str(error))
+            raise
+
+    def _stopped(self, begun: Begun, place: Place, why: str, *, refused: bool = False) -> Reply:
+        """A call that is not made."""
+        problem = self._broker._redacted(f"{place.called}: {why}")
+        record = self._broker._finish(begun, error=problem, refused=refused)
+        return Reply(record, record.url, failure="ConnectionError", problem=problem)
+
+    def _rehearsed(self, begun: Begun, place: Place, plan: Plan, retry: bool) -> Reply:
+        """A write that a simulated API answers; nothing leaves this machine. Raises: Exceeded."""
+        if place.tool is None or self._protocol is None:
+            why = "a write that no protocol describes, so that it cannot be simulated (--writes simulate)"
+            return self._stopped(begun, place, why, refused=True)
+        with self._broker._lock:
+            if self._rehearsal is None:
+                from protocols.simulator import Simulator
+
+                simulator = self._closing.enter_context(Simulator(self._protocol, now=datetime.now(UTC), open=True))
+                from sandbox.egress.broker import Broker
+
+                rehearsal = Broker(
+                    self._protocol,
+                    base_url=simulator.url,
+                    credentials=simulator.credentials,
+                    limits=self._broker._limits,
+                    deadline=self._broker._deadline,
+                )
+                self._closing.callback(rehearsal.close)
+                self._rehearsal = rehearsal
+        shown = begun.url
+        there = self._rehearsal._reach.base_of(place.tool)
+        inner = self._rehearsal._begin(begun.style, begun.line, begun.tool, ())
+        inner.method, inner.arguments = begun.method, begun.arguments
+        with self._finishing(begun):
+            reply = self._rehearsal._perform(inner, place._replace(base=there), plan, retry=retry)
+        begun.url, begun.attempts = shown, 0
+        record = self._broker._finish(
+            begun,
+            status=reply.record.status,
+            body=reply.record.response,
+            error=reply.record.error,
+            simulated=True,
+        )
+        return replace(reply, record=record, url=record.url)
+
+
+def _state(write: bool, reply: Reply, left: bool) -> State:
+    """What became of a call that was sent."""
+    status = reply.record.status
+    if status is None:
+        return "unknown" if write and left else "failed"
+    if 200 <= status < 300:
+        return "confirmed"
+    # A service that names a client's mistake, or sends the client elsewhere with the same request, has done nothing.
+    return "failed" if not write or 400 <= status < 500 or status in (307, 308) else "unknown"
+
+
+_SAVED = ("url", "reason", "headers", "cookies", "sent", "encoding", "form", "failure", "problem")
+
+
+def _saved(reply: Reply) -> dict[str, object]:
+    """A reply without its body and record, as JSON."""
+    own = {name: getattr(reply, name) for name in _SAVED}
+    cookies = [dict(hop) for hop in reply.set_on_the_way]
+    own |= {"history": reply.history, "set_on_the_way": cookies}
+    return {**own, "status": reply.record.status, "error": reply.record.error}

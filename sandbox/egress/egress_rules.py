@@ -1,0 +1,248 @@
+"""Where the requests of a program may go: which server, which operation, compared on parsed parts, never as text.
+
+A request is let out when it addresses a documented operation under a documented server (or the base URL in force), or
+an origin that the user allowed by name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from protocols.calls.binding import match
+from protocols.errors import UsageError
+from protocols.model import Protocol, Tool
+from sandbox.truncation import cut
+
+__all__ = ["Origin", "Place", "Reach", "UnreachableError", "check_length", "climbs", "origin", "shown"]
+
+_PORTS = {"http": 80, "https": 443}
+
+URL_LIMIT = 8192
+"""Characters of a URL, percent-encoded; few services take more."""
+
+HOST_LIMIT = 512
+"""Characters of a host and port."""
+
+_ORIGIN = re.compile(r"(?i:https?)://(\[[0-9A-Fa-f:.]+\]|[^\W_]([\w.-]*[^\W_])?\.?)(:[0-9]{1,5})?/?")
+"""A scheme, a name or an address, and a port; nothing else."""
+
+_OVERLONG = re.compile(r"%c0%(a[ef])|%e0%80%(a[ef])", re.IGNORECASE)
+"""A dot or slash in more bytes of UTF-8 than it has, which some services take."""
+
+DECODINGS = 5
+"""Times that a path is decoded to see what it means; one that still changes then means nothing good."""
+
+
+class Origin(NamedTuple):
+    """A server as the web knows it."""
+
+    scheme: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        port = "" if self.port == _PORTS.get(self.scheme) else f":{self.port}"
+        return f"{self.scheme}://{f'[{self.host}]' if ':' in self.host else self.host}{port}"
+
+
+class UnreachableError(Exception):
+    """A request that is not allowed; `kind` is the class of `requests.exceptions` the program gets."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+def check_length(url: str, more: int = 0) -> None:
+    """Refuse a URL that is too long to be looked at; `more` is still to be added. Raises: UnreachableError."""
+    if len(url) + more > URL_LIMIT:
+        text = f"the URL has {len(url) + more} characters and {URL_LIMIT} are the most; send long values in a body"
+        raise UnreachableError("InvalidURL", text)
+    if len(re.split(r"[/?#]", url.partition("//")[2], maxsplit=1)[0]) > HOST_LIMIT:
+        raise UnreachableError("InvalidURL", f"the host has more than {HOST_LIMIT} characters")
+
+
+class Place(NamedTuple):
+    """Where a request leads: the tool (None: an allowed origin, whatever the path), its base URL in force, the server
+    as the program wrote it, the rest of the path, and its variables."""
+
+    tool: Tool | None
+    base: str
+    server: str
+    path: str
+    arguments: dict[str, str]
+
+    @property
+    def called(self) -> str:
+        """What a message calls it."""
+        return self.tool.name if self.tool else self.server
+
+
+def shown(url: str) -> str:
+    """A URL without what may be a secret in it: user, password, query and fragment."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+def origin(text: str) -> Origin:
+    """Read `SCHEME://HOST[:PORT]`, as `--allow` takes it. Raises: UsageError."""
+    try:
+        found = _origin(urlsplit(text)) if _ORIGIN.fullmatch(text) else None
+    except ValueError:
+        found = None
+    if found is None or not 0 < found.port < 65536:
+        shown = text if "@" not in text else "a URL with a user name in it"
+        raise UsageError(f"--allow takes an origin like https://api.example.com or http://localhost:8080, not {shown}")
+    return found
+
+
+class Reach:
+    """Where the programs of one run may go.
+
+    Args:
+        base_url: Where the API lives in place of the documented servers.
+        allow: Origins that may be reached besides, under any path. Where the document names one too, its operations
+            stay the only ones; it may then have a private address.
+    Raises: UsageError: The document names no server that has a host, and there is no `base_url`; or that one holds a
+        secret.
+    """
+
+    def __init__(self, protocol: Protocol | None, base_url: str | None, allow: Sequence[Origin] = ()) -> None:
+        if base_url and "@" in urlsplit(base_url).netloc:
+            raise UsageError("the base URL holds a user name or password; leave it out and pass it as a credential")
+        self._protocol = protocol
+        self._base = base_url.rstrip("/") if base_url else None
+        self._servers = _servers(protocol, self._base)
+        if protocol is not None and protocol.tools and not self._servers:
+            raise UsageError("the document names no server with a host; give the base URL of the service (--base-url)")
+        documented = {_origin(urlsplit(server)) for server in self._servers}
+        self._open = tuple(one for one in allow if one not in documented)
+        named = [_origin(urlsplit(self._base))] if self._base else []
+        self.trusted = frozenset((one.host, one.port) for one in (*named, *allow))
+        """Hosts and ports that the user named, wherever they may lead."""
+
+    def base_of(self, tool: Tool | None) -> str:
+        """The URL that the path of a tool is put behind."""
+        if self._base is not None:
+            return self._base
+        servers = [server.url for server in tool.servers if urlsplit(server.url).netloc] if tool else []
+        return (servers or self._servers or [""])[0].rstrip("/")
+
+    def locate(self, method: str, url: str) -> Place:
+        """The operation, or the allowed origin, that a URL addresses. Raises: UnreachableError."""
+        parts = urlsplit(url)
+        if parts.scheme not in _PORTS:
+            raise UnreachableError("InvalidSchema", f"No connection adapters were found for {url!r}")
+        if parts.username is not None or parts.password is not None:
+            raise UnreachableError("InvalidURL", "a URL with a user name in it is not allowed")
+        here = _origin(parts)
+        if here in self._open:
+            return Place(None, str(here), str(here), parts.path or "/", {})
+        known = False
+        for server in self._servers if self._protocol is not None else ():
+            there = urlsplit(server)
+            if _origin(there) != here:
+                continue
+            known = True
+            path = _within(parts.path, there.path)
+            found = self._operation(method, path)
+            if path is not None and found is not None:
+                tool, arguments = found
+                base = self._base or (server if server in [s.url for s in tool.servers] else self.base_of(tool))
+                return Place(tool, base.rstrip("/"), server, path, arguments)
+        reachable = ", ".join([*self._shown(), *map(str, self._open)])
+        if not known:
+            limits = f"this program may reach only {reachable}" if reachable else "this program may reach no host"
+            raise UnreachableError("InvalidURL", f"{parts.scheme}://{parts.netloc} can't be reached: {limits}")
+        path = cut(parts.path, 200)
+        text = f"{method} {path} is no operation of this API ({reachable}){self._nearest(method, path)}"
+        raise UnreachableError("InvalidURL", text)
+
+    def redirected(self, place: Place, method: str, url: str) -> Place | None:
+        """Where a redirect from a place leads; None where it leads out of what that place belongs to."""
+        try:
+            here, there = urlsplit(place.base), urlsplit(url)
+            if _origin(here) != _origin(there):
+                return None
+        except ValueError:  # no address
+            return None
+        if place.tool is None:
+            return place._replace(path=there.path or "/")
+        path = _within(there.path, here.path)
+        found = self._operation(method, path)
+        if path is None or found is None:
+            return None
+        return Place(found[0], place.base, place.server, path, found[1])
+
+    def _operation(self, method: str, path: str | None) -> tuple[Tool, dict[str, str]] | None:
+        if path is None or self._protocol is None:
+            return None
+        found = match(self._protocol, method, path)
+        return match(self._protocol, "GET", path) if found is None and method == "HEAD" else found
+
+    def _shown(self) -> list[str]:
+        """The servers of the API as a program should know them: not where a documented one really is."""
+        return self._servers[:-1] if self._base and len(self._servers) > 1 else self._servers
+
+    def _nearest(self, method: str, path: str) -> str:
+        tools = self._protocol.tools if self._protocol else ()
+        known = {f"{tool.method} {tool.path}": None for tool in tools}
+        close = difflib.get_close_matches(f"{method} {path}", known, 1, 0.4)
+        return f"; did you mean {close[0]}?" if close else ""
+
+
+def _servers(protocol: Protocol | None, base: str | None) -> list[str]:
+    """Every URL under which a program may address the API, the document's own first."""
+    if protocol is None:
+        return []
+    urls = [server.url for server in protocol.servers]
+    urls += [server.url for tool in protocol.tools for server in tool.servers]
+    urls = [url.rstrip("/") for url in urls if urlsplit(url).scheme in _PORTS and urlsplit(url).netloc]
+    return list(dict.fromkeys([*urls, *([base] if base else [])]))
+
+
+def _origin(parts: Any) -> Origin:
+    """Raises: ValueError: The port is no number, or the host no name."""
+    host = (parts.hostname or "").lower().rstrip(".")
+    if not host.isascii():  # as it is asked for, and as the library sends it
+        import idna
+
+        host = idna.encode(host, uts46=True).decode()
+    return Origin(parts.scheme, host, _PORTS.get(parts.scheme, 0) if parts.port is None else parts.port)
+
+
+def _within(path: str, prefix: str) -> str | None:
+    """The path below a prefix of whole segments, or None; one that climbs is below nothing."""
+    if climbs(path):
+        return None
+    prefix = prefix.rstrip("/")
+    if path != prefix and not path.startswith(prefix + "/"):
+        return None
+    return path[len(prefix) :] or "/"
+
+
+def climbs(path: str) -> bool:
+    """Whether a service may find a step between folders in a path: `..`, also as `%2e%2e`, `a%2F..` or `..;x`."""
+    if "\\" in path:
+        return True
+    decoded = _decoded(path)
+    if decoded is None:
+        return True
+    # As a service may read it that takes dots of any width, or ends a name at a zero byte.
+    plain = unicodedata.normalize("NFKC", decoded).replace("\\", "/")
+    return any(re.split("[;\0]", part)[0].strip() in (".", "..") for part in plain.split("/"))
+
+
+def _decoded(path: str) -> str | None:
+    """A path decoded until it stays as it is; None if it does not soon."""
+    for _ in range(DECODINGS):
+        path = _OVERLONG.sub(lambda match: chr(int(match[1] or match[2], 16) & 0x3F), path)
+        if (decoded := unquote(path)) == path:
+            return path
+        path = decoded
+    return None

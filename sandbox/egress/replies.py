@@ -1,0 +1,184 @@
+"""What a reply says: the form of its body, what is wrong with it although it came, and when to ask again."""
+
+from __future__ import annotations
+
+import codecs
+import email.utils
+import json
+import math
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from protocols.errors import ToolError
+from protocols.model import Tool
+from sandbox.body_store import LargeBody
+from sandbox.records import CallRecord
+from sandbox.truncation import nested
+
+__all__ = [
+    "Form",
+    "Reply",
+    "charset",
+    "decoded",
+    "header",
+    "reading",
+    "reads_as_bytes",
+    "recoded",
+    "retry_after",
+    "service_message",
+]
+
+LONGEST_PAUSE = 86_400.0
+"""Seconds; a service that asks for more is taken to ask for these."""
+
+Form = Literal["json", "text", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """How one call went. No secret is in it.
+
+    `failure` is the class of `requests.exceptions` for a call without a reply, `problem` what is wrong with the call
+    in the words of a ToolError; both are None when all is well. `url` is the one that the program addressed, or was
+    redirected to; `history` has the status and next URL of each redirect, `set_on_the_way` its cookies.
+    """
+
+    record: CallRecord
+    url: str = ""
+    reason: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cookies: Mapping[str, str] = field(default_factory=dict)
+    sent: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | LargeBody = b""
+    encoding: str | None = None
+    form: Form = "none"
+    history: tuple[tuple[int, str], ...] = ()
+    set_on_the_way: tuple[Mapping[str, str], ...] = ()
+    failure: str | None = None
+    problem: str | None = None
+
+    def value(self) -> object:
+        """What a tool gives as its result: parsed JSON, text, None for an empty body. Raises: ToolError."""
+        if self.problem is not None:
+            raise ToolError(self.problem, tool=self.record.tool, status=self.record.status)
+        body = self.body.read() if isinstance(self.body, LargeBody) else self.body
+        if self.form == "json":
+            return json.loads(body)
+        return decoded(body, self.encoding) if body else None
+
+
+def header(headers: Mapping[str, str], name: str) -> str | None:
+    """A header by its name, whatever the case."""
+    return next((value for known, value in headers.items() if known.lower() == name), None)
+
+
+def reading(
+    tool: Tool | None, headers: Mapping[str, str], body: bytes | LargeBody, encoding: str | None
+) -> tuple[Form, object, str | None]:
+    """The form and value of a body, and what is wrong with it although the status is good.
+
+    A large body is not parsed here: its value is the body itself, its form what its media type promises.
+    """
+    if not body:
+        return "none", None, None
+    kind = (header(headers, "content-type") or "").partition(";")[0].strip().lower()
+    documented = tool.success.media_type if tool and tool.success else None
+    text = decoded(body, encoding) if isinstance(body, bytes) else body.beginning
+    if "json" in kind or not kind:
+        if isinstance(body, LargeBody):
+            return ("json" if kind or text.lstrip()[:1] in ("{", "[") else "text"), body, None
+        try:
+            value = json.loads(body)
+            return "json", text if nested(value) else value, None
+        except (ValueError, RecursionError):
+            problem = f"the reply is not JSON: {_short(text)}" if kind else None
+            return "text", text, problem
+    whole = text if isinstance(body, bytes) else body
+    if kind == "text/html" and documented is not None and "json" in documented:
+        return "text", whole, f"the reply is a web page instead of JSON: {_short(text)}"
+    return "text", whole, None
+
+
+def decoded(body: bytes, encoding: str | None) -> str:
+    """A body as text, also where the service names an encoding that there isn't."""
+    try:
+        return body.decode(encoding or "utf-8", "replace")
+    except (LookupError, ValueError):
+        return body.decode("utf-8", "replace")
+
+
+_NO_TEXT = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
+"""Encodings of Python that no service writes a text in; some take quadratic time."""
+
+_AS_BYTES = ("ascii", "iso8859", "utf-8", "utf-16", "utf-32", "cp125")
+"""Encodings in which a secret looks as it does in UTF-8, -16, -32 or Latin 1 (if it has but ASCII, in the others)."""
+
+
+def charset(encoding: str | None) -> str | None:
+    """An encoding that a service names; None instead of one that texts are not written in."""
+    try:
+        return None if encoding is None or codecs.lookup(encoding).name in _NO_TEXT else encoding
+    except (LookupError, ValueError):
+        return encoding
+
+
+def reads_as_bytes(encoding: str) -> bool:
+    """Whether a secret can be found in an encoded text as it is; also where there is no such encoding."""
+    try:
+        b"".decode(encoding)
+        return codecs.lookup(encoding).name.startswith(_AS_BYTES)
+    except (LookupError, ValueError):
+        return True
+
+
+def recoded(parts: Iterable[bytes], given: str, wanted: str) -> Iterator[bytes]:
+    """The same text in another encoding; what can't be read or written there is replaced."""
+    decoder = codecs.getincrementaldecoder(given)("replace")
+    encoder = codecs.getincrementalencoder(wanted)("replace")
+    for part in parts:
+        yield encoder.encode(decoder.decode(part))
+    yield encoder.encode(decoder.decode(b"", True), True)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that a service asks to wait; None if it names none."""
+    text = header(headers, "retry-after")
+    if text is None:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            seconds = email.utils.parsedate_to_datetime(text).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
+    return min(max(0.0, seconds), LONGEST_PAUSE) if not math.isnan(seconds) else None
+
+
+def _short(text: str, length: int = 200) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+_MESSAGE_NAMES = ("message", "error_description", "detail", "description", "title", "reason", "error", "errors", "msg")
+
+
+def service_message(body: object) -> str:
+    """What the service says about an error, wherever in the body it says it."""
+    if isinstance(body, LargeBody):
+        return _short(body.beginning)
+    if isinstance(body, str):
+        return _short(body)
+    if isinstance(body, list):
+        return service_message(body[0]) if body else ""
+    if not isinstance(body, dict):
+        return ""
+    ranked = [name for wanted in _MESSAGE_NAMES for name in body if str(name).lower() == wanted]
+    ranked += [name for name in body if "message" in str(name).lower() and name not in ranked]
+    for name in ranked:
+        found = service_message(body[name])
+        if found:
+            return found
+    return "" if ranked else _short(json.dumps(body))

@@ -1,0 +1,373 @@
+"""Sends one HTTP request and reads its reply, within a time and a size that hold whatever the server does.
+
+`requests` bounds the time between two bytes; a server that drips one byte a second is never stopped by that. Here
+every connection is known, so that a request can be ended from outside by shutting its socket. There is no Session:
+proxies, `.netrc` and cookies play no part, and no redirect is followed. Of the environment only `REQUESTS_CA_BUNDLE`
+counts, which names the certificates to trust.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import re
+import socket
+import threading
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.exceptions import NewConnectionError
+
+from sandbox.body_store import Spool
+from sandbox.egress.deadlines import deadline
+from sandbox.egress.dns import Addresses, RefusedAddressError
+
+__all__ = ["OVER", "Answer", "NoAnswerError", "TooLargeError", "Transport"]
+
+CHUNK = 16 * 1024
+HEADING = 128 * 1024
+"""Bytes of all headers of a reply."""
+
+LINE = 65_537
+"""Bytes of one line; the library refuses a header that reaches them."""
+
+OVER = "the run ended before a reply came"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the server said. `heading` is the size of its headers in bytes; `encoding` as `requests` derives it."""
+
+    status: int
+    reason: str
+    headers: dict[str, str]
+    cookies: dict[str, str]
+    body: Spool
+    encoding: str | None
+    heading: int
+
+
+class NoAnswerError(Exception):
+    """No whole reply came; `kind` is the class of `requests.exceptions` that says why.
+
+    `left`: part of the request may have reached the service.
+    """
+
+    def __init__(self, kind: str, message: str, left: bool = False) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.left = left
+
+
+class UnfitReplyError(http.client.HTTPException):
+    """The reply has a heading that no service sends."""
+
+
+class TooLargeError(Exception):
+    """The reply is larger than allowed; `beginning` is how it begins, `status` its status."""
+
+    def __init__(self, status: int, beginning: bytes) -> None:
+        super().__init__("the reply is too large")
+        self.status = status
+        self.beginning = beginning
+
+
+class Transport:
+    """The connections of one broker; `send` may be called from several threads. `addresses` says where names lead."""
+
+    def __init__(self, addresses: Addresses) -> None:
+        self._owners: weakref.WeakKeyDictionary[socket.socket, int] = weakref.WeakKeyDictionary()
+        self._left: set[int] = set()
+        self._lock = threading.Lock()
+        self._cancelled = False
+        self._addresses = addresses
+        self._adapter: _Adapter | None = None
+        self._authorities: str | bool = os.environ.get("REQUESTS_CA_BUNDLE") or True
+
+    def send(self, request: requests.PreparedRequest, *, seconds: float, limit: int) -> Answer:
+        """Send once and read the whole reply.
+
+        Args:
+            seconds: Most time for all of it. limit: Most bytes of the unpacked body.
+        Raises: NoAnswerError, TooLargeError.
+        """
+        expired = threading.Event()
+        thread = threading.get_ident()
+        self._left.discard(thread)
+
+        def expire() -> None:
+            expired.set()
+            self._shut(thread)
+
+        try:
+            if self._cancelled:
+                raise NoAnswerError("ConnectionError", OVER)
+            timeout = (max(seconds, 0.001), max(seconds, 0.001))
+            with deadline(seconds, expire):
+                response = self._connections().send(request, stream=True, timeout=timeout, verify=self._authorities)
+                with response:
+                    _check_coding(response)
+                    body = self._read(response, limit)
+        except requests.RequestException as error:
+            if self._cancelled:
+                raise NoAnswerError("ConnectionError", OVER, thread in self._left) from None
+            if expired.is_set() or isinstance(error, requests.Timeout):
+                raise NoAnswerError("ReadTimeout", _late(seconds), thread in self._left) from None
+            raise NoAnswerError(type(error).__name__, _said(error), thread in self._left) from None
+        except (OSError, ValueError) as error:  # a socket that was shut under the library's hands
+            kind = "ReadTimeout" if expired.is_set() else "ConnectionError"
+            why = OVER if self._cancelled else f"the connection broke: {error}"
+            raise NoAnswerError(kind, why, thread in self._left) from None
+        if expired.is_set():
+            raise NoAnswerError("ReadTimeout", _late(seconds), left=True)
+        return Answer(
+            response.status_code,
+            response.reason or "",
+            dict(response.headers),
+            _cookies(response),
+            body,
+            response.encoding,
+            sum(len(name) + len(value) for name, value in response.raw.headers.items()),
+        )
+
+    def cancel(self) -> None:
+        """End every request that is under way, and refuse further ones."""
+        self._cancelled = True
+        self._shut(None)
+
+    def close(self) -> None:
+        """Give all connections back."""
+        if self._adapter is not None:
+            self._adapter.close()
+
+    def _connections(self) -> _Adapter:
+        """Made for the first request: many a run sends none."""
+        with self._lock:
+            if self._adapter is None:
+                self._adapter = _Adapter(self._own, self._leave, self._addresses)
+            return self._adapter
+
+    def _read(self, response: requests.Response, limit: int) -> Spool:
+        body = Spool()
+        try:
+            for part in response.iter_content(CHUNK):
+                body.write(part)
+                if body.size > limit:
+                    raise TooLargeError(response.status_code, next(body.parts()))
+        except BaseException:
+            body.close()
+            raise
+        return body
+
+    def _own(self, connection: socket.socket) -> None:
+        """A thread has taken this connection into use."""
+        with self._lock:
+            self._owners[connection] = threading.get_ident()
+        if self._cancelled:
+            self._shut(None)
+
+    def _leave(self) -> None:
+        """This thread's request begins to leave."""
+        self._left.add(threading.get_ident())
+
+    def _shut(self, thread: int | None) -> None:
+        with self._lock:
+            owned = [connection for connection, owner in self._owners.items() if thread in (None, owner)]
+        for connection in owned:
+            with contextlib.suppress(OSError):  # it may be closed already
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)  # of the plain socket, also below TLS
+
+
+class _Adapter(HTTPAdapter):
+    """The library's adapter, with connections that tell who uses them."""
+
+    def __init__(self, own: Any, leave: Any, addresses: Addresses) -> None:
+        self._own = own
+        self._leave = leave
+        self._addresses = addresses
+        self._adapter: _Adapter | None = None
+        super().__init__(max_retries=0)
+
+    def init_poolmanager(self, *args: Any, **options: Any) -> None:
+        super().init_poolmanager(*args, **options)
+        self.poolmanager.pool_classes_by_scheme = {
+            "http": _pool(HTTPConnectionPool, HTTPConnection, self._own, self._leave, self._addresses),
+            "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._own, self._leave, self._addresses),
+        }
+
+
+def _late(seconds: float) -> str:
+    return f"no whole reply within {seconds:.3g} s"
+
+
+def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: Addresses) -> Any:
+    class Pool(pool):  # type: ignore[misc]
+        def _make_request(self, conn: Any, method: str, url: str, **options: Any) -> Any:
+            return super()._make_request(conn, method, _Target(url), **options)
+
+    class Connection(connection):  # type: ignore[misc]
+        response_class = _Reply
+        _twin: socket.socket | None = None
+
+        def _new_conn(self) -> Any:
+            """A socket to one of the addresses that the name was found to have; the name itself stays in use for TLS
+            and the Host header."""
+            name = self._dns_host  # type: ignore[has-type]
+            try:
+                found = addresses.of(name, self.port)
+                for left, address in zip(range(len(found), 0, -1), found, strict=True):
+                    self._dns_host = address
+                    try:
+                        return self._watched(super()._new_conn())
+                    except NewConnectionError:
+                        if left == 1:
+                            raise
+            except OSError as error:
+                raise NewConnectionError(self, str(error)) from error
+            finally:
+                self._dns_host = name
+
+        def _watched(self, plain: socket.socket) -> socket.socket:
+            """A socket that can be shut already while TLS is being agreed upon, which takes the socket itself away."""
+            self._twin = plain.dup()
+            own(self._twin)
+            return plain
+
+        def connect(self) -> None:
+            try:
+                super().connect()
+            finally:
+                if self._twin is not None:
+                    self._twin.close()
+            own(self.sock)
+
+        def request(self, method: str, url: str, *args: Any, **options: Any) -> None:
+            if self.sock is not None:  # kept alive from an earlier request, perhaps of another thread
+                own(self.sock)
+            super().request(method, url.whole if isinstance(url, _Target) else url, *args, **options)
+
+        def send(self, data: Any) -> None:
+            if self.sock is None:  # as the library does; until there is a connection nothing has left
+                self.connect()
+            leave()
+            super().send(data)
+
+    return type(pool.__name__, (Pool,), {"ConnectionCls": Connection})
+
+
+class _Target(str):
+    """What a request asks for, as the library may log it: without its query, in which there may be a key."""
+
+    __slots__ = ("whole",)
+    whole: str
+
+    def __new__(cls, whole: str) -> _Target:
+        target = super().__new__(cls, whole.partition("?")[0])
+        target.whole = whole
+        return target
+
+
+class _Reply(http.client.HTTPResponse):
+    """A reply whose headers, all together, and lines between chunks have a size.
+
+    What stands among its headers and is none is dropped: the library would write it, which may be an echo of the
+    request, into a log.
+    """
+
+    fp: Any
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fp = _Lines(self.fp)
+
+    def begin(self) -> None:
+        lines = self.fp
+        super().begin()
+        lines.heading = False
+        self.msg.set_payload("")
+        self.msg.defects = []
+
+
+class _Lines:
+    """A file that gives no endless lines; while it reads a heading, no endless heading."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._size = 0
+        self.heading = True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def readline(self, limit: int = -1) -> bytes:
+        line: bytes = self._file.readline(limit if 0 <= limit < LINE else LINE)
+        if len(line) >= LINE:
+            raise UnfitReplyError(f"the reply has a line of more than {LINE} bytes")
+        self._size += len(line) if self.heading else 0
+        if self._size > HEADING:
+            raise UnfitReplyError(f"the headers of the reply are larger than the {HEADING} bytes allowed")
+        return line
+
+
+def _check_coding(response: requests.Response) -> None:
+    """Refuse a body that is packed in a way that was not asked for: what is in it could not be looked through."""
+    codings = response.headers.get("Content-Encoding", "").lower().replace(" ", "").split(",")
+    unasked = [coding for coding in codings if coding not in ("", "identity", "gzip", "x-gzip", "deflate")]
+    if unasked:
+        text = f"the reply is packed as {unasked[0][:50]}, and only gzip and deflate were asked for"
+        raise NoAnswerError("ContentDecodingError", text, left=True)
+
+
+def _cookies(response: requests.Response) -> dict[str, str]:
+    values = {}
+    for line in response.raw.headers.getlist("Set-Cookie"):
+        name, sign, value = line.partition(";")[0].partition("=")
+        name, value = name.strip(), value.strip()
+        if name and sign:
+            values[name] = value.replace('\\"', "") if value[:1] == value[-1:] == '"' else value
+    return values
+
+
+def _said(error: requests.RequestException) -> str:
+    """The innermost reason, without the names of objects that the library wraps around it."""
+    text = str(error)
+    ours = _cause(error)
+    if ours is not None:
+        return str(ours)
+    if isinstance(error, requests.exceptions.SSLError):
+        reason = re.search(r"\] (.+?) \(_ssl", text)
+        return f"no secure connection: {reason[1] if reason else text}"
+    for sign, meaning in _MEANINGS.items():
+        if sign in text:
+            return meaning
+    return text
+
+
+def _cause(error: BaseException) -> BaseException | None:
+    """The error of ours that the library has wrapped in its own."""
+    waiting: list[object] = [error]
+    for _ in range(50):
+        one = waiting.pop(0) if waiting else None
+        if isinstance(one, (RefusedAddressError, UnfitReplyError)):
+            return one
+        if isinstance(one, BaseException):
+            waiting += [*one.args, getattr(one, "reason", None), one.__cause__, one.__context__]
+    return None
+
+
+_MEANINGS = {
+    "Connection refused": "connection refused",
+    "Name or service not known": "no such host",
+    "Temporary failure in name resolution": "no such host",
+    "No address associated with hostname": "no such host",
+    "Network is unreachable": "network is unreachable",
+    "Remote end closed connection without response": "the server closed the connection without a reply",
+    "Connection reset by peer": "the server reset the connection",
+    "IncompleteRead": "the reply broke off",
+}

@@ -1,0 +1,1 @@
+"""Calls written down before they leave, so that no write is sent twice."""

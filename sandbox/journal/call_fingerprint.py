@@ -1,0 +1,91 @@
+"""When two calls are the same call: by tool and by what is really sent, in whatever style the program wrote them.
+
+Only what the service acts on counts. Credentials do not, nor headers that differ from one sending to the next.
+"""
+
+# ruff: noqa: SIM905 - word lists read better than quoted ones
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping, Sequence
+from urllib.parse import parse_qsl, unquote
+
+from protocols.model import Parameter, Tool
+from sandbox.body_store import KEPT
+
+__all__ = ["SAFE", "call_key", "idempotency_header"]
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+"""Methods of reads; every other one is a write."""
+
+_VOLATILE = frozenset(
+    "accept accept-charset accept-encoding accept-language authorization cache-control content-encoding content-length "
+    "content-type cookie date idempotency-key if-modified-since if-none-match pragma referer request-id traceparent "
+    "tracestate user-agent x-correlation-id x-idempotency-key x-request-id x-requested-with x-trace-id".split()
+)
+
+
+def call_key(
+    method: str,
+    tool: Tool | None,
+    base: str,
+    path: str,
+    query: Sequence[tuple[str, str]],
+    headers: Mapping[str, str],
+    body: bytes | None,
+    *,
+    redirects: bool = True,
+    hidden: Collection[tuple[str, str]] = (),
+) -> str:
+    """The same text (sha256, in hex) for calls that ask for the same, another one for all others.
+
+    Args:
+        base: Where the path begins; it counts only for a call without a tool.
+        path: Percent-encoded. query: Pairs, not encoded; only the order of equal names counts.
+        redirects: Whether they are followed, where that changes what a read gives.
+        hidden: Places of credentials: ("header" or "query", name in lower case).
+    """
+    kind = next((value for name, value in headers.items() if name.lower() == "content-type"), "")
+    skipped = {name for place, name in hidden if place == "header"} | _VOLATILE
+    if (key := idempotency_header(tool)) is not None:
+        skipped |= {key.name.lower()}
+    asked = [
+        method,
+        tool.name if tool is not None else base,
+        [unquote(part) for part in path.split("/")],
+        sorted(
+            ([name, value] for name, value in query if ("query", name.lower()) not in hidden), key=lambda pair: pair[0]
+        ),
+        sorted([name.lower(), value] for name, value in headers.items() if name.lower() not in skipped),
+        _content(body, kind.partition(";")[0].strip().lower()),
+        redirects or method not in SAFE,
+    ]
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
+def _content(body: bytes | None, kind: str) -> list[object]:
+    """A body in a form of its own: JSON and forms by what they say, all others (and large ones) by their bytes."""
+    if not body:
+        return []
+    if len(body) <= KEPT:
+        if kind == "application/x-www-form-urlencoded":
+            pairs = parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True)
+            return ["form", sorted(pairs, key=lambda pair: pair[0])]
+        try:
+            return ["json", json.loads(body)]
+        except (ValueError, RecursionError):
+            pass
+    return ["bytes", hashlib.sha256(body).hexdigest()]
+
+
+def idempotency_header(tool: Tool | None) -> Parameter | None:
+    """The header in which the operation takes an idempotency key, if it documents one."""
+    for parameter in tool.parameters if tool is not None else ():
+        name = parameter.name.lower().replace("_", "-")
+        said = f"{parameter.description} {parameter.schema.get('description', '')}".lower()
+        known = name in ("idempotency-key", "x-idempotency-key")
+        if parameter.location == "header" and (known or (name == "x-request-id" and "idempoten" in said)):
+            return parameter
+    return None

@@ -1,0 +1,1 @@
+"""What a program may say, and what stands for the modules that it imports."""

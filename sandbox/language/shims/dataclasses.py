@@ -1,0 +1,165 @@
+"""Stand-ins for `dataclasses` and `pprint`, which read and set attributes by the names of fields.
+
+The names of fields are up to the program, so they are held to the rules, and values are read through the guards.
+"""
+
+from __future__ import annotations
+
+import itertools
+from types import GenericAlias, ModuleType
+
+from sandbox.language import guards
+from sandbox.language.names import is_dunder, is_plain, refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+__all__ = ["dataclasses_parts", "pprint_parts"]
+
+_FIELDS = "__dataclass_fields__"
+_PASSING_ON = (GenericAlias, ModuleType, super)
+"""Classes whose instances show the attributes of something else."""
+
+
+def dataclasses_parts(real: ModuleType) -> dict[str, object]:
+    """What a program gets in place of parts of `dataclasses`; the real module uses the same."""
+    slot = real.Field.name
+
+    def rename(field: object, name: object) -> None:
+        if name is not None and not (type(name) is str and name.isidentifier()):  # it becomes source text
+            raise TypeError(f"{name!r} is not a field name")
+        slot.__set__(field, name)
+
+    def dataclass(cls: Any = None, /, *, match_args: bool = True, **options: object) -> object:
+        def decorate(cls: Any) -> object:
+            _check_class(cls, real)
+            made = real.dataclass(cls, match_args=False, **options)
+            if match_args and "__match_args__" not in vars(made):
+                fields = (f for f in made.__dataclass_fields__.values() if f._field_type is not real._FIELD_CLASSVAR)
+                names = [field.name for field in fields if field.init and not field.kw_only]
+                type.__setattr__(made, "__match_args__", tuple(itertools.takewhile(is_plain, names)))
+            return made
+
+        return decorate if cls is None else decorate(cls)
+
+    def no_subclass(cls: type, /, **options: object) -> None:
+        raise TypeError("cannot change class 'Field': it has no subclasses here")
+
+    def declared(target: object) -> dict[str, Any] | None:
+        """The fields of a dataclass of the program, or of an instance of one; None for anything else."""
+        kind = target if guards.is_own_class(target) else type(target)
+        if not guards.is_own_class(kind) or issubclass(kind, _PASSING_ON):
+            return None
+        found = next((vars(base)[_FIELDS] for base in type.mro(kind) if _FIELDS in vars(base)), None)
+        return found if type(found) is dict else None
+
+    def instance_fields(target: object, what: str) -> list[Any]:
+        found = None if guards.is_own_class(target) else declared(target)
+        if found is None:
+            raise TypeError(f"{what}() should be called on dataclass instances of the program's own classes")
+        return [field for field in found.values() if field._field_type is real._FIELD]
+
+    def fields(class_or_instance: object) -> tuple[object, ...]:
+        found = declared(class_or_instance)
+        if found is None:
+            raise TypeError("must be called with a dataclass type or instance of the program's own")
+        return tuple(field for field in found.values() if field._field_type is real._FIELD)
+
+    def is_dataclass(obj: object) -> bool:
+        return declared(obj) is not None
+
+    def converted(value: Any, make: Callable[[list[tuple[str, object]]], object]) -> object:
+        if not guards.is_own_class(value) and declared(value) is not None:
+            parts = [(field.name, guards.read(value, field.name)) for field in instance_fields(value, "asdict")]
+            return make([(name, converted(part, make)) for name, part in parts])
+        kind: Any = type(value)
+        if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+            return kind(*[converted(part, make) for part in value])
+        if issubclass(kind, (list, tuple)):
+            return kind(converted(part, make) for part in value)
+        if issubclass(kind, dict):
+            pairs = ((converted(key, make), converted(part, make)) for key, part in value.items())
+            if hasattr(kind, "default_factory"):
+                return kind(value.default_factory, pairs)
+            return kind(pairs)
+        return real.copy.deepcopy(value)
+
+    def asdict(obj: object, *, dict_factory: Callable[[list[tuple[str, object]]], object] = dict) -> object:
+        instance_fields(obj, "asdict")
+        return converted(obj, dict_factory)
+
+    def astuple(obj: object, *, tuple_factory: Callable[[list[object]], object] = tuple) -> object:
+        instance_fields(obj, "astuple")
+        return converted(obj, lambda parts: tuple_factory([part for _, part in parts]))
+
+    def replace(obj: Any, /, **changes: object) -> object:
+        instance_fields(obj, "replace")
+        for field in (declared(obj) or {}).values():
+            if field._field_type is real._FIELD_CLASSVAR:
+                continue
+            if not field.init:
+                if field.name in changes:
+                    text = f"field {field.name} is declared with init=False, it cannot be specified with replace()"
+                    raise ValueError(text)
+                continue
+            if field.name not in changes:
+                if field._field_type is real._FIELD_INITVAR and field.default is real.MISSING:
+                    raise ValueError(f"InitVar {field.name!r} must be specified with replace()")
+                changes[field.name] = guards.read(obj, field.name)
+        kind: Any = type(obj)
+        return kind(**changes)
+
+    parts: dict[str, object] = {
+        "asdict": asdict,
+        "astuple": astuple,
+        "fields": fields,
+        "is_dataclass": is_dataclass,
+        "replace": replace,
+    }
+    real.Field.name = property(slot.__get__, rename)
+    real.Field.__init_subclass__ = classmethod(no_subclass)
+    vars(real).update(parts)
+    return {**parts, "dataclass": dataclass}
+
+
+def _check_class(cls: Any, real: ModuleType) -> None:
+    """Raises: TypeError: The decorator would change or read what is not the program's own."""
+    if not guards.is_own_class(cls) or issubclass(cls, _PASSING_ON):
+        raise guards.unchangeable(cls)
+    declared = vars(cls).get("__annotations__", {})
+    if type(declared) is not dict:
+        raise guards.unchangeable(cls)
+    for name in (*declared, *_inherited(cls, real)):
+        if type(name) is not str or not name.isidentifier() or is_dunder(name) or refusal(name) is not None:
+            raise TypeError(f"{name!r} is not a field name")
+        if name in ("format", "format_map", "obj") and issubclass(cls, (str, AttributeError)):
+            raise TypeError(f"{name!r} is not a field name of a {cls.__mro__[1].__name__}; choose another one")
+
+
+def _inherited(cls: type, real: ModuleType) -> Iterator[object]:
+    """The names of the fields of the classes that a class derives from."""
+    for base in cls.__mro__[1:]:
+        held: Mapping[str, Any] = vars(base).get(_FIELDS, {})
+        if type(held) is not dict or any(type(field) is not real.Field for field in held.values()):
+            raise guards.unchangeable(base)
+        yield from held
+        yield from (field.name for field in held.values())
+
+
+def pprint_parts(real: ModuleType) -> dict[str, object]:
+    """Nothing in place of parts of `pprint`, whose printer shows the fields of the program's own dataclasses only."""
+    printer = real.PrettyPrinter
+    shown = printer._pprint_dataclass
+
+    def fields(self: Any, value: object, stream: Any, *rest: Any) -> None:
+        if guards.is_own(value) and not issubclass(type(value), _PASSING_ON):
+            shown(self, value, stream, *rest)
+        else:
+            stream.write(repr(value))
+
+    printer._pprint_dataclass = fields
+    for name in ("isreadable", "isrecursive"):
+        setattr(printer, name, guards.of_its_class(printer, getattr(printer, name)))
+    return {}

@@ -1,0 +1,403 @@
+"""Builds the stand-ins for standard modules: their public functions and classes, without what `WITHOUT` names.
+
+A facade is a module object of its own, so that nothing leads from it to the module it stands for, and no import of a
+submodule slips in. What takes the name of an attribute as text asks the guards here.
+"""
+
+# ruff: noqa: SIM905 - word lists read better than quoted ones
+
+from __future__ import annotations
+
+import importlib
+import sys
+from _thread import RLock
+from types import FunctionType, ModuleType, TracebackType
+
+from sandbox.language import guards
+from sandbox.language.names import is_dunder
+from sandbox.language.shims import clock, tasks
+from sandbox.language.shims.catalogue import MODULES, PACKAGES, WITHOUT
+from sandbox.language.shims.dataclasses import dataclasses_parts, pprint_parts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+__all__ = ["Library"]
+
+
+class Library:
+    """All modules of one program. `sources` gives the ones that are ours from end to end, such as `requests`."""
+
+    def __init__(self, sources: Mapping[str, Callable[[], dict[str, object]]], dial: clock.Clock | None) -> None:
+        self._sources = {**_OURS, **sources}
+        self._dial = dial
+        self._facades: dict[str, ModuleType] = {}
+        self._replaced: dict[str, dict[str, object]] = {}
+        self._building = RLock()  # threads of the program may import, too
+
+    def importer(
+        self,
+        name: str,
+        globals: object = None,
+        locals: object = None,
+        fromlist: tuple[str, ...] | None = (),
+        level: int = 0,
+    ) -> ModuleType:
+        """What an import statement calls. Raises: ImportError, ModuleNotFoundError."""
+        if name in _INTERNAL:
+            importlib.import_module(name)
+            return ModuleType(name)  # C code takes the real one from sys.modules, a program gets this empty one
+        if level or (name not in MODULES and name not in PACKAGES):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        with self._building:
+            module = self._facade(name)
+        if not fromlist:
+            return self._facades[name.partition(".")[0]]
+        for wanted in fromlist:
+            if wanted not in vars(module):  # without this, Python would look into sys.modules
+                raise ImportError(f"cannot import name {wanted!r} from {name!r}", name=name)
+        return module
+
+    def _facade(self, name: str) -> ModuleType:
+        if name not in self._facades:
+            facade = self._facades[name] = ModuleType(name)
+            if name in MODULES:
+                vars(facade).update(self._sources[name]() if name in self._sources else _public(name))
+            for loaded in _REPLACED.keys() & sys.modules.keys() - self._replaced.keys():
+                self._replaced[loaded] = _REPLACED[loaded](sys.modules[loaded])  # also what comes with another module
+            vars(facade).update(self._replaced.get(name, {}))
+            if self._dial is not None:
+                vars(facade).update(clock.replacements(name, self._dial))
+            for part in sorted(MODULES):
+                if name in PACKAGES and part.startswith(f"{name}."):
+                    self._facade(part)
+            package, _, last = name.rpartition(".")
+            if package:
+                vars(self._facade(package))[last] = facade
+        return self._facades[name]
+
+
+_INTERNAL = frozenset({"_strptime", "copyreg", "warnings"})
+"""Modules that C code of the interpreter imports in the program's name, as `datetime.strptime` does."""
+
+
+def _public(name: str) -> dict[str, object]:
+    module = importlib.import_module(name)
+    names: Iterable[str] = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
+    without = WITHOUT.get(name, set())
+    facade = {n: getattr(module, n) for n in names if n not in without}
+    facade = {n: value for n, value in facade.items() if not isinstance(value, ModuleType)}
+    facade["__doc__"] = module.__doc__
+    return facade
+
+
+# Modules that are ours
+
+
+def _io() -> dict[str, object]:
+    import io
+
+    return {"StringIO": io.StringIO, "BytesIO": io.BytesIO, "SEEK_SET": 0, "SEEK_CUR": 1, "SEEK_END": 2}
+
+
+def _sys() -> dict[str, object]:
+    return {
+        "argv": ["program.py"],
+        "byteorder": sys.byteorder,
+        "exit": sys.exit,
+        "float_info": sys.float_info,
+        "getrecursionlimit": sys.getrecursionlimit,
+        "getsizeof": sys.getsizeof,
+        "implementation": sys.implementation,
+        "maxsize": sys.maxsize,
+        "maxunicode": sys.maxunicode,
+        "platform": sys.platform,
+        "setrecursionlimit": _set_recursion_limit,
+        "stderr": sys.stderr,
+        "stdin": sys.stdin,
+        "stdout": sys.stdout,
+        "version": sys.version,
+        "version_info": sys.version_info,
+    }
+
+
+def _set_recursion_limit(limit: int) -> None:
+    sys.setrecursionlimit(min(limit, 20_000))  # deeper, C code that recurses would crash the process
+
+
+def _future() -> dict[str, object]:
+    import __future__
+
+    return {name: getattr(__future__, name) for name in __future__.all_feature_names}
+
+
+_MOST_WORKERS = 64
+
+
+def _futures() -> dict[str, object]:
+    import concurrent.futures as futures
+    import threading
+    from concurrent.futures.thread import ThreadPoolExecutor as Real
+
+    class ThreadPoolExecutor(Real):
+        """The real one with a bounded number of threads, which also says which of its tasks a call comes from (`map`
+        submits, too)."""
+
+        def __init__(self, max_workers: int | None = None, *args: Any, **kwargs: Any) -> None:
+            most = min(max_workers, _MOST_WORKERS) if isinstance(max_workers, int) else max_workers
+            super().__init__(most, *args, **kwargs)
+
+        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+            return super().submit(tasks.numbered(fn), *args, **kwargs)
+
+    ThreadPoolExecutor.__qualname__, ThreadPoolExecutor.__module__ = Real.__qualname__, Real.__module__
+    threading.stack_size(2 * 1024 * 1024)  # of the address space that a program may use
+    names = "ALL_COMPLETED FIRST_COMPLETED FIRST_EXCEPTION CancelledError Future TimeoutError as_completed wait".split()
+    return {**{name: getattr(futures, name) for name in names}, "ThreadPoolExecutor": ThreadPoolExecutor}
+
+
+_OURS: dict[str, Callable[[], dict[str, object]]] = {
+    "__future__": _future,
+    "concurrent.futures": _futures,
+    "io": _io,
+    "sys": _sys,
+}
+
+
+# What is replaced, or changed in the real module, because it would lead out. A class that the rest of its module needs
+# is changed in place: a program reaches it from any object anyhow.
+
+
+def _abc(real: ModuleType) -> dict[str, object]:
+    register = real.ABCMeta.register
+
+    def checked(cls: type, subclass: type) -> type:
+        """Register a member, as the library does while it is loaded and a program with its own classes."""
+        by_program = sys._getframe(1).f_globals.get("__name__") == guards.OWN
+        if (by_program or guards.is_own_class(subclass)) and not guards.is_own_class(cls):
+            raise guards.unchangeable(cls)
+        return register(cls, subclass)  # type: ignore[no-any-return]
+
+    real.ABCMeta.register = checked
+    return {"ABCMeta": guards.ABC_META}
+
+
+def _collections(real: ModuleType) -> dict[str, object]:
+    def template(method: str) -> Callable[..., object]:
+        return lambda self, /, *args, **options: guards.read(self.data, method)(*args, **options)  # type: ignore[operator]
+
+    def copied(self: Any) -> object:
+        kind: Any = type(self)
+        made = kind.__new__(kind)
+        if type(made) is not kind:  # the attributes of another would be set
+            raise TypeError(f"cannot copy {kind.__name__}: it makes a {type(made).__name__}")
+        vars(made).update({**vars(self), "data": self.data[:] if isinstance(self.data, list) else self.data.copy()})
+        return made
+
+    real.UserDict.__copy__ = real.UserList.__copy__ = copied
+    real.UserString.format, real.UserString.format_map = template("format"), template("format_map")
+    return {}
+
+
+def _contextlib(real: ModuleType) -> dict[str, object]:
+    base: Any = real.AbstractContextManager
+
+    def redirection(stream: str) -> type:
+        """The class without the attribute `_stream`, by which a subclass could name anything in sys."""
+
+        class Redirection(base):  # type: ignore[misc]
+            def __init__(self, new_target: object) -> None:
+                self._new_target = new_target
+                self._old_targets: list[object] = []
+
+            def __enter__(self) -> object:
+                self._old_targets.append(getattr(sys, stream))
+                setattr(sys, stream, self._new_target)
+                return self._new_target
+
+            def __exit__(self, *error: object) -> None:
+                setattr(sys, stream, self._old_targets.pop())
+
+        Redirection.__name__ = Redirection.__qualname__ = f"redirect_{stream}"
+        Redirection.__module__ = "contextlib"
+        return Redirection
+
+    return {"redirect_stderr": redirection("stderr"), "redirect_stdout": redirection("stdout")}
+
+
+def _copy(real: ModuleType) -> dict[str, object]:
+    reconstruct = real._reconstruct
+
+    def checked(original: object, memo: object, make: Any, *rest: Any, **options: object) -> object:
+        state = rest[1] if len(rest) > 1 else None
+        slots = state[1] if isinstance(state, tuple) and len(state) == 2 else None
+        if slots is not None and any(type(name) is not str or is_dunder(name) for name in slots):  # they would be set
+            raise TypeError(f"cannot copy {type(original).__name__}: its state has names that are not plain")
+
+        def made(*args: object) -> object:
+            copied = make(*args)
+            if guards.is_own(original) and type(copied) is not type(original):  # another's attributes would be set
+                raise TypeError(f"cannot copy {type(original).__name__}: it makes a {type(copied).__name__}")
+            return copied
+
+        return reconstruct(original, memo, made, *rest, **options)
+
+    vars(real)["_reconstruct"] = checked
+    return {}
+
+
+def _enum(real: ModuleType) -> dict[str, object]:
+    create = real.EnumType._create_
+
+    def checked(cls: type, class_name: str, names: Any = None, **options: object) -> object:
+        names = () if names is None else names
+        if isinstance(names, str):
+            names = names.replace(",", " ").split()
+        if isinstance(names, (list, tuple)) and names and isinstance(names[0], str):
+            members = names = [str.__str__(name) for name in names]
+        else:
+            pairs = [(item, names[item]) if isinstance(item, str) else item for item in names]
+            names = [(str.__str__(name), value) for name, value in pairs]
+            members = [name for name, _ in names]
+        for name in members:
+            if is_dunder(name):  # it would become an attribute of the class
+                raise ValueError(f"{name!r} is not allowed as the name of a member")
+        return create(cls, class_name, names, **{**options, "module": options.get("module") or guards.OWN})
+
+    real.EnumType._create_ = checked
+    return {}
+
+
+def _functools(real: ModuleType) -> dict[str, object]:
+    made_here = (real.partial, real._lru_cache_wrapper)
+
+    def update_wrapper(wrapper: Any, wrapped: object) -> object:
+        if not (guards.is_own(wrapper) or isinstance(wrapper, made_here)):
+            raise guards.unchangeable(wrapper)
+        real.update_wrapper(wrapper, wrapped, updated=())
+        if isinstance(wrapped, (FunctionType, *made_here)):  # of a class, the entries would be more than its attributes
+            vars(wrapper).update({name: value for name, value in vars(wrapped).items() if not is_dunder(name)})
+        return wrapper
+
+    def wraps(wrapped: object) -> Callable[[object], object]:
+        return lambda wrapper: update_wrapper(wrapper, wrapped)
+
+    def total_ordering(cls: type) -> object:
+        if not guards.is_own_class(cls):
+            raise guards.unchangeable(cls)
+        return real.total_ordering(cls)
+
+    get = real.cached_property.__get__
+
+    def cached(self: object, instance: object, owner: object = None) -> object:
+        if instance is not None and not guards.is_own(instance):  # it reads what stands there under any name
+            raise guards.unchangeable(instance)
+        return get(self, instance, owner)
+
+    real.cached_property.__get__ = cached
+    return {"total_ordering": total_ordering, "update_wrapper": update_wrapper, "wraps": wraps}
+
+
+def _logging(real: ModuleType) -> dict[str, object]:
+    def basic_config(**options: object) -> None:
+        if options.get("filename"):
+            raise ValueError("there are no files; log to stderr, or to stdout with stream=sys.stdout")
+        real.basicConfig(**options)
+
+    def formatted(self: Any, record: Any) -> object:
+        return guards.read(self._fmt, "format")(**{**(self._defaults or {}), **vars(record)})  # type: ignore[operator]
+
+    def format_exception(self: object, ei: Any) -> str:
+        """A traceback as the program's own lines; of one that is made up only what it is about."""
+        kind, error, trace = ei if type(ei) is tuple and len(ei) == 3 else (None, None, None)
+        lines = []
+        while type(trace) is TracebackType:
+            code = trace.tb_frame.f_code
+            if trace.tb_frame.f_globals.get("__name__") == guards.OWN:
+                lines.append(f"  line {trace.tb_lineno}, in {code.co_name}")
+            trace = trace.tb_next
+        head = ["Traceback (most recent call last):", *lines] if lines else []
+        name = kind.__name__ if isinstance(kind, type) else "None"
+        return "\n".join([*head, f"{name}: {error}" if error is not None else name])
+
+    def find_caller(self: object, stack_info: bool = False, stacklevel: int = 1) -> tuple[str, int, str, str | None]:
+        """Where in the program it was logged; the files of the library are nobody's business."""
+        frame: Any = sys._getframe(1)
+        while frame is not None and frame.f_globals.get("__name__") != guards.OWN:
+            frame = frame.f_back
+        line, name = (frame.f_lineno, frame.f_code.co_name) if frame is not None else (0, "(unknown function)")
+        return "program.py", line, name, f"Stack: line {line}, in {name}" if stack_info else None
+
+    def plain_names(names: Any) -> None:
+        for name in dict(names):
+            if type(name) is not str or name.startswith("_"):
+                raise KeyError(f"{name!r} is not allowed in a log record")
+
+    make_log_record, make_record = real.makeLogRecord, real.Logger.makeRecord
+
+    def checked_log_record(values: Any) -> object:
+        plain_names(values)
+        return make_log_record(dict(values))
+
+    def checked_record(self: object, *values: Any, **options: Any) -> object:
+        extra = options.get("extra", values[8] if len(values) > 8 else None)
+        plain_names(extra or {})
+        return make_record(self, *values, **options)
+
+    default = real.Formatter()
+
+    def format_record(self: Any, record: object) -> object:
+        return guards.read(self.formatter or default, "format")(record)  # type: ignore[operator]
+
+    def format_records(self: Any, records: Any) -> str:
+        line: Any = guards.read(self.linefmt, "format")
+        return "".join([self.formatHeader(records), *map(line, records), self.formatFooter(records)])
+
+    real.Handler.format, real.BufferingFormatter.format = format_record, format_records
+    real.StreamHandler.emit = guards.of_its_class(real.StreamHandler, real.StreamHandler.emit)
+    real.StrFormatStyle._format = formatted
+    real.Formatter.formatException = format_exception
+    real.Logger.findCaller = find_caller
+    real.Logger.makeRecord = checked_record
+    vars(real)["makeLogRecord"] = checked_log_record
+    return {"basicConfig": basic_config, "makeLogRecord": checked_log_record}
+
+
+def _operator(real: ModuleType) -> dict[str, object]:
+    def attrgetter(*names: str) -> Callable[[object], object]:
+        def follow(target: object, path: str) -> object:
+            for name in path.split("."):
+                target = guards.read(target, name)
+            return target
+
+        if not names:
+            raise TypeError("attrgetter expected 1 argument, got 0")
+        if len(names) == 1:
+            return lambda target: follow(target, names[0])
+        return lambda target: tuple(follow(target, name) for name in names)
+
+    def methodcaller(name: str, /, *args: object, **kwargs: object) -> Callable[[object], object]:
+        return lambda target: guards.read(target, name)(*args, **kwargs)  # type: ignore[operator]
+
+    return {"attrgetter": attrgetter, "methodcaller": methodcaller}
+
+
+def _typing(real: ModuleType) -> dict[str, object]:
+    return {"Type": guards.TYPE}  # the real one holds the real `type`
+
+
+_REPLACED: dict[str, Callable[[ModuleType], dict[str, object]]] = {
+    "abc": _abc,
+    "collections": _collections,
+    "contextlib": _contextlib,
+    "copy": _copy,
+    "dataclasses": dataclasses_parts,
+    "enum": _enum,
+    "functools": _functools,
+    "logging": _logging,
+    "operator": _operator,
+    "pprint": pprint_parts,
+    "typing": _typing,
+}

@@ -1,0 +1,245 @@
+"""Gives out workers: processes that wait behind their walls for one program each.
+
+They are forked from a zygote (see zygote.py), the one process of ours that an interpreter is started for. It runs
+without site packages and without the current folder on its path (`-S -s -P`). Its environment holds one variable, the
+fixed hash seed, which `-I` would ignore. The package `sandbox` is set up there by hand, so that importing the worker
+loads only what the worker itself imports. A few workers are in stock, so that a run finds one ready.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import functools
+import json
+import os
+import queue
+import select
+import signal
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from protocols.errors import SandboxError
+from sandbox.child.syscalls import system_call_filter
+
+__all__ = ["Used", "Worker", "readable_folders", "retire", "take", "warm"]
+
+_BOOT = """
+import sys, types
+package = types.ModuleType("sandbox")
+package.__path__ = [sys.argv[1]]
+sys.modules["sandbox"] = package
+from sandbox.pool.fork_server import main
+main(int(sys.argv[2]))
+"""
+
+
+class Used(NamedTuple):
+    """What a worker used: CPU seconds, and its largest memory in KiB."""
+
+    cpu: float
+    memory: int
+
+
+class _Zygote:
+    """The host's side of a zygote."""
+
+    def __init__(self) -> None:
+        here = str(Path(__file__).resolve().parent.parent)
+        interpreter = getattr(sys, "_base_executable", None) or sys.executable
+        self._lock = threading.Lock()
+        self.host = os.getpid()
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [interpreter, "-S", "-s", "-P", "-c", _BOOT, here, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={"PYTHONHASHSEED": "0"},
+                cwd="/",
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
+
+    def fork(self) -> Worker:
+        """A new worker. Raises: OSError: The zygote is gone."""
+        ours, theirs = socket.socketpair()
+        rules, why_none = system_call_filter()
+        walls: dict[str, object] = {
+            "temporary": tempfile.gettempdir(),
+            "readable": readable_folders(),
+            "filter": rules.hex(),
+            "why_none": why_none,
+        }
+        with theirs:
+            try:
+                (pid,) = self._ask(walls, theirs.fileno())
+            except BaseException:
+                ours.close()
+                raise
+        return Worker(int(pid), ours, self)
+
+    def reap(self, pid: int) -> tuple[int, Used]:
+        """Wait for the end of a worker: its wait status, and what it used. Raises: OSError: The zygote is gone."""
+        status, user, system, memory = self._ask({"reap": pid})
+        return int(status), Used(user + system, int(memory))
+
+    def _ask(self, request: dict[str, object], *descriptors: int) -> list[float]:
+        with self._lock:
+            socket.send_fds(self._control, [json.dumps(request).encode()], list(descriptors))
+            data = b""
+            while not data.endswith(b"\n"):
+                part = self._control.recv(4096)
+                if not part:
+                    raise OSError("the process that starts programs is gone")
+                data += part
+        answer: list[float] = json.loads(data)
+        return answer
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is ours (and not the one of a process that this one was forked from) and still there."""
+        return self.host == os.getpid() and self._process.poll() is None
+
+    def stop(self) -> None:
+        """End it; the workers in stock end by themselves when their sockets do."""
+        self._control.close()
+        if self.host == os.getpid():
+            self._process.kill()
+            self._process.wait()
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A process that waits for its program, and our end of its socket."""
+
+    pid: int
+    socket: socket.socket
+    zygote: _Zygote
+
+    @property
+    def gone(self) -> bool:
+        """Whether it ended while it waited."""
+        poll = select.poll()
+        poll.register(self.socket, select.POLLIN)
+        return bool(poll.poll(0))
+
+    def stop(self, *, wait: bool = False) -> tuple[int, Used | None]:
+        """End the whole process group; gives exit status (negative: signal) and what it used.
+
+        A worker that has said how its program ended is leaving by itself: `wait` gives it a moment.
+        """
+        deadline = time.monotonic() + 0.2
+        poll = select.poll()
+        poll.register(self.socket, select.POLLIN)
+        with contextlib.suppress(OSError):
+            while wait and (left := deadline - time.monotonic()) > 0:
+                if poll.poll(left * 1000) and not self.socket.recv(65536):
+                    break
+        self.socket.close()
+        for end in (os.killpg, os.kill):  # it may not have become the leader of its group yet
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                end(self.pid, signal.SIGKILL)
+        try:
+            status, used = self.zygote.reap(self.pid)
+        except OSError:
+            return -signal.SIGKILL, None
+        return os.waitstatus_to_exitcode(status), used
+
+
+_STOCK = 2
+_lock = threading.Lock()
+_zygotes: list[_Zygote] = []
+_stock: list[Worker] = []
+_chores: queue.SimpleQueue[Worker | None] = queue.SimpleQueue()
+_helper: list[threading.Thread] = []
+
+
+def take() -> Worker:
+    """A worker that is ready, or a new one. Raises: SandboxError: No process can be started."""
+    for is_last in (False, True):
+        try:
+            return _taken()
+        except OSError as error:  # the process that starts workers has ended just now: another one may do
+            if is_last:
+                text = f"the sandbox cannot start a process for the program: {error}; see `atc doctor`, or try again"
+                raise SandboxError(text) from None
+    raise AssertionError("unreachable")
+
+
+def _taken() -> Worker:
+    with _lock:
+        zygote = _running()
+        while _stock:
+            worker = _stock.pop(0)
+            if not worker.gone:
+                return worker
+            worker.stop()
+        return zygote.fork()
+
+
+def warm() -> None:
+    """Have workers ready for the next runs. What goes wrong here is told by those runs."""
+    with contextlib.suppress(OSError):
+        for _ in range(_STOCK):
+            with _lock:
+                zygote = _running()
+                if len(_stock) < _STOCK:
+                    _stock.append(zygote.fork())
+
+
+def retire(worker: Worker) -> None:
+    """See a worker off that has said how its program ended, and fill up the stock, both in the background."""
+    _chores.put(worker)
+    with _lock:
+        if not _helper or not _helper[0].is_alive():
+            _helper[:] = [threading.Thread(target=_do_chores, name="sandbox stock", daemon=True)]
+            _helper[0].start()
+
+
+def _do_chores() -> None:
+    while (worker := _chores.get()) is not None:
+        worker.stop(wait=True)
+        warm()
+
+
+def _running() -> _Zygote:
+    """The zygote of this process, started if there is none."""
+    if not _zygotes or not _zygotes[0].alive:
+        _drop()
+        _zygotes.append(_Zygote())
+    return _zygotes[0]
+
+
+def _drop() -> None:
+    while _stock:
+        _stock.pop().socket.close()
+    while _zygotes:
+        _zygotes.pop().stop()
+
+
+@atexit.register
+def _end() -> None:
+    """No worker outlives this process, whatever it claims to have ended."""
+    _chores.put(None)
+    for helper in _helper:
+        helper.join(timeout=2)
+    _drop()
+
+
+@functools.cache
+def readable_folders() -> tuple[str, ...]:
+    """What a child may read once its walls are up: Python's own library, our worker, time zones."""
+    paths = sysconfig.get_paths()
+    folders = [paths["stdlib"], paths["platstdlib"], str(Path(__file__).resolve().parent.parent)]
+    folders += ["/usr/share/zoneinfo", "/etc/localtime"]
+    return tuple(dict.fromkeys(os.path.realpath(folder) for folder in folders if Path(folder).exists()))

@@ -1,0 +1,622 @@
+"""Rewrites a program that the policy let through so that it tells, step by step, where its values come from.
+
+The rewritten program does what the original does; each operation is handed to the tracker (tracking.py), which performs
+it and notes from which response its result came. It is run only after the fact, on recorded replies, so that the
+program itself pays nothing. Every expression has a number; beside each variable stands a shadow that holds the origin
+of what the variable holds, for numbers and other values that have no identity of their own.
+"""
+
+# ruff: noqa: N815 - the names are those of ast.NodeVisitor
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
+
+from protocols.errors import ProgramRefused
+from sandbox.language.names import GUARDS, TRACKER
+
+_WEAKENINGS = 5000
+"""Names in branches that are followed, each once for each branch that it is in."""
+
+__all__ = ["instrument"]
+
+Node = TypeVar("Node", bound=ast.AST)
+
+_NATIVE = frozenset({"super", "locals", "globals", "vars", "dir"})
+"""Builtins that look at the frame that calls them."""
+
+_MUTATORS = frozenset({"append", "add", "extend", "insert", "update", "setdefault", "appendleft"})
+_BINARY = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.MatMult: "matmul", ast.Div: "truediv",
+    ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Pow: "pow", ast.LShift: "lshift", ast.RShift: "rshift",
+    ast.BitOr: "or_", ast.BitXor: "xor", ast.BitAnd: "and_",
+}  # fmt: skip
+_COMPARED = {
+    ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Is: "is_",
+    ast.IsNot: "is_not", ast.In: "in", ast.NotIn: "not in",
+}  # fmt: skip
+_UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert", ast.Not: "not_"}
+
+
+def instrument(tree: ast.Module) -> ast.Module:
+    """The program of a tree that the policy has visited, rewritten for the tracker; the tree is changed."""
+    return ast.fix_missing_locations(_Instrument(_shadowed(tree)).visit_Module(tree))
+
+
+def _shadow(name: str) -> str:
+    return f"{name}'"  # no name that a program can write
+
+
+def _shadowed(tree: ast.Module) -> frozenset[str]:
+    """The variables that are bound only in ways that bind a shadow too."""
+    bound: set[str] = set()
+    other: set[str] = set()
+
+    def walk(node: ast.AST, in_class: bool) -> None:
+        here = other if in_class else bound
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            (other if isinstance(node.ctx, ast.Del) else here).add(node.id)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+            other.add(node.name or "")
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            other.add(node.rest)
+        elif isinstance(node, ast.alias):
+            other.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, (ast.For, ast.comprehension)):
+            other.update(_starred(node.target))
+        elif isinstance(node, ast.With) and len(node.items) > 1:  # one item may use the variable of another
+            other.update(name for item in node.items if item.optional_vars for _, name in _places(item.optional_vars))
+        inside = isinstance(node, ast.ClassDef) or (
+            in_class and not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.comprehension))
+        )
+        for child in ast.iter_child_nodes(node):
+            walk(child, inside)
+
+    walk(tree, False)
+    return frozenset(bound - other)
+
+
+class _Instrument(ast.NodeTransformer):
+    def __init__(self, shadowed: frozenset[str]) -> None:
+        self._shadowed = shadowed
+        self._count = 0
+        self._classes: list[str] = []
+        self._in_class = False
+        self._in_handler = False
+        self._weakenings = 0
+
+    # Making nodes
+
+    def _next(self) -> int:
+        self._count += 1
+        return self._count
+
+    def _ask(self, at: ast.AST, method: str, *arguments: object) -> ast.Call:
+        """A call of the tracker."""
+        func = ast.Attribute(ast.Name(TRACKER, ast.Load()), method, ast.Load())
+        parts = [part if isinstance(part, ast.expr) else _constant(part) for part in arguments]
+        return _placed(ast.Call(func, parts, []), at)
+
+    def _expr(self, node: ast.expr) -> tuple[ast.expr, int]:
+        """An expression rewritten, with its number; 0 for one whose value comes from nowhere."""
+        rewritten = self.visit(node)
+        return rewritten, getattr(rewritten, "number", 0)
+
+    def _tell(self, at: ast.AST, method: str, number: int, *arguments: object) -> ast.Call:
+        call = self._ask(at, method, number, *arguments)
+        call.number = number  # type: ignore[attr-defined]
+        return call
+
+    def _assign_shadow(self, at: ast.AST, name: str, value: ast.expr) -> list[ast.stmt]:
+        if name not in self._shadowed or self._in_class:
+            return []
+        return [_placed(ast.Assign([ast.Name(_shadow(name), ast.Store())], value), at)]
+
+    # Expressions
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if not isinstance(node.ctx, ast.Load) or node.id in GUARDS or node.id.startswith("__match_"):
+            return node
+        shadow = ast.Name(_shadow(node.id), ast.Load()) if node.id in self._shadowed else ast.Tuple([], ast.Load())
+        return self._tell(node, "name", self._next(), node, shadow)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        if not isinstance(node.ctx, ast.Load):
+            node.value = self.visit(node.value)
+            return node
+        value, number = self._expr(node.value)
+        return self._tell(node, "attribute", self._next(), number, value, self._mangled(node.attr))
+
+    def _mangled(self, name: str) -> str:
+        owner = self._classes[-1].lstrip("_") if self._classes else ""
+        return f"_{owner}{name}" if owner and name.startswith("__") and not name.endswith("__") else name
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        if not isinstance(node.ctx, ast.Load):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        value, of_value = self._expr(node.value)
+        key, of_key = self._key(node.slice)
+        return self._tell(node, "item", self._next(), of_value, of_key, value, key)
+
+    def _key(self, node: ast.expr) -> tuple[ast.expr, int]:
+        if isinstance(node, ast.Slice):
+            parts = [ast.Constant(None) if part is None else self.visit(part) for part in _slice(node)]
+            return self._ask(node, "slice", *parts), 0
+        return self._expr(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name in GUARDS:
+            value, number = self._expr(node.args[0])
+            node.args[0] = value
+            return self._tell(node, "guarded", self._next(), number, node)
+        if name in _NATIVE:
+            return self.generic_visit(node)  # type: ignore[return-value]
+        func, of_func = self._expr(node.func)
+        given = [self._expr(argument) for argument in node.args]
+        named = [(keyword.arg, *self._expr(keyword.value)) for keyword in node.keywords]
+        numbers = tuple(-1 if isinstance(part, ast.Starred) else number for part, number in given)
+        keywords = tuple((name, number) for name, _, number in named)
+        call = self._tell(node, "call", self._next(), of_func, numbers, keywords, func, *(part for part, _ in given))
+        call.keywords = [ast.keyword(name, value) for name, value, _ in named]
+        return call
+
+    def visit_Starred(self, node: ast.Starred) -> ast.expr:
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        left, of_left = self._expr(node.left)
+        right, of_right = self._expr(node.right)
+        return self._tell(node, "binary", self._next(), _BINARY[type(node.op)], of_left, of_right, left, right)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        parts = [self._expr(part) for part in (node.left, *node.comparators)]
+        if len(parts) > 2:
+            node.left, node.comparators = parts[0][0], [part for part, _ in parts[1:]]
+            return self._derived(node, [number for _, number in parts])
+        operator = _COMPARED[type(node.ops[0])]
+        (left, of_left), (right, of_right) = parts
+        return self._tell(node, "binary", self._next(), operator, of_left, of_right, left, right)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        value, number = self._expr(node.operand)
+        return self._tell(node, "unary", self._next(), _UNARY[type(node.op)], number, value)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        parts = [self._expr(part) for part in node.values]
+        node.values = [part for part, _ in parts]
+        return self._chosen(node, [number for _, number in parts])
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        node.test, of_test = self._expr(node.test)
+        node.body, of_body = self._expr(node.body)
+        node.orelse, of_else = self._expr(node.orelse)
+        return self._chosen(node, [of_body, of_else, of_test])
+
+    def _chosen(self, node: ast.expr, numbers: Sequence[int]) -> ast.expr:
+        """Of an expression of which not all parts are evaluated: what is known of them from before is forgotten."""
+        forgotten = self._ask(node, "forget", tuple(numbers))  # gives None
+        either = _placed(ast.BoolOp(ast.Or(), [forgotten, node]), node)
+        return self._tell(node, "chosen", self._next(), tuple(numbers), either)
+
+    def _derived(self, node: ast.expr, numbers: Sequence[int]) -> ast.expr:
+        return self._tell(node, "derived", self._next(), tuple(numbers), node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        numbers = []
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                value, number = self._expr(part.value)
+                spec = self.visit(part.format_spec) if part.format_spec is not None else ast.Constant("")
+                part.value = self._ask(part, "formatted", number, value, part.conversion, spec)
+                part.conversion, part.format_spec = -1, None
+                numbers.append(number)
+        return self._derived(node, numbers)
+
+    def _sequence(self, node: ast.List | ast.Tuple | ast.Set) -> ast.expr:
+        if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        parts = [self._expr(part) for part in node.elts]
+        node.elts = [part for part, _ in parts]
+        numbers = tuple(-1 if isinstance(part, ast.Starred) else number for part, number in parts)
+        return self._tell(node, "sequence", self._next(), numbers, node)
+
+    visit_List = visit_Tuple = visit_Set = _sequence
+
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        keys = [(None, -1) if key is None else self._expr(key) for key in node.keys]
+        values = [self._expr(value) for value in node.values]
+        node.keys, node.values = [key for key, _ in keys], [value for value, _ in values]
+        of_keys, of_values = tuple(number for _, number in keys), tuple(number for _, number in values)
+        return self._tell(node, "mapping", self._next(), of_keys, of_values, node)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        value, number = self._expr(node.value)
+        node.value = value
+        parts: list[ast.expr] = [node]
+        if node.target.id in self._shadowed:
+            parts.append(ast.NamedExpr(ast.Name(_shadow(node.target.id), ast.Store()), self._ask(node, "take", number)))
+        return self._tell(node, "same", self._next(), number, *parts)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        node.args = self._defaults(node.args)
+        in_class, self._in_class = self._in_class, False
+        value, number = self._expr(node.body)
+        body: ast.expr = self._ask(node.body, "returned", number, value)
+        self._in_class = in_class
+        names = [name for name in _parameters(node.args) if name in self._shadowed]
+        if names:
+            shadows = ast.arguments([], [ast.arg(_shadow(name)) for name in names], None, [], [], None, [])
+            entered = ast.Starred(self._entered(node, node.args, names), ast.Load())
+            body = _placed(ast.Call(_placed(ast.Lambda(shadows, body), node), [entered], []), node)
+        node.body = body
+        return node
+
+    def visit_Yield(self, node: ast.Yield) -> ast.expr:
+        if node.value is not None:
+            value, number = self._expr(node.value)
+            node.value = self._ask(node, "yielded", number, value)
+        return node
+
+    # Comprehensions
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
+        iterable, number = self._expr(node.iter)
+        node.target, shadows = self.visit(node.target), self._shadow_target(node.target)
+        node.target = ast.Tuple([node.target, shadows], ast.Store())
+        node.iter = self._ask(iterable, "each", number, _spec(shadows), iterable)
+        node.iter.number = number  # type: ignore[attr-defined]
+        node.ifs = [self.visit(test) for test in node.ifs]
+        return node
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> ast.expr:
+        node.generators = [self.visit(generator) for generator in node.generators]
+        element, number = self._expr(node.elt)
+        own = self._next()
+        node.elt = self._ask(node.elt, "element", own, number, element)
+        return self._made(node, own)
+
+    visit_ListComp = visit_SetComp = visit_GeneratorExp = _comprehension
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
+        node.generators = [self.visit(generator) for generator in node.generators]
+        key, of_key = self._expr(node.key)
+        value, of_value = self._expr(node.value)
+        own = self._next()
+        node.key = self._ask(node.key, "key", own, of_key, key)
+        node.value = self._ask(node.value, "element", own, of_value, value)
+        return self._made(node, own)
+
+    def _made(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, own: int) -> ast.expr:
+        iterables = tuple(generator.iter.number for generator in node.generators)  # type: ignore[attr-defined]
+        begun = self._ask(node, "begin", own)  # gives None
+        either = _placed(ast.BoolOp(ast.Or(), [begun, node]), node)
+        return self._tell(node, "comprehension", own, iterables, either)
+
+    def _shadow_target(self, target: ast.expr) -> ast.expr:
+        """The shadows of a loop's targets, as a target of the same shape."""
+        if isinstance(target, (ast.Tuple, ast.List)) and not any(isinstance(e, ast.Starred) for e in target.elts):
+            return ast.Tuple([self._shadow_target(part) for part in target.elts], ast.Store())
+        known = isinstance(target, ast.Name) and target.id in self._shadowed and not self._in_class
+        return ast.Name(_shadow(target.id if isinstance(target, ast.Name) and known else ""), ast.Store())
+
+    # Statements
+
+    def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        done: list[ast.stmt] = []
+        for statement in body:
+            result = self.visit(statement)
+            done.extend(result if isinstance(result, list) else [result])
+        return done
+
+    def visit_Module(self, node: ast.Module) -> ast.Module:
+        start = 0
+        while start < len(node.body) and _stays_first(node.body[start]):
+            start += 1
+        node.body[start:] = self._block(node.body[start:])
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
+        value, number = self._expr(node.value)
+        if self._in_class:  # a name more may be a member of an enumeration
+            node.value = value
+            return [node]
+        if len(node.targets) == 1:
+            target = node.targets[0]
+            return self._stored(node, target, value, number)
+        kept = _placed(ast.Assign([ast.Name(f"{self._next()}'", ast.Store())], value), node)
+        name = kept.targets[0].id  # type: ignore[attr-defined]
+        done: list[ast.stmt] = [kept]
+        for target in node.targets:
+            done += self._stored(node, target, ast.Name(name, ast.Load()), number)
+        return done
+
+    def _stored(self, at: ast.stmt, target: ast.expr, value: ast.expr, number: int) -> list[ast.stmt]:
+        """`target = value` with what the shadows need."""
+        if isinstance(target, ast.Subscript):
+            container, of_container = self._expr(target.value)
+            key, of_key = self._key(target.slice)
+            told = self._ask(at, "set_item", number, of_container, of_key, value, container, key)
+            return [_placed(ast.Expr(told), at)]
+        if isinstance(target, ast.Attribute):
+            target.value, _ = self._expr(target.value)
+            holder, held = f"{self._next()}'", f"{self._next()}'"
+            owner, target.value = target.value, ast.Name(holder, ast.Load())
+            told = self._ask(at, "set_attribute", number, ast.Name(holder, ast.Load()), self._mangled(target.attr))
+            return [
+                _placed(ast.Assign([ast.Name(held, ast.Store())], value), at),
+                _placed(ast.Assign([ast.Name(holder, ast.Store())], owner), at),
+                _placed(ast.Assign([target], ast.Name(held, ast.Load())), at),
+                _placed(ast.Expr(told), at),
+            ]
+        if isinstance(target, (ast.Tuple, ast.List)):
+            starred = [index for index, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
+            value = self._ask(at, "unpacked", number, len(target.elts), starred[0] if starred else -1, value)
+            done: list[ast.stmt] = [_placed(ast.Assign([self.visit(target)], value), at)]
+            for path, name in _places(target):
+                done += self._assign_shadow(at, name, self._ask(at, "part", number, path))
+            return done
+        done = [_placed(ast.Assign([target], value), at)]
+        if isinstance(target, ast.Name):
+            done += self._assign_shadow(at, target.id, self._ask(at, "take", number, self._in_handler))
+        return done
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> list[ast.stmt] | ast.stmt:
+        if node.value is None or self._in_class:
+            if node.value is not None:
+                node.value = self.visit(node.value)
+            return node
+        value, number = self._expr(node.value)
+        return self._stored(node, node.target, value, number)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt] | ast.stmt:
+        operator = "i" + _BINARY[type(node.op)].rstrip("_")
+        target = node.target
+        if isinstance(target, ast.Name):
+            old, of_old = self._expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            value, of_value = self._expr(node.value)
+            number = self._next()
+            told = self._tell(node, "binary", number, operator, of_old, of_value, old, value)
+            return self._stored(node, target, told, number)
+        if isinstance(target, ast.Subscript):
+            container, of_container = self._expr(target.value)
+            key, of_key = self._key(target.slice)
+            value, of_value = self._expr(node.value)
+            told = self._ask(node, "change_item", operator, of_container, of_key, of_value, container, key, value)
+            return _placed(ast.Expr(told), node)
+        if isinstance(target, ast.Attribute):
+            holder, of_holder = self._expr(target.value)
+            value, of_value = self._expr(node.value)
+            name = self._mangled(target.attr)
+            told = self._ask(node, "change_attribute", operator, of_holder, of_value, holder, name, value)
+            return _placed(ast.Expr(told), node)
+        return node
+
+    def visit_For(self, node: ast.For) -> list[ast.stmt]:
+        if self._in_class:
+            return [node]
+        iterable, number = self._expr(node.iter)
+        kept = f"{self._next()}'"
+        told = self._ask(node, "test", number, iterable)
+        before: list[ast.stmt] = [_placed(ast.Assign([ast.Name(kept, ast.Store())], told), node)]
+        before += self._weakened(node, number, node.body)
+        shadows = self._shadow_target(node.target)
+        node.target = _placed(ast.Tuple([self.visit(node.target), shadows], ast.Store()), node.target)
+        node.iter = self._ask(node.iter, "each", number, _spec(shadows), ast.Name(kept, ast.Load()))
+        node.body, node.orelse = self._block(node.body), self._block(node.orelse)
+        return [*before, node]
+
+    def visit_If(self, node: ast.If) -> list[ast.stmt]:
+        if self._in_class:
+            node.body, node.orelse = self._block(node.body), self._block(node.orelse)
+            return [node]
+        test, number = self._expr(node.test)
+        kept = f"{self._next()}'"
+        told = self._ask(node, "test", number, test)
+        before: list[ast.stmt] = [_placed(ast.Assign([ast.Name(kept, ast.Store())], told), node)]
+        before += self._weakened(node, number, [*node.body, *node.orelse])
+        node.test = ast.Name(kept, ast.Load())
+        node.body, node.orelse = self._block(node.body), self._block(node.orelse)
+        return [*before, node]
+
+    def _weakened(self, at: ast.stmt, number: int, body: list[ast.stmt]) -> list[ast.stmt]:
+        """What is set in a branch or a loop depends on what decided about it, also where it was not entered."""
+        if self._in_class or not number:
+            return []
+        assigned, changed = _set_in(body)
+        self._weakenings += len(assigned | changed)
+        if self._weakenings > _WEAKENINGS:
+            raise ProgramRefused(at.lineno, "so many names in so many branches", "compute what is regular in it")
+        done: list[ast.stmt] = []
+        for name in sorted((assigned | changed) & self._shadowed):
+            old = _placed(ast.Lambda(_no_arguments(), ast.Name(_shadow(name), ast.Load())), at)
+            done += self._assign_shadow(at, name, self._ask(at, "weakened", number, old))
+        for name in sorted(changed):
+            held = _placed(ast.Lambda(_no_arguments(), ast.Name(name, ast.Load())), at)
+            done.append(_placed(ast.Expr(self._ask(at, "weaken", number, held)), at))
+        return done
+
+    def visit_While(self, node: ast.While) -> ast.stmt:
+        test, number = self._expr(node.test)
+        node.test = self._ask(node, "test", number, test)
+        node.body, node.orelse = self._block(node.body), self._block(node.orelse)
+        return node
+
+    def visit_With(self, node: ast.With) -> ast.stmt:
+        first: list[ast.stmt] = []
+        for item in node.items:
+            item.context_expr, number = self._expr(item.context_expr)
+            if isinstance(item.optional_vars, ast.Name):
+                first += self._assign_shadow(node, item.optional_vars.id, self._ask(node, "take", number))
+            elif item.optional_vars is not None:
+                for _, name in _places(item.optional_vars):
+                    first += self._assign_shadow(node, name, ast.Tuple([], ast.Load()))
+        node.body = [*first, *self._block(node.body)]
+        return node
+
+    def visit_Try(self, node: ast.Try) -> ast.stmt:
+        node.body = self._block(node.body)
+        handler, self._in_handler = self._in_handler, True
+        for one in node.handlers:
+            one.body = [_placed(ast.Expr(self._ask(one, "handled")), one), *self._block(one.body)]
+        self._in_handler = handler
+        node.orelse, node.finalbody = self._block(node.orelse), self._block(node.finalbody)
+        return node
+
+    def visit_Return(self, node: ast.Return) -> ast.stmt:
+        value, number = self._expr(node.value) if node.value is not None else (ast.Constant(None), 0)
+        node.value = self._ask(node, "returned", number, value)
+        return node
+
+    def visit_Raise(self, node: ast.Raise) -> ast.stmt:
+        if node.exc is not None:
+            value, number = self._expr(node.exc)
+            node.exc = self._ask(node, "raising", number, value)
+        if node.cause is not None:
+            node.cause = self.visit(node.cause)
+        return node
+
+    def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
+        error = ast.Call(ast.Name("AssertionError", ast.Load()), [node.msg] if node.msg is not None else [], [])
+        failed = ast.Raise(_placed(error, node), None)
+        return self.visit_If(_placed(ast.If(ast.UnaryOp(ast.Not(), node.test), [failed], []), node))
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        node.args = self._defaults(node.args)
+        in_class, handler = self._in_class, self._in_handler
+        self._in_class = self._in_handler = False
+        names = [name for name in _parameters(node.args) if name in self._shadowed]
+        start = 1 if ast.get_docstring(node, clean=False) is not None else 0
+        shadows = ast.Tuple([ast.Name(_shadow(name), ast.Store()) for name in names], ast.Store())
+        entered: list[ast.stmt] = [_placed(ast.Assign([shadows], self._entered(node, node.args, names)), node)]
+        node.body = [*node.body[:start], *entered, *self._block(node.body[start:])]
+        self._in_class, self._in_handler = in_class, handler
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        node.decorator_list = [self.visit(decorator) for decorator in node.decorator_list]
+        node.bases = [self.visit(base) for base in node.bases]
+        in_class, self._in_class = self._in_class, True
+        self._classes.append(node.name)
+        node.body = self._block(node.body)
+        self._classes.pop()
+        self._in_class = in_class
+        return node
+
+    def _defaults(self, arguments: ast.arguments) -> ast.arguments:
+        arguments.defaults = [self.visit(default) for default in arguments.defaults]
+        arguments.kw_defaults = [None if one is None else self.visit(one) for one in arguments.kw_defaults]
+        return arguments
+
+    def _entered(self, at: ast.AST, arguments: ast.arguments, wanted: list[str]) -> ast.Call:
+        positional = tuple(one.arg for one in (*arguments.posonlyargs, *arguments.args))
+        return self._ask(at, "entered", positional, tuple(wanted))
+
+    def visit_Global(self, node: ast.Global) -> ast.stmt:
+        node.names += [_shadow(name) for name in node.names if name in self._shadowed]
+        return node
+
+    visit_Nonlocal = visit_Global  # type: ignore[assignment]
+
+    def visit_Match(self, node: ast.Match) -> ast.stmt:
+        node.subject = self.visit(node.subject)
+        for case in node.cases:
+            case.guard = self.visit(case.guard) if case.guard is not None else None
+            case.body = self._block(case.body)
+        return node
+
+    def visit_Delete(self, node: ast.Delete) -> ast.stmt:
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        node.value = self.visit(node.value)
+        return node
+
+
+def _placed(node: Node, at: ast.AST) -> Node:
+    """A new node that stands where an old one did; its new parts get their place from it when all is compiled."""
+    return ast.copy_location(node, at)
+
+
+def _constant(value: Any) -> ast.expr:
+    if isinstance(value, tuple):
+        return ast.Tuple([_constant(part) for part in value], ast.Load())
+    return ast.Constant(value)
+
+
+def _slice(node: ast.Slice) -> tuple[ast.expr | None, ast.expr | None, ast.expr | None]:
+    return node.lower, node.upper, node.step
+
+
+def _spec(shadows: ast.expr) -> object:
+    """The shape of a loop's targets: 0 for a single one, else a tuple of shapes."""
+    return tuple(_spec(part) for part in shadows.elts) if isinstance(shadows, ast.Tuple) else 0
+
+
+def _places(target: ast.expr, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], str]]:
+    """The variables of a target, with where in the value each lies; after a star that is not known."""
+    if isinstance(target, ast.Name):
+        yield path, target.id
+    elif isinstance(target, ast.Starred):
+        yield from _places(target.value, (*path, -1))
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        after = False
+        for index, part in enumerate(target.elts):
+            after = after or isinstance(part, ast.Starred)
+            yield from _places(part, (*path, -1 if after else index))
+
+
+def _starred(target: ast.expr) -> set[str]:
+    """The variables of a loop's target that stand beside a star."""
+    found: set[str] = set()
+    for node in ast.walk(target):
+        if isinstance(node, (ast.Tuple, ast.List)) and any(isinstance(part, ast.Starred) for part in node.elts):
+            found |= {name for _, name in _places(node)}
+    return found
+
+
+def _parameters(arguments: ast.arguments) -> list[str]:
+    given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return [one.arg for one in (*given, arguments.vararg, arguments.kwarg) if one is not None]
+
+
+def _no_arguments() -> ast.arguments:
+    return ast.arguments([], [], None, [], [], None, [])
+
+
+def _stays_first(statement: ast.stmt) -> bool:
+    text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return text or (isinstance(statement, ast.ImportFrom) and statement.module == "__future__")
+
+
+def _set_in(body: list[ast.stmt]) -> tuple[set[str], set[str]]:
+    """The variables that statements assign, and those whose objects they change; not inside functions of their own."""
+    assigned: set[str] = set()
+    changed: set[str] = set()
+
+    def walk(node: ast.AST) -> None:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
+            return
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            assigned.add(node.id)
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+            changed.add(node.value.id)
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in _MUTATORS
+            and isinstance(node.func.value, ast.Name)
+        ):
+            changed.add(node.func.value.id)
+        for child in ast.iter_child_nodes(node):
+            walk(child)
+
+    for statement in body:
+        walk(statement)
+    return assigned, changed

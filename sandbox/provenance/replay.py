@@ -1,0 +1,175 @@
+"""Runs a program once more on the replies that it got, rewritten so that it tells where its values come from.
+
+Nothing is sent: each call is answered as it was the first time. The first run paid nothing for it, and this one ends
+after a number of steps.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import marshal
+import select
+import socket
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from protocols.errors import ProgramRefused, SandboxError
+from sandbox.body_store import LargeBody, parts
+from sandbox.child import channel
+from sandbox.child.exit_frame import Ending, ending
+from sandbox.language.policy import compile_program
+from sandbox.pool import workers
+from sandbox.provenance.instrument import instrument
+from sandbox.records import Limits, Provenance, Run, Source
+
+__all__ = ["Answered", "retrace", "send_reply"]
+
+LONGEST = 10.0
+"""Seconds after which a second run is given up; it ends long before by its number of steps (see tracking.py)."""
+
+PATIENCE = 0.01
+"""Seconds to wait for the call that was answered next, when others wait for theirs."""
+
+_HOW = ("decided", "made", "exact")
+
+
+class _Reply(NamedTuple):
+    """A reply, and how many came before it."""
+
+    rank: int
+    described: dict[str, object]
+    body: bytes | LargeBody
+
+
+class Answered:
+    """What the calls of a run were answered, as the child got it; thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._replies: list[tuple[str, dict[str, object], bytes | LargeBody]] = []
+
+    @staticmethod
+    def key(kind: bytes, head: Mapping[str, object], payload: bytes) -> str:
+        """The same for two calls that ask for the same."""
+        asked = {name: value for name, value in head.items() if name not in ("id", "line")}
+        try:
+            text = json.dumps(asked, sort_keys=True, default=str).encode()
+        except RecursionError:  # as deep as no service takes it
+            text = b"deep"
+        return hashlib.sha256(kind + text + b"\0" + payload).hexdigest()
+
+    def add(self, asked: str, described: dict[str, object], body: bytes | LargeBody) -> None:
+        """A call was answered."""
+        with self._lock:
+            self._replies.append((asked, described, body))
+
+    def in_order(self) -> dict[str, deque[_Reply]]:
+        """The replies to equal calls, in the order in which these were made."""
+        with self._lock:
+            replies = [(asked, _Reply(rank, told, body)) for rank, (asked, told, body) in enumerate(self._replies)]
+        found: dict[str, deque[_Reply]] = defaultdict(deque)
+        for asked, reply in sorted(replies, key=lambda one: int(str(one[1].described["index"]))):
+            found[asked].append(reply)
+        return found
+
+
+def send_reply(to: socket.socket, described: dict[str, object], body: bytes | LargeBody) -> None:
+    """Send the child what a call was answered. Raises: OSError: It is gone, or does not read in the socket's time."""
+    size = body.size if isinstance(body, LargeBody) else len(body)
+    to.sendall(channel.prefix(channel.REPLY, described, size))
+    for part in parts(body):
+        to.sendall(part)
+
+
+def retrace(
+    program: str, run: Run, answered: Answered, limits: Limits, settings: Mapping[str, Any]
+) -> Provenance | None:
+    """Where the values of a run come from; None where that could not be found in time, or the second run went
+    another way than the first."""
+    try:
+        code = marshal.dumps(compile_program(program, instrument))
+    except (ProgramRefused, SyntaxError):  # grown too deep by the rewriting
+        return None
+    deadline = time.monotonic() + LONGEST
+    given = {**settings, "tracked": True, "deadline": deadline, "cpu": LONGEST}
+    try:
+        worker = workers.take()
+    except SandboxError:
+        return None
+    try:
+        end = _converse(worker.socket, channel.encode(channel.START, given, code), answered, limits, deadline)
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        end = None
+    finally:
+        workers.retire(worker)
+    if end is None or not isinstance(end.provenance, Mapping) or not _same_end(run, end):
+        return None
+    told = end.provenance
+    try:
+        return Provenance(
+            fault=_sources(told["fault"]),
+            arguments={
+                int(call): {str(name): _sources(sources) for name, sources in named.items()}
+                for call, named in told["arguments"].items()
+            },
+            printed=_sources(told["printed"]),
+        )
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError):
+        return None
+
+
+def _converse(ours: socket.socket, start: bytes, answered: Answered, limits: Limits, deadline: float) -> Ending | None:
+    """Play the run's other side; gives how the program ended."""
+    replies = answered.in_order()
+    held: dict[int, tuple[object, _Reply]] = {}
+    due = 0
+    frames = channel.Frames(max(limits.request, limits.output))
+    poll = select.poll()
+    poll.register(ours, select.POLLIN)
+    ours.settimeout(LONGEST)
+    ours.sendall(start)
+    while (left := deadline - time.monotonic()) > 0:
+        while due in held or (held and not poll.poll(PATIENCE * 1000)):  # as they came, while all are asked for
+            due = min(held)
+            number, reply = held.pop(due)
+            ours.settimeout(max(deadline - time.monotonic(), PATIENCE))  # a child may have stopped reading
+            with contextlib.suppress(OSError):  # the child may be gone; what it said before that is still to be read
+                send_reply(ours, {**reply.described, "id": number}, reply.body)
+            due += 1
+        if not poll.poll(left * 1000 + 1):
+            return None
+        data = ours.recv(256 * 1024)
+        if not data:
+            return None
+        for (kind, head, payload), _ in frames.feed(data):
+            if kind == channel.DONE:
+                return ending(head)
+            if kind in (channel.CALL, channel.REQUEST):
+                waiting = replies.get(Answered.key(kind, head, payload))
+                if not waiting:
+                    return None
+                reply = waiting.popleft()
+                held[reply.rank] = (head["id"], reply)
+    return None
+
+
+def _same_end(run: Run, end: Ending) -> bool:
+    """Whether the second run ended as the first did."""
+    error = end.failure
+    if run.error is None:
+        return error is None and end.limit is None
+    # The first one's message may go on with what was meant instead.
+    return error is not None and error.type == run.error.type and run.error.message.startswith(error.message)
+
+
+def _sources(told: Sequence[Any]) -> tuple[Source, ...]:
+    """Sources as the child reports them."""
+    return tuple(
+        Source(int(call), tuple(step if isinstance(step, (int, str)) else str(step) for step in path), _HOW[how])  # type: ignore[arg-type]
+        for call, path, how in told
+    )
