@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
-from atc.effort import effort_of
 from atc.events import EventSink
 from atc.loop import Loop
-from atc.models import Model, open_model
+from atc.models import Model, default_model, open_model
 from atc.modes import MODES, parse
-from atc.parts import PROMPT, remaining
+from atc.profile import Profile, open_profile, profile_of
+from atc.profile import without as features_off
 from atc.prompting.prompt import Opening, opening
 from atc.retrieval.candidates import Candidates
 from atc.retrieval.demonstrations import Demonstrations
@@ -23,7 +23,7 @@ from atc.solution import Solution
 from protocols import load
 from protocols.contracts.contract import Contract
 from protocols.contracts.store import SIMULATED, ContractStore
-from protocols.dataflow.enum_values import vocabulary
+from protocols.dataflow.enum_values import enum_values
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
 from protocols.model import Protocol
@@ -53,7 +53,7 @@ class Agent:
             "dfsdt", "restgpt" or "conagents" (see atc.modes). `MODE@N` is up to N tries, ended by the first answer;
             after the first try the model's answers are drawn, with a seed of each try.
         max_reflections: How often a program may be revised (the paper's alpha); 3 allows four programs. By default as
-            `effort` says. The methods to compare with have budgets of their own.
+            the profile says. The methods to compare with have budgets of their own.
         base_url: Where the API is, when that is not where its document says.
         allow: Origins such as "https://cdn.example.com" that programs may reach besides the API, without credentials;
             the API's own is named here when it has a private address.
@@ -61,14 +61,15 @@ class Agent:
         simulate: Rehearse against a simulated API made from the protocol; no request leaves this machine. Or a session
             of one, a world of its own, which this agent closes.
         seed: Of the simulated API, the model, and a program's random numbers.
-        tools: How many tools the model is shown at most, or "all".
+        tools: How many tools the model is shown at most, or "all"; by default as the profile says.
         now: What time it is for the program and the model; the real time by default, a fixed one with `simulate`.
         limits: What a program may use.
         store: A folder in which what responses really hold is kept, and programs that answered: programs are held to
             the former besides the document, and the model is shown the latter with a question like theirs. What is
             simulated is kept apart, in `simulated` in it.
-        effort: "low", "medium" or "high": how much is tried (see atc.effort).
-        without: Parts to do without, to see what they are worth (see atc.parts).
+        profile: What the model is given and held to: "small", "large", a file, or a Profile (see atc.profile). By
+            default "large" for `openai:` models, else "small".
+        without: Features of the profile to turn off, to measure what they are worth.
         learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
         strict_sandbox: Refuse to run programs where a layer of the sandbox cannot be had; else that is a warning.
         on_event: Called with every event as it happens.
@@ -77,7 +78,7 @@ class Agent:
             "allow" with `simulate`. At a real service "allow" sends a write for which the question gives a reason
             (see atc.verify.write_reasons), and asks `confirm` about any other.
         confirm: Given a write that is not sent yet, from another thread; says whether it may be.
-    Raises: UsageError: An unknown mode or part, an unreadable credential, or something in `allow` that is no origin.
+    Raises: UsageError: An unknown mode, profile or feature, an unreadable credential, or something in `allow` that is no origin.
     """
 
     def __init__(
@@ -91,12 +92,12 @@ class Agent:
         simulate: bool | Session = False,
         seed: int = 0,
         *,
-        tools: int | Literal["all"] = 20,
+        tools: int | Literal["all"] | None = None,
         now: datetime | None = None,
         allow: Sequence[str] = (),
         limits: Limits | None = None,
         learn: bool = False,
-        effort: str = "medium",
+        profile: str | Profile | None = None,
         without: Sequence[str] = (),
         store: Path | None = None,
         strict_sandbox: bool = False,
@@ -107,8 +108,10 @@ class Agent:
         if writes is not None and writes not in POLICIES:
             raise UsageError(f"unknown writes policy {writes!r}: choose one of {', '.join(POLICIES)}")
         name, tries = parse(mode)
-        tried = effort_of(effort)
-        reflections = tried.reflections if max_reflections is None else max_reflections
+        if not isinstance(profile, Profile):
+            profile = open_profile(profile) if profile is not None else profile_of(_name_of(model))
+        self.profile = features_off(profile, without).for_mode(name)
+        reflections = self.profile.reflections if max_reflections is None else max_reflections
         if reflections < 0:
             raise UsageError(f"max_reflections is {max_reflections}: it must be 0 or more")
         if simulate and base_url:
@@ -121,14 +124,12 @@ class Agent:
         self.mode = name
         self.tries = tries
         self.max_reflections = reflections if name != "none" else 0
-        self.samples = tried.samples if name == "attribute" else 1
         self.seed = seed
-        self.tools = tools
+        self.tools = tools if tools is not None else self.profile.tools
         self.now = now or (SIMULATED_NOW if simulate else None)
         self.limits = limits or Limits()
         self.allow = tuple(allow)
         self.learn = learn
-        self.parts = remaining(without) if name == "attribute" else remaining(without) & PROMPT
         store = store / SIMULATED if store is not None and simulate else store
         self.store = ContractStore(store) if store is not None else None
         self.solved = Demonstrations(store, protocol) if store is not None else None
@@ -164,12 +165,12 @@ class Agent:
         simulate: bool | Session = False,
         seed: int = 0,
         *,
-        tools: int | Literal["all"] = 20,
+        tools: int | Literal["all"] | None = None,
         now: datetime | None = None,
         allow: Sequence[str] = (),
         limits: Limits | None = None,
         learn: bool = False,
-        effort: str = "medium",
+        profile: str | Profile | None = None,
         without: Sequence[str] = (),
         store: Path | None = None,
         strict_sandbox: bool = False,
@@ -195,7 +196,7 @@ class Agent:
             allow=allow,
             limits=limits,
             learn=learn,
-            effort=effort,
+            profile=profile,
             without=without,
             store=store,
             strict_sandbox=strict_sandbox,
@@ -248,12 +249,12 @@ class Agent:
     @cached_property
     def candidates(self) -> Candidates:
         """What chooses the tools to show for a question."""
-        return Candidates(self.graph, meaning="meaning" in self.parts)
+        return Candidates(self.graph, meaning=self.profile.meaning)
 
     @cached_property
     def vocabulary(self) -> Mapping[str, frozenset[str]]:
         """The fixed words that fields of the API draw on."""
-        return vocabulary(self.protocol)
+        return enum_values(self.protocol)
 
     @cached_property
     def model(self) -> Model:
@@ -302,9 +303,13 @@ class Agent:
         """
         most = len(self.protocol.tools) if self.tools == "all" else self.tools
         return opening(
-            query, self.candidates, self.vocabulary, today or self.today, tools, most, self.parts, self.solved
+            query, self.candidates, self.vocabulary, today or self.today, tools, most, self.profile, self.solved
         )
 
     def new_journal(self) -> Journal | None:
         """The journal of a solve that is given none; a subclass may do without one."""
         return Journal()
+
+
+def _name_of(model: str | Model | None) -> str:
+    return model if isinstance(model, str) else default_model() if model is None else getattr(model, "name", "")

@@ -50,7 +50,7 @@ from atc.solution import Attempt, Solution, Status
 from atc.verify import Finding, changed, done_silently, inspect, judge, rests_on_nothing
 from atc.verify.write_reasons import misplaced, unfounded, unsaid
 from protocols.contracts.contract import Contract
-from protocols.contracts.store import Edge
+from protocols.contracts.store import ObservedEdge
 from protocols.dataflow.operations import looks_like_read
 from protocols.errors import LimitReached, ModelError, PromptRefused, UsageError
 from sandbox import CallRecord, Journal, Run, Sandbox
@@ -103,7 +103,7 @@ class Loop:
     def reset(self) -> None:
         """Forget the conversation: a try knows nothing of those before it."""
         agent = self.agent
-        self.dialogue = Dialogue(self.opened, agent.graph, agent.parts)
+        self.dialogue = Dialogue(self.opened, agent.graph, agent.profile)
         elsewhere = bool(agent.allow or agent.base_url)
         self.gate = Gate(agent.graph, self.contract, self.tools, self.query, self.opened.examples, elsewhere)
         self.doubted: set[str] = set()
@@ -123,7 +123,7 @@ class Loop:
             good = call.tool and call.status in range(200, 300)
             if good and isinstance(call.response, dict | list):
                 bodies.setdefault(call.tool or "", []).append(call.response)
-        return self.agent.contract.seeing(bodies)
+        return self.agent.contract.with_bodies(bodies)
 
     def emit(self, event: Event) -> None:
         """Hand an event to the reader, with the id of this solve in it."""
@@ -283,17 +283,17 @@ class Loop:
         The last program is run in any case, but for one that would write to what somebody made up.
         """
         agent = self.agent
-        found = (self.gate.look(program) or self.unsaid(program)) if program and "check" in agent.parts else []
+        found = (self.gate.look(program) or self.unsaid(program)) if program and agent.profile.check else []
         if not found:
             return program
         shown = self.opened.ranked
-        helps = "remedy" in agent.parts
+        helps = agent.profile.suggestions
         known = remedy_of(found, program, agent.graph, shown, agent.vocabulary) if helps else Remedy()
-        better = self.put_right(program, found, known) if "mend" in agent.parts else None
+        better = self.put_right(program, found, known) if agent.profile.autofix else None
         if better is not None and self.is_known(better):
             better = None
         # What a program takes as run before it began is put there, whatever else is wrong with it.
-        begun = self.gate.completed(program, found) if better is None and "mend" in agent.parts else None
+        begun = self.gate.completed(program, found) if better is None and agent.profile.autofix else None
         begun = None if begun is None or self.is_known(begun) else begun
         last = self.revisions >= agent.max_reflections or self.gate.is_told(found)
         if better is None and begun is None and last and not self.gate.harmful(found):
@@ -320,7 +320,7 @@ class Loop:
 
     def repaired(self, program: str, fault: Fault, run: Run) -> str | None:
         """The program as the replies leave one way to write it, where they are not as the document says."""
-        if not {"mend", "remedy"} <= set(self.agent.parts) or self.repairs == _REPAIRS:
+        if not (self.agent.profile.autofix and self.agent.profile.suggestions) or self.repairs == _REPAIRS:
             return None
         better = by_replies(program, fault.line, run)
         if better is None or self.is_known(better):
@@ -358,7 +358,7 @@ class Loop:
             if better is not None:
                 return better
             partly = self.gate.partly(known.whole or program)
-            if same(partly, program) or "remedy" not in self.agent.parts:
+            if same(partly, program) or not self.agent.profile.suggestions:
                 return None
             program, found = partly, self.gate.look(partly)
             if not found:  # what nobody put right is only hidden
@@ -407,7 +407,7 @@ class Loop:
         never look again.
         """
         answer = run.stdout.strip()
-        if "inspect" not in self.agent.parts or self.revisions >= self.agent.max_reflections:
+        if not self.agent.profile.challenge or self.revisions >= self.agent.max_reflections:
             return None
         if answer in self.doubtful or changed(run):
             return None
@@ -430,7 +430,7 @@ class Loop:
         talk = self.dialogue
         program, usage = self.ask_program()
         again = bool(program) and self.is_known(program) and not self.insists()
-        if again and not self.escaped and "afresh" in self.agent.parts:
+        if again and not self.escaped and self.agent.profile.restart:
             self.escaped = True
             if talk.facts:
                 talk.afresh()
@@ -457,7 +457,7 @@ class Loop:
         """
         asked = self.dialogue.messages if messages is None else messages
         prefilled = [*asked, Message("assistant", PREFILL)]
-        tools = self.dialogue.tools if "names" in self.agent.parts else ()
+        tools = self.dialogue.tools if self.agent.profile.grammar else ()
         held = {name: beginning(self.agent.protocol.tool(name)) for name in tools}
         completion = self.complete(prefilled, stop=("\n```",), max_tokens=_PROGRAM_TOKENS, drawn=drawn, functions=held)
         return renamed(extract(completion.text), self.aliases), completion.usage
@@ -522,12 +522,12 @@ class Loop:
             calls = [call for call in run.calls if not call.replayed and not call.simulated]
             replies = [(call.tool, call.status, call.response) for call in calls]
             seen = [(tool, status, body) for tool, status, body in replies if tool and status is not None]
-            self.agent.store.learn(self.agent.protocol, seen, edges)
+            self.agent.store.record(self.agent.protocol, seen, edges)
             self.agent.__dict__.pop("contract", None)
         self.emit(RunEnded(self.number, run))
         return run
 
-    def edges(self, run: Run) -> Iterator[Edge]:
+    def edges(self, run: Run) -> Iterator[ObservedEdge]:
         """Where the arguments of calls that were answered well came from: others are likely to find them there."""
         for flow in flows(self.query, run, self.agent.graph):
             call = run.calls[flow.call]
@@ -535,7 +535,7 @@ class Loop:
             good = call.status is not None and call.status < 300 and not call.replayed and not call.simulated
             if giver and call.tool and good:
                 path = tuple(0 if isinstance(step, int) else step for step in flow.path)
-                yield Edge(call.tool, flow.argument, giver, path)
+                yield ObservedEdge(call.tool, flow.argument, giver, path)
 
     def reflect(
         self, program: str, run: Run | None, fault: Fault, attribution: Attribution, finding: Finding | None
@@ -551,7 +551,7 @@ class Loop:
             return
         shown = self.opened.ranked
         known = Remedy()
-        if "remedy" in agent.parts:
+        if agent.profile.suggestions:
             known = remedy(fault, attribution, program, run, self.query, agent.graph, shown, agent.vocabulary)
         rejected = run.calls[run.error.call].tool if run and run.error and run.error.call is not None else None
         tool = (rejected or attribution.tool) if attribution.tool else None
@@ -593,7 +593,7 @@ class Loop:
         """Keep the program that answered, for questions like this one; what speaks of it if that fails."""
         tools = tuple(dict.fromkeys(call.tool for call in run.calls if call.tool))
         pretended = any(call.simulated for call in run.calls)
-        if self.agent.solved is None or "demonstrations" not in self.agent.parts or not tools or pretended:
+        if self.agent.solved is None or not self.agent.profile.demonstrations or not tools or pretended:
             return []
         try:
             self.agent.solved.add(Demonstration(self.query, self.attempts[-1].program, tools))

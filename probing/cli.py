@@ -336,7 +336,7 @@ def _teach(store: Path, protocol: Protocol, prober: Prober) -> None:
     found = [one for one in prober.found.values() if one.done]
     status = {one.tool: int(one.status or 200) for one in found}
     replies = [(name, status.get(name, 200), body) for name, bodies in prober.learned.bodies.items() for body in bodies]
-    ContractStore(store).learn(protocol, replies)
+    ContractStore(store).record(protocol, replies)
     solved = Demonstrations(store, protocol)
     for one in found:
         tools = called(one.program, [tool.name for tool in protocol.tools])

@@ -15,7 +15,7 @@ from probing.document import schema_of
 from probing.prober.findings import Finding
 from probing.prober.observations import Learned
 from probing.schema.infer import ENOUGH
-from protocols.contracts.contract import Contract, Shape
+from protocols.contracts.contract import Contract, ValueType
 from protocols.model import Protocol, Response
 from protocols.schema_fields import Step
 from protocols.simulator import Simulator
@@ -35,23 +35,25 @@ def agreement(truth: Protocol, known: Protocol, found: Mapping[str, Finding]) ->
     `invented` lists fields that the truth lacks, at most 20.
     """
     hidden, inferred = Contract(truth), Contract(known)
-    ours = theirs = both = alike = 0
+    ours = theirs = common = alike = 0
     invented: list[str] = []
-    for name, one in found.items():
-        right, left = hidden.body(name), inferred.body(name)
-        if one.outcome != "documented" or right is None or left is None:
+    for name, finding in found.items():
+        true_shape, seen_shape = hidden.body(name), inferred.body(name)
+        if finding.outcome != "documented" or true_shape is None or seen_shape is None:
             continue
-        told, seen = dict(field_paths(right)), dict(field_paths(left))
-        shared = {path for path in seen if path in told or _under_open(path, right)}
-        invented += [f"{name}{''.join(f'[{step!r}]' for step in path)}" for path in seen if path not in shared]
-        ours, theirs, both = ours + len(seen), theirs + len(told), both + len(shared)
-        alike += sum(path not in told or _agree(seen[path], told[path]) for path in shared)
-        theirs += sum(path not in told for path in shared)
+        true_types, inferred_types = dict(field_paths(true_shape)), dict(field_paths(seen_shape))
+        shared = {path for path in inferred_types if path in true_types or _under_open(path, true_shape)}
+        invented += [
+            f"{name}{''.join(f'[{step!r}]' for step in path)}" for path in inferred_types if path not in shared
+        ]
+        ours, theirs, common = ours + len(inferred_types), theirs + len(true_types), common + len(shared)
+        alike += sum(path not in true_types or _agree(inferred_types[path], true_types[path]) for path in shared)
+        theirs += sum(path not in true_types for path in shared)
     return {
         "fields": ours,
-        "precision": round(100 * both / ours, 1) if ours else None,
-        "coverage": round(100 * both / theirs, 1) if theirs else None,
-        "types": round(100 * alike / both, 1) if both else None,
+        "precision": round(100 * common / ours, 1) if ours else None,
+        "coverage": round(100 * common / theirs, 1) if theirs else None,
+        "types": round(100 * alike / common, 1) if common else None,
         "invented": invented[:20],
     }
 
@@ -66,7 +68,7 @@ def compared(
     worlds: int = _WORLDS,
 ) -> dict[str, object]:
     """All figures: `agreement`, and with `fresh` also `held_by` and `marks` in simulated worlds of other seeds."""
-    found = {name: replace(one, schema=schema_of(one, schema)) for name, one in learned.found.items()}
+    found = {name: replace(finding, schema=schema_of(finding, schema)) for name, finding in learned.found.items()}
     figures = agreement(truth, documenting(truth, found), found)
     if not fresh:
         return figures
@@ -78,10 +80,12 @@ def documenting(truth: Protocol, found: Mapping[str, Finding]) -> Protocol:
     """A protocol whose responses are what was found, and nothing else."""
     tools = []
     for tool in truth.tools:
-        one = found.get(tool.name)
-        known = one is not None and one.schema is not None
-        seen = (Response("200", "", "application/json", one.schema, ()),) if one is not None and known else ()
-        tools.append(replace(tool, responses=seen))
+        finding = found.get(tool.name)
+        has_schema = finding is not None and finding.schema is not None
+        responses = (
+            (Response("200", "", "application/json", finding.schema, ()),) if finding is not None and has_schema else ()
+        )
+        tools.append(replace(tool, responses=responses))
     return replace(truth, tools=tuple(tools))
 
 
@@ -100,7 +104,7 @@ def fresh_answers(
             Simulator(truth, seed=seed + number) as world,
             Sandbox(truth, base_url=world.url, credentials=world.credentials, track=False, on_call=keep) as sandbox,
         ):
-            for program in dict.fromkeys(one.program for one in found.values() if one.program):
+            for program in dict.fromkeys(finding.program for finding in found.values() if finding.program):
                 sandbox.run(program)
     return bodies
 
@@ -111,12 +115,12 @@ def held_by(found: Mapping[str, Finding], bodies: Mapping[str, Sequence[object]]
     `recall`: of the fields that came, those that the schema has. `valid`: of the answers, those that validate.
     """
     came = known = valid = answers = 0
-    for name, seen in bodies.items():
+    for name, answers_of_tool in bodies.items():
         schema = found[name].schema
         if schema is None:
             continue
         validator = Draft202012Validator(dict(schema))
-        for body in seen:
+        for body in answers_of_tool:
             answers += 1
             valid += validator.is_valid(body)
             for path in sent(body):
@@ -136,15 +140,15 @@ def marks(
     percent. Right is what holds of all answers together: always there or not, null at times or never.
     """
     right = fields = 0
-    for name, one in found.items():
-        if one.schema is None:
+    for name, finding in found.items():
+        if finding.schema is None:
             continue
-        seen, places = _places(probed.get(name, ())), _places((*probed.get(name, ()), *fresh.get(name, ())))
+        seen_often, places = _places(probed.get(name, ())), _places((*probed.get(name, ()), *fresh.get(name, ())))
         for path, objects in places.items():
-            schema = _at(one.schema, path)
+            schema = _at(finding.schema, path)
             for key in schema.get("properties", {}) if schema is not None else ():
                 came = [value[key] for value in objects if key in value]
-                if sum(key in value for value in seen.get(path, ())) < ENOUGH or schema is None:
+                if sum(key in value for value in seen_often.get(path, ())) < ENOUGH or schema is None:
                     continue
                 fields += 1
                 always = key in schema.get("required", ())
@@ -160,19 +164,24 @@ def mutants(found: Mapping[str, Finding], fresh: Mapping[str, Sequence[object]],
     Each answer is spoiled twice: a key is removed that is always there, and a value gets another type.
     """
     chance = random.Random(seed)
-    caught = made = 0
+    caught = count = 0
     for name, bodies in fresh.items():
         schema = found[name].schema
         if schema is None:
             continue
         validator = Draft202012Validator(dict(schema))
         places = _places(bodies)
-        certain = {(path, key) for path, seen in places.items() for key in seen[0] if all(key in one for one in seen)}
+        certain = {
+            (path, key)
+            for path, objects in places.items()
+            for key in objects[0]
+            if all(key in value for value in objects)
+        }
         for body in bodies:
             for spoiled in _spoiled(body, certain, chance):
-                made += 1
+                count += 1
                 caught += not validator.is_valid(spoiled)
-    return {"mutants": made, "caught": round(100 * caught / made, 1) if made else None}
+    return {"mutants": count, "caught": round(100 * caught / count, 1) if count else None}
 
 
 def _spoiled(
@@ -200,14 +209,14 @@ def _spoiled(
 def _places(bodies: Iterable[object]) -> dict[tuple[Step, ...], list[dict[str, Any]]]:
     """The objects in bodies by where they are, 0 standing for any item of a list."""
     places: dict[tuple[Step, ...], list[dict[str, Any]]] = defaultdict(list)
-    left: list[tuple[tuple[Step, ...], object]] = [((), body) for body in bodies]
-    while left:
-        path, body = left.pop()
+    pending: list[tuple[tuple[Step, ...], object]] = [((), body) for body in bodies]
+    while pending:
+        path, body = pending.pop()
         if isinstance(body, list):
-            left += [((*path, 0), item) for item in body]
+            pending += [((*path, 0), item) for item in body]
         elif isinstance(body, dict):
             places[path].append(body)
-            left += [((*path, str(key)), part) for key, part in body.items()]
+            pending += [((*path, str(key)), part) for key, part in body.items()]
     return places
 
 
@@ -228,10 +237,10 @@ def _takes_null(schema: Mapping[str, Any]) -> bool:
 def sent(body: object, path: tuple[Step, ...] = ()) -> set[tuple[Step, ...]]:
     """The fields of a body, 0 standing for any item of a list."""
     if isinstance(body, list):
-        return {found for item in body for found in sent(item, (*path, 0))}
+        return {field for item in body for field in sent(item, (*path, 0))}
     if not isinstance(body, Mapping):
         return set()
-    inner = {found for key, part in body.items() for found in sent(part, (*path, str(key)))}
+    inner = {field for key, part in body.items() for field in sent(part, (*path, str(key)))}
     return inner | {(*path, str(key)) for key in body}
 
 
@@ -249,17 +258,17 @@ def has_field(schema: object, path: tuple[Step, ...], root: Mapping[str, object]
         return has_field(inner, path, root)
     for key in ("anyOf", "oneOf", "allOf"):
         variants = schema.get(key)
-        if isinstance(variants, list) and any(has_field(one, path, root) for one in variants):
+        if isinstance(variants, list) and any(has_field(variant, path, root) for variant in variants):
             return True
     if isinstance(path[0], int):
         return "items" in schema and has_field(schema["items"], path[1:], root)
-    properties, others = schema.get("properties"), schema.get("additionalProperties")
+    properties, additional = schema.get("properties"), schema.get("additionalProperties")
     if isinstance(properties, Mapping) and path[0] in properties:
         return has_field(properties[path[0]], path[1:], root)
-    return others is True or (isinstance(others, Mapping) and has_field(others, path[1:], root))
+    return additional is True or (isinstance(additional, Mapping) and has_field(additional, path[1:], root))
 
 
-def field_paths(shape: Shape, path: tuple[Step, ...] = ()) -> Iterator[tuple[tuple[Step, ...], str]]:
+def field_paths(shape: ValueType, path: tuple[Step, ...] = ()) -> Iterator[tuple[tuple[Step, ...], str]]:
     """Every field of a response with its kind; 0 stands for any item of a list."""
     if shape.kind == "list" and shape.item is not None:
         yield from field_paths(shape.item, (*path, 0))
@@ -268,7 +277,7 @@ def field_paths(shape: Shape, path: tuple[Step, ...] = ()) -> Iterator[tuple[tup
         yield from field_paths(key.shape, (*path, name))
 
 
-def _under_open(path: tuple[Step, ...], shape: Shape) -> bool:
+def _under_open(path: tuple[Step, ...], shape: ValueType) -> bool:
     """Whether a field lies in an object of which the truth says that it may hold anything."""
     for step in path:
         if shape.kind == "any" or (shape.kind == "object" and shape.open and step not in shape.keys):
@@ -284,6 +293,6 @@ def _under_open(path: tuple[Step, ...], shape: Shape) -> bool:
     return False
 
 
-def _agree(one: str, other: str) -> bool:
+def _agree(first: str, second: str) -> bool:
     """Whether one type contains the other."""
-    return one == other or "any" in (one, other) or {one, other} == {"int", "float"}
+    return first == second or "any" in (first, second) or {first, second} == {"int", "float"}

@@ -49,7 +49,7 @@ def edges(known: Protocol, found: Mapping[str, Finding]) -> list[Edge]:
     for tool in known.tools:
         program = found[tool.name].program
         for parameter in tool.arguments:
-            sources = graph.producers(tool.name, parameter.argument)
+            sources = graph.providers(tool.name, parameter.argument)
             taken = [one for one in sources if found[tool.name].done and called(program, [one.tool])]
             for one in (taken or list(sources))[:1]:
                 evidence = "called" if taken else "seen"

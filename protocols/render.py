@@ -14,7 +14,7 @@ from typing import cast
 
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Parameter, Protocol, Schema, Tool
-from protocols.schema_fields import Step, is_expandable, items_of, kinds_of, plain_kinds, properties_of, type_of
+from protocols.schema_fields import Step, is_expandable, items_of, json_types, properties_of, scalar_types, type_of
 from protocols.text.words import SEARCHES, WRAPPERS, noun_of, stem, words
 
 __all__ = ["PLAIN_NAMES", "estimate", "render", "render_full", "sentence"]
@@ -123,7 +123,7 @@ class _Writer:
             step
             for tool in (*self.tools, *self.brief)
             for parameter in tool.arguments
-            for source in self.graph.producers(tool.name, parameter.argument, self.among)[:3]
+            for source in self.graph.providers(tool.name, parameter.argument, self.among)[:3]
             for step in source.path
             if isinstance(step, str)
         )
@@ -163,7 +163,7 @@ class _Writer:
         shape = self._plain(schema)
         if path and len(shape) >= _WORTH and not self._is_page(properties):
             uses[shape] += 1
-            first.setdefault(shape, (self.graph.kind(tool.name, path, properties).capitalize(), schema))
+            first.setdefault(shape, (self.graph.object_noun(tool.name, path, properties).capitalize(), schema))
             if uses[shape] > 1:
                 return
         for name, part in self._kept(schema)[0].items():
@@ -215,7 +215,7 @@ class _Writer:
         if not properties_of(schema, self.protocol):
             return _SHORT.get(type_of(schema), "any")
         if is_expandable(schema, self.protocol):
-            kinds = [_SHORT[kind] for kind in plain_kinds(schema, self.protocol)]
+            kinds = [_SHORT[kind] for kind in scalar_types(schema, self.protocol)]
             return "|".join([*kinds, self._object(schema, max(nested, self.depth))])
         return self._object(schema, nested)
 
@@ -266,7 +266,7 @@ class _Writer:
         if self.whole:
             return [p for p in tool.arguments if p.required or most], False
         optional = [p for p in tool.arguments if not p.required]
-        flow = {p.argument for p in optional if tool.writes and self.graph.want(tool.name, p.argument) is not None}
+        flow = {p.argument for p in optional if tool.writes and self.graph.reference(tool.name, p.argument) is not None}
         rank = {
             p.argument: (not self._is_asked(p.argument), p.argument not in flow, p.argument.lower() not in SEARCHES)
             for p in optional
@@ -290,7 +290,7 @@ class _Writer:
 def _argument(parameter: Parameter) -> str:
     """`query: str` for a required argument, `page=int` for an optional one, with the values of an enumeration."""
     kind = _values(parameter.schema) or _entries(parameter.schema) or _SHORT.get(type_of(parameter.schema), "")
-    kind = kind or "|".join(_SHORT[kind] for kind in kinds_of(parameter.schema) if kind != "object") or "any"
+    kind = kind or "|".join(_SHORT[kind] for kind in json_types(parameter.schema) if kind != "object") or "any"
     return f"{parameter.argument}: {kind}" if parameter.required else f"{parameter.argument}={kind}"
 
 

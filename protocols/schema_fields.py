@@ -14,14 +14,14 @@ from protocols.model import Protocol, Schema
 from protocols.text.words import PAGING, words
 
 __all__ = [
-    "Field",
+    "ResponseField",
     "Step",
     "fields",
     "is_expandable",
     "items_of",
-    "kinds_of",
-    "plain_kinds",
+    "json_types",
     "properties_of",
+    "scalar_types",
     "type_of",
     "wrapper_of",
 ]
@@ -36,7 +36,7 @@ _MOST = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ResponseField:
     """A field of a response: `path` from the root (0 stands for any item), its schema, and the object that holds it.
 
     `expanded`: it lies in an object that may be a plain value instead (see `is_expandable`).
@@ -82,19 +82,19 @@ def variants(schema: Schema, protocol: Protocol, around: tuple[int, ...] = ()) -
             yield from variants(part, protocol, (*around, id(schema)))
 
 
-def kinds_of(schema: Schema) -> tuple[str, ...]:
+def json_types(schema: Schema) -> tuple[str, ...]:
     """The JSON types that a schema names, without null."""
     kind = schema.get("type")
     kinds = [kind] if isinstance(kind, str) else list(cast("list[str]", kind or []))
     for word in ("oneOf", "anyOf"):
         for part in cast("list[Schema]", schema.get(word) or []):
-            kinds.extend(kinds_of(part))
+            kinds.extend(json_types(part))
     return tuple(dict.fromkeys(kind for kind in kinds if kind != "null"))
 
 
-def plain_kinds(schema: Schema, protocol: Protocol) -> tuple[str, ...]:
+def scalar_types(schema: Schema, protocol: Protocol) -> tuple[str, ...]:
     """The JSON types of texts, numbers and truth values that a schema allows, over its variants."""
-    found = [kind for part in variants(schema, protocol) for kind in kinds_of(part)]
+    found = [kind for part in variants(schema, protocol) for kind in json_types(part)]
     return tuple(dict.fromkeys(kind for kind in found if kind not in ("object", "array")))
 
 
@@ -102,12 +102,12 @@ def is_expandable(schema: Schema, protocol: Protocol) -> bool:
     """Whether a value is an object or stands for one: `oneOf: [integer, object]`, a relation that can be expanded."""
     if not (schema.keys() & _COMBINED or isinstance(schema.get("type"), list)):
         return False
-    return bool(plain_kinds(schema, protocol)) and bool(properties_of(schema, protocol))
+    return bool(scalar_types(schema, protocol)) and bool(properties_of(schema, protocol))
 
 
 def type_of(schema: Schema) -> str:
     """The one JSON type of a schema; number for integer or number; empty when it is open."""
-    kinds = set(kinds_of(schema))
+    kinds = set(json_types(schema))
     if not kinds:
         return "object" if "properties" in schema else "array" if "items" in schema else ""
     if kinds <= {"integer", "number"}:
@@ -135,7 +135,7 @@ def items_of(schema: Schema, protocol: Protocol) -> Schema | None:
     return None
 
 
-def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Iterator[Field]:
+def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Iterator[ResponseField]:
     """The fields of a response, outer objects before inner ones, at most `depth` keys deep and `_MOST` in all.
 
     A relation that can be expanded is entered, but no other one inside it: services expand one at a time. Of objects
@@ -163,7 +163,7 @@ def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Itera
             expanded = True
         for name, inner in properties.items():
             here = (*path, name)
-            yield Field(here, inner, part, expanded)
+            yield ResponseField(here, inner, part, expanded)
             told += 1
             queue.append((here, inner, expanded, circles))
 

@@ -17,7 +17,7 @@ from atc.retrieval.candidates import Candidates
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
 from benchmarks.tasks.datasets import open_dataset
 from protocols import load
-from protocols.dataflow.enum_values import vocabulary
+from protocols.dataflow.enum_values import enum_values
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.samples import sample
 
@@ -82,7 +82,7 @@ def _object(field: str) -> dict[str, object]:
 def test_a_small_api_is_written_down_the_same_for_every_question() -> None:
     """So that what was read of it need not be read again; what is about one question stands behind it."""
     graph = ProtocolGraph(load(sample("cinema")))
-    candidates, known = Candidates(graph), vocabulary(graph.protocol)
+    candidates, known = Candidates(graph), enum_values(graph.protocol)
     queries = ("Who directed Dune?", "Which films are on my watchlist?")
 
     stable = [opening(query, candidates, known, "2024-06-01").messages()[-1].content for query in queries]

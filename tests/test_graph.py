@@ -108,7 +108,7 @@ def test_a_search_by_words_comes_before_one_by_filters() -> None:
     }
     graph = ProtocolGraph(load({"openapi": "3.1.0", "info": {"title": "Kitchen", "version": "1"}, "paths": paths}))
 
-    found = graph.producers("GET_dishes_dish_id_taste", "dish_id")
+    found = graph.providers("GET_dishes_dish_id_taste", "dish_id")
 
     assert [source.tool for source in found] == ["GET_dishes_search", "GET_dishes_by_salt"]
 
@@ -132,7 +132,7 @@ def test_tmdb(data: Path, tool: str, argument: str, first: tuple[str, tuple[str 
     """Every identifier of TMDB comes first from the search for its kind, or from the field that holds it."""
     graph = ProtocolGraph(load(data / "restbench" / "tmdb_oas.json"))
 
-    source = graph.producers(tool, argument)[0]
+    source = graph.providers(tool, argument)[0]
 
     assert (source.tool, source.path) == first
 
@@ -143,7 +143,7 @@ def test_every_tmdb_identifier_that_a_search_yields(data: Path) -> None:
     kinds = ("person", "movie", "tv", "company", "collection")
 
     found = {
-        (tool.name, p.argument): graph.producers(tool.name, p.argument)[0].tool
+        (tool.name, p.argument): graph.providers(tool.name, p.argument)[0].tool
         for tool in graph.protocol.tools
         for p in tool.arguments
         if p.argument in {f"{kind}_id" for kind in kinds}
@@ -170,7 +170,7 @@ def test_spotify(data: Path, tool: str, argument: str, first: tuple[str, tuple[s
     """Where every parameter is called id, the path says of what."""
     graph = ProtocolGraph(load(data / "restbench" / "spotify_oas.json"))
 
-    source = graph.producers(tool, argument)[0]
+    source = graph.providers(tool, argument)[0]
 
     assert (source.tool, source.path) == first
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from protocols import load
-from protocols.dataflow.call_paths import Held, route_to_field, route_to_resource
+from protocols.dataflow.call_paths import AvailableObject, path_to_field, path_to_resource
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.dataflow.identifiers import Want
+from protocols.dataflow.identifiers import IdentifierReference
 from protocols.samples import sample
 
 
@@ -20,8 +20,8 @@ def names(graph: ProtocolGraph) -> list[str]:
     return [tool.name for tool in graph.protocol.tools]
 
 
-FILM = Held("film", "GET_films", ("films", 0))
-PERSON = Held("person", "GET_people", ("people", 0))
+FILM = AvailableObject("film", "GET_films", ("films", 0))
+PERSON = AvailableObject("person", "GET_people", ("people", 0))
 
 
 @pytest.mark.parametrize(
@@ -31,15 +31,17 @@ PERSON = Held("person", "GET_people", ("people", 0))
         ("nothing_of_the_kind", [PERSON, FILM], None),
     ],
 )
-def test_the_shortest_way_to_a_field(cinema: ProtocolGraph, field: str, held: list[Held], text: str | None) -> None:
-    way = route_to_field(cinema, field, held, {}, names(cinema))
+def test_the_shortest_way_to_a_field(
+    cinema: ProtocolGraph, field: str, held: list[AvailableObject], text: str | None
+) -> None:
+    way = path_to_field(cinema, field, held, {}, names(cinema))
 
     assert (None if way is None else str(way)) == text
 
 
 def test_a_way_may_take_several_calls(cinema: ProtocolGraph) -> None:
     """The studio of a film is in the film's details, and its headquarters in those of the studio."""
-    way = route_to_field(cinema, "headquarters", [FILM], {}, names(cinema))
+    way = path_to_field(cinema, "headquarters", [FILM], {}, names(cinema))
 
     details = 'GET_films_filmId(filmId=film["filmId"])'
     assert str(way) == f'GET_studios_studioId(studioId={details}["studio"]["studioId"])["headquarters"]'
@@ -47,23 +49,23 @@ def test_a_way_may_take_several_calls(cinema: ProtocolGraph) -> None:
 
 def test_an_identifier_that_was_used_already_is_used_again(cinema: ProtocolGraph) -> None:
     """The reviews of a film do not hold the film, but the program that asked for them knew its identifier."""
-    want = cinema.want("GET_films_filmId", "filmId")
-    assert want == Want("film", "id")
+    want = cinema.reference("GET_films_filmId", "filmId")
+    assert want == IdentifierReference("film", "id")
 
-    way = route_to_field(
-        cinema, "studio", [Held("reviews", "GET_films_filmId_reviews", ())], {want: "n"}, names(cinema)
+    way = path_to_field(
+        cinema, "studio", [AvailableObject("reviews", "GET_films_filmId_reviews", ())], {want: "n"}, names(cinema)
     )
 
     assert str(way) == 'GET_films_filmId(filmId=n)["studio"]'
 
 
 def test_only_tools_that_may_be_called_are_on_the_way(cinema: ProtocolGraph) -> None:
-    assert route_to_field(cinema, "birthday", [PERSON], {}, ["GET_films", "GET_people"]) is None
+    assert path_to_field(cinema, "birthday", [PERSON], {}, ["GET_films", "GET_people"]) is None
 
 
 def test_what_lies_under_an_object_is_called_for(cinema: ProtocolGraph) -> None:
     """`film["credits"]` is no field of any film, but a path under it."""
-    way = route_to_resource(cinema, "credits", [FILM], {}, names(cinema))
+    way = path_to_resource(cinema, "credits", [FILM], {}, names(cinema))
 
     assert str(way) == 'GET_films_filmId_credits(filmId=film["filmId"])'
-    assert route_to_resource(cinema, "trailers", [FILM], {}, names(cinema)) is None
+    assert path_to_resource(cinema, "trailers", [FILM], {}, names(cinema)) is None

@@ -19,7 +19,7 @@ import requests
 from protocols import Protocol, load
 from protocols.samples import sample
 from protocols.simulator import Session, Simulator
-from protocols.text.entities import read_premises
+from protocols.text.entities import read_entities
 
 
 def get(at: Session | str, path: str, **query: object) -> dict:  # type: ignore[type-arg]
@@ -408,7 +408,7 @@ def test_a_list_without_a_search_has_the_names_too() -> None:
     ],
 )
 def test_names_are_read_from_plain_english(query: str, names: list[str]) -> None:
-    assert sorted(name.text for name in read_premises(query).names) == sorted(names)
+    assert sorted(name.text for name in read_entities(query).names) == sorted(names)
 
 
 # -- what a service puts its clients through -----------------------------------------------------------------------

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from atc.language.enum_words import mentioned
 from protocols import load
-from protocols.dataflow.enum_values import vocabulary
+from protocols.dataflow.enum_values import enum_values
 from protocols.samples import sample
 from protocols.text.words import stem
 
@@ -20,7 +20,7 @@ def test_words_of_one_family_meet() -> None:
 
 def test_a_question_names_a_value_and_the_field_is_found() -> None:
     """Nobody said that a director is a job; the document's own examples do."""
-    known = vocabulary(load(sample("cinema")))
+    known = enum_values(load(sample("cinema")))
 
     assert mentioned("Who directed The Silent Harbor?", known).get("job") == "Director"
     assert mentioned("Show me thrillers", known).get("genre") == "thriller"
@@ -29,7 +29,7 @@ def test_a_question_names_a_value_and_the_field_is_found() -> None:
 
 def test_names_and_titles_are_no_vocabulary(data: Path) -> None:
     """Values that hardly repeat are free text, however often a document shows them."""
-    known = vocabulary(load(data / "restbench" / "tmdb_oas.json"))
+    known = enum_values(load(data / "restbench" / "tmdb_oas.json"))
 
     assert "Director" in known["job"]
     assert not {"name", "title", "overview", "character"} & set(known)

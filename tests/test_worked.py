@@ -544,7 +544,7 @@ def shown(tool: str, query: str) -> list[str]:
 
 def test_a_list_of_objects_is_filled_with_objects() -> None:
     """Each holds the identifier under the key that the schema gives it."""
-    assert radio().entry("DELETE_shelves_shelf_id_songs", "songs") == "uri"
+    assert radio().item_key("DELETE_shelves_shelf_id_songs", "songs") == "uri"
     assert shown("DELETE_shelves_shelf_id_songs", "Take all my songs off the shelf Blue")[-1] == (
         'DELETE_shelves_shelf_id_songs(shelf_id=shelf["id"], songs=[{"uri": song["uri"]} for song in songs])'
     )

@@ -98,8 +98,8 @@ def made_up(
             argument = keyword.arg or ""
             node = keyword.value
             text = values.get(node.id) if isinstance(node, ast.Name) else _text(node)
-            sources = graph.producers(tool, argument, shown)
-            want = graph.want(tool, argument)
+            sources = graph.providers(tool, argument, shown)
+            want = graph.reference(tool, argument)
             if text is None or want is None or not sources:
                 continue
             placeholder = any(_PLACEHOLDER.search(part) for part in text)
@@ -129,7 +129,7 @@ def _source(tree: ast.Module, name: ast.Name, graph: ProtocolGraph) -> ast.expr:
     """Where a variable gets its constant, if it is used for identifiers alone; else the place where it is used."""
     used = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name.id}
     for call, tool in calls_of(tree, graph.protocol):
-        used -= {id(word.value) for word in call.keywords if word.arg and graph.want(tool, word.arg) is not None}
+        used -= {id(word.value) for word in call.keywords if word.arg and graph.reference(tool, word.arg) is not None}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name.id:
             return node.value if used == {id(node.targets[0])} else name

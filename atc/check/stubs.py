@@ -11,9 +11,9 @@ import keyword
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from protocols.contracts.contract import ANY, Contract, Shape
+from protocols.contracts.contract import ANY, Contract, ValueType
 from protocols.model import Parameter, Schema, Tool
-from protocols.schema_fields import Step, kinds_of
+from protocols.schema_fields import Step, json_types
 
 __all__ = ["Place", "Stubs", "write_stubs"]
 
@@ -72,7 +72,7 @@ def write_stubs(contract: Contract, tools: Iterable[str]) -> Stubs:
 
 
 def _type(
-    shape: Shape, tool: Tool, path: tuple[Step, ...], stubs: Stubs, classes: list[str], names: dict[int, str]
+    shape: ValueType, tool: Tool, path: tuple[Step, ...], stubs: Stubs, classes: list[str], names: dict[int, str]
 ) -> str:
     if shape.kind == "list":
         return f"list[{_type(shape.item or ANY, tool, (*path, 0), stubs, classes, names)}]"
@@ -123,7 +123,7 @@ def taken(schema: Schema) -> str:
     values = schema.get("enum")
     if isinstance(values, list) and values and all(isinstance(value, str | int | bool) for value in values):
         return f"Literal[{', '.join(repr(value) for value in values)}] | {_SEVERAL}"
-    kinds = kinds_of(schema)
+    kinds = json_types(schema)
     found = []
     for kind in kinds:
         items = schema.get("items") if kind == "array" else None

@@ -14,7 +14,7 @@ from protocols.errors import UsageError
 from sandbox.truncation import one_line
 
 if TYPE_CHECKING:
-    from protocols.contracts.contract import Shape
+    from protocols.contracts.contract import ValueType
     from protocols.contracts.store import ContractStore
     from protocols.model import Protocol
 
@@ -87,10 +87,10 @@ def diff(api: str, store: Path, as_json: bool) -> None:
     from rich.text import Text
 
     from atc.files import to_json
-    from protocols.contracts.store import drift
+    from protocols.contracts.store import contract_drift
 
     protocol, kept = _opened(api, store)
-    found = drift(protocol, kept.observed(protocol))
+    found = contract_drift(protocol, kept.observed(protocol))
     if as_json:
         click.echo(to_json([asdict(one) for one in found]), nl=False)
         return
@@ -124,7 +124,7 @@ def _opened(api: str, folder: Path) -> tuple[Protocol, ContractStore]:
     return load(api), ContractStore(folder)
 
 
-def _lines(shape: Shape, indent: str) -> list[str]:
+def _lines(shape: ValueType, indent: str) -> list[str]:
     """A shape as indented lines: `title: str`, with `?` where a key is not always there."""
     if shape.kind == "list":
         return _lines(shape.item, indent) if shape.item is not None else []

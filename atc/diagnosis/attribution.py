@@ -106,7 +106,7 @@ def _rejected(call: CallRecord, run: Run, graph: ProtocolGraph) -> Attribution:
 def _is_wrong(call: CallRecord, argument: str, source: Source, run: Run, graph: ProtocolGraph) -> bool:
     """Whether an identifier comes from a place that holds those of something else."""
     names = [step for step in source.path if isinstance(step, str)]
-    if not names or attribute_of(names[-1]) is None or not graph.producers(call.tool or "", argument):
+    if not names or attribute_of(names[-1]) is None or not graph.providers(call.tool or "", argument):
         return False
     return not _yields(call, argument, source, run, graph)
 
@@ -131,7 +131,7 @@ def _yields(call: CallRecord, argument: str, source: Source, run: Run, graph: Pr
     """Whether an argument may be taken from there."""
     general = tuple(0 if isinstance(step, int) else step for step in source.path)
     giver = run.calls[source.call].tool
-    return any(one.tool == giver and one.path == general for one in graph.producers(call.tool or "", argument))
+    return any(one.tool == giver and one.path == general for one in graph.providers(call.tool or "", argument))
 
 
 def _blamed(source: Source, run: Run, names: tuple[str, ...]) -> Attribution:

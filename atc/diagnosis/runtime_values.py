@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from atc.program.source import parsed
-from protocols.dataflow.call_paths import Held
+from protocols.dataflow.call_paths import AvailableObject
 from protocols.schema_fields import Step
 from protocols.text.words import WRAPPERS, is_identifier, noun_of
 from sandbox.records import CallRecord
@@ -36,7 +36,7 @@ class Finding:
     tool: str | None
     path: tuple[Step, ...] = ()
     missing: str | None = None
-    held: tuple[Held, ...] = ()
+    held: tuple[AvailableObject, ...] = ()
     arguments: Mapping[str, str] = field(default_factory=dict)
     instead: tuple[ast.expr, str] | None = None
 
@@ -185,12 +185,12 @@ class _Resolver:
         """An expression as the program has it."""
         return ast.get_source_segment(self.program, node) or ast.unparse(node)
 
-    def around(self, node: ast.expr, held: _Value) -> Iterator[Held]:
+    def around(self, node: ast.expr, held: _Value) -> Iterator[AvailableObject]:
         """An object and the objects around it that the expression names."""
         path = held.path
         while held.tool is not None:
             if not path or isinstance(path[-1], int) or isinstance(held.value, dict):
-                yield Held(self.text(node), held.tool, path)
+                yield AvailableObject(self.text(node), held.tool, path)
             if not isinstance(node, ast.Subscript) or not path:
                 return
             node, path = node.value, path[:-1]

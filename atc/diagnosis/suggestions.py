@@ -18,8 +18,8 @@ from atc.diagnosis.runtime_values import Finding, findings
 from atc.fault import Attribution, Fault
 from atc.language.enum_words import mentioned
 from atc.program.source import parsed, subscripts_at
-from protocols.dataflow.call_paths import Held, route_to_field, route_to_resource, search_expression, steps
-from protocols.dataflow.graph import ProtocolGraph, Source
+from protocols.dataflow.call_paths import AvailableObject, path_to_field, path_to_resource, search_expression, steps
+from protocols.dataflow.graph import ProtocolGraph, ProvidedField
 from protocols.schema_fields import Step
 from protocols.text.words import cut_short
 from sandbox.body_store import LargeBody
@@ -168,7 +168,7 @@ def _instead(
     node = _wrong(program, one)
     if node is None:
         return "", ""
-    held = (Held(ast.unparse(node.value), one.tool or "", one.path),)
+    held = (AvailableObject(ast.unparse(node.value), one.tool or "", one.path),)
     given = _given(program, one.line, one.tool or "")
     told, text = _elsewhere(
         one.key or "", Finding("", one.tool, one.path, one.key, held=held, arguments=given), graph, shown, known
@@ -292,8 +292,8 @@ def _identifiers(
     """For each identifier that a rejected call was given: where it should have come from."""
     tool = call.tool or ""
     for argument, value in call.arguments.items():
-        want = graph.want(tool, argument)
-        sources = graph.producers(tool, argument, shown)
+        want = graph.reference(tool, argument)
+        sources = graph.providers(tool, argument, shown)
         if want is None or not sources:
             continue
         if str(value) in query:
@@ -321,10 +321,10 @@ def _identifiers(
         yield f"{told} Take {argument} from {graph.expression(wanted)}"
 
 
-def _onwards(giver: str, sources: tuple[Source, ...], graph: ProtocolGraph) -> Source:
+def _onwards(giver: str, sources: tuple[ProvidedField, ...], graph: ProtocolGraph) -> ProvidedField:
     """The source that can be reached with what the program already has, else the best."""
     for source in sources:
-        feeds = (graph.producers(source.tool, argument) for argument in graph.needs(source.tool))
+        feeds = (graph.providers(source.tool, argument) for argument in graph.needs(source.tool))
         if any(feeder.tool == giver for producers in feeds for feeder in producers[:1]):
             return source
     return sources[0]
@@ -374,19 +374,21 @@ def _elsewhere(
     """
     meant = sorted(mentioned(key, known).items(), key=lambda item: item[1].lower() != key.lower())
     given = {
-        want: text for name, text in fact.arguments.items() if (want := graph.want(fact.tool or "", name)) is not None
+        want: text
+        for name, text in fact.arguments.items()
+        if (want := graph.reference(fact.tool or "", name)) is not None
     }
-    fields = {field.lower(): field for name in shown for field in graph.returned(name)}
+    fields = {field.lower(): field for name in shown for field in graph.response_fields(name)}
     alike = [] if key.lower() in fields else get_close_matches(key.lower(), fields, 1, _ALIKE) or cut_short(key, fields)
     for field, value in [(fields[alike[0]] if alike else key, ""), *meant[:1]]:
-        way = route_to_field(graph, field, fact.held, given, shown)
+        way = path_to_field(graph, field, fact.held, given, shown)
         if way is not None and value:
             text = f'[item for item in {way.text + steps(way.path[:-2])} if item["{field}"] == "{value}"]'
             return f"Write {text} to find it", text
-        way = way or (None if value else route_to_resource(graph, key, fact.held, given, shown))
+        way = way or (None if value else path_to_resource(graph, key, fact.held, given, shown))
         if way is not None:
             return f'Write {way} in place of {fact.held[0].text}["{key}"]', str(way)
-        if names := [name for name in shown if name != fact.tool and field in graph.returned(name)][:2]:
+        if names := [name for name in shown if name != fact.tool and field in graph.response_fields(name)][:2]:
             said = f'"{value}" is a value of "{field}" in' if value else f'"{key}" is a field of'
             return f"{said} what {' and '.join(names)} return{'s' if len(names) == 1 else ''}", ""
     return "", ""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from protocols.text.entities import Name, read_premises
+from protocols.text.entities import NamedEntity, read_entities
 from protocols.text.words import singular, stem, words
 
 __all__ = ["Question", "is_among"]
@@ -184,8 +184,8 @@ class Question:
     @cached_property
     def parts(self) -> tuple[str, ...]:
         """Its sentences, and what is asked for besides within one; the whole where it has no parts."""
-        found = tuple(part.strip() for part in _END.split(self.text) if len(words(part)) >= _LEAST)
-        return found or (self.text,)
+        sentences = tuple(part.strip() for part in _END.split(self.text) if len(words(part)) >= _LEAST)
+        return sentences or (self.text,)
 
     @cached_property
     def owned(self) -> frozenset[str]:
@@ -194,46 +194,48 @@ class Question:
         `Ana's latest film`, `films by Ana`, `films made by Ana`, `films that Ana made`, `the latest film of Ana`: the
         film is not called so, somebody who has films is.
         """
-        found = ["".join(groups) for groups in _OWNED.findall(self.text)]
-        return frozenset(_stem(word) for text in found for word in text.split())
+        possessions = ["".join(groups) for groups in _OWNED.findall(self.text)]
+        return frozenset(_stem(word) for text in possessions for word in text.split())
 
     def is_mine(self, noun: str) -> bool:
         """Whether it speaks of a thing of a kind as the asker's own: `my first playlist`."""
-        return any(is_among(noun, said.split()) for said in _MINE.findall(self.text))
+        return any(is_among(noun, possession.split()) for possession in _MINE.findall(self.text))
 
     @cached_property
     def numbered(self) -> Mapping[str, int]:
         """The numbers that it gives to things, by their stems: `the second season` has 2 for season."""
-        found = {}
-        for ordinal, thing, other, number in _NUMBERED.findall(self.text):
-            said = (ordinal or number).lower()
-            digits = re.sub(r"\D", "", said)
-            found[_stem(thing or other)] = int(digits) if digits else _ORDINALS.index(said) + 1
-        return found
+        numbers = {}
+        for ordinal, noun_after, noun_before, number in _NUMBERED.findall(self.text):
+            numeral = (ordinal or number).lower()
+            digits = re.sub(r"\D", "", numeral)
+            numbers[_stem(noun_after or noun_before)] = int(digits) if digits else _ORDINALS.index(numeral) + 1
+        return numbers
 
     @cached_property
-    def names(self) -> tuple[Name, ...]:
+    def names(self) -> tuple[NamedEntity, ...]:
         """What it calls by name (see `protocols.text.entities`), without names that are parts of others."""
-        found = [one for one in read_premises(self.text).names if not self._is_order(one.text)]
-        return tuple(one for one in found if not any(one.text in other.text for other in found if other is not one))
+        names = [name for name in read_entities(self.text).names if not self._is_order(name.text)]
+        return tuple(
+            name for name in names if not any(name.text in longer.text for longer in names if longer is not name)
+        )
 
     def _is_order(self, name: str) -> bool:
         """Whether what looks like a name is how a sentence begins that tells what to do: `Take the first`, or
         `Keep playing`."""
         return re.search(rf"(?:^|[.?!]\s+){re.escape(name)}\s+(?:{_NEXT}|[a-z]+ing)\b", self.text) is not None
 
-    def beside(self, noun: str) -> tuple[Name, ...]:
+    def beside(self, noun: str) -> tuple[NamedEntity, ...]:
         """The names that stand beside the word for a kind of thing, and name it: not the songs `of Queen`."""
         return tuple(
-            one for one in self.names if _stem(noun) in map(stem, one.beside) and not self._is_of(noun, one.text)
+            name for name in self.names if _stem(noun) in map(stem, name.beside) and not self._is_of(noun, name.text)
         )
 
-    def owners(self, noun: str) -> tuple[Name, ...]:
+    def owners(self, noun: str) -> tuple[NamedEntity, ...]:
         """The names of those whose things it speaks of, where they are of a kind that it does not name: the artist in
         `songs of Queen`."""
         if stem(noun) in self.stems:
             return ()
-        return tuple(one for one in self.names if one.maker or len(self._of(one.text)) >= _HELD)
+        return tuple(name for name in self.names if name.maker or len(self._of(name.text)) >= _HELD)
 
     def _is_of(self, noun: str, name: str) -> bool:
         """Whether things of a kind are somebody's of this name; the city of Rome is Rome."""
@@ -241,8 +243,8 @@ class Question:
 
     def _of(self, name: str) -> str:
         """What is said to be of a name: `songs` of Queen; empty where nothing is."""
-        said = re.search(rf"\b([a-z]+) of [\"'\u2018\u201c]?{re.escape(name)}", self.text)
-        return said[1] if said else ""
+        match = re.search(rf"\b([a-z]+) of [\"'\u2018\u201c]?{re.escape(name)}", self.text)
+        return match[1] if match else ""
 
     def name_of(self, noun: str) -> str | None:
         """What it calls a thing of a kind: by the name beside that word, or by the only one that there is, besides that
@@ -250,17 +252,17 @@ class Question:
 
         None where that may go on: `Made by Hand` is one name, and `Dusk by Ana Bell` is two.
         """
-        names = [one for one in self.names if one.text != self.called] or self.names
-        meant = [one for one in names if one in self.beside(noun)] or list(self.owners(noun)) or names
-        found = {self._whole(one.text) for one in meant}
-        return found.pop() if len(found) == 1 else None
+        names = [name for name in self.names if name.text != self.called] or self.names
+        meant = [name for name in names if name in self.beside(noun)] or list(self.owners(noun)) or names
+        texts = {self._whole(name.text) for name in meant}
+        return texts.pop() if len(texts) == 1 else None
 
     def _whole(self, name: str) -> str | None:
         """A name with the one that a small word joins to it, as in `Ferry at Dusk`; None where it may be two."""
-        for one, other in itertools.permutations([one.text for one in self.names], 2):
-            if name not in (one, other):
+        for first, second in itertools.permutations([first.text for first in self.names], 2):
+            if name not in (first, second):
                 continue
-            joined = re.search(rf"{re.escape(one)}\s+(at|by|for|in|on|to|with)\s+{re.escape(other)}", self.text)
+            joined = re.search(rf"{re.escape(first)}\s+(at|by|for|in|on|to|with)\s+{re.escape(second)}", self.text)
             if joined is not None:
                 return joined[0] if joined[1] in ("at", "on") else None
         return name
@@ -268,18 +270,18 @@ class Question:
     @cached_property
     def called(self) -> str | None:
         """What a new thing is to be called: `name it Dusk`, `a list called "Dusk"`."""
-        found = [one.text for one in self.names if _CALLED.search(self.text[: self.text.find(one.text)])]
-        return found[0] if len(found) == 1 else None
+        texts = [name.text for name in self.names if _CALLED.search(self.text[: self.text.find(name.text)])]
+        return texts[0] if len(texts) == 1 else None
 
     def code_of(self, noun: str) -> str | None:
         """The code, with a letter and a digit, by which it calls a thing of a kind: W2 for `room W2`."""
-        found = re.search(rf"\b{re.escape(noun)}\s+((?=\S*\d)(?=\S*[A-Z])[A-Z\d][A-Z\d-]+)\b", self.text)
-        return found[1] if found else None
+        match = re.search(rf"\b{re.escape(noun)}\s+((?=\S*\d)(?=\S*[A-Z])[A-Z\d][A-Z\d-]+)\b", self.text)
+        return match[1] if match else None
 
     @cached_property
     def joined(self) -> tuple[str, ...]:
         """Names that stand side by side, as in `Ana or Ben`, where it has no others; else none."""
-        texts = sorted((one.text for one in self.names), key=self.text.find)
+        texts = sorted((name.text for name in self.names), key=self.text.find)
         places = [(self.text.find(text), self.text.find(text) + len(text)) for text in texts]
         between = [self.text[end:start] for (_, end), (start, _) in itertools.pairwise(places)]
         return tuple(texts) if between and all(_JOINED.fullmatch(gap.lstrip("\"'\u201d")) for gap in between) else ()
@@ -289,9 +291,9 @@ class Question:
 
         The latest film by its date, the heaviest parcel by its weight; None where it means no such one.
         """
-        for found in _FIRST.finditer(self.text):
-            if is_among(noun, found[2].split()):
-                return _BY[" ".join(words(found[1]))]
+        for match in _FIRST.finditer(self.text):
+            if is_among(noun, match[2].split()):
+                return _BY[" ".join(words(match[1]))]
         return None
 
     @cached_property
@@ -307,55 +309,62 @@ class Question:
 
     @cached_property
     def _compared(self) -> list[tuple[tuple[str, frozenset[str]], str]]:
-        found = [(place, by) for said, by in _THAN.items() for place in [self.text.lower().find(said)] if place >= 0]
-        found += [
-            (one.start(), ("min" if one[1] else "max", frozenset(words(one[3])))) for one in _MOST.finditer(self.text)
+        comparisons = [
+            (place, by) for phrase, by in _THAN.items() for place in [self.text.lower().find(phrase)] if place >= 0
         ]
-        found += [
-            (one.start(), ("max", frozenset({f"{one[1]}ness".lower(), f"{one[1]}iness".lower()})))
-            for one in _ER.finditer(self.text)
-            if one[0].lower() not in _THAN
+        comparisons += [
+            (match.start(), ("min" if match[1] else "max", frozenset(words(match[3]))))
+            for match in _MOST.finditer(self.text)
         ]
-        told = []
-        for place, by in sorted(found, key=lambda one: one[0]):
+        comparisons += [
+            (match.start(), ("max", frozenset({f"{match[1]}ness".lower(), f"{match[1]}iness".lower()})))
+            for match in _ER.finditer(self.text)
+            if match[0].lower() not in _THAN
+        ]
+        with_units = []
+        for place, by in sorted(comparisons, key=lambda comparison: comparison[0]):
             unit = _WHICH_DAY.search(re.split(r"[.?!;]|\band\b", self.text[:place])[-1])
-            told.append((by, unit[1].lower() if unit is not None else ""))
-        return told
+            with_units.append((by, unit[1].lower() if unit is not None else ""))
+        return with_units
 
     @cached_property
     def limits(self) -> tuple[tuple[str, str | None, str | None], ...]:
         """Of what it says how little or how much there may be: what, the least and the most."""
-        found = [one.groups() for pattern in _LIMITS for one in pattern.finditer(self.text)]
-        return tuple((thing.lower(), least or None, most or None) for least, most, thing in found)
+        limits = [match.groups() for pattern in _LIMITS for match in pattern.finditer(self.text)]
+        return tuple((amount.lower(), least or None, most or None) for least, most, amount in limits)
 
     def counted(self, noun: str) -> int:
         """How many of a kind of thing it speaks of together, as `three places` does; 0 where it does not say."""
-        for number, things in _COUNTED.findall(self.text):
-            if is_among(noun, things.split()):
+        for number, counted in _COUNTED.findall(self.text):
+            if is_among(noun, counted.split()):
                 return int(number) if number.isdigit() else _COUNTS.index(number.lower()) + 1
         return 0
 
     def how_many(self, noun: str) -> bool:
         """Whether it asks for the number of things of a kind."""
-        return any(is_among(noun, said) for said in _HOW_MANY.findall(self.text))
+        return any(is_among(noun, counted) for counted in _HOW_MANY.findall(self.text))
 
     def kinds(self, noun: str) -> tuple[str, ...]:
         """What things it speaks of one by one, as `a pasta recipe and a rice recipe` does: pasta and rice."""
-        found = [(said.split(), thing) for said, thing in _ONE.findall(self.text)]
-        told = [
-            " ".join(word for word in said if not _is_any(word)) for said, thing in found if _stem(thing) == _stem(noun)
+        phrases = [(qualifiers.split(), kind) for qualifiers, kind in _ONE.findall(self.text)]
+        texts = [
+            " ".join(word for word in qualifiers if not _is_any(word))
+            for qualifiers, kind in phrases
+            if _stem(kind) == _stem(noun)
         ]
-        return tuple(dict.fromkeys(text for text in told if text))
+        return tuple(dict.fromkeys(text for text in texts if text))
 
     @cached_property
     def coordinates(self) -> tuple[str, str] | None:
         """Latitude and longitude, where it gives them: south and west are below zero."""
-        found = _COORDINATES.search(self.text)
-        if found is None:
+        match = _COORDINATES.search(self.text)
+        if match is None:
             pair = _PAIR.search(self.text)
             return (pair[1], pair[2]) if pair else None
-        north, side, east, other = found.groups()
-        return ("-" if side.upper() == "S" else "") + north, ("-" if other.upper() == "W" else "") + east
+        north, parallel_side, east, meridian_side = match.groups()
+        return ("-" if parallel_side.upper() == "S" else "") + north, (
+            "-" if meridian_side.upper() == "W" else ""
+        ) + east
 
     @property
     def dated(self) -> bool:
@@ -380,10 +389,10 @@ class Question:
     @cached_property
     def day(self) -> str | None:
         """The only day of which it gives the full date, as YYYY-MM-DD."""
-        found = {_iso(year, month, day) for month, day, year in _AMERICAN.findall(self.text)}
-        found |= {_iso(year, month, day) for day, month, year in _EUROPEAN.findall(self.text)}
-        found |= set(_ISO.findall(self.text))
-        return found.pop() if len(found) == 1 else None
+        days = {_iso(year, month, day) for month, day, year in _AMERICAN.findall(self.text)}
+        days |= {_iso(year, month, day) for day, month, year in _EUROPEAN.findall(self.text)}
+        days |= set(_ISO.findall(self.text))
+        return days.pop() if len(days) == 1 else None
 
 
 def _is_any(word: str) -> bool:
@@ -395,10 +404,10 @@ def _iso(year: str, month: str, day: str) -> str:
     return f"{year}-{place:02}-{int(day):02}"
 
 
-def is_among(noun: str, said: Iterable[str]) -> bool:
+def is_among(noun: str, spoken: Iterable[str]) -> bool:
     """Whether a kind of thing is meant by one of some words, which may be its last part: an artwork by works."""
     whole = _stem(noun)
-    return any(whole == one or (len(one) >= _PART and whole.endswith(one)) for one in map(_stem, said))
+    return any(whole == word or (len(word) >= _PART and whole.endswith(word)) for word in map(_stem, spoken))
 
 
 def _stem(word: str) -> str:

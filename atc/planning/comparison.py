@@ -8,7 +8,7 @@ from collections.abc import Collection
 from atc.language.question import Question
 from protocols.dataflow.call_paths import steps
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.schema_fields import Field, Step, fields, type_of
+from protocols.schema_fields import ResponseField, Step, fields, type_of
 from protocols.text.words import stem, words
 
 __all__ = ["compared"]
@@ -22,19 +22,19 @@ _HOLDS = re.compile(r' *(\w+) = ([A-Z]+_\w+)\(.*\)((?:\["[^"]+"\])*)(\[0\])?')
 def compared(lines: list[str], question: Question, graph: ProtocolGraph) -> list[str]:
     """The lines of an example, in which the day is taken that has the most or least of what the question asks for; and
     what is found for each of several things is kept where it compares them, and the best one taken."""
-    days = [(place, held) for place, line in enumerate(lines) if (held := _HOLDS.fullmatch(line)) is not None]
-    bests = ((place, _best_day(held, by, unit, graph)) for by, unit in question.compared_days for place, held in days)
-    if (taken := next(((place, best) for place, best in bests if best), None)) is not None:
-        place, best = taken
+    days = [(place, match) for place, line in enumerate(lines) if (match := _HOLDS.fullmatch(line)) is not None]
+    bests = ((place, _best_day(match, by, unit, graph)) for by, unit in question.compared_days for place, match in days)
+    if (best_line := next(((place, best) for place, best in bests if best), None)) is not None:
+        place, best = best_line
         indent = lines[place][: len(lines[place]) - len(lines[place].lstrip())]
         lines = [*lines[: place + 1], f"{indent}{best}", *lines[place + 1 :]]
     begin = next((place for place, line in enumerate(lines) if line.startswith("for ")), None)
     if begin is None or not question.compared:
         return lines
-    found = [one for one in map(_HOLDS.fullmatch, lines[begin + 1 :]) if one is not None]
+    matches = [match for match in map(_HOLDS.fullmatch, lines[begin + 1 :]) if match is not None]
     looped = lines[begin].split()[1]
-    held_names = [*([looped] if looped != "name" else []), *(one[1] for one in found)]
-    most = next((most for by in question.compared for one in found if (most := _most_of(one, by, graph))), None)
+    held_names = [*([looped] if looped != "name" else []), *(match[1] for match in matches)]
+    most = next((most for by in question.compared for match in matches if (most := _most_of(match, by, graph))), None)
     if most is None or len(held_names) < 2:
         return lines
     several = next(name for name in (f"{held_names[0]}s", "found", "compared") if name not in held_names)
@@ -48,26 +48,26 @@ def compared(lines: list[str], question: Question, graph: ProtocolGraph) -> list
     ]
 
 
-def _most_of(found: re.Match[str], by: tuple[str, frozenset[str]], graph: ProtocolGraph) -> tuple[str, str] | None:
+def _most_of(match: re.Match[str], by: tuple[str, frozenset[str]], graph: ProtocolGraph) -> tuple[str, str] | None:
     """`max` or `min`, and the text of what entries of a list are compared by: how many there are in the list that a
     line sets its variable to, or a number in what it gets; None where it has nothing of it."""
-    order, said = by
-    variable, tool, inside, first = found.groups()
+    order, field_words = by
+    variable, tool, inside, first = match.groups()
     if first:
         return None
-    told = {stem(word) for word in said}
-    if inside and not told.isdisjoint(map(stem, words(f"{variable} {inside}"))):
+    stems = {stem(word) for word in field_words}
+    if inside and not stems.isdisjoint(map(stem, words(f"{variable} {inside}"))):
         return order, f'len(one["{variable}"])'
-    path = None if inside else _number(graph, tool, (), said)
+    path = None if inside else _number(graph, tool, (), field_words)
     return (order, f'one["{variable}"]{steps(path)}') if path else None
 
 
-def _best_day(found: re.Match[str], by: tuple[str, frozenset[str]], unit: str, graph: ProtocolGraph) -> str | None:
+def _best_day(match: re.Match[str], by: tuple[str, frozenset[str]], unit: str, graph: ProtocolGraph) -> str | None:
     """The line that takes one of the days or hours that a line sets its variable to; None where they are none, or say
     nothing of what they are compared by."""
-    variable, tool, inside, first = found.groups()
+    variable, tool, inside, first = match.groups()
     items = (*re.findall(r'"([^"]+)"', inside), 0)
-    moments = [one.name for one in _inside(graph, tool, items) if words(one.name)[-1:] in _MOMENTS]
+    moments = [moment.name for moment in _inside(graph, tool, items) if words(moment.name)[-1:] in _MOMENTS]
     if not inside or first or not moments:
         return None
     if not any(word.startswith(unit) for word in words(f"{tool} {' '.join(moments)}")):
@@ -77,22 +77,22 @@ def _best_day(found: re.Match[str], by: tuple[str, frozenset[str]], unit: str, g
 
 
 def _number(
-    graph: ProtocolGraph, tool: str, holder: tuple[Step, ...], said: Collection[str]
+    graph: ProtocolGraph, tool: str, holder: tuple[Step, ...], field_words: Collection[str]
 ) -> tuple[Step, ...] | None:
     """Where the number is, inside of an object of a response, of whose name most is said."""
-    told = {stem(word) for word in said}
+    stems = {stem(word) for word in field_words}
     numbers = []
-    for one in _inside(graph, tool, holder):
-        path = one.path[len(holder) :]
-        heard = told.intersection(map(stem, words(" ".join(map(str, path)))))
-        if heard and type_of(one.schema) in ("integer", "number"):
-            numbers.append((-len(heard), len(path), path))
-    return min(numbers, key=lambda one: one[:2])[2] if numbers else None
+    for candidate in _inside(graph, tool, holder):
+        path = candidate.path[len(holder) :]
+        shared = stems.intersection(map(stem, words(" ".join(map(str, path)))))
+        if shared and type_of(candidate.schema) in ("integer", "number"):
+            numbers.append((-len(shared), len(path), path))
+    return min(numbers, key=lambda rated: rated[:2])[2] if numbers else None
 
 
-def _inside(graph: ProtocolGraph, tool: str, holder: tuple[Step, ...]) -> list[Field]:
+def _inside(graph: ProtocolGraph, tool: str, holder: tuple[Step, ...]) -> list[ResponseField]:
     """The fields inside of an object of a response, but for those in lists."""
     success = graph.protocol.tool(tool).success
-    found = fields(success.schema, graph.protocol, 4) if success is not None and success.schema is not None else ()
+    all_fields = fields(success.schema, graph.protocol, 4) if success is not None and success.schema is not None else ()
     length = len(holder)
-    return [one for one in found if one.path[:length] == holder and 0 not in one.path[length:]]
+    return [inner for inner in all_fields if inner.path[:length] == holder and 0 not in inner.path[length:]]

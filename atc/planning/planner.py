@@ -17,11 +17,11 @@ from atc.language.intent import asks, changes_only
 from atc.language.question import Question, is_among
 from atc.planning.comparison import compared
 from protocols.dataflow.call_paths import steps
-from protocols.dataflow.graph import ProtocolGraph, Source, chosen
-from protocols.dataflow.identifiers import Want
+from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
+from protocols.dataflow.identifiers import IdentifierReference
 from protocols.dataflow.operations import is_current, is_own, looks_like_read
 from protocols.model import Parameter, Protocol, Tool
-from protocols.schema_fields import Field, Step, fields, type_of
+from protocols.schema_fields import ResponseField, Step, fields, type_of
 from protocols.text.words import SEARCHES, SIZES, cut_short, is_identifier, noun_of, singular, stem, words
 
 __all__ = ["FINDS", "examples", "worked"]
@@ -54,7 +54,7 @@ _TITLES = (("name",), ("title",), ("label",))
 
 
 def examples(
-    graph: ProtocolGraph, tools: Sequence[str], among: Collection[str], query: str, sure: Collection[str] = ()
+    graph: ProtocolGraph, tools: Sequence[str], callable_tools: Collection[str], query: str, sure: Collection[str] = ()
 ) -> tuple[str, ...]:
     """Worked examples of several tools, a program each: those that begin alike and read are one.
 
@@ -65,20 +65,21 @@ def examples(
     """
     groups: dict[tuple[str, str], dict[str, None]] = {}
     for name in tools:
-        lines = worked(graph, name, among, query)
+        lines = worked(graph, name, callable_tools, query)
         if lines and (len(lines) > 1 or name in sure):  # that a tool can be called does not say that it should be
             removes = name if graph.protocol.tool(name).method == "DELETE" else ""  # all else fails after it
             groups.setdefault((lines[0], removes), {}).update(dict.fromkeys(lines))
-    told = list(groups.values())
-    kept = [
+    programs = list(groups.values())
+    shortest = [
         group
-        for place, group in enumerate(told)
-        if not any(_is_in(group, other) for other in told) and not any(_is_found(group, one) for one in told[:place])
+        for place, group in enumerate(programs)
+        if not any(_is_in(group, longer) for longer in programs)
+        and not any(_is_found(group, likelier) for likelier in programs[:place])
     ]
     question = Question(query)
-    told_all = [group for group in kept if len(group) > 1 and not any('"…"' in line for line in group)]
-    if told_all:  # a small model copies `…`, too
-        kept = [group for group in kept if group in told_all or not _is_untold(group, graph.protocol)]
+    complete = [group for group in shortest if len(group) > 1 and not any('"…"' in line for line in group)]
+    if complete:  # a small model copies `…`, too
+        shortest = [group for group in shortest if group in complete or not _is_untold(group, graph.protocol)]
     return tuple(
         "\n".join(
             compared(
@@ -89,28 +90,28 @@ def examples(
                 graph,
             )
         )
-        for group in kept
+        for group in shortest
     )
 
 
 def _is_untold(group: Collection[str], protocol: Protocol) -> bool:
     """Whether an example reads, and begins with a search for something that the question does not say."""
     called = [tool for line in group if (tool := re.search(r"\b([A-Z]+_\w+)\(", line)) is not None]
-    return '"…"' in next(iter(group)) and not any(protocol.tool(one[1]).writes for one in called)
+    return '"…"' in next(iter(group)) and not any(protocol.tool(call[1]).writes for call in called)
 
 
-def _is_in(group: Collection[str], other: Collection[str]) -> bool:
+def _is_in(group: Collection[str], longer: Collection[str]) -> bool:
     """Whether all that one example calls is called by another, longer one."""
     calls = [line.partition(" = ")[2] or line for line in group]
-    return len(group) < len(other) and all(any(call in line for line in other) for call in calls)
+    return len(group) < len(longer) and all(any(call in line for line in longer) for call in calls)
 
 
-def _is_found(group: Collection[str], other: Collection[str]) -> bool:
+def _is_found(group: Collection[str], likelier: Collection[str]) -> bool:
     """Whether one call gets, unasked, things of a kind that a likelier, longer example finds elsewhere."""
-    [line, *more] = group
+    [line, *later_lines] = group
     kind = singular(line.partition(" = ")[0])
-    found = {one[1] for one in map(FINDS.fullmatch, other) if one}
-    return "()" in line and not more and len(other) > 1 and kind in found
+    found_kinds = {match[1] for match in map(FINDS.fullmatch, likelier) if match}
+    return "()" in line and not later_lines and len(likelier) > 1 and kind in found_kinds
 
 
 def _once(lines: list[str]) -> list[str]:
@@ -124,19 +125,19 @@ def _once(lines: list[str]) -> list[str]:
 
 def _apart(lines: list[str]) -> list[str]:
     """The lines, with a longer name for each variable that more than one of them sets and none reads."""
-    found = [_SETS.match(line) for line in lines]
-    times = Counter(one[1] for one in found if one)
+    setters = [_SETS.match(line) for line in lines]
+    times = Counter(setter[1] for setter in setters if setter)
     taken = set(times)
-    told = []
-    for line, one in zip(lines, found, strict=True):
-        if one and times[one[1]] > 1 and not _is_read(one[1], lines):
-            said = [word for word in _said_of(one[2]) if not is_identifier(word)]
-            name = "_".join(said[-2:])
+    renamed = []
+    for line, setter in zip(lines, setters, strict=True):
+        if setter and times[setter[1]] > 1 and not _is_read(setter[1], lines):
+            name_words = [word for word in _said_of(setter[2]) if not is_identifier(word)]
+            name = "_".join(name_words[-2:])
             if name not in taken:
                 taken.add(name)
-                line = f"{name}{line[len(one[1]) :]}"
-        told.append(line)
-    return told
+                line = f"{name}{line[len(setter[1]) :]}"
+        renamed.append(line)
+    return renamed
 
 
 def _is_read(variable: str, lines: Iterable[str]) -> bool:
@@ -150,12 +151,16 @@ def _is_set(call: str, lines: Iterable[str]) -> bool:
 
 def _wanting(call: str, count: int, protocol: Protocol) -> str:
     """A call that asks for so many things, where it would get fewer without."""
-    for one in protocol.tool(call.partition("(")[0]).arguments:
-        default = one.schema.get("default")
-        if SIZES.isdisjoint(words(one.argument)[-1:]) or not isinstance(default, int) or f"{one.argument}=" in call:
+    for parameter in protocol.tool(call.partition("(")[0]).arguments:
+        default = parameter.schema.get("default")
+        if (
+            SIZES.isdisjoint(words(parameter.argument)[-1:])
+            or not isinstance(default, int)
+            or f"{parameter.argument}=" in call
+        ):
             continue
         comma = "" if call.endswith("()") else ", "
-        return f"{call[:-1]}{comma}{one.argument}={count})" if default < count else call
+        return f"{call[:-1]}{comma}{parameter.argument}={count})" if default < count else call
     return call
 
 
@@ -165,26 +170,26 @@ def _for_each(lines: list[str], question: Question, protocol: Protocol) -> list[
     Where it asks how many there are, the list of them is the end.
     """
     for place, line in enumerate(lines):
-        if (one := FINDS.fullmatch(line)) is not None and question.how_many(_listed(one[3]) or one[1]):
-            return [*lines[:place], f"{one[1]}s = {one[2]}{one[3]}"]
-    found = FINDS.fullmatch(lines[0])
-    if found is None or len(lines) < 2:
+        if (finder := FINDS.fullmatch(line)) is not None and question.how_many(_listed(finder[3]) or finder[1]):
+            return [*lines[:place], f"{finder[1]}s = {finder[2]}{finder[3]}"]
+    finder = FINDS.fullmatch(lines[0])
+    if finder is None or len(lines) < 2:
         return lines
-    thing, call, inside = found.groups()
-    several = question.kinds(thing)
-    said = _quoted(several[0]) if several else '"…"'
-    if len(names := several if len(several) > 1 else question.joined) > 1 and said in call:
-        told = ", ".join(_quoted(name) for name in names)
-        finder = call.replace(said, "name")
+    variable, call, inside = finder.groups()
+    several = question.kinds(variable)
+    searched = _quoted(several[0]) if several else '"…"'
+    if len(names := several if len(several) > 1 else question.joined) > 1 and searched in call:
+        listed_names = ", ".join(_quoted(name) for name in names)
+        search = call.replace(searched, "name")
         inner = [f"    {line}" for line in lines[1:]]
-        return [f"for name in [{told}]:", f"    {thing} = {finder}{inside}[0]", *inner]
+        return [f"for name in [{listed_names}]:", f"    {variable} = {search}{inside}[0]", *inner]
     for place, line in enumerate(lines[:-1]):
-        if (found := FINDS.fullmatch(line)) is not None:
-            thing, call, inside = found.groups()
-            if (count := max(question.counted(thing), question.counted(_listed(inside)))) > 1:
+        if (finder := FINDS.fullmatch(line)) is not None:
+            variable, call, inside = finder.groups()
+            if (count := max(question.counted(variable), question.counted(_listed(inside)))) > 1:
                 inner = [f"    {line}" for line in lines[place + 1 :]]
-                wanted = _wanting(call, count, protocol)
-                return [*lines[:place], f"for {thing} in {wanted}{inside}[:{count}]:", *inner]
+                sized_call = _wanting(call, count, protocol)
+                return [*lines[:place], f"for {variable} in {sized_call}{inside}[:{count}]:", *inner]
     return lines
 
 
@@ -193,28 +198,28 @@ def _listed(inside: str) -> str:
     return noun_of(inside.rpartition("[")[2].strip('"]'))
 
 
-def worked(graph: ProtocolGraph, tool: str, among: Collection[str], query: str = "") -> list[str]:
+def worked(graph: ProtocolGraph, tool: str, callable_tools: Collection[str], query: str = "") -> list[str]:
     """The lines of a program that calls a tool, with values from others where it needs them; empty where none has them.
 
     `…` stands for what a question says.
 
     Args:
-        among: Tools that may be called.
+        callable_tools: Tools that may be called.
         query: A question: of several tools that yield a value, the one is called of which it speaks most; what it wants
             to be made new is made and not searched for, and what somebody has is looked for from there.
     """
-    writer = _Writer(graph, frozenset(among) | {tool}, Question(query))
-    wanted = graph.protocol.tool(tool)
-    if query and writer.makes_unasked(wanted):
+    writer = _Writer(graph, frozenset(callable_tools) | {tool}, Question(query))
+    target = graph.protocol.tool(tool)
+    if query and writer.makes_unasked(target):
         return []
-    call = writer.call(wanted, 0)
-    if call is None or (not writer.lines and writer.is_unlikely(wanted, call)) or (query and writer.is_undated(wanted)):
+    call = writer.call(target, 0)
+    if call is None or (not writer.lines and writer.is_unlikely(target, call)) or (query and writer.is_undated(target)):
         return []
-    if wanted.writes:
+    if target.writes:
         return [*writer.lines, call]
     lists = graph.lists(tool)
     inside = steps(lists[0]) if len(lists) == 1 else ""
-    return [*writer.lines, f"{_variable(wanted, writer.names)} = {call}{inside}"]
+    return [*writer.lines, f"{_variable(target, writer.names)} = {call}{inside}"]
 
 
 @dataclass
@@ -232,44 +237,50 @@ class _Writer:
         """The call of a tool, its values found before; None where one of them cannot be found."""
         flow = [p for p in tool.arguments if p.required]
         if tool.writes and all(p.location == "path" for p in flow):
-            more = [p for p in tool.arguments if not p.required]
+            optional = [p for p in tool.arguments if not p.required]
             written = sorted(
-                filter(self._is_content, more),
+                filter(self._is_content, optional),
                 key=lambda p: (not self._is_said_of(p), p.argument not in ("name", "title")),
             )
-            found = sorted((p for p in more if self._sources(tool, p)), key=lambda p: not self._is_spoken_of(tool, p))
-            said = [p for p in written if self._is_said_of(p) and p not in found]
-            flow += [p for p in found[:1] if not said or self._is_spoken_of(tool, p)] or (said or written)[:1]
+            sourced = sorted(
+                (p for p in optional if self._sources(tool, p)), key=lambda p: not self._is_spoken_of(tool, p)
+            )
+            mentioned = [p for p in written if self._is_said_of(p) and p not in sourced]
+            flow += [p for p in sourced[:1] if not mentioned or self._is_spoken_of(tool, p)] or (mentioned or written)[
+                :1
+            ]
         elif not flow:
             flow = self._telling(tool)
         if depth == 0 and not any(p.argument.lower() in SEARCHES or self._sources(tool, p) for p in flow):
             flow += [p for p in tool.arguments if p not in flow and self._sources(tool, p)][:1]
-        given = []
+        arguments = []
         for parameter in flow:
             value = self._value(tool, parameter, depth)
             if value is None:
                 return None
-            given.append(f"{parameter.argument}={value}")
-        return f"{tool.name}({', '.join(given)})"
+            arguments.append(f"{parameter.argument}={value}")
+        return f"{tool.name}({', '.join(arguments)})"
 
     def _is_spoken_of(self, tool: Tool, parameter: Parameter) -> bool:
         """Whether an argument takes things of a kind of which the question speaks."""
         want = self._want(tool, parameter)
         return want is not None and stem(want.noun) in self.asked.stems
 
-    def _want(self, tool: Tool, parameter: Parameter) -> Want | None:
+    def _want(self, tool: Tool, parameter: Parameter) -> IdentifierReference | None:
         """What an argument asks for: of the kinds that its description names, the one of which the question speaks."""
-        want = self.graph.want(tool.name, parameter.argument)
+        want = self.graph.reference(tool.name, parameter.argument)
         if want is None or stem(want.noun) in self.asked.stems or noun_of(parameter.name) == want.noun:
             return want
-        told = {stem(word) for word in words(parameter.description)}
-        others = [one for one in sorted(self.graph.nouns) if stem(one) in told and stem(one) in self.asked.stems]
-        return replace(want, noun=others[0]) if len(others) == 1 else want
+        described = {stem(word) for word in words(parameter.description)}
+        nouns = [
+            noun for noun in sorted(self.graph.nouns) if stem(noun) in described and stem(noun) in self.asked.stems
+        ]
+        return replace(want, noun=nouns[0]) if len(nouns) == 1 else want
 
     def _is_said_of(self, parameter: Parameter) -> bool:
         """Whether the question has the words of an argument: `set the due date`."""
-        told = set(map(stem, words(parameter.argument)))
-        return bool(told) and told <= set(self.asked.stems)
+        argument_stems = set(map(stem, words(parameter.argument)))
+        return bool(argument_stems) and argument_stems <= set(self.asked.stems)
 
     def _is_content(self, parameter: Parameter) -> bool:
         """Whether an argument is what is written, and not how."""
@@ -278,13 +289,15 @@ class _Writer:
 
     def is_unlikely(self, tool: Tool, call: str) -> bool:
         """Whether a call by itself leads nowhere: it looks for somebody's things by his name, or for nothing at all."""
-        by_name = any(_quoted(one.text) in call for one in self.asked.names)
+        by_name = any(_quoted(name.text) in call for name in self.asked.names)
         owned = any(is_among(kind, self.asked.owned) for kind in _kinds(tool)[-1:])
         return (by_name and owned) or (call.endswith("()") and len(tool.arguments) > _FEW)
 
     def makes_unasked(self, tool: Tool) -> bool:
         """Whether a tool makes a thing of a kind that can be listed, and the question only names one that is there."""
-        listed = any(one.method == "GET" and one.path == tool.path for one in self.graph.protocol.tools)
+        listed = any(
+            other_tool.method == "GET" and other_tool.path == tool.path for other_tool in self.graph.protocol.tools
+        )
         if tool.method != "POST" or not listed or "{" in tool.path or looks_like_read(tool):
             return False
         return asks(self.asked.text) or changes_only(self.asked.text)
@@ -304,7 +317,9 @@ class _Writer:
                 return here
         searches = [p for p in tool.arguments if p.argument.lower() in SEARCHES]
         free = [
-            p for p in tool.arguments if _placeholder(p) == '"…"' and self.graph.want(tool.name, p.argument) is None
+            p
+            for p in tool.arguments
+            if _placeholder(p) == '"…"' and self.graph.reference(tool.name, p.argument) is None
         ]
         about = {*self.asked.stems, *map(stem, words(tool.path))}
         if limits:
@@ -317,116 +332,128 @@ class _Writer:
         bound, *of = words(parameter.argument)
         if bound not in _BOUNDS or not of or type_of(parameter.schema) in ("array", "boolean", "object"):
             return None
-        for thing, least, most in self.asked.limits:
-            if stem(thing) == stem(of[-1]) or cut_short(thing, of[-1:]) or cut_short(of[-1], [thing]):
+        for amount, least, most in self.asked.limits:
+            if stem(amount) == stem(of[-1]) or cut_short(amount, of[-1:]) or cut_short(of[-1], [amount]):
                 return least if bound in _LEAST else most
         return None
 
-    def _sources(self, tool: Tool, parameter: Parameter) -> tuple[Source, ...]:
+    def _sources(self, tool: Tool, parameter: Parameter) -> tuple[ProvidedField, ...]:
         want = self._want(tool, parameter)
         noun = want.noun if want is not None else None
-        found = self.graph.producers(tool.name, parameter.argument, self.among - {tool.name}, noun)
-        sources = [source for source in found if not source.header and not source.link]
+        producers = self.graph.providers(tool.name, parameter.argument, self.among - {tool.name}, noun)
+        sources = [source for source in producers if not source.header and not source.link]
         if not self.asked.text or want is None or not sources:
             return tuple(sources)
         owned = is_among(want.noun, self.asked.owned) or self._is_elsewhere(want.noun)
 
-        def worth(source: Source) -> float:
+        def worth(source: ProvidedField) -> float:
             of = owned * self._of(source) + 2 * _ABOUT * self._is_meant(source, want.noun)
-            there = self._there(source, want.noun, tool) - _FAR * self._is_there(source, tool)
-            return source.score + self._spoken(source, want.noun, tool) + of + there
+            collection = self._there(source, want.noun, tool) - _FAR * self._is_there(source, tool)
+            return source.score + self._spoken(source, want.noun, tool) + of + collection
 
         return tuple(sorted(sources, key=worth, reverse=True))
 
-    def _there(self, source: Source, noun: str, taker: Tool) -> float:
+    def _there(self, source: ProvidedField, noun: str, taker: Tool) -> float:
         """What a source gains that lists what is to be removed from where it is, unless the question may name it."""
         listed = taker.method == "DELETE" and self.graph.protocol.tool(source.tool).path == taker.path
-        others = {stem(one) for one in self.graph.nouns} - {stem(noun)}
-        named = any(others.isdisjoint(map(stem, one.beside)) for one in self.asked.names)
+        other_kinds = {stem(kind) for kind in self.graph.nouns} - {stem(noun)}
+        named = any(other_kinds.isdisjoint(map(stem, name.beside)) for name in self.asked.names)
         return 2 * _ABOUT if listed and not named else 0.0
 
-    def _is_there(self, source: Source, taker: Tool) -> bool:
+    def _is_there(self, source: ProvidedField, taker: Tool) -> bool:
         """Whether a source lists what is where something is to be added, and no other place is named: it is no news."""
         path = self.graph.protocol.tool(source.tool).path
         if any(len(self.asked.beside(kind)) > 1 for kind in _kinds(taker)):
             return False
         return taker.method in ("POST", "PUT") and 0 in source.path and f"{taker.path}/".startswith(f"{path}/")
 
-    def _is_meant(self, source: Source, noun: str) -> bool:
+    def _is_meant(self, source: ProvidedField, noun: str) -> bool:
         """Whether a list is all that is spoken of, the top rated, where nothing is named that could be looked for."""
         tool = self.graph.protocol.tool(source.tool)
-        told = {stem(word) for word in words(tool.path) if word.isalpha()} - {stem(noun)}
-        if self.asked.names or 0 not in source.path or "search" in told or any(p.required for p in tool.arguments):
+        path_stems = {stem(word) for word in words(tool.path) if word.isalpha()} - {stem(noun)}
+        if (
+            self.asked.names
+            or 0 not in source.path
+            or "search" in path_stems
+            or any(p.required for p in tool.arguments)
+        ):
             return False
-        return bool(told) and told <= set(self.asked.stems)
+        return bool(path_stems) and path_stems <= set(self.asked.stems)
 
-    def _of(self, source: Source) -> float:
+    def _of(self, source: ProvidedField) -> float:
         """What a source gains where a thing is somebody's: from that one it is reached, and not by its own name."""
         return _ABOUT + _STEP - self._far(source.tool) if self.graph.needs(source.tool) else 0.0
 
     def _far(self, tool: str, depth: int = 0) -> float:
         """What a source loses for each call but one that has to go before it."""
         needs = self.graph.needs(tool) if depth < _DEEPEST else ()
-        ways = [min((self._far(one.tool, depth + 1) for one in self._given(tool, need)), default=0.0) for need in needs]
-        return max(ways) + (_STEP if depth else 0.0) if ways else 0.0
+        distances = [
+            min((self._far(producer.tool, depth + 1) for producer in self._given(tool, need)), default=0.0)
+            for need in needs
+        ]
+        return max(distances) + (_STEP if depth else 0.0) if distances else 0.0
 
-    def _given(self, tool: str, argument: str) -> list[Source]:
-        return [one for one in self.graph.producers(tool, argument, self.among - {tool}) if not one.header][:3]
+    def _given(self, tool: str, argument: str) -> list[ProvidedField]:
+        return [
+            producer for producer in self.graph.providers(tool, argument, self.among - {tool}) if not producer.header
+        ][:3]
 
-    def _spoken(self, source: Source, noun: str, taker: Tool) -> float:
+    def _spoken(self, source: ProvidedField, noun: str, taker: Tool) -> float:
         """How much a question speaks of a source, in the measure of the graph's scores; what it says of the tool that
         takes the value, it does not say of the source."""
         tool = self.graph.protocol.tool(source.tool)
         if tool.writes:
             return 10.0 if self._made(source, noun) else 0.0
-        told = {stem(word) for word in words(f"{tool.path} {' '.join(chosen(tool, source).values())}")}
-        said = _TELLING.intersection(stem(word) for word in words(f"{tool.summary} {tool.description}"))
-        mine = 1.0 if is_own(tool) and self.asked.personal else 0.0
-        if mine and self.asked.names and self._is_anybodys(tool, noun):
-            mine -= _ABOUT
+        path_stems = {
+            stem(word) for word in words(f"{tool.path} {' '.join(selector_arguments(tool, source).values())}")
+        }
+        hints = _TELLING.intersection(stem(word) for word in words(f"{tool.summary} {tool.description}"))
+        score = 1.0 if is_own(tool) and self.asked.personal else 0.0
+        if score and self.asked.names and self._is_anybodys(tool, noun):
+            score -= _ABOUT
         if is_own(tool) and self._is_elsewhere(noun):
-            mine -= _ABOUT
-        if _PREFIX in told and any(name.prefix for name in self.asked.names):
-            mine += _ABOUT
-        mine += 0.0 if said.isdisjoint(self.asked.stems) else _ABOUT
-        mine += 2 * _ABOUT if self.asked.now and is_current(tool) else 0.0
-        mine += _ABOUT * self._is_said(source)
+            score -= _ABOUT
+        if _PREFIX in path_stems and any(name.prefix for name in self.asked.names):
+            score += _ABOUT
+        score += 0.0 if hints.isdisjoint(self.asked.stems) else _ABOUT
+        score += 2 * _ABOUT if self.asked.now and is_current(tool) else 0.0
+        score += _ABOUT * self._is_said(source)
         if not self.asked.kinds(noun) and not self.asked.names and any(map(self._limit, tool.arguments)):
-            mine += 2 * _ABOUT
-        others = self.graph.nouns.intersection(_kinds(tool)).difference(_kinds(taker), {noun})
+            score += 2 * _ABOUT
+        other_kinds = self.graph.nouns.intersection(_kinds(tool)).difference(_kinds(taker), {noun})
         if any(p.argument.lower() in SEARCHES for p in tool.arguments):
             named = self._named(noun) is not None and not self.asked.is_mine(noun)
             inside = {stem(word) for key in (tool.path, *source.path) for word in words(str(key))}
             named = named or (len(self.asked.owners(noun)) == 1 and stem(noun) in inside)
-            mine += 2 * _ABOUT if self.asked.kinds(noun) else _ABOUT * named
-        about = 0.0 if {stem(kind) for kind in others}.isdisjoint(self.asked.stems) else _ABOUT
-        return len(told.intersection(self.asked.stems) - _EMPTY - {stem(noun)}) + mine + about
+            score += 2 * _ABOUT if self.asked.kinds(noun) else _ABOUT * named
+        about = 0.0 if {stem(kind) for kind in other_kinds}.isdisjoint(self.asked.stems) else _ABOUT
+        return len(path_stems.intersection(self.asked.stems) - _EMPTY - {stem(noun)}) + score + about
 
-    def _is_said(self, source: Source) -> bool:
+    def _is_said(self, source: ProvidedField) -> bool:
         """Whether a question has the words that a path ends with, one after another: `top tracks`."""
         tool = self.graph.protocol.tool(source.tool)
         *before, last = tool.path.strip("/").split("/")
         if last.startswith("{"):
-            last = " ".join([*before[-1:], *chosen(tool, source).values()])
-        said = tuple(map(stem, words(last)))
-        heard = self.asked.stems
-        return len(said) > 1 and said in [heard[at : at + len(said)] for at in range(len(heard))]
+            last = " ".join([*before[-1:], *selector_arguments(tool, source).values()])
+        phrase = tuple(map(stem, words(last)))
+        stems = self.asked.stems
+        return len(phrase) > 1 and phrase in [stems[at : at + len(phrase)] for at in range(len(stems))]
 
     def _is_anybodys(self, tool: Tool, noun: str) -> bool:
         """Whether a list of one's own things is of another kind than what is spoken of as one's own: the songs in `add
         the songs of Queen to my playlist`."""
-        told = {stem(word) for word in words(tool.path)} - {stem(noun)} - _EMPTY - {"me"}
+        path_stems = {stem(word) for word in words(tool.path)} - {stem(noun)} - _EMPTY - {"me"}
         mine = {kind for kind in self.graph.nouns if self.asked.is_mine(kind)}
-        return bool(mine and _kinds(tool)[1:]) and noun not in mine and told.isdisjoint(self.asked.stems)
+        return bool(mine and _kinds(tool)[1:]) and noun not in mine and path_stems.isdisjoint(self.asked.stems)
 
     def _is_elsewhere(self, noun: str) -> bool:
         """Whether all that a question calls by name is of other kinds than a thing of which it speaks: the singers in
         `follow the singers of the song Dusk`."""
-        names = [one for one in self.asked.names if one.text != self.asked.called]
+        names = [name for name in self.asked.names if name.text != self.asked.called]
         if not names or self.asked.makes or self.asked.is_mine(noun) or stem(noun) not in self.asked.stems:
             return False
-        others = {stem(one) for one in self.graph.nouns} - {stem(noun)}
-        return all(not others.isdisjoint(map(stem, one.beside)) for one in names)
+        other_kinds = {stem(kind) for kind in self.graph.nouns} - {stem(noun)}
+        return all(not other_kinds.isdisjoint(map(stem, one.beside)) for one in names)
 
     def _named(self, noun: str) -> str | None:
         """What the question calls a thing, beside the word for its kind: `parcel Blue`, but not `Ana's best parcel`."""
@@ -435,7 +462,7 @@ class _Writer:
         name = self.asked.name_of(noun)
         return name if name != self.asked.called else None
 
-    def _made(self, source: Source, noun: str) -> bool:
+    def _made(self, source: ProvidedField, noun: str) -> bool:
         """Whether a source makes a thing that a question wants to be made."""
         tool = self.graph.protocol.tool(source.tool)
         if tool.method != "POST" or len(source.path) != 1 or not self.asked.makes:
@@ -454,9 +481,11 @@ class _Writer:
         if want is None or (not sources and not parameter.required):
             return self._said(tool, parameter)
         for source in sources:
-            found = self._found(source, want.noun, parameter, depth, self.graph.entry(tool.name, parameter.argument))
-            if found is not None:
-                return found
+            expression = self._found(
+                source, want.noun, parameter, depth, self.graph.item_key(tool.name, parameter.argument)
+            )
+            if expression is not None:
+                return expression
         return self._said(tool, parameter) if not sources else None
 
     def _said(self, tool: Tool, parameter: Parameter) -> str:
@@ -467,11 +496,13 @@ class _Writer:
         text = _placeholder(parameter)
         last = words(parameter.argument)[-1:]
         if self.asked.coordinates and last in _COORDINATES:
-            told = self.asked.coordinates["lon" in last[0] or "lng" in last[0]]
-            return json.dumps(told) if text == '"…"' else told
+            coordinate = self.asked.coordinates["lon" in last[0] or "lng" in last[0]]
+            return json.dumps(coordinate) if text == '"…"' else coordinate
         if text != '"…"':
-            spoken = [one for one in _values(parameter) if set(map(stem, words(one))) <= set(self.asked.stems)]
-            return _quoted(spoken[0]) if len(spoken) == 1 else text
+            mentioned = [
+                choice for choice in _values(parameter) if set(map(stem, words(choice))) <= set(self.asked.stems)
+            ]
+            return _quoted(mentioned[0]) if len(mentioned) == 1 else text
         name = None
         if parameter.argument.lower() in SEARCHES:
             new = self.asked.called if tool.writes else None
@@ -480,7 +511,7 @@ class _Writer:
             name = self.asked.day
         return _quoted(name) if name is not None else text
 
-    def _found(self, source: Source, noun: str, parameter: Parameter, depth: int, entry: str) -> str | None:
+    def _found(self, source: ProvidedField, noun: str, parameter: Parameter, depth: int, entry: str) -> str | None:
         """The text of a value that a source yields, after the lines that call it.
 
         Args:
@@ -489,23 +520,23 @@ class _Writer:
         if depth >= _DEEPEST or noun in self.sought:
             return None
         before = list(self.lines), dict(self.names)
-        giver = self.graph.protocol.tool(source.tool)
+        provider = self.graph.protocol.tool(source.tool)
         self.sought.append(noun)
-        call = self.call(giver, depth + 1)
+        call = self.call(provider, depth + 1)
         self.sought.pop()
         if call is None:
             self.lines, self.names = before
             return None
-        call = _with(call, giver, source)
+        call = _with(call, provider, source)
         several = type_of(parameter.schema) == "array" or parameter.argument.endswith("s")
         ends = [place for place, step in enumerate(source.path) if step == 0]
         if several and ends and not self._is_one(call, noun):
             items, rest = source.path[: ends[-1]], source.path[ends[-1] + 1 :]
             name = self._name(f"{call}{steps(items)}", f"{noun}s")
-            one = _identifier(noun)
+            item = _identifier(noun)
             count = self.asked.counted(noun)
-            value = _entry(entry, f"{one}{steps(rest)}")
-            return f"[{value} for {one} in {name}{f'[:{count}]' if count > 1 else ''}]"
+            value = _entry(entry, f"{item}{steps(rest)}")
+            return f"[{value} for {item} in {name}{f'[:{count}]' if count > 1 else ''}]"
         holder, rest = source.path[:-1], source.path[-1:]
         name = self._name(self._best(call, source, noun) or f"{call}{steps(holder)}", noun)
         listed = type_of(parameter.schema) == "array" or (several and bool(ends))
@@ -517,44 +548,54 @@ class _Writer:
         singular."""
         if self._are_several(noun):
             return False
-        first = [thing for thing, number in self.asked.numbered.items() if number == 1]
+        first = [kind for kind, number in self.asked.numbered.items() if number == 1]
         called_so = stem(noun) in first or (bool(first) and stem(noun) not in self.asked.stems)
-        return called_so or any(_quoted(one.text) in call for one in self.asked.names)
+        return called_so or any(_quoted(name.text) in call for name in self.asked.names)
 
     def _are_several(self, noun: str) -> bool:
         """Whether a question speaks of things of a kind in the plural."""
         return noun in {singular(word) for word in words(self.asked.text) if singular(word) != word}
 
-    def _best(self, call: str, source: Source, noun: str) -> str | None:
+    def _best(self, call: str, source: ProvidedField, noun: str) -> str | None:
         """The one of a list that the question means, as the latest, or by its name, where its items tell by what."""
         items = source.path[:-1]
         if items[-1:] != (0,):
             return None
         name = self._named(noun)
-        title = _title([one.name for one in self._fields(source.tool, items) if type_of(one.schema) == "string"])
+        title = _title(
+            [
+                string_field.name
+                for string_field in self._fields(source.tool, items)
+                if type_of(string_field.schema) == "string"
+            ]
+        )
         if name is not None and title is not None and not self._are_several(noun):
             call = _unfiltered(call, self.graph.protocol.tool(source.tool), name)
         if name is not None and title is not None and _quoted(name) not in call:
-            one = _identifier(noun)
-            return f'next({one} for {one} in {call}{steps(items[:-1])} if {one}["{title}"] == {_quoted(name)})'
+            item = _identifier(noun)
+            return f'next({item} for {item} in {call}{steps(items[:-1])} if {item}["{title}"] == {_quoted(name)})'
         listed = noun_of(str(items[-2])) if len(items) > 1 else _kinds(self.graph.protocol.tool(source.tool))[-1]
         order, by = self.asked.ordered(noun) or self.asked.ordered(listed) or ("", frozenset())
-        told = [one for one in self._fields(source.tool, items) if not by.isdisjoint(words(one.name))]
+        sort_fields = [
+            candidate for candidate in self._fields(source.tool, items) if not by.isdisjoint(words(candidate.name))
+        ]
         texts = "date" in by
-        told = [one for one in told if texts or type_of(one.schema) in ("integer", "number")]
-        if not told:
+        sort_fields = [
+            candidate for candidate in sort_fields if texts or type_of(candidate.schema) in ("integer", "number")
+        ]
+        if not sort_fields:
             return None
-        one = _identifier(noun)
-        value = f'{one}["{told[0].name}"]'
+        item = _identifier(noun)
+        value = f'{item}["{sort_fields[0].name}"]'
         key = f'str({value} or "")' if texts else f"{value} or 0"
-        return f"{order}({call}{steps(items[:-1])}, key=lambda {one}: {key})"
+        return f"{order}({call}{steps(items[:-1])}, key=lambda {item}: {key})"
 
-    def _fields(self, tool: str, items: tuple[Step, ...]) -> list[Field]:
+    def _fields(self, tool: str, items: tuple[Step, ...]) -> list[ResponseField]:
         """The fields of the items of a list in a tool's response."""
         protocol = self.graph.protocol
         success = protocol.tool(tool).success
-        found = fields(success.schema, protocol, 3) if success is not None and success.schema is not None else ()
-        return [one for one in found if one.path[:-1] == items]
+        all_fields = fields(success.schema, protocol, 3) if success is not None and success.schema is not None else ()
+        return [item_field for item_field in all_fields if item_field.path[:-1] == items]
 
     def _name(self, expression: str, noun: str) -> str:
         """The variable that holds an expression, set on a line of its own at its first use."""
@@ -585,20 +626,20 @@ def _kinds(tool: Tool) -> list[str]:
     return [noun_of(segment) for segment in tool.path.split("/") if segment and not segment.startswith("{")]
 
 
-def _with(call: str, tool: Tool, source: Source) -> str:
+def _with(call: str, tool: Tool, source: ProvidedField) -> str:
     """A call with the arguments that say which kind of thing is asked for."""
-    for argument, text in chosen(tool, source).items():
+    for argument, text in selector_arguments(tool, source).items():
         before, sign, after = call.partition(f"{argument}=")
-        if said := _TEXT.match(after):
-            call = before + sign + text + after[said.end() :]
+        if literal := _TEXT.match(after):
+            call = before + sign + text + after[literal.end() :]
     return call
 
 
 def _unfiltered(call: str, tool: Tool, name: str) -> str:
     """A call without an optional argument that looks for a name: what it finds by it is the service's own affair."""
-    for one in tool.arguments:
-        if not one.required and one.argument.lower() in SEARCHES:
-            call = re.sub(rf"(?:, )?\b{one.argument}={re.escape(_quoted(name))}", "", call).replace("(, ", "(")
+    for parameter in tool.arguments:
+        if not parameter.required and parameter.argument.lower() in SEARCHES:
+            call = re.sub(rf"(?:, )?\b{parameter.argument}={re.escape(_quoted(name))}", "", call).replace("(, ", "(")
     return call
 
 
@@ -610,7 +651,7 @@ def _title(names: Sequence[str]) -> str | None:
 
 def _values(parameter: Parameter) -> list[str]:
     """The texts of which an argument takes one."""
-    return [one for one in cast("list[object]", parameter.schema.get("enum") or []) if isinstance(one, str)]
+    return [value for value in cast("list[object]", parameter.schema.get("enum") or []) if isinstance(value, str)]
 
 
 def _placeholder(parameter: Parameter) -> str:
@@ -623,12 +664,12 @@ def _placeholder(parameter: Parameter) -> str:
 
 def _said_of(name: str) -> list[str]:
     """The words of a tool's name that say what it returns."""
-    told = " ".join(name.split("_")[1:]).partition(" by ")[0]
-    return [word for word in words(told) if word.isidentifier()]
+    returned = " ".join(name.split("_")[1:]).partition(" by ")[0]
+    return [word for word in words(returned) if word.isidentifier()]
 
 
 def _variable(tool: Tool, names: dict[str, str]) -> str:
     """A name for what a tool returns, that is not taken: the last word of its own name that is no identifier."""
-    told = _said_of(tool.name)
-    plain = bool(told) and not is_identifier(told[-1])
-    return told[-1] if plain and told[-1] not in names.values() else "details"
+    name_words = _said_of(tool.name)
+    plain = bool(name_words) and not is_identifier(name_words[-1])
+    return name_words[-1] if plain and name_words[-1] not in names.values() else "details"

@@ -7,7 +7,7 @@ Source: ATC paper (arXiv:2405.16533), Eq. 1.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,8 +16,8 @@ from atc.language.intent import asks, demands
 from atc.language.question import Question
 from atc.language.relative_dates import with_dates
 from atc.models import Message
-from atc.parts import PARTS, Part
 from atc.planning.planner import examples
+from atc.profile import SMALL, Profile
 from atc.prompting import templates
 from atc.retrieval.candidates import Candidates
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
@@ -25,9 +25,8 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.operations import is_called, is_current
 from protocols.render import PLAIN_NAMES, estimate, render
 
-__all__ = ["PROMPT_TOKENS", "Opening", "opening"]
+__all__ = ["Opening", "opening"]
 
-PROMPT_TOKENS = 6000
 _EXAMPLES = 3
 """Tools that read, and tools that write where something is to be done, of which an example is shown."""
 _LIKELY, _SURE = 0.3, 0.5
@@ -43,8 +42,6 @@ _EACH, _NEAR = 3, 0.85
 """Tools for each part of a long question, and of the best one's score what the second one needs."""
 _SMALL = 1500
 """Tokens up to which an API is written down as a whole, once for all questions."""
-_DETAILED = 6
-"""Tools that the prompt describes; of the other candidates it shows the arguments and the keys alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +102,7 @@ def opening(
     today: str,
     tools: Sequence[str] | None = None,
     most: int = 20,
-    parts: Collection[Part] = PARTS,
+    profile: Profile = SMALL,
     solved: Demonstrations | None = None,
 ) -> Opening:
     """Choose the tools for a question, and write them down.
@@ -115,19 +112,20 @@ def opening(
         vocabulary: The fixed words of the API's fields (see protocols.dataflow.enum_values).
         today: As YYYY-MM-DD.
         tools: The tools to offer; without them the `most` best ones, and the producers of their identifiers.
-        parts: What the prompt has (see atc.parts).
+        profile: What the prompt has, and how long it may be.
         solved: Questions that were answered before.
     """
     graph = candidates.graph
     spoken = candidates.in_its_words(query)
     speaks_of = mentioned(spoken, vocabulary)
-    closed = "closure" in parts
-    offered = tuple(tools if tools is not None else candidates.choose(query, most, speaks_of, closed=closed))
+    offered = tuple(tools if tools is not None else candidates.choose(query, most, speaks_of, closed=profile.closure))
     scores = candidates.scores(query, speaks_of)
     ranked = tuple(name for name in scores if name in offered)
-    details = graph.closure(ranked[:_DETAILED], offered) if closed else ranked[:_DETAILED]
-    stable = "stable" in parts and set(ranked) == set(scores)
-    functions = _unchanging(graph, speaks_of, "hints" in parts) if stable else None
+    details = ranked[: profile.described]
+    if profile.closure:
+        details = graph.closure(details, offered)
+    stable = profile.stable and set(ranked) == set(scores)
+    functions = _unchanging(graph, speaks_of, profile) if stable else None
     if functions is not None:
         details = tuple(tool.name for tool in graph.protocol.tools)
     else:
@@ -137,14 +135,14 @@ def opening(
             details=details,
             speaks_of=speaks_of,
             query=spoken,
-            whole=False,
-            hints="hints" in parts,
-            budget=PROMPT_TOKENS,
+            whole=profile.documentation == "full",
+            hints=profile.hints,
+            budget=profile.prompt_tokens,
         )
     before: tuple[Demonstration, ...] = ()
-    if solved is not None and "demonstrations" in parts:
+    if solved is not None and profile.demonstrations:
         before = tuple(solved.like(query, offered, meaning=candidates.meaning))
-    if "examples" not in parts:
+    if not profile.planner:
         return Opening(query, today, offered, ranked, details, speaks_of, functions, solved=before)
     shown = _exemplary(candidates, spoken, speaks_of, scores, ranked)
     sure = {name for name in shown if scores[name] >= _SURE * scores[ranked[0]]}
@@ -152,12 +150,12 @@ def opening(
     return Opening(query, today, offered, ranked, details, speaks_of, functions, chains, before)
 
 
-def _unchanging(graph: ProtocolGraph, speaks_of: Mapping[str, str], hints: bool) -> str | None:
+def _unchanging(graph: ProtocolGraph, speaks_of: Mapping[str, str], profile: Profile) -> str | None:
     """All tools of an API, described the same for every question, and then the values that this one names.
 
     None where that is too long to be read.
     """
-    text = _described(graph, graph.observations, hints)
+    text = _described(graph, graph.observations, profile.hints, profile.documentation == "full")
     if estimate(text) > _SMALL:
         return None
     values = [f'"{field}" may be "{value}"' for field, value in speaks_of.items() if field not in PLAIN_NAMES]
@@ -165,9 +163,9 @@ def _unchanging(graph: ProtocolGraph, speaks_of: Mapping[str, str], hints: bool)
 
 
 @lru_cache(maxsize=8)
-def _described(graph: ProtocolGraph, observations: int, hints: bool) -> str:
+def _described(graph: ProtocolGraph, observations: int, hints: bool, whole: bool) -> str:
     """All tools of an API: the same text until more is known of it."""
-    return render(graph.protocol.tools, graph, whole=False, hints=hints)
+    return render(graph.protocol.tools, graph, whole=whole, hints=hints)
 
 
 def _exemplary(
@@ -212,7 +210,7 @@ def _together(
     takes = {
         name
         for name in writes
-        if any(one.tool == maker for argument in graph.needs(name) for one in graph.producers(name, argument))
+        if any(one.tool == maker for argument in graph.needs(name) for one in graph.providers(name, argument))
     }
     fills = [name for name in writes if name in takes and protocol.tool(name).method == "POST"]
     changes = takes.difference(fills)

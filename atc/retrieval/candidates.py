@@ -54,8 +54,8 @@ _FIELD = 0.7
 
 def _text(tool: Tool) -> str:
     """The words of a tool. Name and path say what it is about in the fewest, so they count beside the description."""
-    given = "" if tool.name.startswith(tool_name(tool.method, tool.path)) else tool.name
-    return f"{given or tool.path} {tool.path} {tool.summary} {tool.description}"
+    own_name = "" if tool.name.startswith(tool_name(tool.method, tool.path)) else tool.name
+    return f"{own_name or tool.path} {tool.path} {tool.summary} {tool.description}"
 
 
 def _text_words(tool: Tool) -> set[str]:
@@ -78,10 +78,11 @@ class Candidates:
             f"{' '.join(words(tool.name))}. {tool.summary}. {tool.description}" for tool in graph.protocol.tools
         ]
         self._fields = {
-            tool.name: {stem(word) for key in graph.returned(tool.name) for word in words(key)} - _text_words(tool)
+            tool.name: {stem(word) for key in graph.response_fields(tool.name) for word in words(key)}
+            - _text_words(tool)
             for tool in graph.protocol.tools
         }
-        times = Counter(word for told in self._fields.values() for word in told)
+        times = Counter(word for stems in self._fields.values() for word in stems)
         most = len(graph.protocol.tools)
         self._rare = {word: _FIELD * (1 - (count / most) ** 0.5) for word, count in times.items()}
         self._sayings = sayings(graph.protocol)
@@ -92,9 +93,11 @@ class Candidates:
             if parameter.required and not {"date", "day"}.isdisjoint(words(parameter.argument))
         }
         self._index = BM25Plus([[stem(word) for word in words(_text(tool))] for tool in graph.protocol.tools])
-        known = {word for tool in graph.protocol.tools for word in words(_text(tool))}
-        known |= {word for tool in graph.protocol.tools for key in graph.returned(tool.name) for word in words(key)}
-        self._known = tuple(sorted(word for word in known - _SAYS_NOTHING if len(word) >= _SHORTEST))
+        vocabulary = {word for tool in graph.protocol.tools for word in words(_text(tool))}
+        vocabulary |= {
+            word for tool in graph.protocol.tools for key in graph.response_fields(tool.name) for word in words(key)
+        }
+        self._known = tuple(sorted(word for word in vocabulary - _SAYS_NOTHING if len(word) >= _SHORTEST))
         self._worth: dict[str, Any] = {}
 
     def rank(self, query: str, speaks_of: Collection[str] = ()) -> tuple[str, ...]:
@@ -114,18 +117,18 @@ class Candidates:
         """
         tools = self.graph.protocol.tools
         query = self.in_its_words(query)
-        said = words(query)
-        telling = [word for word in said if word not in _SAYS_NOTHING]
-        asked = {stem(word) for word in telling}
-        short = {cut for word in asked for cut in cut_short(word, self._rare)} - asked
+        query_words = words(query)
+        telling = [word for word in query_words if word not in _SAYS_NOTHING]
+        query_stems = {stem(word) for word in telling}
+        short = {cut for word in query_stems for cut in cut_short(word, self._rare)} - query_stems
         scores = self._by_words(telling)
         question = Question(query)
-        unsaid = question.now and asked.isdisjoint(map(stem, CURRENT))  # else the words count
-        removes = not _REMOVES.isdisjoint(said)
+        unsaid = question.now and query_stems.isdisjoint(map(stem, CURRENT))  # else the words count
+        removes = not _REMOVES.isdisjoint(query_words)
         meant = likeness(query, self._told) if self.meaning else [0.0] * len(tools)
         for place, tool in enumerate(tools):
             scores[place] -= _UNWANTED * (tool.method == "DELETE" and not removes)
-            scores[place] += _SPEAKS_OF * (not self.graph.returned(tool.name).keys().isdisjoint(speaks_of))
+            scores[place] += _SPEAKS_OF * (not self.graph.response_fields(tool.name).keys().isdisjoint(speaks_of))
             scores[place] += _MEANT * meant[place]
             scores[place] += _SPEAKS_OF * (question.dated and tool.name in self._of_a_day)
             scores[place] += _SPEAKS_OF * (unsaid and is_current(tool))
@@ -138,26 +141,26 @@ class Candidates:
         """A question in the API's own words (see `atc.language.synonyms`)."""
         return in_words_of(self._sayings, query)
 
-    def _by_words(self, said: Sequence[str]) -> list[float]:
+    def _by_words(self, query_words: Sequence[str]) -> list[float]:
         """By tool in the order of the document, what these words are worth; one counts as what is akin to it where that
         is worth more."""
         total = np.zeros(len(self.graph.protocol.tools))
-        for word in said:
+        for word in query_words:
             best = self._worth_of(stem(word))
             akin = likeness(word, self._known) if self.meaning and len(word) >= _SHORTEST else []
-            for known, alike in zip(self._known, akin, strict=False):
+            for vocabulary_word, alike in zip(self._known, akin, strict=False):
                 if alike > _AKIN:
-                    best = np.maximum(best, (alike - _AKIN) / (1 - _AKIN) * self._worth_of(stem(known)))
+                    best = np.maximum(best, (alike - _AKIN) / (1 - _AKIN) * self._worth_of(stem(vocabulary_word)))
             total += best
         return [float(score) for score in total]
 
     def _worth_of(self, word: str) -> Any:
         """By tool, what it is worth that the question has the stem of a word: less, where only a response has it."""
         if word not in self._worth:
-            said = self._index.get_scores([word])
-            said -= said.min()  # BM25+ gives every tool something for every word
+            scores = self._index.get_scores([word])
+            scores -= scores.min()  # BM25+ gives every tool something for every word
             returned = np.array([word in self._fields[tool.name] for tool in self.graph.protocol.tools])
-            self._worth[word] = said + self._rare.get(word, 0.0) * returned
+            self._worth[word] = scores + self._rare.get(word, 0.0) * returned
         return self._worth[word]
 
     def choose(self, query: str, most: int, speaks_of: Collection[str] = (), *, closed: bool = True) -> tuple[str, ...]:

@@ -297,13 +297,13 @@ def invented(seen: Inspected) -> Finding | None:
             continue
         if not re.search(r"\d.*\d.*\d|[A-Za-z].*\d", str(value)) or not seen.is_own(value):
             continue  # small numbers are counted: the second season
-        if str(value).casefold() in seen.query.casefold() or seen.graph.want(call.tool, name) is None:
+        if str(value).casefold() in seen.query.casefold() or seen.graph.reference(call.tool, name) is None:
             continue
-        if not seen.graph.producers(call.tool, name):
+        if not seen.graph.providers(call.tool, name):
             continue
         if any(str(leaf) == str(value) for one, _, leaf in seen.values if one.index < call.index):
             continue
-        hint = seen.graph.expression(seen.graph.producers(call.tool, name)[0])
+        hint = seen.graph.expression(seen.graph.providers(call.tool, name)[0])
         told = f"{name}={value!r} stands neither in the question nor in a reply; take {name} from {hint}"
         return Finding("OtherEntity", told, call.line, call.index)
     return None

@@ -20,7 +20,7 @@ from atc.program.source import calls_of, parsed
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Tool
 from protocols.schema_fields import Step, fields
-from protocols.text.entities import read_premises
+from protocols.text.entities import read_entities
 from protocols.text.words import words
 from sandbox.journal.call_fingerprint import SAFE
 from sandbox.records import CallRecord, Run, Source
@@ -130,7 +130,7 @@ class Inspected:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What the question calls by name."""
-        return tuple(name.text for name in read_premises(self.query).names)
+        return tuple(name.text for name in read_entities(self.query).names)
 
     @cached_property
     def fixed(self) -> frozenset[str]:

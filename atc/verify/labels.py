@@ -54,7 +54,7 @@ def mislabelled(seen: Inspected) -> Finding | None:
             meant = next((fields[word] for word in said if word in fields), None)
             if set(words(keys[-1])[-1:]) <= _PLAIN or is_identifier(keys[-1]):
                 continue
-            where = [name for name in tools if meant in seen.graph.returned(name)]
+            where = [name for name in tools if meant in seen.graph.response_fields(name)]
         else:
             meant = next((things[word] for word in said if word in things), None)
             if tools.keys().isdisjoint(way):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import pairwise
 
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.dataflow.identifiers import Want, attribute_of, noun_of_identifier
+from protocols.dataflow.identifiers import IdentifierReference, attribute_of, noun_of_identifier
 from protocols.model import Parameter, Tool
 from protocols.text.words import WRAPPERS, is_identifier, noun_of, singular, words
 
@@ -32,26 +32,31 @@ def noun_of_path(path: str) -> str:
     return noun_of((telling or [part for part, _ in fixed] or [""])[-1])
 
 
-def wanted(key: str, noun: str) -> Want:
+def wanted(key: str, noun: str) -> IdentifierReference:
     """What a key is the identifier of, or the name; a bare `id` is that of the thing it stands in."""
-    return Want(noun_of_identifier(key) or noun, attribute_of(key) or singular(words(key)[-1]))
+    return IdentifierReference(noun_of_identifier(key) or noun, attribute_of(key) or singular(words(key)[-1]))
 
 
-def named(tool: Tool, parameter: Parameter, graph: ProtocolGraph) -> Want | None:
+def named(tool: Tool, parameter: Parameter, graph: ProtocolGraph) -> IdentifierReference | None:
     """What a required part of a path calls by another word than an identifier: `/pools/{name}`, `/limits/tag/{tag}`.
 
     None for all other arguments.
     """
     parts = words(parameter.name)
-    if parameter.location != "path" or not parts or graph.want(tool.name, parameter.argument) is not None:
+    if parameter.location != "path" or not parts or graph.reference(tool.name, parameter.argument) is not None:
         return None
     noun = noun_of_path(tool.path.partition(f"{{{parameter.name}}}")[0] + f"{{{parameter.name}}}")
     return wanted("_".join(parts[parts.index("or") + 1 :] if "or" in parts else parts), noun)
 
 
 def identified(
-    body: object, noun: str, about: Mapping[Want, object], most: int | None = _ITEMS, *, by: Collection[str] = ()
-) -> Iterator[Mapping[Want, object]]:
+    body: object,
+    noun: str,
+    about: Mapping[IdentifierReference, object],
+    most: int | None = _ITEMS,
+    *,
+    by: Collection[str] = (),
+) -> Iterator[Mapping[IdentifierReference, object]]:
     """For each thing in a body its identifiers, together with those of what it is in.
 
     Args:

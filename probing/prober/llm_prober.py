@@ -104,7 +104,7 @@ class Asker:
         """Values that were seen of what the tool takes, and names of things."""
         lines = []
         for one in tool.arguments:
-            want = graph.want(tool.name, one.argument)
+            want = graph.reference(tool.name, one.argument)
             seen = [values[want] for values in islice(self._learned.identifiers([want]), 2)] if want is not None else []
             if one.required and seen:
                 lines.append(f"{one.argument}: {', '.join(map(json.dumps, seen))}")

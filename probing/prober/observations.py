@@ -26,7 +26,7 @@ from probing.redact.redact import Scrubber
 from probing.schema.constraints import Seen, constraints
 from probing.schema.infer import infer, says_nothing
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.dataflow.identifiers import Want
+from protocols.dataflow.identifiers import IdentifierReference
 from protocols.errors import UsageError
 from protocols.model import Protocol, Response, Tool
 from protocols.text.words import is_identifier
@@ -46,7 +46,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ITEMS = 100
 """Items of a list that are kept of a body that is too large for a record."""
 
-Record: TypeAlias = tuple[tuple[Want, object], ...]
+Record: TypeAlias = tuple[tuple[IdentifierReference, object], ...]
 """Identifiers that were seen together: of a thing and of those that it is in."""
 
 
@@ -162,7 +162,9 @@ class Learned:
         """A text without what is nobody's business."""
         return self._scrubber.text(_SURROGATE.sub("�", text))
 
-    def identifiers(self, wants: Collection[Want], path: str = "") -> Iterator[Mapping[Want, object]]:
+    def identifiers(
+        self, wants: Collection[IdentifierReference], path: str = ""
+    ) -> Iterator[Mapping[IdentifierReference, object]]:
         """Values that were seen of identifiers, those of one thing and of what it is in together.
 
         First those that came from where the path says: a task run and a flow run are both runs.

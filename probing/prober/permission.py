@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 from probing.prober.identifiers import identified, is_value, wanted
 from probing.prober.replies import disguised
 from probing.prober.values import OWN_NAME, is_free_text
-from protocols.dataflow.identifiers import Want, attribute_of, noun_of_identifier
+from protocols.dataflow.identifiers import IdentifierReference, attribute_of, noun_of_identifier
 from protocols.dataflow.operations import looks_like_read
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
@@ -75,7 +75,7 @@ class Permission:
         self._sent: dict[str, str] = {}
         self._taken: set[str] = set()  # names like the probe's own that were there before: of an earlier one
         self._doubts: dict[str, tuple[str, str]] = {}
-        self._known: set[tuple[Want, str]] = set()
+        self._known: set[tuple[IdentifierReference, str]] = set()
         self._lock = threading.Lock()
 
     def __call__(self, call: CallRecord) -> bool:

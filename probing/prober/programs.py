@@ -16,7 +16,7 @@ from probing.prober.values import OWN_NAME, given, is_free_text, item_of, own_na
 from probing.redact.redact import FIRST_WORDS
 from protocols.dataflow.call_paths import steps
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.dataflow.identifiers import Want, attribute_of
+from protocols.dataflow.identifiers import IdentifierReference, attribute_of
 from protocols.model import Parameter, Protocol, Tool
 from protocols.render import sentence
 from protocols.schema_fields import items_of, resolve, type_of
@@ -165,7 +165,7 @@ def _calls(
 def _is_given(tool: Tool, graph: ProtocolGraph) -> bool:
     """Whether the data flow or the document yields all that a tool needs, so that nothing is made up for it."""
     return all(
-        given(one) is not None or graph.want(tool.name, one.argument) is not None
+        given(one) is not None or graph.reference(tool.name, one.argument) is not None
         for one in tool.arguments
         if one.required
     )
@@ -285,9 +285,9 @@ def lacking(tool: Tool, graph: ProtocolGraph, among: Collection[str]) -> list[st
         one.argument
         for one in tool.arguments
         if one.required
-        and graph.want(tool.name, one.argument) is not None
+        and graph.reference(tool.name, one.argument) is not None
         and given(one) is None
-        and not graph.producers(tool.name, one.argument, among)
+        and not graph.providers(tool.name, one.argument, among)
     ]
 
 
@@ -323,7 +323,7 @@ def _direct(tool: Tool, learned: Learned, permission: Permission) -> str:
     return f"{tool.name}({', '.join(values)})"
 
 
-def _names(tool: Tool, graph: ProtocolGraph, learned: Learned) -> dict[str, Want]:
+def _names(tool: Tool, graph: ProtocolGraph, learned: Learned) -> dict[str, IdentifierReference]:
     """By argument, what a path calls by another word than an identifier, where an answer had such a thing."""
     found = {one.argument: want for one in tool.arguments if (want := named(tool, one, graph)) is not None}
     seen = {want for record in learned.records for want, _ in record} if found else set()
@@ -338,7 +338,7 @@ def _seen(tool: Tool, graph: ProtocolGraph, learned: Learned) -> Iterator[str]:
         for one in tool.arguments
         if one.required
         and (one.argument in names or given(one) is None)
-        and (want := names.get(one.argument) or graph.want(tool.name, one.argument)) is not None
+        and (want := names.get(one.argument) or graph.reference(tool.name, one.argument)) is not None
     ]
     items = [one.argument for one, _ in flow if _item(one, learned) is not None]
     wanted = [want for one, want in flow if one.argument not in items]
@@ -387,7 +387,9 @@ def _item(parameter: Parameter, learned: Learned) -> dict[str, object] | None:
     properties = items.get("properties") if isinstance(items, Mapping) else None
     if not isinstance(properties, Mapping):
         return None
-    wants = {str(key): Want(noun_of(parameter.argument), attribute_of(str(key)) or "") for key in properties}
+    wants = {
+        str(key): IdentifierReference(noun_of(parameter.argument), attribute_of(str(key)) or "") for key in properties
+    }
     found = next(learned.identifiers([want for want in wants.values() if want.attribute]), {})
     return {key: found[want] for key, want in wants.items() if want in found} or None
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from protocols.contracts.contract import learned
+from protocols.contracts.contract import infer_schema
 from protocols.model import Schema
 from protocols.text.words import is_identifier, words
 
@@ -54,7 +54,7 @@ _FORMATS: dict[str, re.Pattern[str]] = {
 
 def infer(bodies: Sequence[object]) -> Schema:
     """The JSON schema (2020-12) that all these bodies satisfy. At least one."""
-    return _refined(dict(learned(bodies)), list(bodies))
+    return _refined(dict(infer_schema(bodies)), list(bodies))
 
 
 def says_nothing(schema: Schema | None) -> bool:
@@ -97,7 +97,7 @@ def _refined(schema: dict[str, Any], values: Sequence[object], name: str = "") -
             inside = [part for one in objects for part in one.values()]
             schema.pop("required", None)
             del schema["properties"]
-            schema["additionalProperties"] = _refined(dict(learned(inside)), inside)
+            schema["additionalProperties"] = _refined(dict(infer_schema(inside)), inside)
         else:
             if len(objects) < ENOUGH:  # what is always there cannot be told yet
                 schema.pop("required", None)
@@ -142,7 +142,7 @@ def _of_kinds(objects: Sequence[Mapping[str, object]]) -> dict[tuple[str, str], 
 
 def _of_one_kind(told: tuple[str, str], objects: Sequence[Mapping[str, object]]) -> dict[str, Any]:
     name, value = told
-    schema = _refined(dict(learned(objects)), objects)
+    schema = _refined(dict(infer_schema(objects)), objects)
     schema["properties"][name] = {"type": "string", "enum": [value]}
     return schema
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
 from protocols.model import Protocol, Schema
-from protocols.schema_fields import items_of, plain_kinds, properties_of, resolve, type_of, variants
+from protocols.schema_fields import items_of, properties_of, resolve, scalar_types, type_of, variants
 
-__all__ = ["ANY", "Contract", "Key", "Kind", "Shape", "learned"]
+__all__ = ["ANY", "Contract", "Kind", "ObjectKey", "ValueType", "infer_schema"]
 
 Kind = Literal["any", "object", "list", "int", "float", "str", "bool"]
 
@@ -34,15 +34,15 @@ _KINDS: Mapping[str, Kind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ObjectKey:
     """A key of an object. `certain`: no observation lacked it."""
 
-    shape: Shape
+    shape: ValueType
     certain: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ValueType:
     """What a value is. An object has `keys`, and is `open` if others may come; a list holds `item`.
 
     An object that is open because nothing is known of it is closed by what is seen of it. It `stays` open if the
@@ -50,12 +50,12 @@ class Shape:
     """
 
     kind: Kind = "any"
-    keys: Mapping[str, Key] = field(default_factory=dict)
+    keys: Mapping[str, ObjectKey] = field(default_factory=dict)
     open: bool = False
-    item: Shape | None = None
+    item: ValueType | None = None
     stays: bool = False
 
-    def at(self, path: Iterable[str | int]) -> Shape:
+    def at(self, path: Iterable[str | int]) -> ValueType:
         """The shape of what a path leads to, 0 standing for any item; `ANY` where nothing is known of it."""
         found = self
         for step in path:
@@ -66,7 +66,7 @@ class Shape:
         return found
 
 
-ANY = Shape()
+ANY = ValueType()
 
 
 class Contract:
@@ -79,29 +79,29 @@ class Contract:
     def __init__(self, protocol: Protocol, observed: Mapping[str, Schema] | None = None) -> None:
         self.protocol = protocol
         self.observed = dict(observed or {})
-        self._shapes: dict[str, Shape | None] = {}
+        self._shapes: dict[str, ValueType | None] = {}
         self._reader = _Reader(protocol)
 
-    def body(self, tool: str) -> Shape | None:
+    def body(self, tool: str) -> ValueType | None:
         """The shape of what a tool returns; None where it returns nothing that is known of. Raises: KeyError."""
         if tool not in self._shapes:
             self._shapes[tool] = self._body(tool)
         return self._shapes[tool]
 
-    def seeing(self, bodies: Mapping[str, Sequence[object]]) -> Contract:
+    def with_bodies(self, bodies: Mapping[str, Sequence[object]]) -> Contract:
         """The contract with more bodies that were seen, by tool."""
         if not bodies:
             return self
-        observed = {tool: learned(seen, self.observed.get(tool)) for tool, seen in bodies.items()}
+        observed = {tool: infer_schema(seen, self.observed.get(tool)) for tool, seen in bodies.items()}
         return Contract(self.protocol, {**self.observed, **observed})
 
-    def shape(self, observed: Schema) -> Shape:
+    def shape(self, observed: Schema) -> ValueType:
         """The shape that an observed schema describes."""
         return _Reader(self.protocol, observed=True).shape(observed)
 
-    def _body(self, tool: str) -> Shape | None:
+    def _body(self, tool: str) -> ValueType | None:
         response = self.protocol.tool(tool).success
-        known: list[Shape] = []
+        known: list[ValueType] = []
         if response is not None and response.schema is not None:
             known.append(self._reader.shape(response.schema))
         if response is not None:
@@ -113,7 +113,7 @@ class Contract:
         return shape
 
 
-def learned(bodies: Iterable[object], schema: Schema | None = None) -> Schema:
+def infer_schema(bodies: Iterable[object], schema: Schema | None = None) -> Schema:
     """The JSON schema of bodies that were seen, and of those that an earlier schema was learned from."""
     from genson import SchemaBuilder
 
@@ -134,9 +134,9 @@ class _Reader:
         self._protocol = protocol
         self._observed = observed
         self._recursive = {id(schema) for schema in protocol.definitions.values()}
-        self._read: dict[tuple[int, int, int], Shape] = {}
+        self._read: dict[tuple[int, int, int], ValueType] = {}
 
-    def shape(self, schema: Schema, depth: int = 0, circles: int = 0) -> Shape:
+    def shape(self, schema: Schema, depth: int = 0, circles: int = 0) -> ValueType:
         """What a schema says. The keys of a documented object are certain; of an observed one, those always there."""
         schema = resolve(schema, self._protocol)
         circles += id(schema) in self._recursive
@@ -147,32 +147,32 @@ class _Reader:
             self._read[place] = self._shape(schema, depth, circles)
         return self._read[place]
 
-    def _shape(self, schema: Schema, depth: int, circles: int) -> Shape:
+    def _shape(self, schema: Schema, depth: int, circles: int) -> ValueType:
         protocol = self._protocol
         items = items_of(schema, protocol)
         properties = properties_of(schema, protocol)
-        if sum(map(bool, (items is not None, properties, plain_kinds(schema, protocol)))) > 1:
-            return Shape(stays=True)
+        if sum(map(bool, (items is not None, properties, scalar_types(schema, protocol)))) > 1:
+            return ValueType(stays=True)
         kind = _KINDS.get(type_of(schema), "object" if properties else "any")
         examples = [
             _example(value) for value in cast("list[object]", schema.get("examples") or []) if value is not None
         ]
         if items is not None and not properties:
-            shape = Shape("list", item=self.shape(items, depth + 1, circles))
+            shape = ValueType("list", item=self.shape(items, depth + 1, circles))
         elif properties:
             required = {
                 name for part in variants(schema, protocol) for name in cast("list[str]", part.get("required") or ())
             }
             keys = {
-                name: Key(self.shape(part, depth + 1, circles), not self._observed or name in required)
+                name: ObjectKey(self.shape(part, depth + 1, circles), not self._observed or name in required)
                 for name, part in properties.items()
             }
             more = _says_more(schema, protocol)
-            shape = Shape("object", keys, more, stays=more)
+            shape = ValueType("object", keys, more, stays=more)
         elif kind == "object":
-            shape = Shape("object", open=True, stays=_says_more(schema, protocol))
+            shape = ValueType("object", open=True, stays=_says_more(schema, protocol))
         else:
-            return Shape(kind)
+            return ValueType(kind)
         found = _union([shape, *(example for example in examples if example.kind == shape.kind)])
         return found or shape
 
@@ -182,54 +182,56 @@ def _says_more(schema: Schema, protocol: Protocol) -> bool:
     return any(part.get("additionalProperties") not in (None, False) for part in variants(schema, protocol))
 
 
-def _example(value: object) -> Shape:
+def _example(value: object) -> ValueType:
     """What an example shows: its keys, and no more of its values than their kind."""
     if isinstance(value, Mapping):
-        return Shape("object", {str(name): Key(_example(part)) for name, part in value.items()}, open=not value)
+        return ValueType(
+            "object", {str(name): ObjectKey(_example(part)) for name, part in value.items()}, open=not value
+        )
     if isinstance(value, list):
-        return Shape("list", item=_union(map(_example, value)) or ANY)
+        return ValueType("list", item=_union(map(_example, value)) or ANY)
     if isinstance(value, bool):
-        return Shape("bool")
+        return ValueType("bool")
     kinds: dict[type, Kind] = {int: "int", float: "float", str: "str"}
-    return Shape(kinds.get(type(value), "any"))
+    return ValueType(kinds.get(type(value), "any"))
 
 
-def _union(shapes: Iterable[Shape]) -> Shape | None:
+def _union(shapes: Iterable[ValueType]) -> ValueType | None:
     """What may be one or the other; None of nothing."""
-    found: Shape | None = None
+    found: ValueType | None = None
     for shape in shapes:
         found = shape if found is None else _joined(found, shape, _either)
     return found
 
 
-def _joined(one: Shape, other: Shape, lonely: Callable[[Key], Key]) -> Shape:
+def _joined(one: ValueType, other: ValueType, lonely: Callable[[ObjectKey], ObjectKey]) -> ValueType:
     """The union of two shapes; `lonely` says what becomes of a key that only one of them has."""
     if any(shape.kind == "any" and shape.stays for shape in (one, other)):
-        return Shape(stays=True)
+        return ValueType(stays=True)
     if one.kind == other.kind == "object":
         stays = one.stays or other.stays
         keys = {name: key if name in other.keys else lonely(key) for name, key in one.keys.items()}
         for name, key in other.keys.items():
             mine = one.keys.get(name)
             keys[name] = (
-                key if mine is None else Key(_joined(mine.shape, key.shape, lonely), mine.certain and key.certain)
+                key if mine is None else ObjectKey(_joined(mine.shape, key.shape, lonely), mine.certain and key.certain)
             )
-        return Shape("object", keys, stays or (one.open and other.open), stays=stays)
+        return ValueType("object", keys, stays or (one.open and other.open), stays=stays)
     if one.kind == other.kind == "list":
-        return Shape("list", item=_joined(one.item or ANY, other.item or ANY, lonely))
+        return ValueType("list", item=_joined(one.item or ANY, other.item or ANY, lonely))
     if one.kind == other.kind:
         return one
     if "any" in (one.kind, other.kind):  # an empty list or a null says nothing of what else may be there
         return other if one.kind == "any" else one
     if {one.kind, other.kind} == {"int", "float"}:
-        return Shape("float")
+        return ValueType("float")
     return ANY
 
 
-def _either(key: Key) -> Key:
+def _either(key: ObjectKey) -> ObjectKey:
     return key
 
 
-def _lacking(key: Key) -> Key:
+def _lacking(key: ObjectKey) -> ObjectKey:
     """A documented key that no observation had."""
     return replace(key, certain=False)

@@ -15,13 +15,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from protocols.contracts.contract import Contract, Shape, learned
+from protocols.contracts.contract import Contract, ValueType, infer_schema
 from protocols.dataflow.call_paths import steps
 from protocols.errors import UsageError
 from protocols.model import Protocol, Schema
 from protocols.schema_fields import Step
 
-__all__ = ["SIMULATED", "ContractStore", "Drift", "Edge", "Observed", "drift"]
+__all__ = ["SIMULATED", "ContractDrift", "ContractStore", "ObservedEdge", "ToolObservations", "contract_drift"]
 
 FORMAT = 1
 
@@ -30,7 +30,7 @@ SIMULATED = "simulated"
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ToolObservations:
     """What was seen of one tool: how many good bodies, their schema, and how often each status came."""
 
     bodies: int = 0
@@ -39,7 +39,7 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class ObservedEdge:
     """Where an argument of calls that were answered well came from: a place in another tool's response, 0 standing for
     any item; and how often."""
 
@@ -51,7 +51,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
+class ContractDrift:
     """One difference between document and service: `kind` is new (seen, not documented), missing (documented, not
     always there) or changed (of another type); `path` is program text from the root of the tool's response."""
 
@@ -71,15 +71,15 @@ class ContractStore:
         """Where what is known of an API is kept."""
         return self.folder / f"{protocol.digest[:16] or 'unnamed'}.json"
 
-    def observed(self, protocol: Protocol) -> dict[str, Observed]:
+    def observed(self, protocol: Protocol) -> dict[str, ToolObservations]:
         """By tool. Raises: UsageError: The file is of another format, or none of ours."""
         return self._read(protocol)[0]
 
-    def edges(self, protocol: Protocol) -> list[Edge]:
+    def edges(self, protocol: Protocol) -> list[ObservedEdge]:
         """Where arguments came from, the most frequent first. Raises: UsageError: As `observed`."""
         return sorted(self._read(protocol)[1], key=lambda edge: -edge.times)
 
-    def _read(self, protocol: Protocol) -> tuple[dict[str, Observed], list[Edge]]:
+    def _read(self, protocol: Protocol) -> tuple[dict[str, ToolObservations], list[ObservedEdge]]:
         file = self.file(protocol)
         try:
             data = json.loads(file.read_text("utf-8"))
@@ -90,8 +90,8 @@ class ContractStore:
         if not isinstance(data, dict) or data.get("format") != FORMAT or not isinstance(data.get("tools"), dict):
             raise UsageError(f"{file} is no contract of format {FORMAT}; move it away to begin anew")
         try:
-            edges = [Edge(**{**one, "path": tuple(one["path"])}) for one in data.get("edges", [])]
-            return {name: Observed(**one) for name, one in data["tools"].items()}, edges
+            edges = [ObservedEdge(**{**one, "path": tuple(one["path"])}) for one in data.get("edges", [])]
+            return {name: ToolObservations(**one) for name, one in data["tools"].items()}, edges
         except (KeyError, TypeError) as error:
             raise UsageError(f"{file} is damaged: {error}; move it away to begin anew") from None
 
@@ -100,7 +100,9 @@ class ContractStore:
         schemas = {name: one.schema for name, one in self.observed(protocol).items() if one.bodies}
         return Contract(protocol, schemas)
 
-    def learn(self, protocol: Protocol, seen: Iterable[tuple[str, int, object]], edges: Iterable[Edge] = ()) -> None:
+    def record(
+        self, protocol: Protocol, seen: Iterable[tuple[str, int, object]], edges: Iterable[ObservedEdge] = ()
+    ) -> None:
         """Add replies (tool, status and parsed body) and where the arguments of calls came from.
 
         Raises: UsageError: The folder cannot be written.
@@ -115,16 +117,16 @@ class ContractStore:
             for edge in edges:
                 flow[replace(edge, times=0)] = flow.get(replace(edge, times=0), 0) + edge.times
             for tool, status, body in replies:
-                one = known.get(tool, Observed())
+                one = known.get(tool, ToolObservations())
                 good = 200 <= status < 300 and isinstance(body, dict | list)
-                known[tool] = Observed(
+                known[tool] = ToolObservations(
                     one.bodies + good,
-                    learned([body], one.schema) if good else one.schema,
+                    infer_schema([body], one.schema) if good else one.schema,
                     {**one.statuses, str(status): one.statuses.get(str(status), 0) + 1},
                 )
             self._write(protocol, known, [replace(edge, times=times) for edge, times in flow.items()])
 
-    def _write(self, protocol: Protocol, known: Mapping[str, Observed], edges: Sequence[Edge]) -> None:
+    def _write(self, protocol: Protocol, known: Mapping[str, ToolObservations], edges: Sequence[ObservedEdge]) -> None:
         tools = {
             name: {"bodies": one.bodies, "schema": dict(one.schema), "statuses": dict(one.statuses)}
             for name, one in sorted(known.items())
@@ -153,9 +155,9 @@ class ContractStore:
             yield
 
 
-def drift(protocol: Protocol, observed: Mapping[str, Observed]) -> list[Drift]:
+def contract_drift(protocol: Protocol, observed: Mapping[str, ToolObservations]) -> list[ContractDrift]:
     """Where the service does not answer as its document says."""
-    found: list[Drift] = []
+    found: list[ContractDrift] = []
     documented, seen = Contract(protocol), Contract(protocol, {})
     for tool, one in sorted(observed.items()):
         if tool not in protocol or not one.bodies:
@@ -167,17 +169,17 @@ def drift(protocol: Protocol, observed: Mapping[str, Observed]) -> list[Drift]:
         told = {response.status for response in protocol.tool(tool).responses}
         for status in one.statuses:
             if not told & {status, f"{status[0]}XX", "default"}:
-                found.append(Drift(tool, "new", "", f"status {status} is not documented"))
+                found.append(ContractDrift(tool, "new", "", f"status {status} is not documented"))
     return found
 
 
-def _compared(tool: str, path: tuple[Step, ...], told: Shape, real: Shape) -> Iterator[Drift]:
+def _compared(tool: str, path: tuple[Step, ...], told: ValueType, real: ValueType) -> Iterator[ContractDrift]:
     """The differences at a place and below it."""
     where = steps(path)
     if "any" in (told.kind, real.kind):
         return
     if told.kind != real.kind and not (told.kind == "float" and real.kind == "int"):
-        yield Drift(tool, "changed", where, f"documented as {told.kind}, is {real.kind}")
+        yield ContractDrift(tool, "changed", where, f"documented as {told.kind}, is {real.kind}")
         return
     if told.kind == "list":
         if told.item is not None and real.item is not None:
@@ -188,11 +190,11 @@ def _compared(tool: str, path: tuple[Step, ...], told: Shape, real: Shape) -> It
     for key, one in real.keys.items():
         if key not in told.keys:
             if not told.open:
-                yield Drift(tool, "new", steps((*path, key)), f"{one.shape.kind}, not documented")
+                yield ContractDrift(tool, "new", steps((*path, key)), f"{one.shape.kind}, not documented")
         else:
             yield from _compared(tool, (*path, key), told.keys[key].shape, one.shape)
     for key in told.keys:
         if key not in real.keys:
-            yield Drift(tool, "missing", steps((*path, key)), "documented, never there")
+            yield ContractDrift(tool, "missing", steps((*path, key)), "documented, never there")
         elif not real.keys[key].certain:
-            yield Drift(tool, "missing", steps((*path, key)), "documented, not always there")
+            yield ContractDrift(tool, "missing", steps((*path, key)), "documented, not always there")

@@ -10,12 +10,12 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from protocols.dataflow.graph import ProtocolGraph, Source, chosen
-from protocols.dataflow.identifiers import Want
+from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
+from protocols.dataflow.identifiers import IdentifierReference
 from protocols.schema_fields import Step
 from protocols.text.words import SEARCHES, WRAPPERS, noun_of
 
-__all__ = ["Held", "Route", "route_to_field", "route_to_resource", "search_expression", "steps"]
+__all__ = ["AvailableObject", "CallPath", "path_to_field", "path_to_resource", "search_expression", "steps"]
 
 _MOST = 3
 """Calls that a way may take."""
@@ -24,7 +24,7 @@ _COMMON = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class AvailableObject:
     """An object that a program holds: its text there, and the place it came from, 0 standing for any item."""
 
     text: str
@@ -33,7 +33,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class CallPath:
     """The program text of the response of the last call on the way, its tool, and where the field is in there."""
 
     text: str
@@ -44,9 +44,13 @@ class Route:
         return self.text + steps(self.path)
 
 
-def route_to_field(
-    graph: ProtocolGraph, field: str, held: Sequence[Held], given: Mapping[Want, str], among: Sequence[str]
-) -> Route | None:
+def path_to_field(
+    graph: ProtocolGraph,
+    field: str,
+    held: Sequence[AvailableObject],
+    given: Mapping[IdentifierReference, str],
+    among: Sequence[str],
+) -> CallPath | None:
     """The shortest way to a field, or None.
 
     Args:
@@ -58,7 +62,7 @@ def route_to_field(
     """
     for calls in _onwards(graph, held, given, among):
         found = [
-            (len(_keys(path)), place, Route(call.text, call.tool, path))
+            (len(_keys(path)), place, CallPath(call.text, call.tool, path))
             for place, call in enumerate(calls)
             if (path := _place(graph, call.tool, field, among)) is not None
         ]
@@ -67,19 +71,23 @@ def route_to_field(
     return None
 
 
-def route_to_resource(
-    graph: ProtocolGraph, name: str, held: Sequence[Held], given: Mapping[Want, str], among: Sequence[str]
-) -> Route | None:
+def path_to_resource(
+    graph: ProtocolGraph,
+    name: str,
+    held: Sequence[AvailableObject],
+    given: Mapping[IdentifierReference, str],
+    among: Sequence[str],
+) -> CallPath | None:
     """The call for what stands under an object by a name: `film["credits"]` is what `/films/{id}/credits` returns."""
     for calls in _onwards(graph, held, given, among):
         for call in calls:
             last = graph.protocol.tool(call.tool).path.rstrip("/").rpartition("/")[2]
             if not last.startswith("{") and noun_of(last) == noun_of(name):
-                return Route(call.text, call.tool, ())
+                return CallPath(call.text, call.tool, ())
     return None
 
 
-def search_expression(graph: ProtocolGraph, sources: Sequence[Source], name: str) -> str | None:
+def search_expression(graph: ProtocolGraph, sources: Sequence[ProvidedField], name: str) -> str | None:
     """The program text that finds what a name calls by the first source that searches by words; None without one."""
     for source in sources:
         tool = graph.protocol.tool(source.tool)
@@ -88,7 +96,7 @@ def search_expression(graph: ProtocolGraph, sources: Sequence[Source], name: str
         if not required:  # a list that can be searched is searched
             wanted = [parameter for parameter in tool.arguments if parameter.argument.lower() in SEARCHES][:1]
         given = {parameter.argument: json.dumps(name, ensure_ascii=False) for parameter in wanted[:1]}
-        given.update(chosen(tool, source))
+        given.update(selector_arguments(tool, source))
         if wanted and not source.header and all(parameter.argument in given for parameter in required):
             inside = ", ".join(f"{argument}={text}" for argument, text in given.items())
             return f"{tool.name}({inside}){steps(source.path)}" + ('.split("/")[-1]' if source.link else "")
@@ -96,14 +104,17 @@ def search_expression(graph: ProtocolGraph, sources: Sequence[Source], name: str
 
 
 def _onwards(
-    graph: ProtocolGraph, held: Sequence[Held], given: Mapping[Want, str], among: Sequence[str]
-) -> Iterator[list[Held]]:
+    graph: ProtocolGraph,
+    held: Sequence[AvailableObject],
+    given: Mapping[IdentifierReference, str],
+    among: Sequence[str],
+) -> Iterator[list[AvailableObject]]:
     """The calls that can be made from what is held, then those that can be made from their responses, and so on."""
     reached = list(held)
     seen = {one.tool for one in held}
     for length in range(_MOST):
         reached = [
-            Held(f"{name}({argument}={text})", name, ())
+            AvailableObject(f"{name}({argument}={text})", name, ())
             for name in among
             if name not in seen
             and (argument := _only(graph, name)) is not None
@@ -122,19 +133,23 @@ def _only(graph: ProtocolGraph, name: str) -> str | None:
     """The one required argument of a tool that reads, if it is an identifier; None otherwise."""
     tool = graph.protocol.tool(name)
     required = [parameter.argument for parameter in tool.arguments if parameter.required]
-    alone = len(required) == 1 and not tool.writes and graph.want(name, required[0]) is not None
+    alone = len(required) == 1 and not tool.writes and graph.reference(name, required[0]) is not None
     return required[0] if alone else None
 
 
 def _filled(
-    graph: ProtocolGraph, name: str, argument: str, reached: Sequence[Held], given: Mapping[Want, str]
+    graph: ProtocolGraph,
+    name: str,
+    argument: str,
+    reached: Sequence[AvailableObject],
+    given: Mapping[IdentifierReference, str],
 ) -> str | None:
     """The text that fills a tool's argument from what is reached, or None."""
-    want = graph.want(name, argument)
+    want = graph.reference(name, argument)
     if want is not None and want in given:
         return given[want]
     for held in reached:
-        for source in graph.producers(name, argument, (held.tool,)):
+        for source in graph.providers(name, argument, (held.tool,)):
             if source.header is None and source.path[: len(held.path)] == held.path:
                 last = '.split("/")[-1]' if source.link else ""
                 return held.text + steps(source.path[len(held.path) :]) + last
@@ -143,11 +158,11 @@ def _filled(
 
 def _place(graph: ProtocolGraph, tool: str, name: str, among: Collection[str]) -> tuple[Step, ...] | None:
     """Where a field is in a tool's response, outermost first; None if it is not, or inside others in many tools."""
-    places = graph.returned(tool).get(name)
+    places = graph.response_fields(tool).get(name)
     if not places:
         return None
     inside = len(_keys(places[0])) > 1
-    return None if inside and sum(name in graph.returned(other) for other in among) > _COMMON else places[0]
+    return None if inside and sum(name in graph.response_fields(other) for other in among) > _COMMON else places[0]
 
 
 def _keys(path: tuple[Step, ...]) -> list[str]:

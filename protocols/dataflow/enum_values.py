@@ -9,13 +9,13 @@ from typing import cast
 from protocols.model import Protocol
 from protocols.schema_fields import fields
 
-__all__ = ["vocabulary"]
+__all__ = ["enum_values"]
 
 _MOST = 200
 """Different values from which on a field is taken to hold free text."""
 
 
-def vocabulary(protocol: Protocol) -> dict[str, frozenset[str]]:
+def enum_values(protocol: Protocol) -> dict[str, frozenset[str]]:
     """For each field that draws on a fixed set of words, those words: from its enumeration and the examples.
 
     A field whose values hardly ever repeat (a name, a title) has none.

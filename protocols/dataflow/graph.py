@@ -20,23 +20,30 @@ from typing import cast
 
 import networkx as nx
 
-from protocols.dataflow.identifiers import Want, attribute_of, entry_of, literals_of, noun_of_identifier, want_of
+from protocols.dataflow.identifiers import (
+    IdentifierReference,
+    attribute_of,
+    entry_of,
+    literals_of,
+    noun_of_identifier,
+    want_of,
+)
 from protocols.dataflow.operations import looks_like_read
 from protocols.model import Protocol, Schema, Tool
 from protocols.schema_fields import (
-    Field,
+    ResponseField,
     Step,
     fields,
     is_expandable,
     items_of,
-    plain_kinds,
     properties_of,
+    scalar_types,
     type_of,
     wrapper_of,
 )
 from protocols.text.words import PAGING, SEARCHES, SIZES, WRAPPERS, is_identifier, noun_of, singular, words
 
-__all__ = ["ProtocolGraph", "Source", "chosen"]
+__all__ = ["ProtocolGraph", "ProvidedField", "selector_arguments"]
 
 _LINKS = frozenset({"href", "url", "link", "self"})
 _SELVES = frozenset({"user", "account", "profile", "member", "customer"})
@@ -52,7 +59,7 @@ _LEAST = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ProvidedField:
     """A place in a response that can fill an argument.
 
     `path` leads there from the root of the response body, 0 standing for any item. With `header` set the value is in
@@ -73,7 +80,7 @@ class _Offer:
     """A field of a response that may hold an identifier: where it is, the JSON type of the value, whether it is one of
     a list, and whether it stands for a thing that could be there itself."""
 
-    field: Field
+    field: ResponseField
     path: tuple[Step, ...]
     kind: str
     listed: bool
@@ -91,7 +98,7 @@ class ProtocolGraph:
     def __init__(self, protocol: Protocol) -> None:
         self.protocol = protocol
         self._tools = {tool.name: tool for tool in protocol.tools}
-        self._wants: dict[tuple[str, str], Want] = {}
+        self._wants: dict[tuple[str, str], IdentifierReference] = {}
         self._entries: dict[tuple[str, str], str] = {}
         things = {noun_of(literal) for tool in protocol.tools for literal in literals_of(tool.path)}
         for tool in protocol.tools:
@@ -102,24 +109,24 @@ class ProtocolGraph:
                     self._wants[tool.name, parameter.argument] = want
         self.nouns = frozenset(want.noun for want in self._wants.values() if want.noun)
         self._returned: dict[str, Mapping[str, tuple[tuple[Step, ...], ...]]] = {}
-        self._ranked: dict[tuple[Want, str], tuple[Source, ...]] = {}
-        self._observed: dict[tuple[str, str], dict[Source, None]] = {}
+        self._ranked: dict[tuple[IdentifierReference, str], tuple[ProvidedField, ...]] = {}
+        self._observed: dict[tuple[str, str], dict[ProvidedField, None]] = {}
         self._wrapping: dict[str, frozenset[str]] = {}
 
     # What is wanted and offered ------------------------------------------------------------------------------------
 
-    def want(self, tool: str, argument: str) -> Want | None:
+    def reference(self, tool: str, argument: str) -> IdentifierReference | None:
         """What an argument asks for; None when it is no identifier of another tool's things."""
         return self._wants.get((tool, argument))
 
-    def entry(self, tool: str, argument: str) -> str:
+    def item_key(self, tool: str, argument: str) -> str:
         """The key of an identifier in the entries of a list that an argument takes: `uri` where `tracks` is a list of
         `{"uri": …}`; empty where the argument is no such list."""
         return self._entries.get((tool, argument), "")
 
-    def producers(
+    def providers(
         self, tool: str, argument: str, among: Collection[str] | None = None, noun: str | None = None
-    ) -> tuple[Source, ...]:
+    ) -> tuple[ProvidedField, ...]:
         """Where the value of an argument can come from, best first; empty when it comes from the question alone.
 
         Args:
@@ -144,7 +151,7 @@ class ProtocolGraph:
     def observe(self, tool: str, argument: str, source: str, path: tuple[Step, ...]) -> None:
         """A call that was answered well had this argument from there: from now on that counts as its best source."""
         general = tuple(0 if isinstance(step, int) else step for step in path)
-        self._observed.setdefault((tool, argument), {})[Source(source, general, 1.0)] = None
+        self._observed.setdefault((tool, argument), {})[ProvidedField(source, general, 1.0)] = None
 
     @property
     def observations(self) -> int:
@@ -154,7 +161,7 @@ class ProtocolGraph:
     def needs(self, tool: str) -> tuple[str, ...]:
         """The required arguments of a tool that other tools have to yield, in signature order."""
         arguments = self._tools[tool].arguments
-        return tuple(p.argument for p in arguments if p.required and self.producers(tool, p.argument))
+        return tuple(p.argument for p in arguments if p.required and self.providers(tool, p.argument))
 
     def closure(self, names: Iterable[str], among: Collection[str] | None = None) -> tuple[str, ...]:
         """The tools and, behind them, the best producer of each required identifier, until nothing is missing.
@@ -166,7 +173,7 @@ class ProtocolGraph:
         while queue:
             tool = queue.pop(0)
             for argument in self.needs(tool):
-                best = self.producers(tool, argument, among)[:1]
+                best = self.providers(tool, argument, among)[:1]
                 queue.extend(source.tool for source in best if source.tool not in chosen)
                 chosen.update(dict.fromkeys(source.tool for source in best))
         return tuple(chosen)
@@ -186,11 +193,11 @@ class ProtocolGraph:
         for name in sorted(self._tools, key=lambda name: name not in self.roots):
             graph.add_node(name, root=name in self.roots)
         for tool, argument in self._wants:
-            for rank, source in enumerate(self.producers(tool, argument)):
+            for rank, source in enumerate(self.providers(tool, argument)):
                 graph.add_edge(source.tool, tool, argument=argument, path=source.path, rank=rank, score=source.score)
         return graph
 
-    def returned(self, tool: str) -> Mapping[str, tuple[tuple[Step, ...], ...]]:
+    def response_fields(self, tool: str) -> Mapping[str, tuple[tuple[Step, ...], ...]]:
         """The fields that a tool's response documents, at most two objects deep: where each is, outermost first."""
         if tool not in self._returned:
             schema = _body(self._tools[tool])
@@ -236,20 +243,20 @@ class ProtocolGraph:
 
         Example: `person_id: int — from GET_search_person(query=…)["results"][0]["id"]`.
         """
-        found = self.producers(tool, argument, among)
+        found = self.providers(tool, argument, among)
         sources = [*found[:1], *(source for source in found[1:] if self.needs(source.tool))][:most]
         parameter = self._tools[tool].argument(argument)
         if not sources or parameter is None:
             return ""
         kind = {"integer": "int", "number": "float", "boolean": "bool"}.get(type_of(parameter.schema), "str")
-        if entry := self.entry(tool, argument):
+        if entry := self.item_key(tool, argument):
             kind = f'[{{"{entry}": str}}]'
         return f"{argument}: {kind} — from " + " or ".join(self.expression(source) for source in sources)
 
-    def expression(self, source: Source) -> str:
+    def expression(self, source: ProvidedField) -> str:
         """The program text that reads a source: a call with its required arguments and the way into its response."""
         tool = self._tools[source.tool]
-        told = chosen(tool, source)
+        told = selector_arguments(tool, source)
         required = [f"{p.argument}={told.get(p.argument, '…')}" for p in tool.arguments if p.required]
         call = f"{source.tool}({', '.join(required)})"
         if source.header:
@@ -257,12 +264,12 @@ class ProtocolGraph:
         steps = "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in source.path)
         return call + steps + ('.split("/")[-1]' if source.link else "")
 
-    def kind(self, tool: str, path: tuple[Step, ...], properties: Mapping[str, Schema]) -> str:
+    def object_noun(self, tool: str, path: tuple[Step, ...], properties: Mapping[str, Schema]) -> str:
         """What an object in a response is, as a noun: the key around it, or what it resembles; "item" if unknown."""
         keys = [step for step in path if isinstance(step, str)]
         if keys and noun_of(keys[-1]) not in self._wrappers(self._tools[tool]):
             return noun_of(keys[-1])
-        probe = Field((*path, "id"), {}, {"properties": properties})
+        probe = ResponseField((*path, "id"), {}, {"properties": properties})
         sure = {noun: self._is_a(self._tools[tool], probe, noun, properties) for noun in sorted(self.nouns)}
         best = max(sure, key=lambda noun: sure[noun], default="")
         literals = literals_of(self._tools[tool].path)
@@ -337,7 +344,7 @@ class ProtocolGraph:
         both = sum(weight[name] for name in signature) * sum(weight.get(name, 1.0) for name in names)
         return shared / math.sqrt(both) if both else 0.0
 
-    def _is_a(self, tool: Tool, field: Field, noun: str, names: Mapping[str, Schema]) -> float:
+    def _is_a(self, tool: Tool, field: ResponseField, noun: str, names: Mapping[str, Schema]) -> float:
         """How sure it is (0 to about 6) that the object which holds a field is what the noun says."""
         named = [name for name in names if _KIN.isdisjoint(words(name))]
         if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in named):
@@ -378,7 +385,7 @@ class ProtocolGraph:
 
     # Ranking -------------------------------------------------------------------------------------------------------
 
-    def _rank(self, want: Want, kind: str) -> list[Source]:
+    def _rank(self, want: IdentifierReference, kind: str) -> list[ProvidedField]:
         """The best field of each tool that offers what is wanted, as a value of the JSON type `kind`."""
         order = {name: index for index, name in enumerate(self._tools)}
         offers = [source for tool in self.protocol.tools for source in self._offers(tool, want, kind)]
@@ -391,7 +398,7 @@ class ProtocolGraph:
                 order[source.tool],
             )
         )
-        best: dict[str, Source] = {}
+        best: dict[str, ProvidedField] = {}
         for source in offers:
             best.setdefault(source.tool, source)
         return list(best.values())
@@ -406,13 +413,13 @@ class ProtocolGraph:
             found[tool.name] = [offer for offer in offers if offer is not None]
         return found
 
-    def _offer(self, field: Field) -> _Offer | None:
+    def _offer(self, field: ResponseField) -> _Offer | None:
         """A field as a source of identifiers; None where it is none."""
         items = items_of(field.schema, self.protocol)
         path = (*field.path, 0) if items is not None else field.path
         schema = items if items is not None else field.schema
         if noun_of(field.name) in self.nouns and is_expandable(schema, self.protocol):
-            return _Offer(field, path, plain_kinds(schema, self.protocol)[0], items is not None, True, {})
+            return _Offer(field, path, scalar_types(schema, self.protocol)[0], items is not None, True, {})
         kind = type_of(schema)
         if not is_identifier(field.name) and not _is_link(field):
             return None
@@ -420,13 +427,13 @@ class ProtocolGraph:
             return None
         return _Offer(field, path, kind, items is not None, False, properties_of(field.owner, self.protocol))
 
-    def _offers(self, tool: Tool, want: Want, kind: str) -> Iterator[Source]:
+    def _offers(self, tool: Tool, want: IdentifierReference, kind: str) -> Iterator[ProvidedField]:
         response = tool.success
         if response is None or want in [self._wants.get((tool.name, p.argument)) for p in tool.arguments if p.required]:
             return  # who has to say what is wanted yields nothing new
         for name in response.headers:
             if attribute_of(name) == want.attribute and noun_of_identifier(name) == want.noun:
-                yield Source(tool.name, (), 3.0 + self._ease(tool, want, False), header=name)
+                yield ProvidedField(tool.name, (), 3.0 + self._ease(tool, want, False), header=name)
         for offer in self._telling[tool.name]:
             field, offered = offer.field, offer.kind
             sure = self._sure(tool, offer, want)
@@ -445,9 +452,9 @@ class ProtocolGraph:
                 score -= 0.5
             if score >= _LEAST - 3.0 and sure >= _LEAST:
                 noun = want.noun if want.noun in self._returned_kinds(tool) else ""
-                yield Source(tool.name, offer.path, score, link=link, noun=noun)
+                yield ProvidedField(tool.name, offer.path, score, link=link, noun=noun)
 
-    def _sure(self, tool: Tool, offer: _Offer, want: Want) -> float:
+    def _sure(self, tool: Tool, offer: _Offer, want: IdentifierReference) -> float:
         """How sure it is that a field holds what is wanted, by its own name first and then by what its object is."""
         field, name = offer.field, offer.field.name
         if offer.stands:
@@ -466,7 +473,7 @@ class ProtocolGraph:
             return 0.0
         return max(self._is_a(tool, field, want.noun, offer.beside), 0.0)
 
-    def _links_to(self, field: Field, want: Want) -> bool:
+    def _links_to(self, field: ResponseField, want: IdentifierReference) -> bool:
         """Whether a field is a URL of the wanted thing: `links.film`, or `href` in an object called film."""
         if not _is_link(field):
             return False
@@ -498,7 +505,7 @@ class ProtocolGraph:
         kept = {"", *map(noun_of, literals_of(tool.path)), *self._wrappers(tool)}
         return schema is not None and any(noun_of(key) in kept for key, _ in self._objects(schema))
 
-    def _ease(self, tool: Tool, want: Want, inner: bool) -> float:
+    def _ease(self, tool: Tool, want: IdentifierReference, inner: bool) -> float:
         """How easily a tool is reached: from the question alone is best, through other identifiers worse.
 
         `inner` tells whether the field lies within something else that the tool returns.
@@ -526,7 +533,7 @@ class ProtocolGraph:
         return score
 
 
-def chosen(tool: Tool, source: Source) -> dict[str, str]:
+def selector_arguments(tool: Tool, source: ProvidedField) -> dict[str, str]:
     """The required arguments that say which kind of thing is asked for, as program text: `type=["artist"]` where what
     is wanted stands in the list of artists."""
     nouns = {noun_of(step) for step in source.path if isinstance(step, str)} - WRAPPERS | {source.noun}
@@ -542,7 +549,7 @@ def chosen(tool: Tool, source: Source) -> dict[str, str]:
     return found
 
 
-def _is_link(field: Field) -> bool:
+def _is_link(field: ResponseField) -> bool:
     return bool(_LINKS.intersection(words(field.name)) or _LINKS.intersection(map(noun_of, field.container)))
 
 
@@ -574,7 +581,7 @@ def _discriminator(names: Mapping[str, Schema]) -> set[str]:
     return set()
 
 
-def _depth(field: Field, wrappers: Collection[str]) -> float:
+def _depth(field: ResponseField, wrappers: Collection[str]) -> float:
     """What digging costs: each object or list around the field, wrappers less."""
     return sum(0.15 if noun_of(key) in wrappers else 1.0 for key in field.container)
 

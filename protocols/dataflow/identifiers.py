@@ -14,21 +14,23 @@ from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.schema_fields import is_expandable, items_of, properties_of, type_of
 from protocols.text.words import ID_WORDS, is_identifier, noun_of, singular, words
 
-__all__ = ["Want", "attribute_of", "entry_of", "literals_of", "noun_of_identifier", "want_of"]
+__all__ = ["IdentifierReference", "attribute_of", "entry_of", "literals_of", "noun_of_identifier", "want_of"]
 
 _STRONG = frozenset({"id", "uuid", "guid", "ref", "slug", "uri", "identifier", "handle"})
 _VERBS = frozenset({"fetch", "filter", "find", "get", "list", "lookup", "query"})
 
 
 @dataclass(frozen=True, slots=True)
-class Want:
+class IdentifierReference:
     """What an argument asks for: the `attribute` (id, uuid…) of a `noun` (person, film…)."""
 
     noun: str
     attribute: str
 
 
-def want_of(tool: Tool, parameter: Parameter, things: Collection[str], protocol: Protocol) -> Want | None:
+def want_of(
+    tool: Tool, parameter: Parameter, things: Collection[str], protocol: Protocol
+) -> IdentifierReference | None:
     """What an argument asks for, read from its name and, when that is just `id`, from its examples, text and path."""
     if parameter.location == "cookie" or _closed(parameter.schema):
         return None
@@ -45,16 +47,18 @@ def want_of(tool: Tool, parameter: Parameter, things: Collection[str], protocol:
             noun = _told(parameter, parts[-1], things) or noun
             literals = literals_of(tool.path)
             noun = noun or (noun_of(literals[-1]) if literals else "")
-        return Want(noun, parts[-1]) if noun else None
+        return IdentifierReference(noun, parts[-1]) if noun else None
     if in_path and before and parts == [before]:
-        return Want(before, "id")
+        return IdentifierReference(before, "id")
     told = re.search(r"\bids?\b", _text(parameter), re.IGNORECASE) or is_expandable(parameter.schema, protocol)
     if not in_path and parts[-1] in things and told:
-        return Want(parts[-1], "id")
+        return IdentifierReference(parts[-1], "id")
     return None
 
 
-def entry_of(parameter: Parameter, things: Collection[str], protocol: Protocol) -> tuple[Want, str] | None:
+def entry_of(
+    parameter: Parameter, things: Collection[str], protocol: Protocol
+) -> tuple[IdentifierReference, str] | None:
     """What an argument asks for that takes a list of objects, each with one identifier, and the key of that."""
     noun = noun_of(parameter.name)
     items = items_of(parameter.schema, protocol)
@@ -63,7 +67,7 @@ def entry_of(parameter: Parameter, things: Collection[str], protocol: Protocol) 
     held = [name for name in properties_of(items, protocol) if attribute_of(name) in _STRONG]
     if len(held) != 1 or noun_of_identifier(held[0]) not in ("", noun):
         return None
-    return Want(noun, attribute_of(held[0]) or "id"), held[0]
+    return IdentifierReference(noun, attribute_of(held[0]) or "id"), held[0]
 
 
 def _text(parameter: Parameter) -> str:

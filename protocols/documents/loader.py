@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from protocols.documents import openapi
-from protocols.documents.source import Library, parse, place_of, read
+from protocols.documents.source import DocumentSet, parse, place_of, read
 from protocols.documents.spec_fixes import repair
-from protocols.documents.validation import verdict
+from protocols.documents.validation import validate
 from protocols.errors import ProtocolError
 from protocols.model import Protocol
 
@@ -57,9 +57,9 @@ def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Proto
     if not isinstance(document.get("paths"), Mapping) or not document["paths"]:
         raise ProtocolError(f"{name}: there are no `paths` or `endpoints` in it, so there is nothing to call")
     repaired, warnings = repair(document)
-    library = Library(repaired, uri, name, prepare=_prepared)
+    library = DocumentSet(repaired, uri, name, prepare=_prepared)
     others = library.gather(data.decode("utf-8", "replace"))
-    findings = verdict(repaired, library, hashlib.sha256(f"{digest} {others}".encode()).hexdigest())
+    findings = validate(repaired, library, hashlib.sha256(f"{digest} {others}".encode()).hexdigest())
     protocol = openapi.protocol(repaired, library, findings.skipped, digest)
     found = (*warnings, *findings.warnings, *protocol.warnings)
     return replace(protocol, warnings=tuple(_at_home(warning, places) for warning in found))

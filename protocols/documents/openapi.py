@@ -16,7 +16,7 @@ from urllib.parse import urljoin, urlsplit
 
 from protocols.documents.described_enums import with_accepted
 from protocols.documents.schemas import SchemaReader, visible
-from protocols.documents.source import METHODS, Library, pointer
+from protocols.documents.source import METHODS, DocumentSet, pointer
 from protocols.documents.tool_files import FIXED, NAME
 from protocols.errors import ProtocolError
 from protocols.model import (
@@ -52,7 +52,7 @@ def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[
                     yield path, method, item, item[method]
 
 
-def protocol(document: Mapping[str, Any], library: Library, skipped: Mapping[str, str], digest: str) -> Protocol:
+def protocol(document: Mapping[str, Any], library: DocumentSet, skipped: Mapping[str, str], digest: str) -> Protocol:
     """The Protocol of a repaired document.
 
     Args:
@@ -91,7 +91,7 @@ class Builder:
     """Makes tools from the operations of one document; `notes` counts what was passed over or taken as meant."""
 
     document: Mapping[str, Any]
-    library: Library
+    library: DocumentSet
     notes: Counter[str] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from protocols.documents.source import Library
+from protocols.documents.source import DocumentSet
 from protocols.errors import ProtocolError
 from protocols.model import Schema
 from protocols.naming import fold
@@ -36,7 +36,7 @@ _NULL = {"type": "null"}
 class SchemaReader:
     """Reads the schemas of one document; `definitions` fills with those that contain themselves."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: DocumentSet) -> None:
         self._library = library
         self._done: dict[str, Schema] = {}
         self._open: set[str] = set()

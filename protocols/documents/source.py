@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import yaml
     from referencing import Registry, Resource
 
-__all__ = ["METHODS", "Library", "parse", "place_of", "pointer", "read"]
+__all__ = ["METHODS", "DocumentSet", "parse", "place_of", "pointer", "read"]
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 """What an OpenAPI path may hold operations for."""
@@ -181,7 +181,7 @@ def pointer(*keys: object) -> str:
     return "#" + "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
 
 
-class Library:
+class DocumentSet:
     """The document and those it points to, each read once.
 
     Args:

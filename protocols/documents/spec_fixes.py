@@ -168,9 +168,9 @@ def example_agreement(document: Mapping[str, Any]) -> tuple[int, int]:
     from jsonschema import Draft202012Validator
 
     from protocols.documents import openapi
-    from protocols.documents.source import Library
+    from protocols.documents.source import DocumentSet
 
-    protocol = openapi.protocol(document, Library(document, ""), {}, "")
+    protocol = openapi.protocol(document, DocumentSet(document, ""), {}, "")
     agreeing = total = 0
     for tool in protocol.tools:
         for response in tool.responses:

@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any
 from protocols.bounded import has_linear_work
 from protocols.documents.openapi import Builder, operations
 from protocols.documents.schemas import apart
-from protocols.documents.source import METHODS, Library, pointer
+from protocols.documents.source import METHODS, DocumentSet, pointer
 from protocols.errors import ProtocolError
 from protocols.model import Schema
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
-__all__ = ["Findings", "home", "verdict"]
+__all__ = ["ValidationResult", "home", "validate"]
 
 _TOLD = frozenset({"summary", "description", "operationId", "tags", "title", "deprecated", "termsOfService", "version"})
 _BESIDE = frozenset({"externalDocs", "example", "examples", "contact", "license", "xml", "callbacks", "links"})
@@ -35,14 +35,14 @@ _NAMED = frozenset({"properties", "patternProperties", "schemas", "responses", "
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class ValidationResult:
     """`skipped` maps the JSON pointer of an unusable operation to the reason; `warnings` are about the rest."""
 
     skipped: dict[str, str]
     warnings: tuple[str, ...]
 
 
-def verdict(document: Mapping[str, Any], library: Library, digest: str) -> Findings:
+def validate(document: Mapping[str, Any], library: DocumentSet, digest: str) -> ValidationResult:
     """Check a repaired OpenAPI 3.0 or 3.1 document, or remember the verdict.
 
     Args:
@@ -51,7 +51,7 @@ def verdict(document: Mapping[str, Any], library: Library, digest: str) -> Findi
     place = home() / "validated" / f"{hashlib.sha256(f'{digest} {_rules()}'.encode()).hexdigest()}.json"
     with suppress(OSError, ValueError, TypeError, KeyError):
         known = json.loads(place.read_bytes())
-        return Findings(known["skipped"], tuple(known["warnings"]))
+        return ValidationResult(known["skipped"], tuple(known["warnings"]))
     findings = _check(document, library)
     with suppress(OSError):  # a home that cannot be written costs time, not the result
         _write(place, json.dumps(asdict(findings)).encode())
@@ -84,7 +84,7 @@ def _write(place: Path, data: bytes) -> None:
     Path(file.name).replace(place)
 
 
-def _check(document: Mapping[str, Any], library: Library) -> Findings:
+def _check(document: Mapping[str, Any], library: DocumentSet) -> ValidationResult:
     skipped: dict[str, str] = {}
     notes: Counter[str] = Counter()
     users: dict[str, set[str]] | None = None
@@ -110,7 +110,9 @@ def _check(document: Mapping[str, Any], library: Library) -> Findings:
     if library.has_others or str(document.get("openapi")).startswith("3.1"):
         for place, reason in _bad_schemas(document, library):
             skipped.setdefault(place, reason)
-    return Findings(skipped, tuple(f"{text} ({count} times)" if count > 1 else text for text, count in notes.items()))
+    return ValidationResult(
+        skipped, tuple(f"{text} ({count} times)" if count > 1 else text for text, count in notes.items())
+    )
 
 
 def _errors(document: Mapping[str, Any]) -> Iterator[ValidationError]:
@@ -127,7 +129,7 @@ def _errors(document: Mapping[str, Any]) -> Iterator[ValidationError]:
         yield from _leaves(error)
 
 
-def _bad_schemas(document: Mapping[str, Any], library: Library) -> Iterator[tuple[str, str]]:
+def _bad_schemas(document: Mapping[str, Any], library: DocumentSet) -> Iterator[tuple[str, str]]:
     """Operations, by JSON pointer, with a schema that JSON Schema forbids, and the reason.
 
     The rules of OpenAPI 3.1 leave schemas to JSON Schema, and what stands in other files nobody has looked at.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from protocols.text.words import singular
 
-__all__ = ["NOTHING", "Name", "Premises", "read_premises"]
+__all__ = ["NO_ENTITIES", "NamedEntities", "NamedEntity", "read_entities"]
 
 _MOST_NAMES = 16
 _STRAIGHT = {0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"', 0xAB: '"', 0xBB: '"', 0x2013: "-", 0xA0: " "}
@@ -58,7 +58,7 @@ _PRESUPPOSING = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class NamedEntity:
     """A name in a question.
 
     `beside` are the plain words next to it, in the singular; they may say what it names. `maker` tells that it is
@@ -74,28 +74,28 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Premises:
+class NamedEntities:
     """What a question presupposes: `names`, and `words`, all of its plain words in lower case."""
 
-    names: tuple[Name, ...] = ()
+    names: tuple[NamedEntity, ...] = ()
     words: frozenset[str] = frozenset()
 
     @property
-    def presuming(self) -> bool:
+    def presupposes_items(self) -> bool:
         """Whether plain words presuppose that collections have members."""
         return bool(self.words & _PRESUPPOSING)
 
 
-NOTHING = Premises()
+NO_ENTITIES = NamedEntities()
 
 
-def read_premises(query: str) -> Premises:
+def read_entities(query: str) -> NamedEntities:
     """The premises of a question."""
     plain = query.translate(_STRAIGHT)
-    names: dict[str, Name] = {}
+    names: dict[str, NamedEntity] = {}
     for start, end in (*_quoted(plain), *_capitalised(_QUOTED.sub(_blank, plain))):
         names.setdefault(query[start:end].casefold(), _name(query[start:end], plain[:start], plain[end:]))
-    return Premises(tuple(names.values())[:_MOST_NAMES], frozenset(re.findall(r"[a-z]+", query.lower())))
+    return NamedEntities(tuple(names.values())[:_MOST_NAMES], frozenset(re.findall(r"[a-z]+", query.lower())))
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -103,14 +103,14 @@ def _blank(found: re.Match[str]) -> str:
     return "\0" * len(found[0])
 
 
-def _name(text: str, before: str, after: str) -> Name:
+def _name(text: str, before: str, after: str) -> NamedEntity:
     if before[-1:] in {'"', "'"}:
         before, after = before[:-1], after.lstrip(" ,.!?;:")[1:]
     led = re.findall(r"[\w']+", re.split(r"[\".,;:!?]", before)[-1])[-2:]
     trailed = re.findall(r"\w+", re.split(r"[.,;:!?]", _POSSESSIVE.sub("", after, count=1))[0])[:2]
     beside = {singular(word) for word in (*led, *trailed) if word.islower() and word not in _FAMILIAR}
     last = led[-1].lower() if led else ""
-    return Name(
+    return NamedEntity(
         text,
         frozenset(beside),
         maker=bool(_POSSESSIVE.match(after)) or last in _MAKES,

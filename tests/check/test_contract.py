@@ -13,8 +13,8 @@ from atc import Agent
 from atc.check import check, type_checker
 from atc.cli import main
 from protocols import load
-from protocols.contracts.contract import Contract, learned
-from protocols.contracts.store import ContractStore, Edge, drift
+from protocols.contracts.contract import Contract, infer_schema
+from protocols.contracts.store import ContractStore, ObservedEdge, contract_drift
 from protocols.errors import UsageError
 from protocols.samples import sample
 from tests.local_api import LocalAPI
@@ -65,7 +65,7 @@ def test_what_a_document_calls_open_stays_open(more: object) -> None:
     shown = {"description": "Rates", "content": {"application/json": {"schema": schema, "example": seen}}}
     paths = {"/rates": {"get": {"responses": {"200": shown}}}}
     protocol = load({**SPEC, "paths": paths})
-    contract = Contract(protocol, {"GET_rates": learned([seen])})
+    contract = Contract(protocol, {"GET_rates": infer_schema([seen])})
 
     assert check('print(GET_rates()["rates"]["USD"])', contract) == []
     (found,) = check('print(GET_rates()["rules"])', contract)
@@ -88,12 +88,12 @@ def test_a_contract_is_the_union_of_all_that_is_known() -> None:
 def test_what_was_seen_is_kept_and_compared(tmp_path: Path) -> None:
     """New, missing and changed keys, and a status that nobody documented."""
     protocol, store = load(SPEC), ContractStore(tmp_path / "store")
-    store.learn(protocol, [("GET_books", 200, [BOOK]), ("GET_books", 200, [{**BOOK, "price": None}])])
-    store.learn(protocol, [("GET_books", 429, None), ("GET_elsewhere", 200, {})])
+    store.record(protocol, [("GET_books", 200, [BOOK]), ("GET_books", 200, [{**BOOK, "price": None}])])
+    store.record(protocol, [("GET_books", 429, None), ("GET_elsewhere", 200, {})])
     observed = store.observed(protocol)
 
     assert (observed["GET_books"].bodies, dict(observed["GET_books"].statuses)) == (2, {"200": 2, "429": 1})
-    assert {(one.kind, one.path, one.text) for one in drift(protocol, observed)} == {
+    assert {(one.kind, one.path, one.text) for one in contract_drift(protocol, observed)} == {
         ("new", '[0]["price"]', "float, not documented"),
         ("changed", '[0]["year"]', "documented as str, is int"),
         ("missing", '[0]["note"]', "documented, never there"),
@@ -109,7 +109,7 @@ def test_several_may_learn_at_once(tmp_path: Path) -> None:
     """No observation is lost."""
     protocol = load(SPEC)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: ContractStore(tmp_path).learn(protocol, [("GET_books", 200, [BOOK])]), range(24)))
+        list(pool.map(lambda _: ContractStore(tmp_path).record(protocol, [("GET_books", 200, [BOOK])]), range(24)))
 
     assert ContractStore(tmp_path).observed(protocol)["GET_books"].bodies == 24
 
@@ -147,11 +147,13 @@ def test_where_arguments_came_from_is_kept(tmp_path: Path) -> None:
             agent.solve("Who plays in the top rated film?")
     kept = ContractStore(tmp_path / "simulated").edges(protocol)
 
-    assert kept == [Edge("GET_films_filmId_credits", "filmId", "GET_films_top_rated", ("films", 0, "filmId"), 2)]
+    assert kept == [
+        ObservedEdge("GET_films_filmId_credits", "filmId", "GET_films_top_rated", ("films", 0, "filmId"), 2)
+    ]
     with Agent(protocol, ScriptedModel(), simulate=True, store=tmp_path) as agent:
-        assert agent.graph.producers("GET_films_filmId_credits", "filmId")[0].tool == "GET_films_top_rated"
+        assert agent.graph.providers("GET_films_filmId_credits", "filmId")[0].tool == "GET_films_top_rated"
     with Agent(protocol, ScriptedModel(), simulate=True) as agent:
-        assert agent.graph.producers("GET_films_filmId_credits", "filmId")[0].tool == "GET_films"
+        assert agent.graph.providers("GET_films_filmId_credits", "filmId")[0].tool == "GET_films"
 
 
 def test_a_program_is_checked_by_what_was_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +161,7 @@ def test_a_program_is_checked_by_what_was_seen(tmp_path: Path, monkeypatch: pyte
     spec, program, store = tmp_path / "spec.json", tmp_path / "program.py", tmp_path / "store"
     spec.write_text(json.dumps(SPEC))
     program.write_text('print(GET_books()[0]["price"])\n')
-    ContractStore(store).learn(load(spec), [("GET_books", 200, [BOOK])])
+    ContractStore(store).record(load(spec), [("GET_books", 200, [BOOK])])
 
     assert atc("check", program, "--api", spec).exit_code == 1
     assert atc("check", program, "--api", spec, "--store", store).exit_code == 0
@@ -182,7 +184,7 @@ def test_the_command_shows_compares_and_exports(tmp_path: Path) -> None:
     spec = tmp_path / "spec.json"
     spec.write_text(json.dumps(SPEC))
     store = tmp_path / "store"
-    ContractStore(store).learn(load(spec), [("GET_books", 200, [BOOK])])
+    ContractStore(store).record(load(spec), [("GET_books", 200, [BOOK])])
     where = ("--api", spec, "--store", store)
 
     assert json.loads(atc("contract", "show", *where, "--json").stdout) == {

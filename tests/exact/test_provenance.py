@@ -123,7 +123,7 @@ def test_what_was_observed_is_evidence_for_the_graph(api: LocalAPI) -> None:
     graph = ProtocolGraph(api.protocol)
     graph.observe("GET_cities_city_id", "city_id", "GET_alerts", (3, "place"))
 
-    first = graph.producers("GET_cities_city_id", "city_id")[0]
+    first = graph.providers("GET_cities_city_id", "city_id")[0]
 
     assert (first.tool, first.path) == ("GET_alerts", (0, "place"))
 

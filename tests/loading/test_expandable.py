@@ -62,7 +62,7 @@ def test_the_model_reads_a_relation_as_a_union(museum: Protocol) -> None:
 @pytest.mark.parametrize("collection", MUSEUM)
 def test_a_thing_is_found_in_its_own_list(museum: Protocol, collection: str) -> None:
     """Every identifier is called `id`; one that lies in a relation is there only where it is expanded."""
-    best, *_ = graph_of(museum).producers(f"GET_items_{collection}_id", "id")
+    best, *_ = graph_of(museum).providers(f"GET_items_{collection}_id", "id")
 
     assert (best.tool, best.path) == (f"GET_items_{collection}", ("data", 0, "id"))
 
@@ -77,7 +77,7 @@ def test_an_identifier_is_read_before_it_is_made(museum: Protocol) -> None:
             many = schema["properties"].pop("data")
             schema["properties"] = {"docs": many, "totalDocs": {"type": "integer"}, "hasNextPage": {"type": "boolean"}}
             assert path.startswith("/items/")
-    best, *_ = graph_of(load(described)).producers("GET_items_lenders_id", "id")
+    best, *_ = graph_of(load(described)).providers("GET_items_lenders_id", "id")
 
     assert (best.tool, best.path) == ("GET_items_lenders", ("docs", 0, "id"))
 
@@ -91,10 +91,10 @@ def test_what_the_question_names_is_not_made(museum: Protocol) -> None:
 
 
 def test_a_relation_stands_for_what_it_refers_to(museum: Protocol) -> None:
-    sources = graph_of(museum).producers("GET_items_lenders_id", "id")
+    sources = graph_of(museum).providers("GET_items_lenders_id", "id")
 
     assert ("GET_items_paintings", ("data", 0, "lender")) in {(source.tool, source.path) for source in sources}
-    assert graph_of(museum).want("PATCH_items_paintings_id", "lender") is not None
+    assert graph_of(museum).reference("PATCH_items_paintings_id", "lender") is not None
 
 
 def test_an_optional_search_is_left_out(museum: Protocol) -> None:

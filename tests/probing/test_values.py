@@ -11,7 +11,7 @@ from probing.prober.observed_values import SeenValues
 from probing.prober.values import item_of, own_name, renamed, value_of
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.dataflow.identifiers import Want
+from protocols.dataflow.identifiers import IdentifierReference
 from protocols.model import Parameter, Protocol
 
 DEFINITIONS = {
@@ -56,14 +56,17 @@ def test_what_a_path_is_about(path: str, noun: str) -> None:
 @pytest.mark.parametrize(
     ("path", "wants"),
     [
-        ("/work_pools/{name}", [Want("pool", "name")]),
-        ("/work_pools/{pool_name}/queues/{name}", [Want("pool", "name"), Want("queue", "name")]),
-        ("/limits/tag/{tag}", [Want("limit", "tag")]),
-        ("/limits/{id_or_name}", [Want("limit", "name")]),
+        ("/work_pools/{name}", [IdentifierReference("pool", "name")]),
+        (
+            "/work_pools/{pool_name}/queues/{name}",
+            [IdentifierReference("pool", "name"), IdentifierReference("queue", "name")],
+        ),
+        ("/limits/tag/{tag}", [IdentifierReference("limit", "tag")]),
+        ("/limits/{id_or_name}", [IdentifierReference("limit", "name")]),
         ("/films/{film_id}", [None]),
     ],
 )
-def test_what_a_part_of_a_path_is_called_by(path: str, wants: list[Want | None]) -> None:
+def test_what_a_part_of_a_path_is_called_by(path: str, wants: list[IdentifierReference | None]) -> None:
     """An identifier is the data flow's; a name and the like are taken from things of that kind."""
     api = protocol(path)
     (tool,) = api.tools
@@ -75,10 +78,14 @@ def test_names_are_kept_with_the_identifiers_of_their_things() -> None:
     body = {"results": [{"id": 1, "name": "north", "pool": {"name": "laptops"}}]}
 
     assert list(identified(body, "queue", {}, by=["name"])) == [
-        {Want("queue", "id"): 1, Want("queue", "name"): "north"},
-        {Want("queue", "id"): 1, Want("queue", "name"): "north", Want("pool", "name"): "laptops"},
+        {IdentifierReference("queue", "id"): 1, IdentifierReference("queue", "name"): "north"},
+        {
+            IdentifierReference("queue", "id"): 1,
+            IdentifierReference("queue", "name"): "north",
+            IdentifierReference("pool", "name"): "laptops",
+        },
     ]
-    assert list(identified(body, "queue", {})) == [{Want("queue", "id"): 1}]
+    assert list(identified(body, "queue", {})) == [{IdentifierReference("queue", "id"): 1}]
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def _filled(subject: Subject, report: Report, name: str, missing: Sequence[str])
         return None
     texts = []
     for argument in missing:
-        sources = subject.graph.producers(name, argument, subject.names)
+        sources = subject.graph.providers(name, argument, subject.names)
         if not sources or sources[0].header or 0 in sources[0].path or "…" in subject.graph.expression(sources[0]):
             return None
         texts.append(f"{argument}={subject.graph.expression(sources[0])}")

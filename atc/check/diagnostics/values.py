@@ -92,7 +92,7 @@ def _given(subject: Subject, report: Report, function: str, expected: str, found
     value = node.value if isinstance(node, ast.keyword) else node
     number = expected.startswith("float")
     argument = node.arg if isinstance(node, ast.keyword) else _place(subject, report, function, node)
-    entry = subject.graph.entry(function, argument) if subject.graph is not None and argument else ""
+    entry = subject.graph.item_key(function, argument) if subject.graph is not None and argument else ""
     if entry and expected.startswith("Sequence["):
         edit = _entries(subject, value, entry, found)
         message = f'{function}(): argument {argument!r} takes objects: [{{"{entry}": …}}, …]'
@@ -150,7 +150,7 @@ def _place(subject: Subject, report: Report, function: str, node: ast.AST | None
 
 def _counted(subject: Subject, tool: str, argument: str | None) -> bool:
     """Whether all that an identifier can come from are numbers, so that a text is another thing's."""
-    sources = subject.graph.producers(tool, argument) if subject.graph is not None and argument else ()
+    sources = subject.graph.providers(tool, argument) if subject.graph is not None and argument else ()
     shapes = [(subject.contract.body(source.tool), source.path) for source in sources if not source.header]
     return bool(shapes) and all(body is not None and body.at(path).kind == "int" for body, path in shapes)
 

@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl
 
 from protocols.bounded import rules
 from protocols.model import SEPARATORS, Location, Parameter, Protocol, Schema, Tool
-from protocols.schema_fields import items_of, kinds_of, properties_of, resolve, type_of
+from protocols.schema_fields import items_of, json_types, properties_of, resolve, type_of
 from protocols.simulator.analysis.response_shape import conforms
 from protocols.simulator.http.messages import Request, RequestError
 
@@ -210,7 +210,7 @@ class Reader:
 
 
 def _kinds(schema: Schema) -> set[str]:
-    return set(kinds_of(schema) or (type_of(schema),))
+    return set(json_types(schema) or (type_of(schema),))
 
 
 def _readable(media_type: str) -> bool:

@@ -24,7 +24,7 @@ from protocols.simulator.http.messages import Request
 from protocols.simulator.http.session import Answer, Session
 from protocols.simulator.world.seeded_rng import Dice
 from protocols.simulator.world.world import World
-from protocols.text.entities import NOTHING, Premises, read_premises
+from protocols.text.entities import NO_ENTITIES, NamedEntities, read_entities
 
 __all__ = ["Simulator"]
 
@@ -90,7 +90,7 @@ class Simulator:
         self._prefix = urlsplit(protocol.servers[0].url).path.rstrip("/") if protocol.servers else ""
         self._lock = threading.Lock()
         self._server: Server | None = None
-        self._sessions = {"": self._new_session("", str(seed), NOTHING)}
+        self._sessions = {"": self._new_session("", str(seed), NO_ENTITIES)}
 
     def start(self, port: int = 0) -> str:
         """Begin to serve in the background; calling it again changes nothing.
@@ -149,7 +149,7 @@ class Simulator:
             seed: That of the simulator by default.
         """
         seed = self.seed if seed is None else seed
-        premises = read_premises(query) if query else NOTHING
+        premises = read_entities(query) if query else NO_ENTITIES
         wanted = f"{seed}/{task}" if task else str(seed)
         name = blake2b(f"{wanted}\n{query}".encode(), digest_size=6).hexdigest()
         with self._lock:
@@ -167,11 +167,11 @@ class Simulator:
             with self._lock:
                 self._sessions.pop(id, None)
 
-    def _new_session(self, id: str, seed: str, premises: Premises) -> Session:
+    def _new_session(self, id: str, seed: str, premises: NamedEntities) -> Session:
         hurdles = Hurdles(self._conditions, self.protocol.digest, seed) if self._conditions != Conditions() else None
         return Session(self, id, lambda: self._world(seed, premises), hurdles)
 
-    def _world(self, seed: str, premises: Premises) -> World:
+    def _world(self, seed: str, premises: NamedEntities) -> World:
         return World(_blueprint(self.protocol, self._told), seed, self.now, open=self._open, premises=premises)
 
     # -- requests --------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from protocols.simulator.analysis.world_schema import Pair, stem_of
 from protocols.simulator.world.entity import Edge, Entity
-from protocols.text.entities import NOTHING, Name
+from protocols.text.entities import NO_ENTITIES, NamedEntity
 from protocols.text.words import words
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Relations:
         if memo is not None:
             return cast("list[Edge]", memo)
         edges, lasting = self._natural_edges(entity, label, target)
-        if self._world.premises is not NOTHING and self._world.signed_in(entity):
+        if self._world.premises is not NO_ENTITIES and self._world.signed_in(entity):
             edges = self._presumed(entity, label, target, edges)
         if lasting:
             entity.memo[("related", label, target)] = edges
@@ -81,11 +81,11 @@ class Relations:
         found = list(edges)
         for entity in self._world.planted(target):
             name = entity.memo.get("name")
-            said = self._world.said(name) & collections if isinstance(name, Name) else set()
+            said = self._world.said(name) & collections if isinstance(name, NamedEntity) else set()
             if entity not in have and (not said or target in said):
                 have.add(entity)
                 found.insert(len(have) - len(edges) + 2, Edge(self.entry(label, user, entity), entity))
-        if not found and self._world.premises.presuming:
+        if not found and self._world.premises.presupposes_items:
             found = self.choice(user, label, target, 3, 6)
         return found
 

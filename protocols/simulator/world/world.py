@@ -21,7 +21,7 @@ from protocols.simulator.world.entity import Entity
 from protocols.simulator.world.fields import Fields
 from protocols.simulator.world.relations import Relations
 from protocols.simulator.world.seeded_rng import Dice
-from protocols.text.entities import NOTHING, Name, Premises
+from protocols.text.entities import NO_ENTITIES, NamedEntities, NamedEntity
 
 __all__ = ["World"]
 
@@ -46,7 +46,7 @@ class World:
         now: datetime,
         *,
         open: bool = False,
-        premises: Premises = NOTHING,
+        premises: NamedEntities = NO_ENTITIES,
     ) -> None:
         self.blueprint = blueprint
         self._open = open
@@ -223,7 +223,7 @@ class World:
                     self._plant(known, name)
         return list(self._planted[kind].values())
 
-    def _plant(self, kind: Kind, name: Name) -> None:
+    def _plant(self, kind: Kind, name: NamedEntity) -> None:
         planted = self._planted[kind.name]
         known = self._known(kind.name).get(name.text.casefold())
         if known is not None:
@@ -240,7 +240,7 @@ class World:
             if text is name.text and not name.prefix:
                 self._credit(entity, name)
 
-    def _credit(self, work: Entity, name: Name) -> None:
+    def _credit(self, work: Entity, name: NamedEntity) -> None:
         """Let a work belong to those whom the question speaks of as its makers."""
         others = self.premises.names
         makers = [other for other in others if other.maker and not name.maker]
@@ -260,7 +260,7 @@ class World:
                     work.parent = maker
                     maker.adopted += (work,)
 
-    def said(self, name: Name) -> set[str]:
+    def said(self, name: NamedEntity) -> set[str]:
         """The kinds that the words beside a name speak of."""
         return {kind.name for word in name.beside if (kind := self.blueprint.kind_named(word))}
 
@@ -269,7 +269,9 @@ class World:
         if not self.premises.words & {"playing", "active", "now", "current", "currently"}:
             return None
         named = (
-            e for e in self.planted(kind) if isinstance(name := e.memo.get("name"), Name) and kind in self.said(name)
+            e
+            for e in self.planted(kind)
+            if isinstance(name := e.memo.get("name"), NamedEntity) and kind in self.said(name)
         )
         return next(named, None)
 
@@ -376,7 +378,7 @@ class World:
 
     def _makes(self, entity: Entity) -> bool:
         name = entity.memo.get("name")
-        return isinstance(name, Name) and name.maker
+        return isinstance(name, NamedEntity) and name.maker
 
     def _known(self, kind: str) -> dict[str, Entity]:
         """Who is called what, of those that everybody knows; read anew after each write, which may rename."""
