@@ -11,25 +11,25 @@ from typing import cast
 
 from protocols.model import Protocol
 from protocols.schema_fields import type_of
-from protocols.simulator.analysis.entity_types import Kinds, is_enumerated
+from protocols.simulator.analysis.entity_types import EntityTypes, is_enumerated
 from protocols.simulator.analysis.examples import read_fields
-from protocols.simulator.analysis.relation_types import Links
-from protocols.simulator.analysis.response_shape import Shape
+from protocols.simulator.analysis.relation_types import RelationTypes
+from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_file import NO_WORLD, WorldFile
-from protocols.simulator.analysis.world_schema import NAMES, Blueprint, Plan, label_of, named, stem_of
+from protocols.simulator.analysis.world_schema import NAMES, ResponsePlan, WorldSchema, label_of, named, stem_of
 
 __all__ = ["survey"]
 
 _SEARCH_WORDS = frozenset("q query search text term keyword s find phrase searchtext searchterm lookup".split())
 
 
-def survey(protocol: Protocol, world: WorldFile = NO_WORLD) -> Blueprint:
+def survey(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
     """Read a protocol once, with its world file; takes about as long as loading it, so keep what it returns.
 
     Raises: UsageError: The world file names something that is not there.
     """
-    kinds = Kinds(protocol, world)
-    links = Links(kinds)
+    kinds = EntityTypes(protocol, world)
+    links = RelationTypes(kinds)
     fields = read_fields(kinds)
     links.references()
     for plan in kinds.plans:
@@ -41,7 +41,7 @@ def survey(protocol: Protocol, world: WorldFile = NO_WORLD) -> Blueprint:
         for plan in kinds.plans
         if plan.tool.method == "GET" and plan.shape and plan.shape.properties and not plan.shape.kind
     }
-    found = Blueprint(
+    found = WorldSchema(
         protocol,
         kinds.plans,
         kinds.kinds,
@@ -61,7 +61,7 @@ def survey(protocol: Protocol, world: WorldFile = NO_WORLD) -> Blueprint:
     return found
 
 
-def _search(plan: Plan) -> str:
+def _search(plan: ResponsePlan) -> str:
     if plan.tool.method != "GET" or plan.subject:
         return ""
     texts = [
@@ -76,7 +76,7 @@ def _search(plan: Plan) -> str:
 
 
 def _edges(
-    kinds: Kinds,
+    kinds: EntityTypes,
 ) -> tuple[dict[str, list[dict[str, object]]], dict[str, list[dict[str, object]]], dict[str, str]]:
     """What stands in a list beside the fields of its members, by label: all of it, and the roles among it."""
     donors: dict[str, list[dict[str, object]]] = defaultdict(list)
@@ -146,7 +146,7 @@ def _roles(donors: list[dict[str, object]], seen: Counter[tuple[str, str]]) -> l
     return found
 
 
-def _templates(kinds: Kinds) -> dict[str, list[tuple[str, str, str]]]:
+def _templates(kinds: EntityTypes) -> dict[str, list[tuple[str, str, str]]]:
     """Texts that hold the identifier of their own entity, by field: (kind, text before it, text after it)."""
     found: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
     for _, shape, _, _ in kinds.nodes():
@@ -174,12 +174,12 @@ def _inside(key: str, text: str) -> bool:
     return len(key) > 1 and key != text and bool(re.search(rf"{before}{re.escape(key)}(?![A-Za-z0-9])", text))
 
 
-def _places(kinds: Kinds, edge_kinds: dict[str, str]) -> dict[tuple[str, str], Shape]:
+def _places(kinds: EntityTypes, edge_kinds: dict[str, str]) -> dict[tuple[str, str], ResponseShape]:
     """Where each field stands first of all, by what it belongs to (a kind, `~label`, `~state /path`) and its path.
 
     Several views may show a field, each with a schema of its own; its value is made for this one.
     """
-    found: dict[tuple[str, str], Shape] = {}
+    found: dict[tuple[str, str], ResponseShape] = {}
     for kind in kinds.kinds.values():
         _note_places(found, kind.name, "", kind.summary)
     for plan, shape, _, item in kinds.nodes():
@@ -199,7 +199,11 @@ def _places(kinds: Kinds, edge_kinds: dict[str, str]) -> dict[tuple[str, str], S
 
 
 def _note_places(
-    found: dict[tuple[str, str], Shape], owner: str, around: str, parts: Mapping[str, Shape], depth: int = 0
+    found: dict[tuple[str, str], ResponseShape],
+    owner: str,
+    around: str,
+    parts: Mapping[str, ResponseShape],
+    depth: int = 0,
 ) -> None:
     for name, part in parts.items():
         path = f"{around}.{name}" if around else name

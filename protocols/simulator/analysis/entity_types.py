@@ -14,17 +14,26 @@ from math import log
 from typing import cast
 
 from protocols.model import Parameter, Protocol
-from protocols.simulator.analysis.response_shape import Shape, build
+from protocols.simulator.analysis.response_shape import ResponseShape, build
 from protocols.simulator.analysis.world_file import WorldFile
-from protocols.simulator.analysis.world_schema import GENERIC, NAMES, Kind, Plan, Step, label_of, named, stem_of
+from protocols.simulator.analysis.world_schema import (
+    GENERIC,
+    NAMES,
+    EntityType,
+    PathStep,
+    ResponsePlan,
+    label_of,
+    named,
+    stem_of,
+)
 from protocols.text.words import ID_WORDS, singular, words
 
-__all__ = ["Kinds", "identity", "is_enumerated"]
+__all__ = ["EntityTypes", "identity", "is_enumerated"]
 
 _IDENTITIES = ("id", "uuid", "guid", "_id", "uid")
 
 
-class Kinds:
+class EntityTypes:
     """The kinds of one protocol, and the plans of its operations, whose shapes know which kind they show.
 
     `singletons` are the paths of which there is only one, such as `/me`, and the kind that stands there.
@@ -33,8 +42,8 @@ class Kinds:
     def __init__(self, protocol: Protocol, world: WorldFile) -> None:
         self.protocol = protocol
         self.world = world
-        self.kinds: dict[str, Kind] = {}
-        self.plans: list[Plan] = []
+        self.kinds: dict[str, EntityType] = {}
+        self.plans: list[ResponsePlan] = []
         self.singletons: dict[str, str] = {}
         self._referenced: set[str] = set()
         self._paths()
@@ -47,20 +56,20 @@ class Kinds:
         self._typing()
         self._rewire()
 
-    def nodes(self) -> Iterator[tuple[Plan, Shape, Shape | None, bool]]:
+    def nodes(self) -> Iterator[tuple[ResponsePlan, ResponseShape, ResponseShape | None, bool]]:
         """Every object in every response with the entity around it, outer ones first; last: is it an item."""
         for plan in self.plans:
             if plan.shape is not None:
                 for shape in plan.shape.variants():
                     yield from _descend(plan, shape, None, False)
 
-    def kind(self, name: str, *aliases: str) -> Kind:
+    def kind(self, name: str, *aliases: str) -> EntityType:
         """The kind of a name, which is a new one where there is none yet; it goes by the aliases, too."""
         for known in self.kinds.values():
             if name in known.aliases:
                 known.aliases.update(aliases)
                 return known
-        kind = self.kinds[name] = Kind(name, {name, *aliases})
+        kind = self.kinds[name] = EntityType(name, {name, *aliases})
         return kind
 
     # -- kinds from paths ------------------------------------------------------------------------------------------
@@ -69,13 +78,13 @@ class Kinds:
         split = [(tool, [part for part in tool.path.split("/") if part]) for tool in self.protocol.tools]
         # Names of identifiers first: `{person_id}` says what it is, `{id}` needs the literal before it.
         for tool, parts in split:
-            steps: list[Step] = []
+            steps: list[PathStep] = []
             before = ""
             holder = ""
             for part in parts:
                 names = re.findall(r"\{([^}]+)\}", part)
                 if not names:
-                    steps.append(Step("literal", part))
+                    steps.append(PathStep("literal", part))
                     before = part
                     continue
                 for name in names:
@@ -87,7 +96,7 @@ class Kinds:
                 before = ""
             success = tool.success
             status = int(success.status) if success and success.status.isdigit() else 200
-            plan = Plan(tool, tuple(steps), status)
+            plan = ResponsePlan(tool, tuple(steps), status)
             last = max((i for i, step in enumerate(steps) if step.what == "entity"), default=-1)
             if last >= 0:
                 plan.subject, plan.subject_parameter = steps[last].kind, steps[last].name
@@ -100,9 +109,9 @@ class Kinds:
                 if stem and not is_enumerated(parameter):
                     self._referenced.add("_".join(stem))
 
-    def _step(self, name: str, parameter: Parameter | None, before: str, holder: str) -> Step:
+    def _step(self, name: str, parameter: Parameter | None, before: str, holder: str) -> PathStep:
         if is_enumerated(parameter):
-            return Step("choice", name)
+            return PathStep("choice", name)
         parts, stem = words(name), stem_of(name)
         is_id = bool(stem) or (bool(parts) and singular(parts[-1]) in ID_WORDS)
         stem = stem if is_id else parts
@@ -111,7 +120,7 @@ class Kinds:
         if not is_id and stem and thing and singular(stem[-1]) != thing.rpartition("_")[2]:
             kind = self.kind("_".join(stem))
             kind.by_name = kind.addressed = True
-            return Step("entity", name, kind.name)
+            return PathStep("entity", name, kind.name)
         wanted = "_".join(stem)
         if not wanted:
             wanted = thing or (holder or "thing")
@@ -124,7 +133,7 @@ class Kinds:
         kind.addressed = True
         if holder and parts and parts[-1] in {"number", "index", "position", "no", "num"} and holder != kind.name:
             kind.parent, kind.ordinal = holder, name
-        return Step("entity", name, kind.name)
+        return PathStep("entity", name, kind.name)
 
     def _taken(self, alias: str, wanted: str) -> bool:
         return any(alias in kind.aliases and kind.name != wanted for kind in self.kinds.values())
@@ -204,12 +213,12 @@ class Kinds:
 
     def _stubs(self) -> None:
         """An object of which only the key is known, and that key names a kind, holds one of that kind."""
-        looks: dict[str, dict[str, Shape]] = {}
+        looks: dict[str, dict[str, ResponseShape]] = {}
         for _, shape, _, _ in self.nodes():
             if shape.kind and len(shape.properties) > len(looks.get(shape.kind, ())):
                 looks[shape.kind] = shape.properties
         used = set(looks)
-        items: dict[tuple[str, str], Shape] = {}
+        items: dict[tuple[str, str], ResponseShape] = {}
         for _, shape, _, _ in self.nodes():
             for part in shape.properties.values():
                 if part.item is not None and not _bare(part.item):
@@ -235,10 +244,10 @@ class Kinds:
         for name in [name for name, kind in self.kinds.items() if name not in used and not kind.addressed]:
             del self.kinds[name]
 
-    def _set(self, shape: Shape, kind: str) -> None:
+    def _set(self, shape: ResponseShape, kind: str) -> None:
         shape.kind = kind
 
-    def _called(self, plan: Plan, shape: Shape, item: bool) -> str:
+    def _called(self, plan: ResponsePlan, shape: ResponseShape, item: bool) -> str:
         """The kind of an object that has no plain `id` but one with the name of its list: reviewId in reviews."""
         if set(_IDENTITIES) & set(shape.properties):
             return ""
@@ -259,7 +268,7 @@ class Kinds:
                 return known.name if known else self.kind("_".join(stem), noun).name
         return ""
 
-    def _by_identity(self, shape: Shape) -> str:
+    def _by_identity(self, shape: ResponseShape) -> str:
         """The kind that the only identifier of an object names: `{place_id, name, country}` is a place."""
         stems = [stem for name in shape.properties if (stem := stem_of(name))]
         if set(_IDENTITIES) & set(shape.properties) or len(stems) != 1 or len(shape.properties) < 2:
@@ -267,14 +276,14 @@ class Kinds:
         kind = named("_".join(stems[0]), self.kinds)
         return kind.name if kind and next(iter(shape.properties)) and "_".join(stems[0]) in kind.aliases else ""
 
-    def _stands_for(self, shape: Shape, kind: str) -> bool:
+    def _stands_for(self, shape: ResponseShape, kind: str) -> bool:
         """Whether the root of a detail path is the entity itself, not an envelope around it."""
         if identity(shape.properties) or self.kinds[kind].ordinal in shape.properties:
             return True
         inner = [p for p in shape.properties.values() if p.properties and identity(p.properties)]
         return not (len(shape.properties) <= 3 and inner)
 
-    def _discriminated(self, shape: Shape) -> str:
+    def _discriminated(self, shape: ResponseShape) -> str:
         for name in ("type", "media_type", "object", "kind", "object_type", "entity_type"):
             part = shape.properties.get(name)
             if part is None or not identity(shape.properties):
@@ -296,7 +305,7 @@ class Kinds:
                     return kind.name
         return ""
 
-    def _by_key(self, plan: Plan, shape: Shape, item: bool) -> str:
+    def _by_key(self, plan: ResponsePlan, shape: ResponseShape, item: bool) -> str:
         key = shape.name
         if key and label_of(key) not in GENERIC and singular(label_of(key)) not in GENERIC:
             kind = named(key, self.kinds)
@@ -320,11 +329,11 @@ class Kinds:
                 return ""
         return ""
 
-    def _principal(self, shape: Shape, item: bool) -> bool:
+    def _principal(self, shape: ResponseShape, item: bool) -> bool:
         keys = [key for key in shape.path if singular(label_of(key)) not in GENERIC]
         return not keys and item
 
-    def _plausible(self, shape: Shape, kind: Kind) -> bool:
+    def _plausible(self, shape: ResponseShape, kind: EntityType) -> bool:
         if identity(shape.properties, kind.aliases):
             return True
         if kind.ordinal and kind.ordinal in shape.properties:
@@ -359,7 +368,7 @@ class Kinds:
                 known[shape.kind].update(shape.properties)
         return known
 
-    def _alike(self, shape: Shape, known: dict[str, set[str]]) -> str:
+    def _alike(self, shape: ResponseShape, known: dict[str, set[str]]) -> str:
         """The kind with which an object shares its rare fields; empty when none stands out."""
         spread = Counter(name for names in known.values() for name in names)
         total = max(len(known), 1)
@@ -452,13 +461,13 @@ def is_enumerated(parameter: Parameter | None) -> bool:
     return isinstance(items, dict) and "enum" in items
 
 
-def _size(shape: Shape) -> int:
+def _size(shape: ResponseShape) -> int:
     return max(len(variant.properties) for variant in shape.variants())
 
 
 def _descend(
-    plan: Plan, shape: Shape, around: Shape | None, item: bool
-) -> Iterator[tuple[Plan, Shape, Shape | None, bool]]:
+    plan: ResponsePlan, shape: ResponseShape, around: ResponseShape | None, item: bool
+) -> Iterator[tuple[ResponsePlan, ResponseShape, ResponseShape | None, bool]]:
     if shape.item is not None:
         for variant in shape.item.variants():
             yield from _descend(plan, variant, around, True)
@@ -471,7 +480,7 @@ def _descend(
                 yield from _descend(plan, variant, inner, False)
 
 
-def _bare(shape: Shape) -> bool:
+def _bare(shape: ResponseShape) -> bool:
     """Whether nothing is known but perhaps that an object stands here."""
     return (
         not shape.properties
@@ -482,7 +491,7 @@ def _bare(shape: Shape) -> bool:
     )
 
 
-def _plain_copy(shape: Shape) -> Shape:
+def _plain_copy(shape: ResponseShape) -> ResponseShape:
     """The same object without what lies deeper, so that shapes that borrow from each other stay finite."""
     plain = {name: part for name, part in shape.properties.items() if not (part.is_array or part.is_object)}
-    return Shape(shape.path, types=shape.types, checks=shape.checks, properties=plain, kind=shape.kind)
+    return ResponseShape(shape.path, types=shape.types, checks=shape.checks, properties=plain, kind=shape.kind)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 
-from protocols.simulator.analysis.entity_types import Kinds, identity
-from protocols.simulator.analysis.response_shape import Shape
-from protocols.simulator.analysis.world_schema import NAMES, FieldInfo, Kind, Plan
+from protocols.simulator.analysis.entity_types import EntityTypes, identity
+from protocols.simulator.analysis.response_shape import ResponseShape
+from protocols.simulator.analysis.world_schema import NAMES, EntityType, FieldInfo, ResponsePlan
 from protocols.text.words import words
 
 __all__ = ["read_fields"]
@@ -15,7 +15,7 @@ __all__ = ["read_fields"]
 _DATE = re.compile(r"\d{4}(-\d{2}(-\d{2}(T.*)?)?)?")
 
 
-def read_fields(kinds: Kinds) -> dict[str, FieldInfo]:
+def read_fields(kinds: EntityTypes) -> dict[str, FieldInfo]:
     """Note with each kind what is shown of it, and return what is shown of every field, whosever it is."""
     everything: dict[str, FieldInfo] = {}
     merged: dict[str, dict[str, dict[str, object]]] = defaultdict(dict)
@@ -89,7 +89,7 @@ def read_fields(kinds: Kinds) -> dict[str, FieldInfo]:
     return everything
 
 
-def _beside(kinds: Kinds) -> set[str]:
+def _beside(kinds: EntityTypes) -> set[str]:
     """Fields that tell of membership, not of the member: those that only lists of another kind's path show."""
     pure: dict[str, set[str]] = defaultdict(set)
     beside: dict[str, set[str]] = defaultdict(set)
@@ -101,7 +101,7 @@ def _beside(kinds: Kinds) -> set[str]:
     return {name for kind, names in beside.items() if pure[kind] for name in names - pure[kind]}
 
 
-def _shown(kinds: Kinds, kind: Kind) -> frozenset[str]:
+def _shown(kinds: EntityTypes, kind: EntityType) -> frozenset[str]:
     """The fields that whole examples of a kind have; empty where there are too few examples to tell."""
     names: set[str] = set()
     total = 0
@@ -117,7 +117,7 @@ def _shown(kinds: Kinds, kind: Kind) -> frozenset[str]:
     return frozenset(names)
 
 
-def _title(kind: Kind) -> str:
+def _title(kind: EntityType) -> str:
     named = [name for name in NAMES if name in kind.fields]
     if not named:
         named = [
@@ -126,7 +126,7 @@ def _title(kind: Kind) -> str:
     return max(named, key=lambda name: (len(kind.fields[name].shapes), -named.index(name)), default="")
 
 
-def _pure(plan: Plan, shape: Shape, around: Shape | None, item: bool) -> bool:
+def _pure(plan: ResponsePlan, shape: ResponseShape, around: ResponseShape | None, item: bool) -> bool:
     """Whether an entity stands here for itself, not as a member of something with fields about that."""
     if not shape.path and not item:
         return plan.detail or bool(plan.root) or not plan.subject
@@ -135,7 +135,7 @@ def _pure(plan: Plan, shape: Shape, around: Shape | None, item: bool) -> bool:
     return not plan.subject
 
 
-def _main_date(kind: Kind) -> str:
+def _main_date(kind: EntityType) -> str:
     dated = []
     for name, info in kind.fields.items():
         shown = [value for value in info.examples if isinstance(value, str)]
@@ -146,7 +146,7 @@ def _main_date(kind: Kind) -> str:
     return (in_summary or [""])[0] if not kind.local else (dated or [""])[0]
 
 
-def _note(fields: dict[str, FieldInfo], part: Shape) -> None:
+def _note(fields: dict[str, FieldInfo], part: ResponseShape) -> None:
     info = fields.setdefault(part.name, FieldInfo(part.name))
     info.shapes.append(part)
     for value in part.examples:

@@ -6,18 +6,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from protocols.simulator.analysis.entity_types import Kinds
-from protocols.simulator.analysis.response_shape import Shape
-from protocols.simulator.analysis.world_schema import GENERIC, Pair, Plan, Relation, label_of, named, stem_of
+from protocols.simulator.analysis.entity_types import EntityTypes
+from protocols.simulator.analysis.response_shape import ResponseShape
+from protocols.simulator.analysis.world_schema import (
+    GENERIC,
+    Relation,
+    RelationPair,
+    ResponsePlan,
+    label_of,
+    named,
+    stem_of,
+)
 from protocols.text.words import singular, words
 
-__all__ = ["Links"]
+__all__ = ["RelationTypes"]
 
 
-class Links:
+class RelationTypes:
     """The relations between kinds that responses and paths show; `relations` by what tells them from each other."""
 
-    def __init__(self, kinds: Kinds) -> None:
+    def __init__(self, kinds: EntityTypes) -> None:
         self.kinds, self.plans = kinds.kinds, kinds.plans
         self.relations: dict[tuple[str, str, str], Relation] = {}
         self._relate_all()
@@ -37,8 +45,8 @@ class Links:
 
     def _relate(
         self,
-        plan: Plan,
-        shape: Shape,
+        plan: ResponsePlan,
+        shape: ResponseShape,
         owner: str,
         inside: str,
         key: str,
@@ -64,8 +72,8 @@ class Links:
 
     def _list(
         self,
-        plan: Plan,
-        part: Shape,
+        plan: ResponsePlan,
+        part: ResponseShape,
         holder: str,
         label: str,
         counts: dict[tuple[str, str, str], list[int]],
@@ -129,23 +137,23 @@ class Links:
 
     # -- pairs -----------------------------------------------------------------------------------------------------
 
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[RelationPair]:
         """The relations that are each other's other end; asked for when the fields of all kinds are known."""
-        pairs: list[Pair] = []
+        pairs: list[RelationPair] = []
         names = list(self.kinds)
         for i, first in enumerate(names):
             for second in names[i + 1 :]:
                 pairs.extend(self._pair(first, second))
         return [self._inherited(pair, pairs) for pair in pairs]
 
-    def _pair(self, first: str, second: str) -> list[Pair]:
+    def _pair(self, first: str, second: str) -> list[RelationPair]:
         if self.kinds[first].local or self.kinds[second].local:
             return []
         forth = [r for r in self.relations.values() if (r.owner, r.target) == (first, second)]
         back = [r for r in self.relations.values() if (r.owner, r.target) == (second, first)]
         if not forth or not back:
             return []
-        found: list[Pair] = []
+        found: list[RelationPair] = []
         both = [(a, b) for a in forth for b in back if a.label == b.label and a.many and b.many]
         for a, b in both:
             found.append(self._equal(a, b))
@@ -156,12 +164,12 @@ class Links:
             links = sorted((r for r in single if not r.many), key=lambda r: _oddness(r, parent))
             if lists and links and not [r for r in single if r.many and _oddness(r, parent) == 0]:
                 a, b = lists[0], links[0]
-                return [Pair(child, b.label, parent, a.label, family=True, nullable=b.nullable)]
+                return [RelationPair(child, b.label, parent, a.label, family=True, nullable=b.nullable)]
         a_s = sorted((r for r in forth if r.many), key=lambda r: _oddness(r, second))
         b_s = sorted((r for r in back if r.many), key=lambda r: _oddness(r, first))
         return [self._equal(a_s[0], b_s[0])] if a_s and b_s else []
 
-    def _equal(self, a: Relation, b: Relation) -> Pair:
+    def _equal(self, a: Relation, b: Relation) -> RelationPair:
         """`a` is owned by one kind, `b` by the other; the one with dates and more fields is the work."""
         first, second = self.kinds[a.owner], self.kinds[b.owner]
         weight_first = (bool(first.date and first.date in first.summary), len(first.summary))
@@ -169,16 +177,16 @@ class Links:
         if weight_first < weight_second:
             a, b = b, a
         summary = a.label in {label_of(name) for name in self.kinds[a.owner].summary}
-        return Pair(a.owner, a.label, b.owner, b.label, summary=summary)
+        return RelationPair(a.owner, a.label, b.owner, b.label, summary=summary)
 
-    def _inherited(self, pair: Pair, pairs: list[Pair]) -> Pair:
+    def _inherited(self, pair: RelationPair, pairs: list[RelationPair]) -> RelationPair:
         if pair.family:
             return pair
         for family in pairs:
             if family.family and family.work == pair.work and family.maker != pair.maker:
                 for other in pairs:
                     if (other.work, other.maker, other.forth) == (family.maker, pair.maker, pair.forth):
-                        return Pair(
+                        return RelationPair(
                             pair.work,
                             pair.forth,
                             pair.maker,

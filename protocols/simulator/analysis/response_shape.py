@@ -15,7 +15,7 @@ from typing import cast
 from protocols.model import Protocol, Schema
 from protocols.patterns import matches
 
-__all__ = ["Shape", "build", "conforms", "fits", "type_name"]
+__all__ = ["ResponseShape", "build", "conforms", "fits", "type_name"]
 
 _MAX_EXAMPLES = 160
 _MAX_DEPTH = 14
@@ -23,7 +23,7 @@ _MOST_TRIED = 2000
 
 
 @dataclass(slots=True, eq=False)
-class Shape:
+class ResponseShape:
     """One place in a response.
 
     `types` are the JSON types allowed here, `properties` and `item` what an object or array holds, `options` the
@@ -38,11 +38,11 @@ class Shape:
     path: tuple[str, ...]
     types: frozenset[str] = frozenset()
     checks: tuple[Schema, ...] = ()
-    properties: dict[str, Shape] = field(default_factory=dict)
+    properties: dict[str, ResponseShape] = field(default_factory=dict)
     required: frozenset[str] = frozenset()
     expected: frozenset[str] = frozenset()
-    item: Shape | None = None
-    options: tuple[Shape, ...] = ()
+    item: ResponseShape | None = None
+    options: tuple[ResponseShape, ...] = ()
     examples: list[object] = field(default_factory=list)
     lengths: list[int] = field(default_factory=list)
     min_items: int = 0
@@ -95,11 +95,11 @@ class Shape:
         """Whether an array stands here."""
         return self.item is not None or "array" in self.types
 
-    def variants(self) -> tuple[Shape, ...]:
+    def variants(self) -> tuple[ResponseShape, ...]:
         """The alternatives, or the shape itself when there is just one."""
         return self.options or (self,)
 
-    def walk(self) -> Iterator[Shape]:
+    def walk(self) -> Iterator[ResponseShape]:
         """This place and all places below it, outer ones first."""
         yield self
         for part in (*self.properties.values(), *((self.item,) if self.item else ()), *self.options):
@@ -171,7 +171,7 @@ def conforms(value: object, schema: Schema) -> bool:
     return True
 
 
-def fits(value: object, shape: Shape) -> bool:
+def fits(value: object, shape: ResponseShape) -> bool:
     """Whether a scalar may stand at this place."""
     if isinstance(value, (dict, list)):
         return _fits(value, shape)
@@ -184,7 +184,7 @@ def fits(value: object, shape: Shape) -> bool:
     return known
 
 
-def _fits(value: object, shape: Shape) -> bool:
+def _fits(value: object, shape: ResponseShape) -> bool:
     kind = type_name(value)
     if shape.types and kind not in shape.types and not (kind == "integer" and "number" in shape.types):
         return False
@@ -262,7 +262,7 @@ def build(
     examples: Sequence[object] = (),
     path: tuple[str, ...] = (),
     stack: tuple[str, ...] = (),
-) -> Shape | None:
+) -> ResponseShape | None:
     """The shape of a schema and of the values that the document shows for it.
 
     Returns: None where a schema contains itself once more: the data ends there.
@@ -296,7 +296,7 @@ def build(
         kept = tuple(option for option in options if option is not None)
         if len(kept) > 1:
             nullable = frozenset({"null"} if "null" in types else set())
-            return Shape(path, types=nullable | {"object"}, options=kept, examples=shown, checks=checks)
+            return ResponseShape(path, types=nullable | {"object"}, options=kept, examples=shown, checks=checks)
         if kept:
             return kept[0]
         return None
@@ -305,7 +305,7 @@ def build(
             schema = _merge(inner, schema)
     if not types:
         types = {type_name(value) for value in shown if value is not None} or set()
-    shape = Shape(
+    shape = ResponseShape(
         path, types=frozenset(types), checks=checks, examples=[v for v in shown if not isinstance(v, (dict, list))]
     )
     if "object" in types or (not types and "properties" in schema):
@@ -320,7 +320,9 @@ def _matching(schema: Schema, shown: Sequence[object]) -> list[object]:
     return [value for value in shown if isinstance(value, dict) and set(value) <= set(names)]
 
 
-def _object(protocol: Protocol, schema: Schema, shown: Sequence[object], shape: Shape, stack: tuple[str, ...]) -> Shape:
+def _object(
+    protocol: Protocol, schema: Schema, shown: Sequence[object], shape: ResponseShape, stack: tuple[str, ...]
+) -> ResponseShape:
     shown = [value for value in shown if isinstance(value, dict)]
     bodies = cast("list[dict[str, object]]", shown)
     declared = cast("Mapping[str, Schema]", schema.get("properties") or {})
@@ -338,12 +340,14 @@ def _object(protocol: Protocol, schema: Schema, shown: Sequence[object], shape: 
         if part is not None:
             shape.properties[name] = part
         elif name in shape.required or name in seen:
-            shape.properties[name] = Shape((*shape.path, name), types=frozenset({"object"}))
+            shape.properties[name] = ResponseShape((*shape.path, name), types=frozenset({"object"}))
     shape.types |= {"object"}
     return shape
 
 
-def _array(protocol: Protocol, schema: Schema, shown: Sequence[object], shape: Shape, stack: tuple[str, ...]) -> Shape:
+def _array(
+    protocol: Protocol, schema: Schema, shown: Sequence[object], shape: ResponseShape, stack: tuple[str, ...]
+) -> ResponseShape:
     lists = [value for value in shown if isinstance(value, list)]
     shape.lengths = [len(value) for value in lists]
     inner = schema.get("items")

@@ -20,16 +20,16 @@ from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
 
 if TYPE_CHECKING:
-    from protocols.simulator.analysis.response_shape import Shape
-    from protocols.simulator.analysis.world_schema import Blueprint
+    from protocols.simulator.analysis.response_shape import ResponseShape
+    from protocols.simulator.analysis.world_schema import WorldSchema
 
-__all__ = ["NO_WORLD", "UNTOLD", "Binding", "Effect", "EntitySpec", "Range", "WorldFile", "read_world"]
+__all__ = ["NO_WORLD", "UNTOLD", "EntitySpec", "NumberRange", "QueryBinding", "WorldFile", "WriteEffect", "read_world"]
 
 _Place = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class NumberRange:
     """Numbers from `low` to `high`; whole ones if both are."""
 
     low: float
@@ -43,7 +43,7 @@ class EntitySpec:
     size: int | None = None
     names: tuple[str, ...] = ()
     pinned: tuple[Mapping[str, object], ...] = ()
-    fields: Mapping[str, tuple[object, ...] | Range] = field(default_factory=dict)
+    fields: Mapping[str, tuple[object, ...] | NumberRange] = field(default_factory=dict)
     listed: tuple[str, ...] = ()
 
 
@@ -52,7 +52,7 @@ UNTOLD = EntitySpec()
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class WriteEffect:
     """One thing that a write does to a collection `owner.label`, or to the field `label` of the state at `owner`.
 
     `source` is the parameter with the members or the value; without one the value is `value`.
@@ -66,7 +66,7 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class QueryBinding:
     """What a parameter means: how it is compared with a field, or which part of paging it is."""
 
     how: Literal["exact", "prefix", "contains", "range", "limit", "offset", "page", "nothing"]
@@ -81,8 +81,8 @@ class WorldFile:
     digest: str = ""
     entities: Mapping[str, EntitySpec] = field(default_factory=dict)
     relations: Mapping[tuple[str, str], tuple[str, bool]] = field(default_factory=dict)
-    effects: Mapping[str, tuple[Effect, ...]] = field(default_factory=dict)
-    queries: Mapping[str, Mapping[str, Binding]] = field(default_factory=dict)
+    effects: Mapping[str, tuple[WriteEffect, ...]] = field(default_factory=dict)
+    queries: Mapping[str, Mapping[str, QueryBinding]] = field(default_factory=dict)
     file: str = ""
     lines: Mapping[_Place, int] = field(default_factory=dict)
 
@@ -98,7 +98,7 @@ class WorldFile:
             hint = f"{_near(target, known)}; a new one is named under entities, too"
             raise self.fault(("relations", f"{owner}.{label}"), f"there is no kind {target!r}{hint}")
 
-    def check(self, blueprint: Blueprint) -> None:
+    def check(self, blueprint: WorldSchema) -> None:
         """Compare with the survey of the protocol. Raises: UsageError: Something that it names is not there."""
         kinds = blueprint.kinds
         for name, spec in self.entities.items():
@@ -135,7 +135,7 @@ class WorldFile:
                 if binding.field and binding.field not in fields:
                     raise self.fault(where, f"nothing listed there has {binding.field!r}{_near(binding.field, fields)}")
 
-    def _check_effect(self, blueprint: Blueprint, tool: Tool, effect: Effect) -> None:
+    def _check_effect(self, blueprint: WorldSchema, tool: Tool, effect: WriteEffect) -> None:
         place = ("effects", _operation(tool))
         if effect.owner.startswith("/"):
             plan = blueprint.states.get(effect.owner)
@@ -187,7 +187,7 @@ def read_world(file: Path, protocol: Protocol) -> WorldFile:
         for operation in spec.get("listed", []):
             tool_of("entities", operation) if operation in tools else tool_of("entities", name, "listed", operation)
         fields = {
-            path: Range(value["from"], value["to"])
+            path: NumberRange(value["from"], value["to"])
             if isinstance(value, dict)
             else words((*place, "fields", path), value)
             for path, value in spec.get("fields", {}).items()
@@ -223,7 +223,7 @@ def read_world(file: Path, protocol: Protocol) -> WorldFile:
     return WorldFile(digest, entities, relations, effects, queries, str(file), lines)
 
 
-def _effect(world: WorldFile, operation: str, tool: Tool, told: Mapping[str, Any]) -> Effect:
+def _effect(world: WorldFile, operation: str, tool: Tool, told: Mapping[str, Any]) -> WriteEffect:
     what = next(word for word in ("set", "add", "remove", "append") if word in told)
     owner, _, label = told[what].rpartition(".")
     source = told.get("from")
@@ -234,19 +234,19 @@ def _effect(world: WorldFile, operation: str, tool: Tool, told: Mapping[str, Any
     names = {argument.name for argument in tool.arguments} | {"body"}
     if source is not None and source not in names:
         raise world.fault(("effects", operation), f"there is no parameter {source!r}{_near(source, names)}")
-    return Effect(cast("Any", what), owner, label, source, told.get("to"))
+    return WriteEffect(cast("Any", what), owner, label, source, told.get("to"))
 
 
-def _binding(meaning: str) -> Binding:
+def _binding(meaning: str) -> QueryBinding:
     how, *more = meaning.split()
-    return Binding(cast("Any", how), *more)
+    return QueryBinding(cast("Any", how), *more)
 
 
 def _operation(tool: Tool) -> str:
     return f"{tool.method} {tool.path}"
 
 
-def _listed(shape: Shape) -> Iterator[str]:
+def _listed(shape: ResponseShape) -> Iterator[str]:
     """The kinds in the lists of an answer."""
     for part in (shape, *shape.properties.values()):
         for option in part.item.variants() if part.item else ():

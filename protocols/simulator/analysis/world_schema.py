@@ -10,20 +10,20 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from protocols.model import Protocol, Tool
-from protocols.simulator.analysis.response_shape import Shape
-from protocols.simulator.analysis.world_file import Binding, WorldFile
+from protocols.simulator.analysis.response_shape import ResponseShape
+from protocols.simulator.analysis.world_file import QueryBinding, WorldFile
 from protocols.text.words import ID_WORDS, singular, words
 
 __all__ = [
     "GENERIC",
     "NAMES",
-    "Blueprint",
+    "EntityType",
     "FieldInfo",
-    "Kind",
-    "Pair",
-    "Plan",
+    "PathStep",
     "Relation",
-    "Step",
+    "RelationPair",
+    "ResponsePlan",
+    "WorldSchema",
     "label_of",
     "named",
     "stem_of",
@@ -60,7 +60,7 @@ class FieldInfo:
     """
 
     name: str
-    shapes: list[Shape] = field(default_factory=list)
+    shapes: list[ResponseShape] = field(default_factory=list)
     examples: list[object] = field(default_factory=list)
     filled: bool = False
 
@@ -74,7 +74,7 @@ class FieldInfo:
 
 
 @dataclass(slots=True, eq=False)
-class Kind:
+class EntityType:
     """A kind of entity. `parent` and `ordinal` are set where it is known by its number within another entity.
 
     `fields` are its own fields, seen where it stands for itself; `shown` those that examples have, if there are
@@ -88,12 +88,12 @@ class Kind:
     parent: str = ""
     ordinal: str = ""
     by_name: bool = False
-    detail: Plan | None = None
+    detail: ResponsePlan | None = None
     addressed: bool = False
-    global_lists: list[Plan] = field(default_factory=list)
+    global_lists: list[ResponsePlan] = field(default_factory=list)
     fields: dict[str, FieldInfo] = field(default_factory=dict)
     all_fields: dict[str, FieldInfo] = field(default_factory=dict)
-    summary: dict[str, Shape] = field(default_factory=dict)
+    summary: dict[str, ResponseShape] = field(default_factory=dict)
     records: list[dict[str, object]] = field(default_factory=list)
     ids: list[object] = field(default_factory=list)
     shown: frozenset[str] = frozenset()
@@ -112,7 +112,7 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PathStep:
     """One part of a path: a literal, a choice among enumerated words, or the identifier of an entity."""
 
     what: Literal["literal", "choice", "entity", "text"]
@@ -121,7 +121,7 @@ class Step:
 
 
 @dataclass(slots=True, eq=False)
-class Plan:
+class ResponsePlan:
     """How to answer one tool.
 
     `subject` is the kind that the path addresses ("" for none), `root` the path of a singleton such as `/me`, and
@@ -129,9 +129,9 @@ class Plan:
     """
 
     tool: Tool
-    steps: tuple[Step, ...]
+    steps: tuple[PathStep, ...]
     status: int
-    shape: Shape | None = None
+    shape: ResponseShape | None = None
     media_type: str | None = None
     subject: str = ""
     subject_parameter: str = ""
@@ -169,7 +169,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RelationPair:
     """A relation seen from both ends. `work` has makers under `forth`; a maker has works under `back`.
 
     `family` means that each work has one maker at most (a track and its album). `through` is the family by which a
@@ -187,33 +187,33 @@ class Pair:
 
 
 @dataclass(slots=True, eq=False)
-class Blueprint:
+class WorldSchema:
     """All that is known of an API before a world of it is made; shared by all worlds of one protocol."""
 
     protocol: Protocol
-    plans: list[Plan]
-    kinds: dict[str, Kind]
+    plans: list[ResponsePlan]
+    kinds: dict[str, EntityType]
     relations: dict[tuple[str, str, str], Relation]
-    pairs: list[Pair]
+    pairs: list[RelationPair]
     edges: dict[str, list[dict[str, object]]]
     roles: dict[str, list[dict[str, object]]]
     edge_kinds: dict[str, str]
     fields: dict[str, FieldInfo]
     singletons: dict[str, str]
-    states: dict[str, Plan]
+    states: dict[str, ResponsePlan]
     templates: dict[str, list[tuple[str, str, str]]]
-    places: dict[tuple[str, str], Shape]
+    places: dict[tuple[str, str], ResponseShape]
     world: WorldFile
 
-    def kind_named(self, word: str) -> Kind | None:
+    def kind_named(self, word: str) -> EntityType | None:
         """The kind that a key, a path segment or a discriminator names, if any."""
         return named(word, self.kinds)
 
-    def binding(self, plan: Plan, parameter: str) -> Binding | None:
+    def binding(self, plan: ResponsePlan, parameter: str) -> QueryBinding | None:
         """What the world file says that a parameter means."""
         return self.world.queries.get(plan.tool.name, {}).get(parameter)
 
-    def pair_for(self, owner: str, label: str, target: str) -> tuple[Pair, bool] | None:
+    def pair_for(self, owner: str, label: str, target: str) -> tuple[RelationPair, bool] | None:
         """The pair that a relation is one end of, and whether the owner is the work."""
         for pair in self.pairs:
             if (pair.work, pair.forth, pair.maker) == (owner, label, target):
@@ -223,7 +223,7 @@ class Blueprint:
         return None
 
 
-def named(text: str, kinds: dict[str, Kind], loose: bool = False) -> Kind | None:
+def named(text: str, kinds: dict[str, EntityType], loose: bool = False) -> EntityType | None:
     """The kind that a name speaks of: by the whole of it or by its last word, and `loose` by any of its words."""
     parts = list(words(text))
     if not parts:

@@ -10,18 +10,18 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, cast
 
-from protocols.simulator.analysis.response_shape import Shape, fits
+from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_schema import label_of, stem_of
-from protocols.simulator.http.list_items import Members, has_entities, kinds_in, targets_of
+from protocols.simulator.http.list_items import ListItems, has_entities, kinds_in, targets_of
 from protocols.simulator.http.messages import RequestError
-from protocols.simulator.http.paging import LIMITS, Frame, Pages, is_paging
-from protocols.simulator.http.writes import Writer
-from protocols.simulator.world.entity import Edge, Entity
+from protocols.simulator.http.paging import LIMITS, Paginator, ResponseFrame, is_paging
+from protocols.simulator.http.writes import WriteHandler
+from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.values import is_date
 from protocols.simulator.world.world import World
 from protocols.text.words import singular, words
 
-__all__ = ["Bodies"]
+__all__ = ["ResponseBodies"]
 
 _REMEMBERED = 8192
 _UNFIT: Any = object()
@@ -31,21 +31,21 @@ _GENERIC_KEYS = frozenset(
 )
 
 
-class Bodies:
+class ResponseBodies:
     """The bodies of one world's answers, whatever is asked."""
 
-    def __init__(self, world: World, writer: Writer) -> None:
+    def __init__(self, world: World, writer: WriteHandler) -> None:
         self.world = world
         self.blueprint = world.blueprint
         self._fields = world.fields
         self._relations = world.relations
         self._writer = writer
-        self._members = Members(world)
-        self._pages = Pages(world)
+        self._members = ListItems(world)
+        self._pages = Paginator(world)
         self._built: dict[tuple[object, ...], object] = {}
         self._kinds_shown: dict[tuple[int, str], frozenset[str]] = {}
 
-    def root(self, shape: Shape, frame: Frame, created: bool) -> object:
+    def root(self, shape: ResponseShape, frame: ResponseFrame, created: bool) -> object:
         """What a response of this shape has; `created` where something was changed."""
         if shape.options:
             shape = shape.options[0]
@@ -56,7 +56,7 @@ class Bodies:
             edges = self._members.members(shape, subject, frame.plan.label, frame, top=True)
             if edges is not None:
                 self._pages.cut(frame, edges)
-                return [self._item(cast("Shape", shape.item), edge, frame) for edge in frame.edges]
+                return [self._item(cast("ResponseShape", shape.item), edge, frame) for edge in frame.edges]
             return self._plain_list(shape, self._thing(frame), "", frame)
         if not shape.properties:
             if shape.is_object:
@@ -75,7 +75,7 @@ class Bodies:
             return self._entity(shape, subject, None, frame)
         return self._container(shape, subject, "", frame, top=True)
 
-    def _thing(self, frame: Frame) -> Entity:
+    def _thing(self, frame: ResponseFrame) -> Entity:
         """What the plain fields of an answer belong to: the entity that the path names, or what the query asks for."""
         plan = frame.plan
         if frame.subject is not None:
@@ -88,7 +88,7 @@ class Bodies:
         )
         return self.world.thing("~state", "state", plan.tool.path, asked)
 
-    def _about(self, frame: Frame) -> Entity | None:
+    def _about(self, frame: ResponseFrame) -> Entity | None:
         """The entity that the query names by its identifier: the place of `/current?place_id=london`."""
         for name, value in frame.values.items():
             stem = stem_of(name)
@@ -101,7 +101,7 @@ class Bodies:
             return found
         return None
 
-    def _state(self, frame: Frame) -> Entity | None:
+    def _state(self, frame: ResponseFrame) -> Entity | None:
         """The state that an answer below a singleton shows: that of the nearest path around it that has one."""
         plan = frame.plan
         if not plan.root or not plan.tail:
@@ -109,7 +109,9 @@ class Bodies:
         path = self._writer.state_path(plan)
         return self.world.thing("~state", "state", path) if path else None
 
-    def _container(self, shape: Shape, owner: Entity | None, label: str, frame: Frame, top: bool = False) -> object:
+    def _container(
+        self, shape: ResponseShape, owner: Entity | None, label: str, frame: ResponseFrame, top: bool = False
+    ) -> object:
         body: dict[str, object] = {}
         rest: list[str] = []
         asked = self._members.asked_kinds(frame)
@@ -147,7 +149,7 @@ class Bodies:
             body[name] = self._plain(state or owner or self._thing(frame), name, part, frame)
         return {name: body[name] for name in shape.properties if name in body}
 
-    def _linked_kind(self, state: Entity, shape: Shape, part: Shape) -> str:
+    def _linked_kind(self, state: Entity, shape: ResponseShape, part: ResponseShape) -> str:
         """The kind of what a state shows under several possible kinds: the type of the currently playing item."""
         for name, inner in shape.properties.items():
             kinds = [option.kind for option in inner.variants() if option.kind]
@@ -156,7 +158,7 @@ class Bodies:
                 return linked.kind if isinstance(linked, Entity) else kinds[0]
         return ""
 
-    def _label(self, owner: Entity | None, part: Shape, label: str, frame: Frame, top: bool) -> str:
+    def _label(self, owner: Entity | None, part: ResponseShape, label: str, frame: ResponseFrame, top: bool) -> str:
         if owner is None:
             return label
         targets = targets_of(part.item) if part.item else []
@@ -173,7 +175,7 @@ class Bodies:
 
     # -- entities --------------------------------------------------------------------------------------------------
 
-    def _item(self, shape: Shape, edge: Edge, frame: Frame) -> object:
+    def _item(self, shape: ResponseShape, edge: RelationEdge, frame: ResponseFrame) -> object:
         shape = self._variant(shape, edge.target)
         if shape.main:
             body: dict[str, object] = {}
@@ -191,7 +193,7 @@ class Bodies:
             return self._fields.title(edge.target) if "string" in shape.types else self._fields.identity(edge.target)
         return self._entity(shape, edge.target, edge.own, frame)
 
-    def _context(self, part: Shape, edge: Edge, frame: Frame) -> object:
+    def _context(self, part: ResponseShape, edge: RelationEdge, frame: ResponseFrame) -> object:
         """What something was played or seen in: the parent of the target where it has one."""
         around = edge.target
         for pair in self.blueprint.pairs:
@@ -199,7 +201,9 @@ class Bodies:
                 around = self._relations.parent(edge.target, pair) or around
         return {name: self._property(around, None, name, inner, frame) for name, inner in part.properties.items()}
 
-    def _surroundings(self, part: Shape, state: Entity, name: str, shape: Shape, frame: Frame) -> object:
+    def _surroundings(
+        self, part: ResponseShape, state: Entity, name: str, shape: ResponseShape, frame: ResponseFrame
+    ) -> object:
         """What a state is within: what a write named, else the parent of what it links to (an album for a track)."""
         around = state.memo.get(("link", label_of(name)))
         if not isinstance(around, Entity):
@@ -215,13 +219,13 @@ class Bodies:
             )
         return {key: self._property(around, None, key, inner, frame) for key, inner in part.properties.items()}
 
-    def _variant(self, shape: Shape, entity: Entity) -> Shape:
+    def _variant(self, shape: ResponseShape, entity: Entity) -> ResponseShape:
         if not shape.options:
             return shape
         fitting = [option for option in shape.options if option.kind == entity.kind]
         return (fitting or list(shape.options))[0]
 
-    def _entity(self, shape: Shape, entity: Entity, own: Entity | None, frame: Frame) -> object:
+    def _entity(self, shape: ResponseShape, entity: Entity, own: Entity | None, frame: ResponseFrame) -> object:
         """An entity as it stands at a place; made once for as long as no write changes what it shows."""
         if len(self._built) >= _REMEMBERED:
             self._built.clear()
@@ -233,14 +237,14 @@ class Bodies:
             self._built[key] = self._made(self._variant(shape, entity), entity, own, frame)
         return self._built[key]
 
-    def _shown_in(self, shape: Shape, kind: str) -> frozenset[str]:
+    def _shown_in(self, shape: ResponseShape, kind: str) -> frozenset[str]:
         """The kinds on which the body of an entity depends: its own, and those that stand within it."""
         key = (id(shape), kind)
         if key not in self._kinds_shown:
             self._kinds_shown[key] = frozenset({kind, *(part.kind for part in shape.walk() if part.kind)})
         return self._kinds_shown[key]
 
-    def _made(self, shape: Shape, entity: Entity, own: Entity | None, frame: Frame) -> object:
+    def _made(self, shape: ResponseShape, entity: Entity, own: Entity | None, frame: ResponseFrame) -> object:
         body: dict[str, object] = {}
         known = self.blueprint.kinds.get(entity.kind)
         shown = known.shown if known else frozenset()
@@ -260,12 +264,14 @@ class Bodies:
                     body[name] = self._property(entity, own, name, part, frame)
         return body
 
-    def _property(self, entity: Entity, own: Entity | None, name: str, part: Shape, frame: Frame) -> object:
+    def _property(
+        self, entity: Entity, own: Entity | None, name: str, part: ResponseShape, frame: ResponseFrame
+    ) -> object:
         kind = self.blueprint.kinds.get(entity.kind)
         fields = kind.fields if kind else {}
         if part.is_array and part.item is not None and has_entities(part):
             label = label_of(name)
-            edges: list[Edge] = []
+            edges: list[RelationEdge] = []
             for target in targets_of(part.item):
                 if (entity.kind, label, target) in self.blueprint.relations or entity.kind not in self.blueprint.kinds:
                     edges = (
@@ -280,18 +286,18 @@ class Bodies:
         if part.kind or any(option.kind for option in part.options):
             return self._linked(part, entity, name, frame)
         if part.properties and _lists(part):
-            inner = Frame(frame.plan, entity, {}, self._fields.link(entity) + "/" + name if kind else frame.url)
+            inner = ResponseFrame(frame.plan, entity, {}, self._fields.link(entity) + "/" + name if kind else frame.url)
             return self._container(part, entity, label_of(name), inner)
         holder = entity if own is None or name in fields or name in entity.values else own
         if holder is not entity and (count := self._fields.count(entity, name)) is not None and fits(count, part):
             return count
         return self._plain(holder, name, part, frame)
 
-    def _capped(self, edges: list[Edge], part: Shape) -> list[Edge]:
+    def _capped(self, edges: list[RelationEdge], part: ResponseShape) -> list[RelationEdge]:
         return edges[: part.max_items] if part.max_items is not None else edges
 
     def _linked(
-        self, part: Shape, entity: Entity | None, name: str, frame: Frame, beside: Entity | None = None
+        self, part: ResponseShape, entity: Entity | None, name: str, frame: ResponseFrame, beside: Entity | None = None
     ) -> object:
         label = label_of(name)
         for option in part.variants():
@@ -324,7 +330,7 @@ class Bodies:
 
     # -- plain values ----------------------------------------------------------------------------------------------
 
-    def _plain(self, entity: Entity, name: str, part: Shape, frame: Frame) -> object:
+    def _plain(self, entity: Entity, name: str, part: ResponseShape, frame: ResponseFrame) -> object:
         """A value that is no entity: a scalar, a list of scalars, or an object of those."""
         last = name.rpartition(".")[2]
         kept = entity.values.get(name)
@@ -356,7 +362,7 @@ class Bodies:
             return frame.values[last]
         return self._fields.value(entity, name, part)
 
-    def _fitted(self, sent: object, part: Shape, entity: Entity, name: str, frame: Frame) -> Any:
+    def _fitted(self, sent: object, part: ResponseShape, entity: Entity, name: str, frame: ResponseFrame) -> Any:
         """What a write sent as it may stand here, or `_UNFIT`.
 
         Missing fields are made, and so are wrong ones that must be there; other wrong fields and items are left out.
@@ -382,7 +388,7 @@ class Bodies:
             sent = [value for value in entries if value is not _UNFIT]
         return sent if self._allowed(sent, part) else _UNFIT
 
-    def _allowed(self, value: object, part: Shape) -> bool:
+    def _allowed(self, value: object, part: ResponseShape) -> bool:
         """Whether an object or list, with all that it holds, may stand at a place."""
         from jsonschema import Draft202012Validator  # here, for it takes a tenth of a second and is seldom needed
 
@@ -391,7 +397,12 @@ class Bodies:
         return not schemas or any(Draft202012Validator(s, format_checker=checker).is_valid(value) for s in schemas)
 
     def _plain_object(
-        self, part: Shape, entity: Entity, name: str, frame: Frame, donor: Mapping[str, object] | None = None
+        self,
+        part: ResponseShape,
+        entity: Entity,
+        name: str,
+        frame: ResponseFrame,
+        donor: Mapping[str, object] | None = None,
     ) -> object:
         shown = part.bodies()
         if donor is None and shown:
@@ -430,13 +441,13 @@ class Bodies:
                 )
         return body
 
-    def _worth(self, given: object, inner: Shape, shown: Sequence[object]) -> bool:
+    def _worth(self, given: object, inner: ResponseShape, shown: Sequence[object]) -> bool:
         """Whether a value of an example is taken as it is: texts are, numbers only where the document shows several."""
         if isinstance(given, (dict, list)) or inner.properties or inner.is_array or not fits(given, inner):
             return False
         return isinstance(given, (str, bool)) or given is None or len(shown) >= 4
 
-    def _near(self, entity: Entity, date_name: str, given: str, path: str, inner: Shape) -> object:
+    def _near(self, entity: Entity, date_name: str, given: str, path: str, inner: ResponseShape) -> object:
         """A date that belongs to an entity's main date: the same day or soon after, written as the example is."""
         first = str(self._fields.value(entity, date_name))
         try:
@@ -448,7 +459,7 @@ class Bodies:
         return moment.strftime("%Y-%m-%d") + given[10:]
 
     def _plain_list(
-        self, part: Shape, entity: Entity, name: str, frame: Frame, given: list[object] | None = None
+        self, part: ResponseShape, entity: Entity, name: str, frame: ResponseFrame, given: list[object] | None = None
     ) -> list[object]:
         if part.item is None:
             return []
@@ -496,7 +507,9 @@ class Bodies:
         made = [self._fields.value(entity, f"{name}[{i}]", part.item) for i in range(max(size, part.min_items))]
         return list(dict.fromkeys(made)) if part.min_items == 0 else made
 
-    def _to_today(self, donors: list[dict[str, object]], entity: Entity, frame: Frame) -> list[dict[str, object]]:
+    def _to_today(
+        self, donors: list[dict[str, object]], entity: Entity, frame: ResponseFrame
+    ) -> list[dict[str, object]]:
         """Series of dated entries (a forecast) begin today or on the day asked for; dates of what exists stay."""
         if entity is frame.subject or not donors:
             return donors
@@ -530,5 +543,5 @@ def _moved(text: str, days: int) -> str:
     return moved.strftime("%Y-%m-%d") + text[10:]
 
 
-def _lists(part: Shape) -> bool:
+def _lists(part: ResponseShape) -> bool:
     return any(has_entities(inner) for inner in part.properties.values())

@@ -16,16 +16,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from protocols.errors import UsageError
-from protocols.simulator.world.seeded_rng import Dice
+from protocols.simulator.world.seeded_rng import SeededRNG
 
-__all__ = ["Conditions", "Hurdles", "RequestLog", "Stop"]
+__all__ = ["FaultInjector", "RequestLog", "ServiceConditions", "SimulatedRefusal"]
 
 _FAILURES = (503, 500, 502, 429, 503)
 _WAIT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
+class ServiceConditions:
     """How hard it is to get an answer.
 
     Args:
@@ -49,7 +49,7 @@ class Conditions:
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class SimulatedRefusal:
     """A refusal before the world is asked; `wait` are the seconds for Retry-After, 0 for none."""
 
     status: int
@@ -57,10 +57,10 @@ class Stop:
     wait: int = 0
 
 
-class Hurdles:
+class FaultInjector:
     """The conditions as one session meets them. Safe to use from many threads."""
 
-    def __init__(self, conditions: Conditions, *seed: object) -> None:
+    def __init__(self, conditions: ServiceConditions, *seed: object) -> None:
         self._conditions = conditions
         self._seed = seed
         self._lock = threading.Lock()
@@ -68,7 +68,7 @@ class Hurdles:
         self._room = max(conditions.rate_limit, 1.0)
         self._last = time.monotonic()
 
-    def stop(self, method: str, target: str, body: bytes) -> Stop | None:
+    def stop(self, method: str, target: str, body: bytes) -> SimulatedRefusal | None:
         """Wait as long as an answer takes; then a refusal, or None for a request that gets through."""
         if self._conditions.latency:
             time.sleep(self._conditions.latency)
@@ -80,7 +80,7 @@ class Hurdles:
         with self._lock:
             self._seen.clear()
 
-    def _limited(self) -> Stop | None:
+    def _limited(self) -> SimulatedRefusal | None:
         rate = self._conditions.rate_limit
         if not rate:
             return None
@@ -90,18 +90,18 @@ class Hurdles:
         if self._room >= 1:
             self._room -= 1
             return None
-        return Stop(429, f"more than {rate:g} requests a second", math.ceil((1 - self._room) / rate))
+        return SimulatedRefusal(429, f"more than {rate:g} requests a second", math.ceil((1 - self._room) / rate))
 
-    def _failed(self, method: str, target: str, body: bytes) -> Stop | None:
+    def _failed(self, method: str, target: str, body: bytes) -> SimulatedRefusal | None:
         if not self._conditions.fail_rate:
             return None
         request = (method, target, body)
         self._seen[request] += 1
-        dice = Dice(*self._seed, "failure", *request, self._seen[request])
+        dice = SeededRNG(*self._seed, "failure", *request, self._seen[request])
         if dice.part() >= self._conditions.fail_rate:
             return None
         status = dice.choose(_FAILURES)
-        return Stop(status, "the service failed; try again", _WAIT if status in {429, 503} else 0)
+        return SimulatedRefusal(status, "the service failed; try again", _WAIT if status in {429, 503} else 0)
 
 
 class RequestLog:

@@ -16,18 +16,18 @@ from functools import lru_cache
 from http import HTTPStatus
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 
-from protocols.simulator.http.session import Answer
+from protocols.simulator.http.session import EncodedAnswer
 
-__all__ = ["Server"]
+__all__ = ["ConnectionServer"]
 
 _MOST_BODY = 10 * 1024 * 1024
 _MOST_HEAD = 64 * 1024
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
-Handle = Callable[[str, str, Mapping[str, str], bytes], Answer]
+RequestHandler = Callable[[str, str, Mapping[str, str], bytes], EncodedAnswer]
 
 
-class Server:
+class ConnectionServer:
     """Serves in the background from the start until `close`.
 
     Args:
@@ -37,8 +37,8 @@ class Server:
     Raises: OSError: The port cannot be had.
     """
 
-    def __init__(self, port: int, handle: Handle, now: datetime) -> None:
-        self._listening = _Listening(("127.0.0.1", port), handle, now)
+    def __init__(self, port: int, handle: RequestHandler, now: datetime) -> None:
+        self._listening = _ListeningServer(("127.0.0.1", port), handle, now)
         thread = threading.Thread(target=self._listening.serve_forever, args=(0.05,), name="simulator", daemon=True)
         thread.start()
 
@@ -53,17 +53,17 @@ class Server:
         self._listening.server_close()
 
 
-class _Listening(ThreadingTCPServer):
+class _ListeningServer(ThreadingTCPServer):
     allow_reuse_address = True
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, address: tuple[str, int], handle: Handle, now: datetime) -> None:
+    def __init__(self, address: tuple[str, int], handle: RequestHandler, now: datetime) -> None:
         self.handle = handle
         self.date = now.astimezone(UTC).strftime("%a, %d %b %Y %H:%M:%S GMT")
         self.open: set[socket.socket] = set()
-        super().__init__(address, _Connection)
+        super().__init__(address, _ConnectionHandler)
 
     def server_close(self) -> None:
         super().server_close()
@@ -75,7 +75,7 @@ class _Listening(ThreadingTCPServer):
         """Say nothing: a simulator in the background must not write over the user's terminal."""
 
 
-class _RefusedError(Exception):
+class _UnreadableRequest(Exception):
     """A request that cannot be read; the connection ends with it."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -83,10 +83,10 @@ class _RefusedError(Exception):
         self.status = status
 
 
-class _Connection(StreamRequestHandler):
+class _ConnectionHandler(StreamRequestHandler):
     disable_nagle_algorithm = True
     timeout = 60
-    server: _Listening
+    server: _ListeningServer
 
     def setup(self) -> None:
         super().setup()
@@ -109,7 +109,7 @@ class _Connection(StreamRequestHandler):
             if read is None:
                 return False
             method, target, headers, body, stays = read
-        except _RefusedError as refused:
+        except _UnreadableRequest as refused:
             message = json.dumps({"message": str(refused), "status": refused.status}).encode()
             self._send("GET", (refused.status, message, "application/json", {}), stays=False)
             return False
@@ -129,22 +129,22 @@ class _Connection(StreamRequestHandler):
             return None
         method, target, version = [*line.decode("latin-1").split(" "), "", ""][:3]
         if not version.startswith("HTTP/1."):
-            raise _RefusedError(400, "this is no HTTP/1.1 request")
+            raise _UnreadableRequest(400, "this is no HTTP/1.1 request")
         headers: dict[str, str] = {}
         size = 0
         while (line := self.rfile.readline(_MOST_HEAD)) not in (b"\r\n", b"\n", b""):
             size += len(line)
             if size > _MOST_HEAD:
-                raise _RefusedError(431, "the headers are larger than 64 KiB")
+                raise _UnreadableRequest(431, "the headers are larger than 64 KiB")
             name, _, value = line.decode("latin-1").partition(":")
             headers[name.strip().lower()] = value.strip()
         if method not in _METHODS:
-            raise _RefusedError(501, f"the method {method} is not supported")
+            raise _UnreadableRequest(501, f"the method {method} is not supported")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or "chunked" in headers.get("transfer-encoding", "").lower():
-            raise _RefusedError(411, "send a body with its Content-Length")
+            raise _UnreadableRequest(411, "send a body with its Content-Length")
         if int(length) > _MOST_BODY:
-            raise _RefusedError(413, "the body is larger than 10 MiB")
+            raise _UnreadableRequest(413, "the body is larger than 10 MiB")
         if headers.get("expect", "").lower() == "100-continue":
             self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         body = self.rfile.read(int(length)) if length != "0" else b""
@@ -152,7 +152,7 @@ class _Connection(StreamRequestHandler):
         stays = "keep-alive" in asked if version.startswith("HTTP/1.0") else "close" not in asked
         return method, target, headers, body, stays
 
-    def _send(self, method: str, answer: Answer, stays: bool) -> None:
+    def _send(self, method: str, answer: EncodedAnswer, stays: bool) -> None:
         status, body, media_type, headers = answer
         lines = [_status_line(status), f"Date: {self.server.date}"]
         if media_type:

@@ -8,24 +8,24 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from protocols.simulator.analysis.response_shape import Shape
-from protocols.simulator.analysis.world_file import Binding
+from protocols.simulator.analysis.response_shape import ResponseShape
+from protocols.simulator.analysis.world_file import QueryBinding
 from protocols.simulator.analysis.world_schema import label_of
-from protocols.simulator.http.paging import Frame, is_paging
-from protocols.simulator.world.entity import Edge, Entity
+from protocols.simulator.http.paging import ResponseFrame, is_paging
+from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.fields import coming
 from protocols.simulator.world.values import is_date, leading_number, number
 from protocols.simulator.world.world import World
 from protocols.text.words import singular, words
 
-__all__ = ["Members", "has_entities", "kinds_in", "targets_of"]
+__all__ = ["ListItems", "has_entities", "kinds_in", "targets_of"]
 
 _RATED = ("vote_average", "rating", "average", "score", "stars", "rate")
 _POPULAR = ("popularity", "popular", "views", "plays", "likes", "followers", "votes", "vote_count")
 _AFFIXES = frozenset("with without exclude not gte lte gt lt min max from to after before since until id ids".split())
 
 
-class Members:
+class ListItems:
     """The members of one world's lists."""
 
     def __init__(self, world: World) -> None:
@@ -34,7 +34,7 @@ class Members:
         self._fields = world.fields
         self._relations = world.relations
 
-    def asked_kinds(self, frame: Frame) -> set[str]:
+    def asked_kinds(self, frame: ResponseFrame) -> set[str]:
         """The kinds that an enumerated word of the query names: `type=album,track`."""
         asked: set[str] = set()
         for parameter in frame.plan.tool.parameters:
@@ -45,7 +45,9 @@ class Members:
                         asked.add(kind.name)
         return asked
 
-    def members(self, part: Shape, owner: Entity | None, label: str, frame: Frame, top: bool) -> list[Edge] | None:
+    def members(
+        self, part: ResponseShape, owner: Entity | None, label: str, frame: ResponseFrame, top: bool
+    ) -> list[RelationEdge] | None:
         """What a list holds, sorted and filtered; None when it holds no entities."""
         targets = targets_of(part.item) if part.item else []
         if not targets:
@@ -58,8 +60,8 @@ class Members:
             targets = [target for target in targets if target in asked]
         if owner is None:
             entities = [entity for target in targets[:1] for entity in self.everywhere(target, frame)]
-            return [Edge(Entity("~list", ("list",)), entity) for entity in entities]
-        edges: list[Edge] = []
+            return [RelationEdge(Entity("~list", ("list",)), entity) for entity in entities]
+        edges: list[RelationEdge] = []
         for target in targets:
             if (owner.kind, label, target) in self.blueprint.relations or len(targets) == 1:
                 edges.extend(self._relations.related(owner, label, target))
@@ -72,7 +74,7 @@ class Members:
             edges = [edge for edge in edges if id(edge.target) in allowed]
         return edges
 
-    def everywhere(self, kind: str, frame: Frame) -> list[Entity]:
+    def everywhere(self, kind: str, frame: ResponseFrame) -> list[Entity]:
         if frame.choice and (named := self.blueprint.kind_named(frame.choice)):
             kind = named.name
         plan = frame.plan
@@ -80,9 +82,9 @@ class Members:
         if isinstance(text, str) and text.strip():
             return self._search(kind, text.strip(), frame)
         entities = self._filtered(self.world.everything(kind), frame)
-        return [edge.target for edge in self._sorted([Edge(entity, entity) for entity in entities], frame)]
+        return [edge.target for edge in self._sorted([RelationEdge(entity, entity) for entity in entities], frame)]
 
-    def _search(self, kind: str, text: str, frame: Frame) -> list[Entity]:
+    def _search(self, kind: str, text: str, frame: ResponseFrame) -> list[Entity]:
         text = text.strip("\"' ")
         filters, free = _field_filters(text)
         name = free
@@ -128,7 +130,7 @@ class Members:
                     found += [edge.target for edge in edges]
         return found
 
-    def _fixed(self, kind: str, frame: Frame) -> dict[str, object]:
+    def _fixed(self, kind: str, frame: ResponseFrame) -> dict[str, object]:
         """Values that the query's filters demand of what it searches for, such as the year."""
         known = self.blueprint.kinds[kind]
         for name, value in frame.values.items():
@@ -139,7 +141,7 @@ class Members:
                 return {known.date: f"{value}-06-15T00:00:00Z"[: size if size in {4, 7, 10} else 20]}
         return {}
 
-    def _sorted(self, edges: list[Edge], frame: Frame) -> list[Edge]:
+    def _sorted(self, edges: list[RelationEdge], frame: ResponseFrame) -> list[RelationEdge]:
         if not edges:
             return edges
         kind = self.blueprint.kinds.get(edges[0].target.kind)
@@ -205,7 +207,7 @@ class Members:
                 return name
         return next((f for name in wanted for f in fields if name in words(f) and "count" not in words(f)), None)
 
-    def _by_field(self, edges: list[Edge], name: str | None, descending: bool) -> list[Edge]:
+    def _by_field(self, edges: list[RelationEdge], name: str | None, descending: bool) -> list[RelationEdge]:
         if name is None:
             return edges
         keyed = [(self._fields.value(edge.target, name), edge) for edge in edges]
@@ -213,7 +215,7 @@ class Members:
         keyed.sort(key=lambda pair: cast("float", pair[0]) if numbers else str(pair[0]), reverse=descending)
         return [edge for _, edge in keyed]
 
-    def _filtered(self, entities: list[Entity], frame: Frame) -> list[Entity]:
+    def _filtered(self, entities: list[Entity], frame: ResponseFrame) -> list[Entity]:
         """The entities that meet every query parameter which names a field or a relation of theirs."""
         for parameter in frame.plan.tool.parameters:
             value = frame.values.get(parameter.name)
@@ -231,7 +233,7 @@ class Members:
                 entities = [entity for entity in entities if self._meets(entity, kind.name, name, wanted)]
         return entities
 
-    def _bound(self, entity: Entity, binding: Binding, wanted: object) -> bool:
+    def _bound(self, entity: Entity, binding: QueryBinding, wanted: object) -> bool:
         """Whether an entity is among those that a parameter asks for by the world file."""
         if not binding.field or binding.field not in self.blueprint.kinds[entity.kind].all_fields:
             return True
@@ -304,7 +306,7 @@ class Members:
         return any(hits) if "|" in value else all(hits)
 
 
-def targets_of(item: Shape) -> list[str]:
+def targets_of(item: ResponseShape) -> list[str]:
     """The kinds that may stand in a list."""
     found: list[str] = []
     for option in item.variants():
@@ -313,11 +315,11 @@ def targets_of(item: Shape) -> list[str]:
     return found
 
 
-def has_entities(part: Shape) -> bool:
+def has_entities(part: ResponseShape) -> bool:
     return part.item is not None and bool(targets_of(part.item))
 
 
-def kinds_in(part: Shape | None) -> set[str]:
+def kinds_in(part: ResponseShape | None) -> set[str]:
     """The kinds of entities that a part of a response lists or shows first-hand."""
     if part is None:
         return set()

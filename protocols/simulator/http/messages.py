@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["Reply", "Request", "RequestError"]
+__all__ = ["RequestError", "SimulatedReply", "SimulatedRequest"]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SimulatedRequest:
     """One request as it came in; `path` without the server's prefix and without the query.
 
     Names of `headers` are in lower case.
@@ -33,7 +33,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class SimulatedReply:
     """What goes back. `body` is data for a JSON media type and text for others; None without a `media_type`."""
 
     status: int

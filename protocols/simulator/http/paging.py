@@ -7,14 +7,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from urllib.parse import unquote, urlencode
 
-from protocols.simulator.analysis.response_shape import Shape, fits
-from protocols.simulator.analysis.world_schema import Plan, label_of
-from protocols.simulator.world.entity import Edge, Entity
+from protocols.simulator.analysis.response_shape import ResponseShape, fits
+from protocols.simulator.analysis.world_schema import ResponsePlan, label_of
+from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.values import number
 from protocols.simulator.world.world import World
 from protocols.text.words import singular, words
 
-__all__ = ["LIMITS", "Frame", "Pages", "is_paging"]
+__all__ = ["LIMITS", "Paginator", "ResponseFrame", "is_paging"]
 
 LIMITS = frozenset("limit per_page page_size pagesize perpage count number size max_results max take first top".split())
 _OFFSETS = frozenset("offset skip start start_index from".split())
@@ -22,22 +22,22 @@ _PAGES = frozenset({"page", "page_number", "page_no", "p"})
 
 
 @dataclass(slots=True)
-class Frame:
+class ResponseFrame:
     """What one answer is about: its plan, the entity that the path names, arguments, and the list being paged."""
 
-    plan: Plan
+    plan: ResponsePlan
     subject: Entity | None
     values: dict[str, object]
     url: str
     choice: str = ""
-    edges: list[Edge] = field(default_factory=list)
+    edges: list[RelationEdge] = field(default_factory=list)
     total: int = 0
     offset: int = 0
     limit: int = 0
     page: int = 1
 
 
-class Pages:
+class Paginator:
     """The pages of one world's lists."""
 
     def __init__(self, world: World) -> None:
@@ -45,7 +45,7 @@ class Pages:
         self.blueprint = world.blueprint
         self._fields = world.fields
 
-    def cut(self, frame: Frame, edges: list[Edge]) -> None:
+    def cut(self, frame: ResponseFrame, edges: list[RelationEdge]) -> None:
         """Note in the frame the page of these members that was asked for."""
         limit = offset = page = None
         default = 20
@@ -89,7 +89,7 @@ class Pages:
         )
         frame.edges = edges[start : start + size]
 
-    def value(self, name: str, part: Shape, frame: Frame) -> tuple[bool, object]:
+    def value(self, name: str, part: ResponseShape, frame: ResponseFrame) -> tuple[bool, object]:
         """Whether a field speaks of the page, and what it says."""
         parts = words(name)
         joined = "_".join(parts)
@@ -142,7 +142,7 @@ class Pages:
             return True, self._dates(part, frame)
         return False, None
 
-    def _names_list(self, word: str, frame: Frame) -> bool:
+    def _names_list(self, word: str, frame: ResponseFrame) -> bool:
         """Whether a word stands for what a list holds: total_films beside films, total_found."""
         noun = singular(word)
         held = {
@@ -152,13 +152,13 @@ class Pages:
         }
         return noun in held | {"found", "match", "matches", "entries", "record"} and bool(frame.edges)
 
-    def _cursors(self, part: Shape, frame: Frame) -> object:
+    def _cursors(self, part: ResponseShape, frame: ResponseFrame) -> object:
         ids = [str(self._fields.identity(edge.target)) for edge in frame.edges] or [""]
         return {
             name: ids[-1] if "after" in words(name) or "next" in words(name) else ids[0] for name in part.properties
         }
 
-    def _dates(self, part: Shape, frame: Frame) -> object:
+    def _dates(self, part: ResponseShape, frame: ResponseFrame) -> object:
         days = []
         for edge in frame.edges:
             kind = self.blueprint.kinds[edge.target.kind]
@@ -167,7 +167,7 @@ class Pages:
         days = sorted(days) or [self.world.now.strftime("%Y-%m-%d")]
         return {name: days[-1] if name.startswith("max") else days[0] for name in part.properties}
 
-    def _link(self, frame: Frame, ahead: bool) -> str:
+    def _link(self, frame: ResponseFrame, ahead: bool) -> str:
         base, _, query = frame.url.partition("?")
         pairs = [tuple(part.split("=", 1)) for part in query.split("&") if "=" in part]
         kept = [(n, unquote(v.replace("+", " "))) for n, v in pairs if label_of(n) not in _OFFSETS | _PAGES | {"limit"}]

@@ -20,9 +20,9 @@ from protocols.bounded import rules
 from protocols.model import SEPARATORS, Location, Parameter, Protocol, Schema, Tool
 from protocols.schema_fields import items_of, json_types, properties_of, resolve, type_of
 from protocols.simulator.analysis.response_shape import conforms
-from protocols.simulator.http.messages import Request, RequestError
+from protocols.simulator.http.messages import RequestError, SimulatedRequest
 
-__all__ = ["Reader"]
+__all__ = ["RequestReader"]
 
 _COMBINED = frozenset({"$ref", "oneOf", "anyOf", "allOf", "not", "if", "multipleOf"})
 _INTEGER = re.compile(r"[-+]?\d+")
@@ -31,7 +31,7 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _PART_NAME = re.compile(rb'[; ]name="?([^";\r\n]*)', re.IGNORECASE)
 
 
-class Reader:
+class RequestReader:
     """Reads requests to the tools of one protocol."""
 
     def __init__(self, protocol: Protocol) -> None:
@@ -39,7 +39,7 @@ class Reader:
 
     # -- bodies ----------------------------------------------------------------------------------------------------
 
-    def body(self, request: Request, tool: Tool) -> dict[str, object]:
+    def body(self, request: SimulatedRequest, tool: Tool) -> dict[str, object]:
         """The fields of the body, empty when there are none; a body that is no object is the field "".
 
         Raises: RequestError: It is missing, cannot be read, or is not what the document asks for.
@@ -78,7 +78,7 @@ class Reader:
     # -- parameters ------------------------------------------------------------------------------------------------
 
     def parameters(
-        self, request: Request, tool: Tool, path_values: Mapping[str, str], body: Mapping[str, object]
+        self, request: SimulatedRequest, tool: Tool, path_values: Mapping[str, str], body: Mapping[str, object]
     ) -> dict[str, object]:
         """The values of the parameters that were sent, by name.
 
@@ -108,7 +108,7 @@ class Reader:
         self,
         parameter: Parameter,
         tool: Tool,
-        request: Request,
+        request: SimulatedRequest,
         path_values: Mapping[str, str],
         query: Mapping[str, list[str]],
     ) -> list[str] | dict[str, list[str]] | None:

@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 
 from protocols.calls.binding import match
 from protocols.model import Protocol, Response, Schema, Tool
-from protocols.simulator.analysis.response_shape import Shape, build, fits
-from protocols.simulator.analysis.world_schema import Blueprint, Plan
-from protocols.simulator.http.bodies import Bodies
-from protocols.simulator.http.messages import Reply, Request, RequestError
-from protocols.simulator.http.paging import Frame
-from protocols.simulator.http.request import Reader
-from protocols.simulator.http.writes import Writer
+from protocols.simulator.analysis.response_shape import ResponseShape, build, fits
+from protocols.simulator.analysis.world_schema import ResponsePlan, WorldSchema
+from protocols.simulator.http.bodies import ResponseBodies
+from protocols.simulator.http.messages import RequestError, SimulatedReply, SimulatedRequest
+from protocols.simulator.http.paging import ResponseFrame
+from protocols.simulator.http.request import RequestReader
+from protocols.simulator.http.writes import WriteHandler
 from protocols.simulator.world.entity import Entity
 from protocols.simulator.world.world import World
 from protocols.text.words import words
@@ -30,17 +30,17 @@ class Responder:
     def __init__(self, world: World) -> None:
         self.world = world
         self._fields = world.fields
-        self.blueprint: Blueprint = world.blueprint
+        self.blueprint: WorldSchema = world.blueprint
         self.protocol: Protocol = world.blueprint.protocol
         self._plans = {plan.tool.name: plan for plan in self.blueprint.plans}
-        self._reader = Reader(self.protocol)
-        self._writer = Writer(world)
+        self._reader = RequestReader(self.protocol)
+        self._writer = WriteHandler(world)
         self._found: dict[tuple[str, str], tuple[Tool, dict[str, str]] | None] = {}
-        self._bodies = Bodies(world, self._writer)
+        self._bodies = ResponseBodies(world, self._writer)
 
     # -- from request to reply -------------------------------------------------------------------------------------
 
-    def answer(self, request: Request) -> Reply:
+    def answer(self, request: SimulatedRequest) -> SimulatedReply:
         """The reply to a request whose credentials were accepted."""
         method = "GET" if request.method == "HEAD" else request.method
         found = self._match(method, request.path)
@@ -48,7 +48,7 @@ class Responder:
             allowed = sorted({t.method for t in self.protocol.tools if match(self.protocol, t.method, request.path)})
             if allowed:
                 reply = self.problem(None, RequestError(405, f"{request.method} is not allowed here"))
-                return Reply(reply.status, reply.body, reply.media_type, {"Allow": ", ".join(allowed)})
+                return SimulatedReply(reply.status, reply.body, reply.media_type, {"Allow": ", ".join(allowed)})
             return self.problem(None, RequestError(404, f"there is nothing at {request.path}"))
         tool, path_values = found
         try:
@@ -56,7 +56,7 @@ class Responder:
         except RequestError as problem:
             return self.problem(tool, problem)
 
-    def tool_for(self, request: Request) -> Tool | None:
+    def tool_for(self, request: SimulatedRequest) -> Tool | None:
         """The tool that a request addresses."""
         found = self._match("GET" if request.method == "HEAD" else request.method, request.path)
         return found[0] if found else None
@@ -69,11 +69,11 @@ class Responder:
             self._found[key] = match(self.protocol, method, path)
         return self._found[key]
 
-    def _answer(self, request: Request, plan: Plan, path_values: Mapping[str, str]) -> Reply:
+    def _answer(self, request: SimulatedRequest, plan: ResponsePlan, path_values: Mapping[str, str]) -> SimulatedReply:
         body = self._reader.body(request, plan.tool)
         values = self._reader.parameters(request, plan.tool, path_values, body)
         root = self.protocol.servers[0].url if self.protocol.servers else ""
-        frame = Frame(
+        frame = ResponseFrame(
             plan, None, values, root + request.path + ("?" + urlencode(request.query) if request.query else "")
         )
         frame.subject = self._subject(plan, path_values)
@@ -86,15 +86,15 @@ class Responder:
                 frame.subject = made
         shape = plan.shape
         if shape is None:
-            return Reply(plan.status)
+            return SimulatedReply(plan.status)
         media_type = plan.media_type or "application/json"
         created = plan.tool.method not in {"GET", "HEAD"}
-        return Reply(plan.status, self._bodies.root(shape, frame, created), media_type)
+        return SimulatedReply(plan.status, self._bodies.root(shape, frame, created), media_type)
 
-    def _argument(self, plan: Plan, name: str) -> str:
+    def _argument(self, plan: ResponsePlan, name: str) -> str:
         return next((p.argument for p in plan.tool.parameters if p.name == name and p.location == "path"), name)
 
-    def _subject(self, plan: Plan, path_values: Mapping[str, str]) -> Entity | None:
+    def _subject(self, plan: ResponsePlan, path_values: Mapping[str, str]) -> Entity | None:
         current: Entity | None = None
         for step in plan.steps:
             if step.what != "entity":
@@ -114,20 +114,22 @@ class Responder:
 
     # -- errors ----------------------------------------------------------------------------------------------------
 
-    def problem(self, tool: Tool | None, problem: RequestError) -> Reply:
+    def problem(self, tool: Tool | None, problem: RequestError) -> SimulatedReply:
         """An error in the shape that the document gives errors of that status, else of any, else in a plain one."""
         message = str(problem)
         found = self._error_shape(tool, problem.status)
         if found is None:
-            return Reply(problem.status, {"message": message, "status": problem.status}, "application/json")
+            return SimulatedReply(problem.status, {"message": message, "status": problem.status}, "application/json")
         response, shape, exact = found
         if shape is None or response.media_type is None or "json" not in response.media_type:
-            return Reply(problem.status, {"message": message, "status": problem.status}, "application/json")
+            return SimulatedReply(problem.status, {"message": message, "status": problem.status}, "application/json")
         thing = self.world.thing("~error", "error", tool.name if tool else "", str(problem.status))
         example = next((e for e in response.examples if isinstance(e, dict)), {}) if exact else {}
-        return Reply(problem.status, self._error(shape, thing, problem.status, message, example), response.media_type)
+        return SimulatedReply(
+            problem.status, self._error(shape, thing, problem.status, message, example), response.media_type
+        )
 
-    def _error_shape(self, tool: Tool | None, status: int) -> tuple[Response, Shape | None, bool] | None:
+    def _error_shape(self, tool: Tool | None, status: int) -> tuple[Response, ResponseShape | None, bool] | None:
         own = list(tool.responses) if tool else []
         wanted = (str(status), f"{status // 100}XX", "default")
         exact = [r for name in wanted for r in own if r.status.upper() == name and r.schema is not None]
@@ -140,7 +142,9 @@ class Responder:
             return response, build(self.protocol, cast("Schema", response.schema), response.examples), bool(exact)
         return None
 
-    def _error(self, shape: Shape, thing: Entity, status: int, message: str, example: Mapping[str, object]) -> object:
+    def _error(
+        self, shape: ResponseShape, thing: Entity, status: int, message: str, example: Mapping[str, object]
+    ) -> object:
         body: dict[str, object] = {}
         told = False
         for name, part in shape.properties.items():

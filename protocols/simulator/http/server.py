@@ -17,12 +17,12 @@ from protocols.errors import UsageError
 from protocols.model import Protocol
 from protocols.simulator.analysis.api_analysis import survey
 from protocols.simulator.analysis.world_file import NO_WORLD, WorldFile, read_world
-from protocols.simulator.analysis.world_schema import Blueprint
-from protocols.simulator.http.conditions import Conditions, Hurdles, RequestLog
-from protocols.simulator.http.connection import Server
-from protocols.simulator.http.messages import Request
-from protocols.simulator.http.session import Answer, Session
-from protocols.simulator.world.seeded_rng import Dice
+from protocols.simulator.analysis.world_schema import WorldSchema
+from protocols.simulator.http.conditions import FaultInjector, RequestLog, ServiceConditions
+from protocols.simulator.http.connection import ConnectionServer
+from protocols.simulator.http.messages import SimulatedRequest
+from protocols.simulator.http.session import EncodedAnswer, Session
+from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.simulator.world.world import World
 from protocols.text.entities import NO_ENTITIES, NamedEntities, read_entities
 
@@ -31,10 +31,10 @@ __all__ = ["Simulator"]
 _SESSIONS = "/__session__"
 _RESET = "/__reset__"
 _DEFAULT_NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
-_surveys: dict[tuple[str, ...], Blueprint] = {}
+_surveys: dict[tuple[str, ...], WorldSchema] = {}
 
 
-def _blueprint(protocol: Protocol, world: WorldFile = NO_WORLD) -> Blueprint:
+def _blueprint(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
     """The survey of a protocol with its world file, made once per process."""
     key = (protocol.digest, world.digest, *(tool.name for tool in protocol.tools))
     if key not in _surveys:
@@ -81,7 +81,7 @@ class Simulator:
         self._told = read_world(world, protocol) if world else NO_WORLD
         if world:
             _blueprint(protocol, self._told)
-        self._conditions = Conditions(latency, fail_rate, rate_limit)
+        self._conditions = ServiceConditions(latency, fail_rate, rate_limit)
         self._log = RequestLog(log) if log else None
         self.protocol = protocol
         self.seed = seed
@@ -89,7 +89,7 @@ class Simulator:
         self.credentials: tuple[Credential, ...] = tuple(_made_up(protocol, seed)) if auth else ()
         self._prefix = urlsplit(protocol.servers[0].url).path.rstrip("/") if protocol.servers else ""
         self._lock = threading.Lock()
-        self._server: Server | None = None
+        self._server: ConnectionServer | None = None
         self._sessions = {"": self._new_session("", str(seed), NO_ENTITIES)}
 
     def start(self, port: int = 0) -> str:
@@ -103,7 +103,7 @@ class Simulator:
         with self._lock:
             if self._server is None:
                 try:
-                    self._server = Server(port, self.handle, self.now)
+                    self._server = ConnectionServer(port, self.handle, self.now)
                 except OSError as error:
                     told = f"port {port} cannot be used: {error.strerror}; choose another with --port"
                     raise UsageError(told) from None
@@ -168,7 +168,11 @@ class Simulator:
                 self._sessions.pop(id, None)
 
     def _new_session(self, id: str, seed: str, premises: NamedEntities) -> Session:
-        hurdles = Hurdles(self._conditions, self.protocol.digest, seed) if self._conditions != Conditions() else None
+        hurdles = (
+            FaultInjector(self._conditions, self.protocol.digest, seed)
+            if self._conditions != ServiceConditions()
+            else None
+        )
         return Session(self, id, lambda: self._world(seed, premises), hurdles)
 
     def _world(self, seed: str, premises: NamedEntities) -> World:
@@ -176,7 +180,7 @@ class Simulator:
 
     # -- requests --------------------------------------------------------------------------------------------------
 
-    def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> EncodedAnswer:
         """Answer one request.
 
         Args:
@@ -192,7 +196,7 @@ class Simulator:
         self._log.write(id, method, slash + rest if id else path, answer[0], time.perf_counter() - begun)
         return answer
 
-    def _handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    def _handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> EncodedAnswer:
         path, _, query = target.partition("?")
         id = ""
         if path.startswith(_SESSIONS):
@@ -212,9 +216,9 @@ class Simulator:
             return 204, b"", "", {}
         pairs = tuple(parse_qsl(query.partition("#")[0], keep_blank_values=True)) if query else ()
         lowered = {name.lower(): value for name, value in headers.items()}
-        return session.answer(Request(method, path, pairs, lowered, body))
+        return session.answer(SimulatedRequest(method, path, pairs, lowered, body))
 
-    def _administer(self, method: str, id: str, body: bytes) -> Answer:
+    def _administer(self, method: str, id: str, body: bytes) -> EncodedAnswer:
         """Open a session with POST, end one with DELETE."""
         if id and method == "DELETE":
             if id not in self._sessions:
@@ -246,7 +250,7 @@ class Simulator:
         return 201, json.dumps(opened).encode(), "application/json", {"Location": f"{_SESSIONS}/{session.id}"}
 
 
-def _told(status: int, message: str, headers: Mapping[str, str] | None = None) -> Answer:
+def _told(status: int, message: str, headers: Mapping[str, str] | None = None) -> EncodedAnswer:
     return status, json.dumps({"message": message, "status": status}).encode(), "application/json", headers or {}
 
 
@@ -260,6 +264,6 @@ def _made_up(protocol: Protocol, seed: int) -> Iterator[Credential]:
         if demanded and scheme.name not in demanded:
             continue
         place = for_scheme(scheme, "")
-        dice = Dice(protocol.digest, seed, "credential", place.kind, place.location, place.parameter)
+        dice = SeededRNG(protocol.digest, seed, "credential", place.kind, place.location, place.parameter)
         secret = "simulated-" + "".join(dice.choose("abcdefghijkmnpqrstuvwxyz23456789") for _ in range(24))
         yield for_scheme(scheme, f"user:{secret}" if scheme.kind == "basic" else secret)

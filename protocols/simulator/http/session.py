@@ -15,28 +15,28 @@ from typing import TYPE_CHECKING
 
 from protocols.calls.auth import Credential
 from protocols.model import Tool
-from protocols.simulator.http.conditions import Hurdles, Stop
-from protocols.simulator.http.messages import Reply, Request, RequestError
+from protocols.simulator.http.conditions import FaultInjector, SimulatedRefusal
+from protocols.simulator.http.messages import RequestError, SimulatedReply, SimulatedRequest
 from protocols.simulator.http.routing import Responder
 from protocols.simulator.world.world import World
 
 if TYPE_CHECKING:
     from protocols.simulator.http.server import Simulator
 
-__all__ = ["Answer", "Session", "encoded"]
+__all__ = ["EncodedAnswer", "Session", "encoded"]
 
-Answer = tuple[int, bytes, str, Mapping[str, str]]
+EncodedAnswer = tuple[int, bytes, str, Mapping[str, str]]
 """Status, body, media type ("" without a body), further headers."""
 
 _REMEMBERED = 2048
 
 
 @dataclass(slots=True)
-class _State:
+class _SessionState:
     """What a reset throws away."""
 
     responder: Responder
-    remembered: dict[tuple[object, ...], Answer]
+    remembered: dict[tuple[object, ...], EncodedAnswer]
 
 
 class Session:
@@ -49,14 +49,14 @@ class Session:
     """
 
     def __init__(
-        self, simulator: Simulator, id: str, make: Callable[[], World], hurdles: Hurdles | None = None
+        self, simulator: Simulator, id: str, make: Callable[[], World], hurdles: FaultInjector | None = None
     ) -> None:
         self.simulator = simulator
         self.id = id
         self._hurdles = hurdles
         self._make = make
         self._lock = threading.Lock()
-        self._state: _State | None = None
+        self._state: _SessionState | None = None
         schemes = [scheme for scheme in simulator.protocol.security_schemes if scheme.kind == "apiKey"]
         self._secrets = frozenset(scheme.parameter for scheme in schemes if scheme.location == "query")
         self._heard = _heard(simulator)
@@ -91,7 +91,7 @@ class Session:
     ) -> None:
         self.close()
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: SimulatedRequest) -> EncodedAnswer:
         """Answer one request; one after the other, for a world is not made for several at once."""
         if self._hurdles is not None:
             stop = self._hurdles.stop(request.method, f"{request.path} {request.query}", request.body)
@@ -115,20 +115,20 @@ class Session:
                 state.remembered[key] = answer
             return answer
 
-    def _ready(self) -> _State:
+    def _ready(self) -> _SessionState:
         if self._state is None:
-            self._state = _State(Responder(self._make()), {})
+            self._state = _SessionState(Responder(self._make()), {})
         return self._state
 
-    def _refused(self, request: Request, stop: Stop) -> Answer:
+    def _refused(self, request: SimulatedRequest, stop: SimulatedRefusal) -> EncodedAnswer:
         """A refusal that has nothing to do with the world, as the document says that errors look."""
         with self._lock:
             responder = self._ready().responder
             reply = responder.problem(responder.tool_for(request), RequestError(stop.status, stop.message))
         headers = {"Retry-After": str(stop.wait)} if stop.wait else {}
-        return encoded(Reply(reply.status, reply.body, reply.media_type, headers))
+        return encoded(SimulatedReply(reply.status, reply.body, reply.media_type, headers))
 
-    def _signed_in(self, request: Request, tool: Tool | None) -> bool:
+    def _signed_in(self, request: SimulatedRequest, tool: Tool | None) -> bool:
         """Whether a request satisfies one of the alternatives that its tool asks for; where none is named, any."""
         if not self.credentials:
             return True
@@ -139,11 +139,11 @@ class Session:
             return bool(held)
         return any(held.issuperset(way) for way in tool.security)
 
-    def _without_secret(self, request: Request) -> Request:
+    def _without_secret(self, request: SimulatedRequest) -> SimulatedRequest:
         if not self._secrets.intersection(name for name, _ in request.query):
             return request
         query = tuple((name, value) for name, value in request.query if name not in self._secrets)
-        return Request(request.method, request.path, query, request.headers, request.body)
+        return SimulatedRequest(request.method, request.path, query, request.headers, request.body)
 
 
 def _heard(simulator: Simulator) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ def _heard(simulator: Simulator) -> tuple[str, ...]:
     return tuple(sorted({*named, "authorization", "cookie"}))
 
 
-def _holds(request: Request, credential: Credential) -> bool:
+def _holds(request: SimulatedRequest, credential: Credential) -> bool:
     """Whether a request carries a credential."""
     headers: dict[str, str] = {}
     query: list[tuple[str, str]] = []
@@ -167,7 +167,7 @@ def _holds(request: Request, credential: Credential) -> bool:
     )
 
 
-def encoded(reply: Reply) -> Answer:
+def encoded(reply: SimulatedReply) -> EncodedAnswer:
     """A reply as it goes over the wire."""
     if reply.media_type is None:
         return reply.status, b"", "", reply.headers

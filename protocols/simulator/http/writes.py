@@ -10,15 +10,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from protocols.simulator.analysis.response_shape import Shape
-from protocols.simulator.analysis.world_file import Effect
-from protocols.simulator.analysis.world_schema import Kind, Plan, label_of, stem_of
+from protocols.simulator.analysis.response_shape import ResponseShape
+from protocols.simulator.analysis.world_file import WriteEffect
+from protocols.simulator.analysis.world_schema import EntityType, ResponsePlan, label_of, stem_of
 from protocols.simulator.http.messages import RequestError
-from protocols.simulator.world.entity import Edge, Entity
+from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.simulator.world.world import World
 from protocols.text.words import singular, words
 
-__all__ = ["Writer"]
+__all__ = ["WriteHandler"]
 
 _OPPOSITES = {
     "pause": "play", "stop": "play", "unmute": "mute", "disable": "enable", "close": "open", "unlock": "lock",
@@ -34,7 +34,7 @@ _GROWN = {
 }
 
 
-class Writer:
+class WriteHandler:
     """Applies writes to one world."""
 
     def __init__(self, world: World) -> None:
@@ -44,7 +44,7 @@ class Writer:
         self.blueprint = world.blueprint
 
     def write(
-        self, plan: Plan, subject: Entity | None, values: Mapping[str, object], body: Mapping[str, object]
+        self, plan: ResponsePlan, subject: Entity | None, values: Mapping[str, object], body: Mapping[str, object]
     ) -> Entity | None:
         """Do what a request says.
 
@@ -72,7 +72,7 @@ class Writer:
         self._on_state(plan, subject, sent, references)
         return None
 
-    def contains(self, plan: Plan, subject: Entity, values: Mapping[str, object]) -> list[bool]:
+    def contains(self, plan: ResponsePlan, subject: Entity, values: Mapping[str, object]) -> list[bool]:
         """Whether each of the entities that the query names is in the collection: `/me/albums/contains?ids=1,2`."""
         label = label_of(plan.tail[-2]) if len(plan.tail) > 1 else plan.label
         targets = [r.target for r in self.blueprint.relations.values() if r.owner == subject.kind and r.label == label]
@@ -87,7 +87,7 @@ class Writer:
     # -- what a world file says ------------------------------------------------------------------------------------
 
     def _told(
-        self, plan: Plan, subject: Entity | None, sent: Mapping[str, object], effects: Sequence[Effect]
+        self, plan: ResponsePlan, subject: Entity | None, sent: Mapping[str, object], effects: Sequence[WriteEffect]
     ) -> Entity | None:
         """Do what the world file says that a write does.
 
@@ -131,7 +131,7 @@ class Writer:
             edges = [*kept, *(self._dated(self._relations.member(owner, label, member)) for member in new)]
         self._relations.rewrite(owner, label, kind, edges)
 
-    def _set_state(self, effect: Effect, value: object) -> None:
+    def _set_state(self, effect: WriteEffect, value: object) -> None:
         state = self.world.thing("~state", "state", effect.owner)
         part = self.blueprint.states[effect.owner].shape.properties[effect.label]  # type: ignore[union-attr]
         kinds = [variant.kind for variant in part.variants() if variant.kind]
@@ -161,7 +161,7 @@ class Writer:
 
     # -- entities --------------------------------------------------------------------------------------------------
 
-    def _on_entity(self, plan: Plan, subject: Entity, sent: Mapping[str, object]) -> Entity:
+    def _on_entity(self, plan: ResponsePlan, subject: Entity, sent: Mapping[str, object]) -> Entity:
         if plan.tool.method == "DELETE":
             subject.deleted = True
             self.world.changed(subject.kind)
@@ -171,7 +171,7 @@ class Writer:
         self._assign(subject, sent)
         return subject
 
-    def _on_collection(self, plan: Plan, sent: Mapping[str, object]) -> Entity | None:
+    def _on_collection(self, plan: ResponsePlan, sent: Mapping[str, object]) -> Entity | None:
         shape = plan.shape
         kind = shape.kind if shape and shape.kind else ""
         if not kind:
@@ -183,7 +183,7 @@ class Writer:
         self._assign(entity, sent)
         return None
 
-    def _create(self, kind: str, sent: Mapping[str, object], owner: Entity | None, plan: Plan) -> Entity | None:
+    def _create(self, kind: str, sent: Mapping[str, object], owner: Entity | None, plan: ResponsePlan) -> Entity | None:
         known = self.blueprint.kinds[kind]
         entity = self.world.create(kind, plan.tool.name, json.dumps(sent, sort_keys=True, default=str))
         self._assign(entity, sent)
@@ -200,7 +200,7 @@ class Writer:
             )
         return entity
 
-    def _within(self, kind: Kind, owner: Entity) -> bool:
+    def _within(self, kind: EntityType, owner: Entity) -> bool:
         return kind.name in self.world.baseless and (owner.kind, kind.name) in {
             (r.owner, r.target) for r in self.blueprint.relations.values()
         }
@@ -232,11 +232,11 @@ class Writer:
                     )
             entity.receive(name, value)
 
-    def _kind_of_reference(self, name: str) -> Kind | None:
+    def _kind_of_reference(self, name: str) -> EntityType | None:
         stem = stem_of(name)
         return self.blueprint.kind_named("_".join(stem)) if stem else None
 
-    def _touch(self, plan: Plan, subject: Entity) -> None:
+    def _touch(self, plan: ResponsePlan, subject: Entity) -> None:
         """Whatever the answer shows of the entity is a new version of it: a changed snapshot or revision."""
         if plan.shape is None:
             return
@@ -250,7 +250,7 @@ class Writer:
 
     # -- members ---------------------------------------------------------------------------------------------------
 
-    def _targets(self, plan: Plan, subject: Entity, sent: Mapping[str, object]) -> list[str]:
+    def _targets(self, plan: ResponsePlan, subject: Entity, sent: Mapping[str, object]) -> list[str]:
         found = [
             r.target
             for r in self.blueprint.relations.values()
@@ -289,7 +289,7 @@ class Writer:
 
     def _on_members(
         self,
-        plan: Plan,
+        plan: ResponsePlan,
         subject: Entity,
         targets: list[str],
         references: list[tuple[str, str]],
@@ -321,14 +321,14 @@ class Writer:
                 edges = [*kept[:at], *added, *kept[at:]]
             self._relations.rewrite(subject, plan.label, kind, edges)
 
-    def _dated(self, edge: Edge) -> Edge:
+    def _dated(self, edge: RelationEdge) -> RelationEdge:
         for name in ("added_at", "created_at", "saved_at", "followed_at", "addedAt", "createdAt"):
             edge.own.values[name] = self.world.now.strftime("%Y-%m-%dT%H:%M:%SZ")
         return edge
 
     # -- states ----------------------------------------------------------------------------------------------------
 
-    def state_path(self, plan: Plan) -> str:
+    def state_path(self, plan: ResponsePlan) -> str:
         """The path whose answer shows the state that a path below a singleton is about; empty when there is none."""
         path = plan.tool.path
         found = ""
@@ -339,7 +339,7 @@ class Writer:
             path = path.rpartition("/")[0]
         return found
 
-    def _is_state(self, plan: Plan) -> bool:
+    def _is_state(self, plan: ResponsePlan) -> bool:
         return (
             bool(plan.root)
             and bool(self.state_path(plan))
@@ -360,7 +360,7 @@ class Writer:
                 )
                 if inner is not None and label_of(inner) != label:
                     return self.state_link(state, label_of(inner), kind, owner)
-        options: list[Edge] = []
+        options: list[RelationEdge] = []
         if owner is not None:
             relations = [
                 r for r in self.blueprint.relations.values() if r.owner == owner.kind and r.target == kind and r.many
@@ -373,7 +373,7 @@ class Writer:
         return chosen
 
     def _on_state(
-        self, plan: Plan, subject: Entity, sent: Mapping[str, object], references: list[tuple[str, str]]
+        self, plan: ResponsePlan, subject: Entity, sent: Mapping[str, object], references: list[tuple[str, str]]
     ) -> None:
         path = self.state_path(plan)
         shown = self.blueprint.states.get(path)
@@ -407,7 +407,7 @@ class Writer:
                         [*kept, self._relations.member(subject, relation.label, entity)],
                     )
 
-    def _open(self, state: Entity, shape: Shape, around: Entity) -> None:
+    def _open(self, state: Entity, shape: ResponseShape, around: Entity) -> None:
         """Something that holds what the state is about (an album to a player) puts its first member there."""
         for name, part in shape.properties.items():
             for option in part.variants():
@@ -419,7 +419,7 @@ class Writer:
                         return
 
     def _set_field(
-        self, state: Entity, shape: Shape, name: str, action: tuple[str, ...], value: object, subject: Entity
+        self, state: Entity, shape: ResponseShape, name: str, action: tuple[str, ...], value: object, subject: Entity
     ) -> None:
         wanted = {label_of(name), "_".join([*action, *words(name)])}
         for field_name, part in shape.properties.items():
@@ -435,7 +435,7 @@ class Writer:
                 if found is not None:
                     self._relations.relink(state, label_of(field_name), found)
 
-    def _act(self, state: Entity, shape: Shape, action: tuple[str, ...], subject: Entity) -> None:
+    def _act(self, state: Entity, shape: ResponseShape, action: tuple[str, ...], subject: Entity) -> None:
         verb = action[-1] if action else ""
         positive = _OPPOSITES.get(verb, verb)
         for name, part in shape.properties.items():
@@ -455,7 +455,7 @@ class Writer:
                         return
 
 
-def _is_list(shape: Shape) -> bool:
+def _is_list(shape: ResponseShape) -> bool:
     return any(
         part.is_array and part.item is not None and any(v.kind or v.main for v in part.item.variants())
         for part in shape.properties.values()

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from protocols.simulator.analysis.world_schema import Pair
+from protocols.simulator.analysis.world_schema import RelationPair
 
-__all__ = ["Edge", "Entity"]
+__all__ = ["Entity", "RelationEdge"]
 
 _NO_ENDS: Mapping[str, Entity] = MappingProxyType({})
 
@@ -31,7 +31,7 @@ class Entity:
     position: int = 0
     parent: Entity | None = None
     root: Entity | None = None
-    forced: tuple[tuple[Pair, Entity, int], ...] = ()
+    forced: tuple[tuple[RelationPair, Entity, int], ...] = ()
     adopted: tuple[Entity, ...] = ()
     ends: Mapping[str, Entity] = field(default_factory=lambda: _NO_ENDS)
     memo: dict[object, object] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Entity:
 
 
 @dataclass(slots=True, eq=False)
-class Edge:
+class RelationEdge:
     """A member of a relation: the `target`, and an entity that holds what the list says beside it (role, date)."""
 
     own: Entity

@@ -11,27 +11,27 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
-from protocols.simulator.analysis.response_shape import Shape, fits
-from protocols.simulator.analysis.world_file import UNTOLD, Range
-from protocols.simulator.analysis.world_schema import FieldInfo, Kind, label_of, stem_of
+from protocols.simulator.analysis.response_shape import ResponseShape, fits
+from protocols.simulator.analysis.world_file import UNTOLD, NumberRange
+from protocols.simulator.analysis.world_schema import EntityType, FieldInfo, label_of, stem_of
 from protocols.simulator.world import word_lists
 from protocols.simulator.world.entity import Entity
-from protocols.simulator.world.seeded_rng import Dice
+from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.simulator.world.values import is_date, make, mimic, plausible_number, slug
 from protocols.text.words import singular, words
 
 if TYPE_CHECKING:
     from protocols.simulator.world.world import World
 
-__all__ = ["Fields", "coming"]
+__all__ = ["FieldValues", "coming"]
 
 _COUNT_WORDS = frozenset("number of total count num no amount".split())
-_ANY = Shape(("value",))
+_ANY = ResponseShape(("value",))
 _MEASURED = re.compile(r"\d+(?:\.\d+)?( ?[A-Za-z%]{1,4})")
 """A number with its unit."""
 
 
-class Fields:
+class FieldValues:
     """The values of all fields of all entities of a world, worked out when somebody asks."""
 
     def __init__(self, world: World) -> None:
@@ -41,7 +41,7 @@ class Fields:
         self.known: dict[str, dict[str, Entity]] = defaultdict(dict)
         """By kind, the entities whose identifier was told, by that."""
         self._slugged: dict[str, bool] = {}
-        self._identities: dict[str, tuple[Shape, int, list[str]]] = {}
+        self._identities: dict[str, tuple[ResponseShape, int, list[str]]] = {}
         self._named_base: dict[str, list[str]] = {}
 
     def identity(self, entity: Entity) -> object:
@@ -59,7 +59,7 @@ class Fields:
         taken[str(value)] = entity
         return value
 
-    def _new_identity(self, entity: Entity, kind: Kind, attempt: int) -> object:
+    def _new_identity(self, entity: Entity, kind: EntityType, attempt: int) -> object:
         dice = self._world.dice(entity, "identity", attempt)
         shape, highest, texts = self._like_identities(kind)
         if highest:
@@ -77,7 +77,7 @@ class Fields:
             return mimic(texts[0] if len(texts[0]) > 5 else texts[0] + "00000", dice)
         return make(kind.identity, shape, (), dice, self._now)
 
-    def _like_identities(self, kind: Kind) -> tuple[Shape, int, list[str]]:
+    def _like_identities(self, kind: EntityType) -> tuple[ResponseShape, int, list[str]]:
         """Where identifiers of a kind stand, the highest where they are numbers, and those that are texts."""
         if kind.name not in self._identities:
             info = kind.all_fields.get(kind.identity) or FieldInfo(kind.identity)
@@ -89,7 +89,7 @@ class Fields:
             self._identities[kind.name] = shape, highest, [value for value in shown if isinstance(value, str)]
         return self._identities[kind.name]
 
-    def slugs(self, kind: Kind) -> bool:
+    def slugs(self, kind: EntityType) -> bool:
         """Whether a kind's identifiers are its names as they stand in links."""
         if kind.name not in self._slugged:
             texts = [value for value in kind.ids if isinstance(value, str)]
@@ -102,7 +102,7 @@ class Fields:
         name = self._world.kind(entity).title
         return str(self.value(entity, name)) if name else str(self.identity(entity))
 
-    def value(self, entity: Entity, name: str, shape: Shape | None = None) -> object:
+    def value(self, entity: Entity, name: str, shape: ResponseShape | None = None) -> object:
         """The value of a field, the same in every view that can show it.
 
         Args:
@@ -130,7 +130,7 @@ class Fields:
         dice = self._world.dice(entity, f"{name}@{sorted(shape.types)}")
         return make(name.rpartition(".")[2], shape, self._info(entity, name).examples, dice, self._now)
 
-    def _usual(self, entity: Entity, name: str) -> Shape | None:
+    def _usual(self, entity: Entity, name: str) -> ResponseShape | None:
         """Where a field stands first of all; its value is made for there, whichever view of it is asked for first."""
         place = entity.kind
         if entity.key[:1] == ("state",):
@@ -145,7 +145,7 @@ class Fields:
             return self._blueprint.fields.get(last) or info or FieldInfo(last)
         return info
 
-    def _compute(self, entity: Entity, name: str, shape: Shape | None) -> object:
+    def _compute(self, entity: Entity, name: str, shape: ResponseShape | None) -> object:
         kind = self._world.kind(entity)
         dice = self._world.dice(entity, name)
         if name == kind.identity and entity.kind in self._blueprint.kinds:
@@ -178,14 +178,14 @@ class Fields:
         """Whether the world file gives values of any field of a kind."""
         return bool(self._blueprint.world.entities.get(kind, UNTOLD).fields)
 
-    def told(self, entity: Entity, name: str) -> tuple[object, ...] | Range | None:
+    def told(self, entity: Entity, name: str) -> tuple[object, ...] | NumberRange | None:
         """The values that the world file gives for a field, if it does."""
         fields = self._blueprint.world.entities.get(entity.kind, UNTOLD).fields
         return fields.get(re.sub(r"\[\d+\]", "", name)) if fields else None
 
-    def _drawn(self, told: tuple[object, ...] | Range, dice: Dice, examples: Sequence[object]) -> object:
+    def _drawn(self, told: tuple[object, ...] | NumberRange, dice: SeededRNG, examples: Sequence[object]) -> object:
         """One of some values, or a number within a range, with its unit where the examples have one: "12 g"."""
-        if not isinstance(told, Range):
+        if not isinstance(told, NumberRange):
             return dice.choose(told)
         units = {found[1] for one in examples if isinstance(one, str) and (found := _MEASURED.fullmatch(one))}
         unit = units.pop() if len(units) == 1 else ""
@@ -195,7 +195,7 @@ class Fields:
             number = round(told.low + (told.high - told.low) * dice.part(), 2)
         return f"{number}{unit}" if unit else number
 
-    def _new_name(self, entity: Entity, kind: Kind, dice: Dice) -> object:
+    def _new_name(self, entity: Entity, kind: EntityType, dice: SeededRNG) -> object:
         examples = [str(v) for v in kind.fields[kind.title].examples if v] if kind.title in kind.fields else []
         if entity.parent is not None and kind.local:
             word = f"{kind.name.replace('_', ' ').title()} {entity.position}"
@@ -207,13 +207,13 @@ class Fields:
             return dice.choose(told)
         return word_lists.made_up_name(kind.name, dice)
 
-    def _base_names(self, kind: Kind, examples: Sequence[str]) -> list[str]:
+    def _base_names(self, kind: EntityType, examples: Sequence[str]) -> list[str]:
         """A name of its own for each of the base population: first those that the document shows elsewhere."""
         if kind.name not in self._named_base:
             given = [str(entity.values.get(kind.title) or "") for entity in self._world.base(kind.name)]
             recorded = {record.get(kind.title) for record in kind.records}
             told = self._blueprint.world.entities.get(kind.name, UNTOLD).names
-            start = Dice(self._blueprint.protocol.digest, self._world.seed, "names", kind.name)
+            start = SeededRNG(self._blueprint.protocol.digest, self._world.seed, "names", kind.name)
             unused = [name for name in dict.fromkeys(start.some(told, len(told)) or examples) if name not in recorded]
             taken = {*given, *unused}
             for position in range(len(given)):
@@ -221,7 +221,9 @@ class Fields:
                 while not given[position] and unused:
                     given[position] = unused.pop(0)
                 while not given[position]:
-                    dice = Dice(self._blueprint.protocol.digest, self._world.seed, "name", kind.name, position, attempt)
+                    dice = SeededRNG(
+                        self._blueprint.protocol.digest, self._world.seed, "name", kind.name, position, attempt
+                    )
                     made = word_lists.made_up_name(kind.name, dice)
                     attempt += 1
                     if made not in taken or attempt > 8:
@@ -230,7 +232,7 @@ class Fields:
             self._named_base[kind.name] = given
         return self._named_base[kind.name]
 
-    def _new_date(self, entity: Entity, kind: Kind, shown: list[str], shape: Shape) -> object:
+    def _new_date(self, entity: Entity, kind: EntityType, shown: list[str], shape: ResponseShape) -> object:
         dice = self._world.dice(entity, "date")
         if entity.parent is not None and kind.local:
             date_name = self._world.kind(entity.parent).date
@@ -258,7 +260,7 @@ class Fields:
                 return text
         return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if "T" in example else moment.strftime("%Y-%m-%d")
 
-    def _derived(self, entity: Entity, kind: Kind, name: str, shape: Shape | None) -> object:
+    def _derived(self, entity: Entity, kind: EntityType, name: str, shape: ResponseShape | None) -> object:
         """What a field must be because of what else is known; None where nothing says."""
         parts = words(name)
         if not parts or ("." in name and not shape):
@@ -315,7 +317,7 @@ class Fields:
             return self.value(entity, kind.date)
         return None
 
-    def _address(self, entity: Entity, name: str, info: FieldInfo | None, shape: Shape | None) -> str | None:
+    def _address(self, entity: Entity, name: str, info: FieldInfo | None, shape: ResponseShape | None) -> str | None:
         """What a link of an entity says: its own address, that of one of its lists, or a page about it."""
         around, _, last = re.sub(r"\[\d+\]", "", name).rpartition(".")
         parts = words(last)
@@ -342,7 +344,7 @@ class Fields:
             )
         return None
 
-    def _template(self, name: str, kind: Kind) -> list[tuple[str, str]]:
+    def _template(self, name: str, kind: EntityType) -> list[tuple[str, str]]:
         known = self._blueprint.templates.get(name.rpartition(".")[2], [])
         for owner, before, after in known:
             if owner == kind.name:
@@ -380,7 +382,7 @@ class Fields:
         """The number that a field such as episode_count must tell; None for other fields."""
         return self._count(entity, self._world.kind(entity), name)
 
-    def _count(self, entity: Entity, kind: Kind, name: str) -> int | None:
+    def _count(self, entity: Entity, kind: EntityType, name: str) -> int | None:
         parts = words(name.rpartition(".")[2])
         rest = [part for part in parts if part not in _COUNT_WORDS]
         holder = label_of(name.rpartition(".")[0]) if "." in name else ""
@@ -405,7 +407,7 @@ class Fields:
                         )
         return None
 
-    def _ordinal(self, entity: Entity, kind: Kind, name: str) -> int | None:
+    def _ordinal(self, entity: Entity, kind: EntityType, name: str) -> int | None:
         level: Entity | None = entity
         while level is not None and self._world.kind(level).local:
             if self._world.kind(level).ordinal == name:
@@ -419,7 +421,7 @@ class Fields:
                     return siblings.index(entity) + 1 if entity in siblings else 1
         return None
 
-    def _reference(self, entity: Entity, kind: Kind, name: str) -> object:
+    def _reference(self, entity: Entity, kind: EntityType, name: str) -> object:
         parts, stem = words(name), stem_of(name)
         if not stem:
             if entity.parent is not None and not kind.local and len(parts) == 2 and parts[1] in {"title", "name"}:
@@ -452,7 +454,7 @@ class Fields:
         one = self._world.relations.one(entity, "_".join(stem), target.name)
         return self.identity(one) if one else None
 
-    def _numbered(self, name: str, kind: Kind) -> bool:
+    def _numbered(self, name: str, kind: EntityType) -> bool:
         """Whether a field of something that exists within another holds whole numbers, as identifiers of that are."""
         info = kind.all_fields.get(name)
         whole = bool(info) and all(isinstance(value, int) for value in (info.examples if info else ()))

@@ -6,46 +6,46 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from protocols.simulator.analysis.world_schema import Pair, stem_of
-from protocols.simulator.world.entity import Edge, Entity
+from protocols.simulator.analysis.world_schema import RelationPair, stem_of
+from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.text.entities import NO_ENTITIES, NamedEntity
 from protocols.text.words import words
 
 if TYPE_CHECKING:
     from protocols.simulator.world.world import World
 
-__all__ = ["Relations"]
+__all__ = ["EntityRelations"]
 
 _BESIDE = 24
 
 
-class Relations:
+class EntityRelations:
     """The relations between the entities of a world, worked out when somebody asks, and as writes leave them."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._blueprint = world.blueprint
         self._now = world.now
-        self._members: dict[tuple[tuple[str, ...], str, str], list[Edge]] = {}
-        self._index: dict[tuple[Pair, Entity | None], tuple[int, dict[Entity, list[Edge]]]] = {}
+        self._members: dict[tuple[tuple[str, ...], str, str], list[RelationEdge]] = {}
+        self._index: dict[tuple[RelationPair, Entity | None], tuple[int, dict[Entity, list[RelationEdge]]]] = {}
         self._beside_of: dict[tuple[Entity, str], list[Entity]] = {}
         self._spawned: set[tuple[Entity, str]] = set()
-        self._families: dict[Pair, dict[int, Entity]] = {}
+        self._families: dict[RelationPair, dict[int, Entity]] = {}
 
-    def about(self, entity: Entity, target: str) -> list[Edge]:
+    def about(self, entity: Entity, target: str) -> list[RelationEdge]:
         """The members of the first relation of an entity to a kind; one is made up where the document has none."""
         for relation in self._blueprint.relations.values():
             if relation.owner == entity.kind and relation.target == target and relation.many:
                 return self.related(entity, relation.label, target)
         return self.choice(entity, target + "s", target, 1, 3)
 
-    def related(self, entity: Entity, label: str, target: str) -> list[Edge]:
+    def related(self, entity: Entity, label: str, target: str) -> list[RelationEdge]:
         """The members of a relation, as they are after all writes."""
         written = self._members.get((entity.key, f"{entity.kind}.{label}", target))
         edges = written if written is not None else self.natural(entity, label, target)
         return [edge for edge in edges if not edge.target.deleted]
 
-    def rewrite(self, entity: Entity, label: str, target: str, edges: list[Edge]) -> None:
+    def rewrite(self, entity: Entity, label: str, target: str, edges: list[RelationEdge]) -> None:
         """Let a relation have these members from now on."""
         self._members[(entity.key, f"{entity.kind}.{label}", target)] = edges
         self.recount(entity)
@@ -57,12 +57,12 @@ class Relations:
             for name in [name for name in known if self._world.fields.count(entity, name) is not None]:
                 del known[name]
 
-    def member(self, entity: Entity, label: str, target: Entity) -> Edge:
+    def member(self, entity: Entity, label: str, target: Entity) -> RelationEdge:
         """A new member of a relation, to be put in by `rewrite`."""
         key = ("written", label, entity.kind, *entity.key, "->", target.kind, *target.key)
-        return Edge(Entity(f"~{label}", key, ends={target.kind: target}), target)
+        return RelationEdge(Entity(f"~{label}", key, ends={target.kind: target}), target)
 
-    def natural(self, entity: Entity, label: str, target: str) -> list[Edge]:
+    def natural(self, entity: Entity, label: str, target: str) -> list[RelationEdge]:
         """The members of a relation before any write."""
         memo = entity.memo.get(("related", label, target))
         if memo is not None:
@@ -74,7 +74,7 @@ class Relations:
             entity.memo[("related", label, target)] = edges
         return edges
 
-    def _presumed(self, user: Entity, label: str, target: str, edges: list[Edge]) -> list[Edge]:
+    def _presumed(self, user: Entity, label: str, target: str, edges: list[RelationEdge]) -> list[RelationEdge]:
         """A collection of the signed-in user with what the question presupposes in it."""
         collections = {r.target for r in self._blueprint.relations.values() if r.owner == user.kind and r.many}
         have = {edge.target for edge in edges}
@@ -84,12 +84,12 @@ class Relations:
             said = self._world.said(name) & collections if isinstance(name, NamedEntity) else set()
             if entity not in have and (not said or target in said):
                 have.add(entity)
-                found.insert(len(have) - len(edges) + 2, Edge(self.entry(label, user, entity), entity))
+                found.insert(len(have) - len(edges) + 2, RelationEdge(self.entry(label, user, entity), entity))
         if not found and self._world.premises.presupposes_items:
             found = self.choice(user, label, target, 3, 6)
         return found
 
-    def _natural_edges(self, entity: Entity, label: str, target: str) -> tuple[list[Edge], bool]:
+    def _natural_edges(self, entity: Entity, label: str, target: str) -> tuple[list[RelationEdge], bool]:
         """The members before any write, and whether they stay so (works of a maker may grow)."""
         kinds = self._blueprint.kinds
         if kinds[target].parent == entity.kind:
@@ -103,7 +103,7 @@ class Relations:
             if pair.family:
                 parent = self.parent(entity, pair) if is_work else None
                 return (
-                    [Edge(self.entry(label, entity, parent), parent)] if parent else []
+                    [RelationEdge(self.entry(label, entity, parent), parent)] if parent else []
                 ) if is_work else self.children(entity, target), False
             return (self.makers(entity, pair), True) if is_work else (self.works(entity, pair), False)
         kind = self._world.kind(entity)
@@ -125,15 +125,15 @@ class Relations:
             return self.choice(entity, label, target, 4, max(min(count, 20), 9)), True
         return self.choice(entity, label, target, 1, min(max(count, 2), 4)), True
 
-    def choice(self, entity: Entity, label: str, target: str, low: int, high: int) -> list[Edge]:
+    def choice(self, entity: Entity, label: str, target: str, low: int, high: int) -> list[RelationEdge]:
         dice = self._world.dice(entity, label, target)
         others = [other for other in self._world.base(target) if other is not entity]
         chosen = dice.some(others, dice.between(low, high))
-        return [Edge(self.entry(label, entity, other), other) for other in chosen]
+        return [RelationEdge(self.entry(label, entity, other), other) for other in chosen]
 
-    def _through_pairs(self, entity: Entity, target: str) -> list[Edge]:
+    def _through_pairs(self, entity: Entity, target: str) -> list[RelationEdge]:
         """Members of a relation that has no other end of its own, from those that have: a person is known for works."""
-        found: dict[tuple[str, ...], Edge] = {}
+        found: dict[tuple[str, ...], RelationEdge] = {}
         for pair in self._blueprint.pairs:
             if (pair.maker, pair.work) == (entity.kind, target):
                 edges = self.children(entity, target) if pair.family else self.works(entity, pair)
@@ -147,7 +147,7 @@ class Relations:
         singleton = entity.kind in self._blueprint.singletons.values()
         return [] if singleton else list(found.values())
 
-    def _inherited(self, entity: Entity, label: str, target: str) -> list[Edge]:
+    def _inherited(self, entity: Entity, label: str, target: str) -> list[RelationEdge]:
         """Members that a part takes from the whole: the cast of an episode comes from the cast of its show."""
         whole = entity.parent
         while whole is not None:
@@ -258,7 +258,7 @@ class Relations:
                 return last if child.name == target else self.last_child(last, target) or last
         return None
 
-    def parent(self, entity: Entity, pair: Pair) -> Entity | None:
+    def parent(self, entity: Entity, pair: RelationPair) -> Entity | None:
         """The one maker of a work of a family: the album of a track."""
         if entity.parent is not None:
             return entity.parent
@@ -281,7 +281,7 @@ class Relations:
         entity.parent = parent
         return self._world.enlist(parent)
 
-    def _family(self, pair: Pair) -> dict[int, Entity]:
+    def _family(self, pair: RelationPair) -> dict[int, Entity]:
         """Which base entity belongs to which: position of the work -> its maker."""
         makers = self._world.base(pair.maker)
         members: dict[int, Entity] = {}
@@ -294,7 +294,7 @@ class Relations:
             counter += 1
         return members
 
-    def children(self, parent: Entity, kind: str) -> list[Edge]:
+    def children(self, parent: Entity, kind: str) -> list[RelationEdge]:
         """What exists within an entity: seasons of a show, tracks of an album, reviews of a movie; in order."""
         memo = parent.memo.get(("children", kind))
         if memo is not None:
@@ -318,20 +318,20 @@ class Relations:
                 key = ("child", parent.kind, *parent.key, kind, str(number))
                 child = Entity(kind, key, position=number, parent=parent, root=parent.around)
                 found.append(self._world.enlist(child))
-        edges = [Edge(self.entry(kind, parent, child, i), child) for i, child in enumerate(found)]
+        edges = [RelationEdge(self.entry(kind, parent, child, i), child) for i, child in enumerate(found)]
         parent.memo[("children", kind)] = edges
         return edges + self._added(parent, kind)
 
-    def _added(self, parent: Entity, kind: str) -> list[Edge]:
+    def _added(self, parent: Entity, kind: str) -> list[RelationEdge]:
         added = [entity for entity in self._world.created[kind] if entity.parent is parent]
-        return [Edge(self.entry(kind, parent, child), child) for child in added]
+        return [RelationEdge(self.entry(kind, parent, child), child) for child in added]
 
-    def _family_of(self, pair: Pair) -> dict[int, Entity]:
+    def _family_of(self, pair: RelationPair) -> dict[int, Entity]:
         if pair not in self._families:
             self._families[pair] = self._family(pair)
         return self._families[pair]
 
-    def makers(self, work: Entity, pair: Pair) -> list[Edge]:
+    def makers(self, work: Entity, pair: RelationPair) -> list[RelationEdge]:
         """Who made a work, with their roles."""
         memo = work.memo.get(("makers", pair))
         if memo is not None:
@@ -346,7 +346,7 @@ class Relations:
         work.memo[("makers", pair)] = edges
         return edges
 
-    def _parents_makers(self, work: Entity, pair: Pair) -> list[Edge]:
+    def _parents_makers(self, work: Entity, pair: RelationPair) -> list[RelationEdge]:
         for family in self._blueprint.pairs:
             if family.family and family.work == work.kind and family.forth == pair.through:
                 parent = self.parent(work, family)
@@ -357,10 +357,10 @@ class Relations:
                         pair.forth,
                     ):
                         made = self.makers(parent, other)
-                        return [Edge(self.entry(pair.forth, work, edge.target), edge.target) for edge in made]
+                        return [RelationEdge(self.entry(pair.forth, work, edge.target), edge.target) for edge in made]
         return []
 
-    def _cast(self, work: Entity, pair: Pair, label: str) -> list[Edge]:
+    def _cast(self, work: Entity, pair: RelationPair, label: str) -> list[RelationEdge]:
         dice = self._world.dice(work, "makers", label)
         population = self._beside(work, pair.maker)
         forced = [(maker, role) for wanted, maker, role in work.forced if wanted == pair]
@@ -386,7 +386,7 @@ class Relations:
         for i, maker in enumerate(chosen):
             entry = self.entry(label, work, maker, i)
             entry.memo["donation"] = (label, i, roles)
-            edges.append(Edge(entry, maker))
+            edges.append(RelationEdge(entry, maker))
         return edges
 
     def donation(
@@ -406,7 +406,7 @@ class Relations:
                 given[name] = position
         return given
 
-    def works(self, maker: Entity, pair: Pair) -> list[Edge]:
+    def works(self, maker: Entity, pair: RelationPair) -> list[RelationEdge]:
         """What somebody made, with the role in each; a maker who was asked for by name has works of their own."""
         if pair.through:
             return self._works_through(maker, pair)
@@ -419,7 +419,7 @@ class Relations:
             index = defaultdict(list)
             for work in list(works):
                 for edge in self.makers(work, pair):
-                    index[edge.target].append(Edge(edge.own, work))
+                    index[edge.target].append(RelationEdge(edge.own, work))
             self._index[pair, around] = len(works), index
         return sorted(index.get(maker, ()), key=_place)
 
@@ -462,22 +462,22 @@ class Relations:
             self._beside_of[around, kind] = [self._world.enlist(Entity(kind, key, root=around)) for key in keys]
         return self._beside_of[around, kind]
 
-    def _works_through(self, maker: Entity, pair: Pair) -> list[Edge]:
+    def _works_through(self, maker: Entity, pair: RelationPair) -> list[RelationEdge]:
         family = next(
             (p for p in self._blueprint.pairs if p.family and p.work == pair.work and p.forth == pair.through),
             None,
         )
         if family is None:
             return []
-        found: list[Edge] = []
+        found: list[RelationEdge] = []
         for other in self._blueprint.pairs:
             if (other.work, other.maker, other.forth) == (family.maker, maker.kind, pair.forth):
                 for edge in self.works(maker, other):
                     children = [child.target for child in self.children(edge.target, pair.work)]
-                    found += [Edge(self.entry(pair.back, maker, child), child) for child in children]
+                    found += [RelationEdge(self.entry(pair.back, maker, child), child) for child in children]
         return found
 
 
-def _place(edge: Edge) -> tuple[bool, int, tuple[str, ...]]:
+def _place(edge: RelationEdge) -> tuple[bool, int, tuple[str, ...]]:
     """Where a work stands among those of its maker: the base population first, others by key, not by when they came."""
     return (not edge.target.base, edge.target.position if edge.target.base else 0, edge.target.key)

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TypeVar
 
-__all__ = ["Dice"]
+__all__ = ["SeededRNG"]
 
 T = TypeVar("T")
 _LEAST = 1 << 64
 """What has to be left of a hash for another number."""
 
 
-class Dice:
+class SeededRNG:
     """An endless source of numbers for one name under one seed."""
 
     __slots__ = ("_key", "_pool", "_round")

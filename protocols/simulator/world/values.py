@@ -15,9 +15,9 @@ from datetime import date, datetime, timedelta
 from typing import cast
 
 from protocols.model import Schema
-from protocols.simulator.analysis.response_shape import Shape, fits, type_name
+from protocols.simulator.analysis.response_shape import ResponseShape, fits, type_name
 from protocols.simulator.world import word_lists
-from protocols.simulator.world.seeded_rng import Dice
+from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.words import singular, words
 
 __all__ = ["is_date", "leading_number", "make", "mimic", "number", "plausible_number", "slug"]
@@ -42,7 +42,7 @@ def is_date(value: object) -> bool:
     return isinstance(value, str) and bool(_DATE.fullmatch(value) or _MOMENT.fullmatch(value))
 
 
-def mimic(text: str, dice: Dice) -> str:
+def mimic(text: str, dice: SeededRNG) -> str:
     """Another text of the same build: digits for digits, letters for letters; hexadecimal stays hexadecimal."""
     if numbered := re.fullmatch(r"([A-Za-z]{1,5}[-_]?)(\d+)", text):
         return numbered[1] + "".join(dice.choose(string.digits) for _ in numbered[2])
@@ -66,7 +66,7 @@ def mimic(text: str, dice: Dice) -> str:
     return made + dot + ending
 
 
-def _enumeration(shape: Shape) -> list[object]:
+def _enumeration(shape: ResponseShape) -> list[object]:
     found: list[object] = []
     for check in shape.checks:
         found.extend(cast("list[object]", check.get("enum") or []))
@@ -81,7 +81,7 @@ def _bound(checks: Sequence[Schema], word: str) -> float | None:
 
 
 @dataclass(slots=True)
-class _Sifted:
+class _PoolSummary:
     """What of a pool may stand at a place: all but null and empty texts, of which kind, and within which range."""
 
     shown: list[object]
@@ -93,14 +93,14 @@ class _Sifted:
     few: bool
 
 
-def _sift(shape: Shape, pool: Sequence[object]) -> _Sifted:
+def _sift(shape: ResponseShape, pool: Sequence[object]) -> _PoolSummary:
     known = shape.sifted.get(id(pool))
     if known is None:
         known = shape.sifted[id(pool)] = _sifted(shape, pool)
-    return cast("_Sifted", known)
+    return cast("_PoolSummary", known)
 
 
-def _sifted(shape: Shape, pool: Sequence[object]) -> _Sifted:
+def _sifted(shape: ResponseShape, pool: Sequence[object]) -> _PoolSummary:
     good = shape.those_that_fit(pool)
     shown = [value for value in good if value not in (None, "")]
     if not shown and shape.types and shape.types <= {"string", "null"}:
@@ -114,7 +114,7 @@ def _sifted(shape: Shape, pool: Sequence[object]) -> _Sifted:
     coded = 3 < len(different) <= 8 and len(set(numbers)) == len(different) and max(numbers) <= 10
     tails = [len(str(v).rpartition(".")[2]) if "." in str(v) else 0 for v in shown if isinstance(v, float)]
     positive = [number for number in numbers if number] or numbers
-    return _Sifted(
+    return _PoolSummary(
         shown=shown,
         kind=kind,
         texts=[value for value in shown if isinstance(value, str)],
@@ -125,7 +125,7 @@ def _sifted(shape: Shape, pool: Sequence[object]) -> _Sifted:
     )
 
 
-def make(name: str, shape: Shape, pool: Sequence[object], dice: Dice, now: datetime) -> object:
+def make(name: str, shape: ResponseShape, pool: Sequence[object], dice: SeededRNG, now: datetime) -> object:
     """A value for a field that may stand at `shape`.
 
     Args:
@@ -154,7 +154,7 @@ def make(name: str, shape: Shape, pool: Sequence[object], dice: Dice, now: datet
 _ORDER = ("string", "integer", "number", "boolean", "null")
 
 
-def _fallbacks(shape: Shape, dice: Dice) -> list[object]:
+def _fallbacks(shape: ResponseShape, dice: SeededRNG) -> list[object]:
     low, high = _bound(shape.checks, "minimum"), _bound(shape.checks, "maximum")
     least = int(_bound(shape.checks, "minLength") or 1)
     most = int(_bound(shape.checks, "maxLength") or max(least, 12))
@@ -162,7 +162,7 @@ def _fallbacks(shape: Shape, dice: Dice) -> list[object]:
     return [low, low and int(low), high and int(high), text, text.upper(), 1, 0, 1.5, True, "", None]
 
 
-def _truth(name: str, dice: Dice) -> bool:
+def _truth(name: str, dice: SeededRNG) -> bool:
     if set(words(name)) & {
         "restricted",
         "locked",
@@ -180,7 +180,7 @@ def _truth(name: str, dice: Dice) -> bool:
     return dice.below(2) == 1
 
 
-def _number(name: str, shape: Shape, sifted: _Sifted, dice: Dice, now: datetime) -> float | int:
+def _number(name: str, shape: ResponseShape, sifted: _PoolSummary, dice: SeededRNG, now: datetime) -> float | int:
     if sifted.codes:
         return dice.choose(sifted.codes)
     low, high = _bound(shape.checks, "minimum"), _bound(shape.checks, "maximum")
@@ -261,7 +261,7 @@ def _moment(example: str, moment: datetime) -> str:
     return text.replace("T", example[10]) + fraction + ("Z" if match[3] == "Z" else match[3] or "")
 
 
-def _days(shown: list[str], dice: Dice, now: datetime) -> datetime:
+def _days(shown: list[str], dice: SeededRNG, now: datetime) -> datetime:
     days = sorted(date.fromisoformat(text[:10]) for text in shown if _valid_day(text))
     if not days:
         return now
@@ -280,7 +280,7 @@ def _valid_day(text: str) -> bool:
     return True
 
 
-def _text(name: str, shape: Shape, shown: list[str], dice: Dice, now: datetime) -> str:
+def _text(name: str, shape: ResponseShape, shown: list[str], dice: SeededRNG, now: datetime) -> str:
     form = next((str(check["format"]) for check in shape.checks if "format" in check), "")
     parts = words(name)
     last = parts[-1] if parts else ""
@@ -304,7 +304,7 @@ def _text(name: str, shape: Shape, shown: list[str], dice: Dice, now: datetime) 
     return _named(name, parts, last, form, dice, now)
 
 
-def _fresh(parts: tuple[str, ...], shown: list[str], dice: Dice) -> str:
+def _fresh(parts: tuple[str, ...], shown: list[str], dice: SeededRNG) -> str:
     """Something new where the document shows too few texts that should differ: people, places, prose; else empty."""
     if set(parts) & _PLACES:
         return word_lists.place(dice) if dice.below(3) else ""
@@ -317,7 +317,7 @@ def _fresh(parts: tuple[str, ...], shown: list[str], dice: Dice) -> str:
     return ""
 
 
-def _named(name: str, parts: tuple[str, ...], last: str, form: str, dice: Dice, now: datetime) -> str:
+def _named(name: str, parts: tuple[str, ...], last: str, form: str, dice: SeededRNG, now: datetime) -> str:
     have = set(parts)
     last = singular(last)
     if form == "uuid" or last in {"uuid", "guid"}:

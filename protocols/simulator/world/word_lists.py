@@ -7,7 +7,7 @@ All of it is made up or common property; which list serves a name is decided by 
 
 from __future__ import annotations
 
-from protocols.simulator.world.seeded_rng import Dice
+from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.words import singular, words
 
 __all__ = [
@@ -83,17 +83,17 @@ _VENUES = frozenset("venue theater theatre cinema hotel restaurant cafe bar club
 _PLACES = frozenset("city town place location region station airport municipality capital".split())
 
 
-def person(dice: Dice) -> str:
+def person(dice: SeededRNG) -> str:
     """First and last name of nobody in particular."""
     return f"{dice.choose(_FIRST)} {dice.choose(_LAST)}"
 
 
-def organisation(dice: Dice) -> str:
+def organisation(dice: SeededRNG) -> str:
     """The name of a firm that doesn't exist."""
     return f"{dice.choose(_ADJECTIVES)} {dice.choose(_NOUNS)} {dice.choose(_FIRMS)}"
 
 
-def title(dice: Dice) -> str:
+def title(dice: SeededRNG) -> str:
     """The title of a work."""
     adjective, noun, other = dice.choose(_ADJECTIVES), dice.choose(_NOUNS), dice.choose(_NOUNS)
     forms = (
@@ -105,27 +105,27 @@ def title(dice: Dice) -> str:
     return dice.choose(forms)
 
 
-def nouns(dice: Dice, count: int) -> list[str]:
+def nouns(dice: SeededRNG, count: int) -> list[str]:
     """Different nouns, as they stand in names."""
     return dice.some(_NOUNS, count)
 
 
-def city(dice: Dice) -> str:
+def city(dice: SeededRNG) -> str:
     """A real city."""
     return dice.choose(_CITIES)[0]
 
 
-def place(dice: Dice) -> str:
+def place(dice: SeededRNG) -> str:
     """A real city with its country."""
     return ", ".join(dice.choose(_CITIES))
 
 
-def country(dice: Dice) -> tuple[str, str]:
+def country(dice: SeededRNG) -> tuple[str, str]:
     """Two-letter code and name of a real country."""
     return dice.choose(_COUNTRIES)
 
 
-def sentence(dice: Dice, count: int = 1) -> str:
+def sentence(dice: SeededRNG, count: int = 1) -> str:
     """A few sentences that fit under almost anything."""
     return " ".join(dice.some(_SENTENCES, count))
 
@@ -135,7 +135,7 @@ def is_venue(kind: str) -> bool:
     return singular(kind) in _VENUES
 
 
-def made_up_name(kind: str, dice: Dice) -> str:
+def made_up_name(kind: str, dice: SeededRNG) -> str:
     """A name for an entity of a kind, by what the kind's word means."""
     parts = {singular(part) for part in words(kind)}
     if parts & _PEOPLE:

@@ -15,12 +15,12 @@ from datetime import datetime
 from string import capwords
 
 from protocols.simulator.analysis.world_file import UNTOLD
-from protocols.simulator.analysis.world_schema import Blueprint, Kind, Relation, stem_of
+from protocols.simulator.analysis.world_schema import EntityType, Relation, WorldSchema, stem_of
 from protocols.simulator.world import word_lists
 from protocols.simulator.world.entity import Entity
-from protocols.simulator.world.fields import Fields
-from protocols.simulator.world.relations import Relations
-from protocols.simulator.world.seeded_rng import Dice
+from protocols.simulator.world.fields import FieldValues
+from protocols.simulator.world.relations import EntityRelations
+from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.entities import NO_ENTITIES, NamedEntities, NamedEntity
 
 __all__ = ["World"]
@@ -41,7 +41,7 @@ class World:
 
     def __init__(
         self,
-        blueprint: Blueprint,
+        blueprint: WorldSchema,
         seed: int | str,
         now: datetime,
         *,
@@ -66,21 +66,21 @@ class World:
         self._repeated: Counter[tuple[str, ...]] = Counter()
         self._things: dict[tuple[str, ...], Entity] = {}
         self._edge_kinds = frozenset(blueprint.edge_kinds.values())
-        self.fields = Fields(self)
-        self.relations = Relations(self)
+        self.fields = FieldValues(self)
+        self.relations = EntityRelations(self)
         self.baseless = self._edge_kinds | {
             kind.name for kind in blueprint.kinds.values() if kind.local or self.owned_by(kind)
         }
 
     # -- the population -----------------------------------------------------------------------------------------------
 
-    def dice(self, entity: Entity, *name: object) -> Dice:
+    def dice(self, entity: Entity, *name: object) -> SeededRNG:
         """The chance of one aspect of one entity."""
-        return Dice(self.blueprint.protocol.digest, self.seed, entity.kind, *entity.key, "|", *name)
+        return SeededRNG(self.blueprint.protocol.digest, self.seed, entity.kind, *entity.key, "|", *name)
 
-    def kind(self, entity: Entity) -> Kind:
+    def kind(self, entity: Entity) -> EntityType:
         """What kind of thing an entity is; a bare one for entries of relations and states."""
-        return self.blueprint.kinds.get(entity.kind) or Kind(entity.kind)
+        return self.blueprint.kinds.get(entity.kind) or EntityType(entity.kind)
 
     def base(self, kind: str) -> list[Entity]:
         """The population that a kind has before anybody asks."""
@@ -92,7 +92,7 @@ class World:
             self.planted(kind)
         return self._base[kind]
 
-    def owned_by(self, kind: Kind) -> list[Relation]:
+    def owned_by(self, kind: EntityType) -> list[Relation]:
         """The relations that alone show a kind that has an address of its own: its entities exist within those."""
         if kind.global_lists or kind.by_name:
             return []
@@ -105,14 +105,14 @@ class World:
         tied = kind.addressed or any(relation.owner in back for relation in owners)
         return owners if owners and tied and all(relation.own_path for relation in owners) else []
 
-    def closed(self, kind: Kind) -> bool:
+    def closed(self, kind: EntityType) -> bool:
         """Whether a kind is a vocabulary, all words of which the document shows: genres, say."""
         return len(kind.all_fields) <= 3 and len(kind.records) >= 4 and not kind.addressed
 
-    def _populate(self, kind: Kind) -> list[Entity]:
+    def _populate(self, kind: EntityType) -> list[Entity]:
         if kind.name in self.baseless:
             return []
-        start = Dice(self.blueprint.protocol.digest, self.seed, "population", kind.name)
+        start = SeededRNG(self.blueprint.protocol.digest, self.seed, "population", kind.name)
         spec = self.blueprint.world.entities.get(kind.name, UNTOLD)
         records = start.some(kind.records, _MOST_RECORDS)
         records.sort(key=lambda record: kind.title not in record)
@@ -173,14 +173,14 @@ class World:
             found = self._taken_in(known, identity)
         return found if found and not found.deleted else None
 
-    def _identified(self, kind: Kind, identity: str) -> Entity | None:
+    def _identified(self, kind: EntityType, identity: str) -> Entity | None:
         self.base(kind.name)
         for entity in self._all[kind.name]:
             if kind.identity not in entity.memo:
                 self.fields.identity(entity)
         return self.fields.known[kind.name].get(identity)
 
-    def _unfold(self, kind: Kind) -> None:
+    def _unfold(self, kind: EntityType) -> None:
         """Bring out all entities of a kind that lists would show, for somebody who names one before any list did."""
         self._unfolded.add(kind.name)
         labels = {label for label, name in self.blueprint.edge_kinds.items() if name == kind.name}
@@ -223,7 +223,7 @@ class World:
                     self._plant(known, name)
         return list(self._planted[kind].values())
 
-    def _plant(self, kind: Kind, name: NamedEntity) -> None:
+    def _plant(self, kind: EntityType, name: NamedEntity) -> None:
         planted = self._planted[kind.name]
         known = self._known(kind.name).get(name.text.casefold())
         if known is not None:
@@ -231,7 +231,7 @@ class World:
             return
         texts = [name.text]
         if name.prefix:
-            dice = Dice(self.blueprint.protocol.digest, self.seed, "prefixed", kind.name, name.text)
+            dice = SeededRNG(self.blueprint.protocol.digest, self.seed, "prefixed", kind.name, name.text)
             texts += [f"{name.text} {noun}" for noun in word_lists.nouns(dice, 4)]
         for text in texts:
             entity = Entity(kind.name, ("named", text), {kind.title: text}, root=self.anchor)
@@ -281,7 +281,7 @@ class World:
 
     # -- who is meant by an identifier or a name ----------------------------------------------------------------------
 
-    def _taken_in(self, kind: Kind, identity: str) -> Entity | None:
+    def _taken_in(self, kind: EntityType, identity: str) -> Entity | None:
         """A new entity with an identifier from outside; None where identifiers are numbers and this is none."""
         base = self.base(kind.name)
         numbers = bool(base) and isinstance(self.fields.identity(base[0]), int)
