@@ -65,9 +65,9 @@ class Spool:
         self._file.close()
 
 
-def keep(found: Iterable[bytes], most: int = KEPT) -> bytes | LargeBody:
+def keep(chunks: Iterable[bytes], most: int = KEPT) -> bytes | LargeBody:
     """A body from its parts, in memory if it has at most so many bytes."""
-    source = iter(found)
+    source = iter(chunks)
     small = bytearray()
     for part in source:
         small += part

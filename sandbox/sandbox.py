@@ -105,7 +105,7 @@ class Sandbox:
         self._track = track
         self._protocol = protocol
         self._base_url = base_url
-        self._allow = tuple(origin(one) for one in allow)
+        self._allow = tuple(origin(text) for text in allow)
         self._credentials = tuple(credentials)
         self._limits = limits or Limits()
         self._now = now.replace(tzinfo=now.tzinfo or UTC).timestamp() if now is not None else None
@@ -280,11 +280,11 @@ class _Execution:
             ours.sendall(channel.encode(channel.START, settings, code))
             ours.settimeout(None)
             while self._end is None and self._limit is None:
-                if (left := self._left()) <= 0:
+                if (remaining := self._left()) <= 0:
                     self._limit = "wall"
                 elif self._held > HELD:
-                    time.sleep(min(left, 0.002))
-                elif poll.poll(left * 1000 + 1):
+                    time.sleep(min(remaining, 0.002))
+                elif poll.poll(remaining * 1000 + 1):
                     data = ours.recv(256 * 1024)
                     if not data:
                         return
@@ -327,11 +327,11 @@ class _Execution:
             send = self._asked(kind, head, payload)
             with self._counting:
                 self._held += weight
-            asked = Answered.key(kind, head, payload)
-            calls.submit(self._answer, ours, int(head["id"]), kind == channel.CALL, send, head["line"], weight, asked)
+            key = Answered.key(kind, head, payload)
+            calls.submit(self._answer, ours, int(head["id"]), kind == channel.CALL, send, head["line"], weight, key)
         elif kind == channel.READY and self.layers is None:
             self.layers = _layers(head["layers"])
-            self._warnings += [f"{one.name} is not active: {one.reason}" for one in self.layers if not one.active]
+            self._warnings += [f"{layer.name} is not active: {layer.reason}" for layer in self.layers if not layer.active]
         elif kind == channel.DONE:
             self._end = ending(head)
 
@@ -383,12 +383,12 @@ class _Execution:
         send: Callable[[], Reply],
         line: Any,
         weight: int,
-        asked: str,
+        key: str,
     ) -> None:
         try:
             reply = send()
             described = _described(reply, number, function)
-            self.answered.add(asked, described, reply.body)
+            self.answered.add(key, described, reply.body)
             with self._sending, contextlib.suppress(OSError):  # the child may be gone; the record stays
                 send_reply(ours, described, reply.body)
             return
@@ -493,9 +493,9 @@ def snippet(program: str, line: int | None) -> str:
     lines = re.split(r"\r\n?|\n", program.rstrip("\r\n"))
     if line is None or not 1 <= line <= len(lines):
         return ""
-    shown = range(max(1, line - SNIPPET), min(len(lines), line + SNIPPET) + 1)
-    width = len(str(shown[-1]))
-    return "\n".join(f"{'-->' if n == line else '   '} {n:>{width}} {lines[n - 1]}".rstrip() for n in shown)
+    numbers = range(max(1, line - SNIPPET), min(len(lines), line + SNIPPET) + 1)
+    width = len(str(numbers[-1]))
+    return "\n".join(f"{'-->' if n == line else '   '} {n:>{width}} {lines[n - 1]}".rstrip() for n in numbers)
 
 
 def _suggestion(name: str, tools: Any) -> str:
@@ -509,9 +509,9 @@ def _unstarted(outcome: Literal["refused", "error"], fault: ProgramError, starte
     return Run(outcome, "", "", fault, (), Resources(wall, 0.0, 0.0, 0), exit_status=1)
 
 
-def _layers(told: Any) -> tuple[Layer, ...]:
+def _layers(reported: Any) -> tuple[Layer, ...]:
     """The walls as the child tells them. Raises: ValueError, TypeError: It does not."""
-    return tuple(Layer(cut(str(name), 50), bool(active), cut(str(why), 300)) for name, active, why in told[:20])
+    return tuple(Layer(cut(str(name), 50), bool(active), cut(str(why), 300)) for name, active, why in reported[:20])
 
 
 def _pairs(items: Any) -> list[tuple[str, str]]:

@@ -24,8 +24,8 @@ ENTRIES = 100
 
 def cut(text: str, most: int = TEXT) -> str:
     """A text of at most so many characters, every one of which can be written out."""
-    shown = text if len(text) <= most else text[: most - 1] + "…"
-    return shown if shown.isascii() else shown.encode("utf-8", "replace").decode()
+    shortened = text if len(text) <= most else text[: most - 1] + "…"
+    return shortened if shortened.isascii() else shortened.encode("utf-8", "replace").decode()
 
 
 def one_line(text: str) -> str:
@@ -51,13 +51,13 @@ def size_of(arguments: Mapping[str, object]) -> int:
 
 def cut_arguments(arguments: Mapping[str, object]) -> dict[str, object]:
     """Arguments with their names and large values cut, and no more than `ENTRIES` of them."""
-    kept: dict[str, object] = {}
+    shortened: dict[str, object] = {}
     for name, value in arguments.items():
-        if len(kept) == ENTRIES:
-            kept["…"] = f"{len(arguments) - ENTRIES} more"
+        if len(shortened) == ENTRIES:
+            shortened["…"] = f"{len(arguments) - ENTRIES} more"
             break
         deep = nested(value)
         text = "…" if deep else str(value)
         size = f" ({len(text)} characters)" if len(text) > ENTRIES + 1 else ""
-        kept[cut(name, ENTRIES)] = value if len(text) < ENTRIES and not deep else cut(text, ENTRIES + 1) + size
-    return kept
+        shortened[cut(name, ENTRIES)] = value if len(text) < ENTRIES and not deep else cut(text, ENTRIES + 1) + size
+    return shortened

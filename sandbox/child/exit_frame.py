@@ -53,8 +53,8 @@ def ending(head: Mapping[str, Any]) -> Ending:
     limit = head.get("limit")
     if limit is not None and limit not in LIMITS:
         raise ValueError("a limit that there is not")
-    told = head.get("error")
-    failure = _failure(told) if told is not None else None
+    error_data = head.get("error")
+    failure = _failure(error_data) if error_data is not None else None
     status = head.get("exit_status")
     return Ending(
         failure,
@@ -67,28 +67,28 @@ def ending(head: Mapping[str, Any]) -> Ending:
     )
 
 
-def _failure(told: object) -> Failure:
-    kind = told.get("type") if isinstance(told, Mapping) else None
-    message = told.get("message") if isinstance(told, Mapping) else None
-    if not isinstance(told, Mapping) or not isinstance(kind, str) or not isinstance(message, str):
+def _failure(data: object) -> Failure:
+    kind = data.get("type") if isinstance(data, Mapping) else None
+    message = data.get("message") if isinstance(data, Mapping) else None
+    if not isinstance(data, Mapping) or not isinstance(kind, str) or not isinstance(message, str):
         raise ValueError("an error without a type or a message")
-    call, name = told.get("call"), told.get("name")
+    call, name = data.get("call"), data.get("name")
     return Failure(
         cut(kind, NAME),
         cut(message, MESSAGE),
-        _lines(told.get("trace")),
+        _lines(data.get("trace")),
         call if type(call) is int else None,
         cut(name, NAME) if isinstance(name, str) else None,
     )
 
 
-def _lines(told: object) -> tuple[int, ...]:
+def _lines(data: object) -> tuple[int, ...]:
     """Numbers of lines, as far as they are that."""
-    lines = told if isinstance(told, list) else []
+    lines = data if isinstance(data, list) else []
     return tuple(line for line in lines[-TRACE:] if type(line) is int and 0 < line < 2**31)
 
 
-def _amount(told: object) -> float:
+def _amount(value: object) -> float:
     """A number of seconds or MiB; 0.0 for anything else."""
-    good = isinstance(told, (int, float)) and math.isfinite(told) and 0 <= told < 2**31
-    return float(told) if good else 0.0  # type: ignore[arg-type]
+    good = isinstance(value, (int, float)) and math.isfinite(value) and 0 <= value < 2**31
+    return float(value) if good else 0.0  # type: ignore[arg-type]

@@ -84,10 +84,10 @@ def _put_up(name: str, raise_wall: Callable[[], None]) -> tuple[str, bool, str]:
     return name, True, ""
 
 
-def _checked(result: int, what: str) -> int:
+def _checked(result: int, call_name: str) -> int:
     if result < 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+        raise OSError(number, f"{call_name}: {os.strerror(number)}")
     return result
 
 
@@ -106,7 +106,7 @@ def _no_new_privileges(walls: Walls) -> None:
 def _limits(cpu: float, memory: int) -> None:
     _libc.mallopt(M_ARENA_MAX, 1)  # else each thread would reserve 64 MiB of the address space
     seconds = max(1, int(cpu + 0.999))
-    wanted = {
+    limits = {
         resource.RLIMIT_AS: (memory, memory),
         resource.RLIMIT_CPU: (seconds, seconds + 1),
         resource.RLIMIT_CORE: (0, 0),
@@ -115,8 +115,8 @@ def _limits(cpu: float, memory: int) -> None:
         resource.RLIMIT_STACK: (STACK, STACK),
     }
     if _apart and tuple(map(int, re.findall(r"\d+", os.uname().release)[:2])) >= _COUNTED_APART:
-        wanted[resource.RLIMIT_NPROC] = (THREADS, THREADS)
-    for kind, (soft, hard) in wanted.items():
+        limits[resource.RLIMIT_NPROC] = (THREADS, THREADS)
+    for kind, (soft, hard) in limits.items():
         ceiling = resource.getrlimit(kind)[1]
         if ceiling != resource.RLIM_INFINITY:
             soft, hard = min(soft, ceiling), min(hard, ceiling)

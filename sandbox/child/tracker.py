@@ -61,7 +61,7 @@ class _Here(_local):
         self.origins: dict[int, Origin] = {}
         self.controls: list[Origin] = []
         self.pending: tuple[object, tuple[Origin, ...], dict[str, Origin], Origin] | None = None
-        self.made: list[int] = []
+        self.calls: list[int] = []
         self.result: tuple[object, Origin] | None = None
         self.yielded: tuple[object, Origin] = (None, _NONE)
         self.collected: dict[int, list[tuple[object, Origin]]] = {}
@@ -88,7 +88,7 @@ class Tracker:
 
     def asked(self, call: int, args: tuple[object, ...], named: dict[str, object]) -> None:
         """A tool was called, perhaps by a library that was given the tool."""
-        self._here.made.append(call)
+        self._here.calls.append(call)
         origins = {str(index): self._identity(value, _NONE) for index, value in enumerate(args)}
         self._loose[call] = {**origins, **{name: self._identity(value, _NONE) for name, value in named.items()}}
 
@@ -102,11 +102,11 @@ class Tracker:
         while error is not None and error not in chain:
             chain.append(error)
             error = error.__cause__ or error.__context__
-        for one in reversed(chain):
-            found = self._faults.get(id(one))
-            if found is not None:
-                sources = _ranked(found[1])
-                if sources or one is chain[0]:
+        for link in reversed(chain):
+            fault = self._faults.get(id(link))
+            if fault is not None:
+                sources = _ranked(fault[1])
+                if sources or link is chain[0]:
                     return sources
         return []
 
@@ -130,34 +130,34 @@ class Tracker:
             self._give_up()
 
     def _know_tree(self, root: object, call: int, path: tuple[object, ...]) -> None:
-        left: list[tuple[object, tuple[object, ...]]] = [(root, path)]
+        waiting: list[tuple[object, tuple[object, ...]]] = [(root, path)]
         count = 0
-        while left and count < LEAVES:
-            value, here = left.pop()
+        while waiting and count < LEAVES:
+            value, here = waiting.pop()
             count += 1
             self._know(value, ((call, here, EXACT),))
             if type(value) is dict:
-                left += [(part, (*here, key)) for key, part in value.items()]
+                waiting += [(part, (*here, key)) for key, part in value.items()]
             elif type(value) is list:
-                left += [(part, (*here, index)) for index, part in enumerate(value)]
+                waiting += [(part, (*here, index)) for index, part in enumerate(value)]
 
     def _of(self, number: int, value: object) -> Origin:
         """The origin of a value that an expression gave."""
         if not _small(value):
-            known = self._known.get(id(value))
-            if known is not None:
-                return known[1]
+            entry = self._known.get(id(value))
+            if entry is not None:
+                return entry[1]
         return self._here.origins.get(number, _NONE) if number > 0 else _NONE
 
     def _note(self, number: int, value: object, origin: Origin) -> Any:
         """The value, whose origin is noted for the expression and, where it has an identity, for itself."""
         self._step()
         if not _small(value):
-            known = self._known.get(id(value))
-            if known is None:
+            entry = self._known.get(id(value))
+            if entry is None:
                 self._know(value, origin)
             else:
-                origin = known[1]
+                origin = entry[1]
         self._here.origins[number] = origin
         return value
 
@@ -197,28 +197,28 @@ class Tracker:
         """`value.name`."""
         origin = self._of(inner, value)
         try:
-            found = getattr(value, name)
+            member = getattr(value, name)
         except BaseException as error:
             self._blame(error, (origin, value))
             raise
         call = answered_by(value)
-        if call is not None and not callable(found):
-            return self._note(number, found, ((call, (), MADE),))
-        if isinstance(found, (BuiltinMethodType, MethodType, MethodWrapperType)):
+        if call is not None and not callable(member):
+            return self._note(number, member, ((call, (), MADE),))
+        if isinstance(member, (BuiltinMethodType, MethodType, MethodWrapperType)):
             self._here.origins[number] = origin
-            return found
+            return member
         own = self._parts.get(id(value), {})
-        return self._note(number, found, own.get(f".{name}", _made(origin)))
+        return self._note(number, member, own.get(f".{name}", _made(origin)))
 
     def item(self, number: int, of_value: int, of_key: int, value: Any, key: object) -> Any:
         """`value[key]`."""
         origin = self._of(of_value, value)
         try:
-            found = value[key]
+            element = value[key]
         except BaseException as error:
             self._blame(error, *self._missing(error, value, origin, self._of(of_key, key), key))
             raise
-        return self._note(number, found, self._part(value, key, origin))
+        return self._note(number, element, self._part(value, key, origin))
 
     def _missing(
         self, error: BaseException, value: object, origin: Origin, of_key: Origin, key: object
@@ -237,7 +237,7 @@ class Tracker:
         """An operator with two operands."""
         first, second = self._of(of_left, left), self._of(of_right, right)
         try:
-            found = _OPERATORS[name](left, right)
+            result = _OPERATORS[name](left, right)
         except BaseException as error:
             operands = [(first, left), (second, right)]
             if isinstance(error, ZeroDivisionError):
@@ -246,20 +246,20 @@ class Tracker:
                 operands.sort(key=lambda operand: _badness(operand[1]))
             self._blame(error, *operands)
             raise
-        if name.startswith("i") and found is left and not _small(found):
-            self._known[id(found)] = (found, _merged(first, _made(second)))
-            self._displays.discard(id(found))
-        return self._note(number, found, _made(_merged(first, second)))
+        if name.startswith("i") and result is left and not _small(result):
+            self._known[id(result)] = (result, _merged(first, _made(second)))
+            self._displays.discard(id(result))
+        return self._note(number, result, _made(_merged(first, second)))
 
     def unary(self, number: int, name: str, inner: int, value: Any) -> Any:
         """An operator with one operand."""
         origin = self._of(inner, value)
         try:
-            found = getattr(operator, name)(value)
+            result = getattr(operator, name)(value)
         except BaseException as error:
             self._blame(error, (origin, value))
             raise
-        return self._note(number, found, _made(origin))
+        return self._note(number, result, _made(origin))
 
     def forget(self, numbers: tuple[int, ...]) -> None:
         """These expressions may not be evaluated."""
@@ -268,11 +268,11 @@ class Tracker:
 
     def chosen(self, number: int, numbers: tuple[int, ...], value: object) -> Any:
         """One of several expressions."""
-        return self._note(number, value, _merged(*(self._here.origins.get(one, _NONE) for one in reversed(numbers))))
+        return self._note(number, value, _merged(*(self._here.origins.get(inner, _NONE) for inner in reversed(numbers))))
 
     def derived(self, number: int, numbers: tuple[int, ...], value: object) -> Any:
         """What was made from other expressions."""
-        return self._note(number, value, _made(_merged(*(self._here.origins.get(one, _NONE) for one in numbers))))
+        return self._note(number, value, _made(_merged(*(self._here.origins.get(inner, _NONE) for inner in numbers))))
 
     def formatted(self, number: int, value: Any, conversion: int, spec: str) -> str:
         """A field of an f-string."""
@@ -286,7 +286,7 @@ class Tracker:
 
     def sequence(self, number: int, numbers: tuple[int, ...], value: Any) -> Any:
         """`[a, b]`, `(a, b)`, `{a, b}`."""
-        origins = [self._here.origins.get(one, _NONE) if one > 0 else _NONE for one in numbers]
+        origins = [self._here.origins.get(inner, _NONE) if inner > 0 else _NONE for inner in numbers]
         if type(value) is not set and -1 not in numbers:
             self._parts[id(value)] = dict(enumerate(origins))
         self._displays.add(id(value))
@@ -294,7 +294,7 @@ class Tracker:
 
     def mapping(self, number: int, of_keys: tuple[int, ...], of_values: tuple[int, ...], value: dict[Any, Any]) -> Any:
         """`{key: value}`."""
-        origins = [self._here.origins.get(one, _NONE) if one > 0 else _NONE for one in of_values]
+        origins = [self._here.origins.get(inner, _NONE) if inner > 0 else _NONE for inner in of_values]
         if -1 not in of_keys and len(value) == len(origins):
             self._parts[id(value)] = dict(zip(value, origins, strict=True))
             if not any(of_keys):
@@ -329,18 +329,18 @@ class Tracker:
                 self._blame(error, (origin, iterable))
                 raise
             self._step()
-            found = _made(origin)
+            item_origin = _made(origin)
             last, of_last = self._here.yielded
             if type(iterable) is GeneratorType and last is item:
-                found = of_last or found
+                item_origin = of_last or item_origin
             if mapping is not None and index < len(keys):
-                found = self._part(mapping, keys[index], origin)
+                item_origin = self._part(mapping, keys[index], origin)
                 if type(iterable) is _VIEWS[2]:
-                    self._parts[id(item)] = {0: _made(origin), 1: self._identity(mapping.get(keys[index]), found)}
+                    self._parts[id(item)] = {0: _made(origin), 1: self._identity(mapping.get(keys[index]), item_origin)}
                     self._known[id(item)] = (item, _made(origin))
             elif isinstance(iterable, (list, tuple)) or id(iterable) in self._parts:
-                found = self._part(iterable, index, origin)
-            yield item, self._shaped(item, found, spec)
+                item_origin = self._part(iterable, index, origin)
+            yield item, self._shaped(item, item_origin, spec)
             index += 1
 
     def _shaped(self, item: object, origin: Origin, spec: object) -> object:
@@ -355,8 +355,8 @@ class Tracker:
         return tuple(shaped)
 
     def _identity(self, value: object, otherwise: Origin) -> Origin:
-        known = None if _small(value) else self._known.get(id(value))
-        return known[1] if known is not None else otherwise
+        entry = None if _small(value) else self._known.get(id(value))
+        return entry[1] if entry is not None else otherwise
 
     def begin(self, number: int) -> None:
         """A comprehension begins."""
@@ -377,13 +377,13 @@ class Tracker:
 
     def comprehension(self, number: int, iterables: tuple[int, ...], value: object) -> Any:
         """A comprehension is complete, or a generator is made."""
-        found = self._here.collected.pop(number, [])
-        origin = _merged(*(self._here.origins.get(one, _NONE) for one in iterables))
-        if type(value) is list and len(value) == len(found):
-            self._parts[id(value)] = {index: one for index, (_, one) in enumerate(found)}
+        elements = self._here.collected.pop(number, [])
+        origin = _merged(*(self._here.origins.get(inner, _NONE) for inner in iterables))
+        if type(value) is list and len(value) == len(elements):
+            self._parts[id(value)] = {index: item_origin for index, (_, item_origin) in enumerate(elements)}
         elif type(value) is dict:
-            self._parts[id(value)] = {key: one for key, one in found if _hashable(key)}
-        return self._note_new(number, value, _made(_merged(*(one for _, one in found[:MOST]), origin)))
+            self._parts[id(value)] = {key: item_origin for key, item_origin in elements if _hashable(key)}
+        return self._note_new(number, value, _made(_merged(*(item_origin for _, item_origin in elements[:MOST]), origin)))
 
     # Calls
 
@@ -403,27 +403,27 @@ class Tracker:
         receiver = getattr(func, "__self__", None) if not isinstance(func, type) else None
         of_receiver = self._of(of_func, receiver) if receiver is not None else here.origins.get(of_func, _NONE)
         plain = -1 not in numbers and len(numbers) == len(args)
-        given = tuple(self._of(numbers[i] if plain else 0, arg) for i, arg in enumerate(args))
+        arg_origins = tuple(self._of(numbers[i] if plain else 0, arg) for i, arg in enumerate(args))
         by_name = {name: self._of(dict(keywords).get(name, 0), value) for name, value in named.items()}
-        everything = _merged(*given, *by_name.values())
+        everything = _merged(*arg_origins, *by_name.values())
         code, skipped = _code_of(func)
         if func is print or (receiver is sys.stdout and func.__name__ == "write"):
             self.printed.append(everything or _decided(here.controls))
-        done: dict[object, Origin] = {}
+        results: dict[object, Origin] = {}
         if isinstance(receiver, ThreadPoolExecutor) and plain and args and func.__name__ in ("submit", "map"):
-            args = self._in_threads(func.__name__, args, given, by_name, done)
+            args = self._in_threads(func.__name__, args, arg_origins, by_name, results)
         saved = here.origins, here.controls, here.collected, here.keys
         here.origins, here.controls, here.collected, here.keys = {}, [], {}, {}
         here.yielded = (None, _NONE)
-        made, here.made = here.made, []
+        outer_calls, here.calls = here.calls, []
         here.result = None
-        here.pending = (code, (_NONE,) * skipped + given, by_name, _made(_merged(of_receiver, everything)))
+        here.pending = (code, (_NONE,) * skipped + arg_origins, by_name, _made(_merged(of_receiver, everything)))
         try:
             result = func(*args, **named)
             controls = here.controls
         except BaseException as error:
             own = code is not None and isinstance(error, TypeError) and _is_own_mistake(error)
-            operands = [(of_receiver, receiver), *zip(given, args, strict=True)]
+            operands = [(of_receiver, receiver), *zip(arg_origins, args, strict=True)]
             operands += [(by_name[name], value) for name, value in named.items()]
             operands.sort(key=lambda operand: _badness(operand[1]))
             if any(type(arg) is GeneratorType for arg in args):  # it failed on what it was given last
@@ -432,30 +432,30 @@ class Tracker:
                 operands = [*((origin, None) for origin in reversed(saved[1])), *operands]
             if (failed := answered_by(error)) is not None:
                 if answered_by(receiver) is None:
-                    self._asked_for(failed, given, by_name, args, named)
+                    self._asked_for(failed, arg_origins, by_name, args, named)
                 self._blame(error, (((failed, (), EXACT),), None))
             self._blame(error, *([] if own else operands))
             raise
         finally:
             here.origins, here.controls, here.collected, here.keys = saved
-            calls, here.made = here.made, made
-            here.made += calls
+            calls, here.calls = here.calls, outer_calls
+            here.calls += calls
             here.pending = None
         returned, here.result = here.result, None
         if (answered := answered_by(result)) is not None:
             calls.append(answered)
         for index in calls:
-            self._asked_for(index, given, by_name, args, named)
-        origin = self._result_of(func, receiver, of_receiver, given, by_name, args, named, result, calls)
+            self._asked_for(index, arg_origins, by_name, args, named)
+        origin = self._result_of(func, receiver, of_receiver, arg_origins, by_name, args, named, result, calls)
         if code is not None and not isinstance(func, type):
             if returned is not None and returned[0] is result:
                 origin = returned[1]
             elif type(result) is GeneratorType:
-                self._late.setdefault(code, []).append(((_NONE,) * skipped + given, by_name, _made(everything)))
+                self._late.setdefault(code, []).append(((_NONE,) * skipped + arg_origins, by_name, _made(everything)))
             elif result is None:
                 origin = _decided(controls)
         if isinstance(receiver, ThreadPoolExecutor):
-            self._parts[id(result)] = done  # filled by the threads
+            self._parts[id(result)] = results  # filled by the threads
             return self._note_new(number, result, origin)
         return self._note(number, result, origin)
 
@@ -463,9 +463,9 @@ class Tracker:
         self,
         name: str,
         args: tuple[Any, ...],
-        given: tuple[Origin, ...],
+        arg_origins: tuple[Origin, ...],
         by_name: dict[str, Origin],
-        done: dict[object, Origin],
+        results: dict[object, Origin],
     ) -> tuple[Any, ...]:
         """The arguments of a pool's `submit` or `map`, such that its threads know where theirs come from, and tell
         where each result does."""
@@ -474,31 +474,31 @@ class Tracker:
         def run(place: object, *pairs: tuple[Any, Origin], **named: Any) -> object:
             here = self._here
             origins = [origin for _, origin in pairs]
-            here.origins = dict(enumerate([*origins, *(by_name.get(one, _NONE) for one in named)], 1))
+            here.origins = dict(enumerate([*origins, *(by_name.get(keyword, _NONE) for keyword in named)], 1))
             numbers = tuple(range(1, len(pairs) + 1))
-            keywords = tuple((one, len(pairs) + index) for index, one in enumerate(named, 1))
+            keywords = tuple((keyword, len(pairs) + index) for index, keyword in enumerate(named, 1))
             number = len(pairs) + len(named) + 1
             result = self.call(number, 0, numbers, keywords, func, *(value for value, _ in pairs), **named)
-            done[place] = here.origins.get(number, _NONE)
+            results[place] = here.origins.get(number, _NONE)
             return result
 
         run.__name__ = tasks.name_of(func)  # a task keeps its name, by which its calls find their replies
         if name == "submit":
-            return (run, "result", *zip(args[1:], given[1:], strict=True))
+            return (run, "result", *zip(args[1:], arg_origins[1:], strict=True))
         paired = []
-        for origin, iterable in zip(given[1:], args[1:], strict=True):
-            paired.append([(item, self._identity(item, found)) for item, found in self._pairs(origin, iterable)])
+        for origin, iterable in zip(arg_origins[1:], args[1:], strict=True):
+            paired.append([(item, self._identity(item, item_origin)) for item, item_origin in self._pairs(origin, iterable)])
         return (run, itertools.count(), *paired)
 
     def _pairs(self, origin: Origin, iterable: Any) -> Iterator[tuple[object, Origin]]:
         for index, item in enumerate(iterable):
-            known = isinstance(iterable, (list, tuple))
-            yield item, self._part(iterable, index, origin) if known else _made(origin)
+            is_sequence = isinstance(iterable, (list, tuple))
+            yield item, self._part(iterable, index, origin) if is_sequence else _made(origin)
 
     def _asked_for(
         self,
         index: int,
-        given: tuple[Origin, ...],
+        arg_origins: tuple[Origin, ...],
         by_name: dict[str, Origin],
         args: tuple[Any, ...],
         named: dict[str, Any],
@@ -506,7 +506,7 @@ class Tracker:
         """Note where the arguments of a call come from, unless a call deeper inside has done so."""
         if index in self.arguments:
             return
-        origins: dict[str, Origin] = {str(i): origin for i, origin in enumerate(given)}
+        origins: dict[str, Origin] = {str(i): origin for i, origin in enumerate(arg_origins)}
         origins.update(by_name)
         for name, value in (*((str(i), arg) for i, arg in enumerate(args)), *named.items()):
             if isinstance(value, dict) and name in ("params", "json", "data", "1", "2"):
@@ -520,7 +520,7 @@ class Tracker:
         func: Any,
         receiver: Any,
         of_receiver: Origin,
-        given: tuple[Origin, ...],
+        arg_origins: tuple[Origin, ...],
         by_name: dict[str, Origin],
         args: tuple[Any, ...],
         named: dict[str, Any],
@@ -539,15 +539,15 @@ class Tracker:
             if name == "json":
                 self._know_tree(result, index, ())
             return ((index, (), EXACT if name == "json" else MADE),)
-        if func is _LOADS and given and len(given[0]) == 1:
-            self._know_tree(result, given[0][0][0], given[0][0][1])
-            return ((given[0][0][0], given[0][0][1], EXACT),)
+        if func is _LOADS and arg_origins and len(arg_origins[0]) == 1:
+            self._know_tree(result, arg_origins[0][0][0], arg_origins[0][0][1])
+            return ((arg_origins[0][0][0], arg_origins[0][0][1], EXACT),)
         if func is print:
             return _NONE
         if isinstance(receiver, dict) and name in ("get", "pop", "setdefault") and args:
-            found = self._part(receiver, args[0], of_receiver)
+            item_origin = self._part(receiver, args[0], of_receiver)
             absent = len(args) > 1 and args[0] not in receiver
-            return _merged(given[1], _weak(found)) if absent else found
+            return _merged(arg_origins[1], _weak(item_origin)) if absent else item_origin
         if type(result) in _VIEWS:
             return of_receiver
         if func is next and args and type(args[0]) is GeneratorType and here.yielded[0] is result:
@@ -559,47 +559,47 @@ class Tracker:
         if isinstance(receiver, list) and name == "pop":
             return _made(of_receiver)
         if (name in _CHANGES and isinstance(receiver, (list, dict, set))) or name == "appendleft":
-            self._changed(receiver, of_receiver, name, given, args)
+            self._changed(receiver, of_receiver, name, arg_origins, args)
             return _NONE
         if isinstance(func, type):
-            self._fields(func, result, given, by_name)
-        return _made(_merged(of_receiver, *given, *by_name.values()))
+            self._fields(func, result, arg_origins, by_name)
+        return _made(_merged(of_receiver, *arg_origins, *by_name.values()))
 
     def _changed(
-        self, receiver: Any, of_receiver: Origin, name: str, given: tuple[Origin, ...], args: tuple[Any, ...]
+        self, receiver: Any, of_receiver: Origin, name: str, arg_origins: tuple[Origin, ...], args: tuple[Any, ...]
     ) -> None:
         """A container got something more."""
-        if name == "append" and type(receiver) is list and given:
-            self._parts.setdefault(id(receiver), {})[len(receiver) - 1] = given[0]
+        if name == "append" and type(receiver) is list and arg_origins:
+            self._parts.setdefault(id(receiver), {})[len(receiver) - 1] = arg_origins[0]
         self._displays.discard(id(receiver))
-        self._known[id(receiver)] = (receiver, _merged(_made(of_receiver), *(_made(one) for one in given)))
+        self._known[id(receiver)] = (receiver, _merged(_made(of_receiver), *(_made(origin) for origin in arg_origins)))
 
-    def _fields(self, kind: type, made: object, given: tuple[Origin, ...], by_name: dict[str, Origin]) -> None:
+    def _fields(self, kind: type, instance: object, arg_origins: tuple[Origin, ...], by_name: dict[str, Origin]) -> None:
         """What a dataclass or a named tuple was made from lies in its fields."""
         fields = getattr(kind, "__dataclass_fields__", None) or getattr(kind, "_fields", None)
         if not fields or (guards.is_own_class(kind) is False and not hasattr(kind, "_fields")):
             return
-        places = {**dict(zip(fields, given, strict=False)), **by_name}
-        parts = self._parts.setdefault(id(made), {})
+        places = {**dict(zip(fields, arg_origins, strict=False)), **by_name}
+        parts = self._parts.setdefault(id(instance), {})
         parts.update({f".{name}": origin for name, origin in places.items()})
         if hasattr(kind, "_fields"):
             parts.update({index: places.get(name, _NONE) for index, name in enumerate(fields)})
-        self._known.setdefault(id(made), (made, _made(_merged(*places.values()))))
+        self._known.setdefault(id(instance), (instance, _made(_merged(*places.values()))))
 
-    def entered(self, positional: tuple[str, ...], wanted: tuple[str, ...]) -> tuple[Origin, ...]:
+    def entered(self, positional: tuple[str, ...], parameters: tuple[str, ...]) -> tuple[Origin, ...]:
         """The origins of a function's arguments, at its beginning."""
         code = sys._getframe(1).f_code
         pending, self._here.pending = self._here.pending, None
         if pending is not None and pending[0] is code:
-            given, by_name, everything = pending[1:]
+            arg_origins, by_name, everything = pending[1:]
         elif self._late.get(code):
-            given, by_name, everything = self._late[code].pop(0)
+            arg_origins, by_name, everything = self._late[code].pop(0)
         else:  # called by another function: of its arguments, or of what they hold
             rest = pending[3] if pending is not None else _NONE
-            return tuple(rest for _ in wanted)
-        places = dict(zip(positional, given, strict=False))
+            return tuple(rest for _ in parameters)
+        places = dict(zip(positional, arg_origins, strict=False))
         return tuple(
-            places.get(name, by_name.get(name, everything if name not in positional else _NONE)) for name in wanted
+            places.get(name, by_name.get(name, everything if name not in positional else _NONE)) for name in parameters
         )
 
     def returned(self, inner: int, value: object) -> Any:
@@ -662,8 +662,8 @@ class Tracker:
         of_keys = self._of(of_key, key)
         if of_keys:
             self._displays.discard(id(container))
-        known = self._known.get(id(container), (container, _NONE))[1]
-        self._known[id(container)] = (container, _merged(known, _made(origin), _made(of_keys)))
+        old_origin = self._known.get(id(container), (container, _NONE))[1]
+        self._known[id(container)] = (container, _merged(old_origin, _made(origin), _made(of_keys)))
 
     def change_item(
         self, name: str, of_container: int, of_key: int, of_value: int, container: Any, key: Any, value: Any
@@ -702,10 +702,10 @@ class Tracker:
     def weakened(self, number: int, old: Callable[[], Origin]) -> Origin:
         """The shadow of a variable that may be set where this expression decides."""
         try:
-            known = old()
+            old_origin = old()
         except NameError:
-            known = _NONE
-        return _merged(known, _weak(self._here.origins.get(number, _NONE)))
+            old_origin = _NONE
+        return _merged(old_origin, _weak(self._here.origins.get(number, _NONE)))
 
     def weaken(self, number: int, held: Callable[[], object]) -> None:
         """The same for an object that may be changed there."""
@@ -714,15 +714,15 @@ class Tracker:
         except NameError:
             return
         if not _small(value):
-            known = self._known.get(id(value), (value, _NONE))[1]
-            self._known[id(value)] = (value, _merged(known, _weak(self._here.origins.get(number, _NONE))))
+            old_origin = self._known.get(id(value), (value, _NONE))[1]
+            self._known[id(value)] = (value, _merged(old_origin, _weak(self._here.origins.get(number, _NONE))))
             if type(value) in (list, dict, set):
                 self._displays.discard(id(value))
 
     def handled(self) -> None:
         """An exception is being handled: what follows was decided by what it rests on."""
-        found = self._faults.get(id(sys.exc_info()[1]))
-        self._here.controls.append(_merged(*found[1]) if found is not None else _NONE)
+        fault = self._faults.get(id(sys.exc_info()[1]))
+        self._here.controls.append(_merged(*fault[1]) if fault is not None else _NONE)
 
     def raising(self, number: int, error: Any) -> Any:
         """`raise error`: it rests on what decided that it is raised, then on what it says."""
@@ -754,13 +754,13 @@ def _hashable(key: object) -> bool:
 
 
 def _merged(*origins: Origin) -> Origin:
-    found: dict[tuple[int, tuple[object, ...]], Source] = {}
+    by_place: dict[tuple[int, tuple[object, ...]], Source] = {}
     for origin in origins:
         for source in origin:
             place = source[:2]
-            if place not in found or found[place][2] < source[2]:
-                found.setdefault(place, source)
-    return tuple(found.values())[:MOST]
+            if place not in by_place or by_place[place][2] < source[2]:
+                by_place.setdefault(place, source)
+    return tuple(by_place.values())[:MOST]
 
 
 def _made(origin: Origin) -> Origin:
@@ -777,13 +777,13 @@ def _decided(controls: list[Origin]) -> Origin:
 
 def _ranked(origins: list[Origin]) -> list[Source]:
     """All sources: those of the first operand first, in it what decided last."""
-    found: dict[tuple[int, tuple[object, ...]], Source] = {}
+    by_place: dict[tuple[int, tuple[object, ...]], Source] = {}
     for weak in (False, True):
         for origin in origins:
             for source in origin:
                 if (source[2] == DECIDED) is weak:
-                    found.setdefault(source[:2], source)
-    return list(found.values())
+                    by_place.setdefault(source[:2], source)
+    return list(by_place.values())
 
 
 def _badness(value: object) -> int:
@@ -802,9 +802,9 @@ def _code_of(func: Any) -> tuple[object, int]:
     if type(func) is MethodType and type(func.__func__) is FunctionType and func.__func__.__module__ == guards.OWN:
         return func.__func__.__code__, 1
     if isinstance(func, type) and func.__module__ == guards.OWN:
-        made = getattr(func, "__init__", None)
-        if type(made) is FunctionType and made.__module__ == guards.OWN:
-            return made.__code__, 1
+        init = getattr(func, "__init__", None)
+        if type(init) is FunctionType and init.__module__ == guards.OWN:
+            return init.__code__, 1
     return None, 0
 
 
@@ -818,4 +818,4 @@ def _mapping(iterable: object) -> dict[Any, Any] | None:
     """The dict whose values or items these are."""
     if type(iterable) not in _VIEWS[1:]:
         return None
-    return next((one for one in gc.get_referents(iterable) if isinstance(one, dict)), None)
+    return next((referent for referent in gc.get_referents(iterable) if isinstance(referent, dict)), None)

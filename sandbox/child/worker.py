@@ -229,36 +229,36 @@ def main(descriptor: int, walls: Walls) -> NoReturn:
     # What a program will need is touched here, or copying it from the zygote's memory would cost the program time.
     guards.program_builtins(modules.Library({}, None).importer, {}, {})
     try:
-        kind, settings, code = channel.receive(descriptor)
+        kind, head, code = channel.receive(descriptor)
         if kind == channel.START:
-            given = _Settings(settings)
-            serve(Door(descriptor, given.output, given.request, status), given, code, layers)
+            settings = _Settings(head)
+            serve(Door(descriptor, settings.output, settings.request, status), settings, code, layers)
     except EOFError:
         pass
     os._exit(0)
 
 
-def serve(door: Door, given: _Settings, code: bytes, layers: Report) -> None:
+def serve(door: Door, settings: _Settings, code: bytes, layers: Report) -> None:
     """Run one program. Never returns: the process ends with it. `layers` are the walls that are up already."""
     sys.stdout = Stream("stdout", lambda text: door.write(channel.STDOUT, text), door.pending[channel.STDOUT])
     sys.stderr = Stream("stderr", lambda text: door.write(channel.STDERR, text), door.pending[channel.STDERR])
     sys.stdin = Empty()
-    random.seed(given.chance)  # or all that were forked from one process would draw the same
-    if given.tracked:
+    random.seed(settings.chance)  # or all that were forked from one process would draw the same
+    if settings.tracked:
         time.sleep = lambda seconds: None  # the replies are there already
         sys.setrecursionlimit(4 * sys.getrecursionlimit())  # a call of the program takes several of the tracker's
-    dial = clock.Clock(given.now, given.seed) if given.now is not None else None
+    dial = clock.Clock(settings.now, settings.seed) if settings.now is not None else None
     library = modules.Library(_web(door), dial)
     namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": None}
     guards.forget()
-    tracker = Tracker(lambda: door.leave({"limit": "cpu"})) if given.tracked else None
-    functions = {name: _tool(tool, door, tracker) for name, tool in given.tools.items()}
+    tracker = Tracker(lambda: door.leave({"limit": "cpu"})) if settings.tracked else None
+    functions = {name: _tool(tool, door, tracker) for name, tool in settings.tools.items()}
     ours: dict[str, object] = {**functions, "ToolError": ToolError}
     if tracker is not None:
         ours[TRACKER] = tracker
     namespace["__builtins__"] = guards.program_builtins(library.importer, namespace, ours)
-    _watch_time(door, given.deadline)
-    door.send(channel.READY, {"layers": [*layers, *confine(given.cpu, given.memory)]})
+    _watch_time(door, settings.deadline)
+    door.send(channel.READY, {"layers": [*layers, *confine(settings.cpu, settings.memory)]})
     door.leave(_run(marshal.loads(code), namespace, tracker))
 
 
@@ -298,7 +298,7 @@ def _run(code: CodeType, namespace: dict[str, Any], tracker: Tracker | None) -> 
 
 
 def _executed(
-    code: CodeType, namespace: dict[str, Any], told: Callable[[BaseException], None] = lambda error: None
+    code: CodeType, namespace: dict[str, Any], report: Callable[[BaseException], None] = lambda error: None
 ) -> dict[str, Any]:
     try:
         try:
@@ -309,12 +309,12 @@ def _executed(
             sys.stdout.flush()
             sys.stderr.flush()
     except SystemExit as error:
-        told(error)
+        report(error)
         return _exited(error)
     except MemoryError as error:
         return {"limit": "memory", **_failure(error)}
     except BaseException as error:
-        told(error)
+        report(error)
         return {"error": _failure(error)}
     return {}
 

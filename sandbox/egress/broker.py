@@ -195,11 +195,11 @@ class Broker:
             self._transport.cancel()
         with self._settled:
             self._settled.wait_for(lambda: not self._open, PATIENCE)
-            left = list(self._open.values())
-        if left:  # their threads hang where nothing can be cancelled, as in the resolution of a host's name
+            unfinished = list(self._open.values())
+        if unfinished:  # their threads hang where nothing can be cancelled, as in the resolution of a host's name
             from sandbox.egress.transport import OVER
 
-            for begun in left:
+            for begun in unfinished:
                 self._finish(begun, error=OVER)
 
     def close(self) -> None:
@@ -235,22 +235,22 @@ class Broker:
     ) -> Reply:
         """Like `call`, with all that is known of the reply; a ToolError is its `problem`. Raises: Exceeded."""
         begun = self._begin("function", line, tool, task)
-        known = self._tools.get(tool)
+        operation = self._tools.get(tool)
         try:
-            if known is None:
+            if operation is None:
                 raise ToolError(f"there is no tool {tool}", tool=tool)
-            begun.method, begun.url = known.method, f"{self._reach.base_of(known)}{known.path}"
+            begun.method, begun.url = operation.method, f"{self._reach.base_of(operation)}{operation.path}"
             if any(len(name) > NAME_LIMIT for name in kwargs or ()) or len(kwargs or ()) > ARGUMENTS_LIMIT:
                 text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
                 raise ToolError(f"{tool}() {text}", tool=tool)
-            given = {**self._conduct.given(known), **(kwargs or {})}
-            bound = bind(known, args, given, self._protocol.definitions if self._protocol else {})
+            arguments = {**self._conduct.given(operation), **(kwargs or {})}
+            bound = bind(operation, args, arguments, self._protocol.definitions if self._protocol else {})
             if len(bound.path) > URL_LIMIT:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
-            if climbs(bound.path) and not climbs(known.path):
+            if climbs(bound.path) and not climbs(operation.path):
                 raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
-            plan = self._unmoved(known, _plan(bound))
-            if _overrides(known, plan):
+            plan = self._unmoved(operation, _plan(bound))
+            if _overrides(operation, plan):
                 raise ToolError(f"{tool}() must not give a _method, which may change the method", tool=tool)
         except (ToolError, ValueError, TypeError, RecursionError) as error:  # the last three: values no schema foresees
             begun.arguments = {**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})}
@@ -258,7 +258,7 @@ class Broker:
             record = self._finish(begun, error=problem)
             return Reply(record, begun.url, problem=problem, failure="InvalidURL")
         begun.arguments = bound.arguments
-        place = Place(known, self._reach.base_of(known), self._reach.base_of(known), bound.path, {})
+        place = Place(operation, self._reach.base_of(operation), self._reach.base_of(operation), bound.path, {})
         begun.url = _url(place.base + plan.path, plan.query)
         return self._conduct.make(begun, place, plan, retry=True)
 
@@ -290,16 +290,16 @@ class Broker:
         begun = self._begin("requests", line, None, task)
         method = method.upper()
         begun.method, begun.url = method, url
-        given = _defaults(headers or {}, {"Content-Type": "application/json"} if json_body is not None else {})
-        kind = next((value for name, value in given.items() if _plain_name(name) == "content-type"), "")
+        own_headers = _defaults(headers or {}, {"Content-Type": "application/json"} if json_body is not None else {})
+        kind = next((value for name, value in own_headers.items() if _plain_name(name) == "content-type"), "")
         data = self._without_method(data, kind)
         try:
-            _check_request(method, url, params, {**given, **(cookies or {})})
+            _check_request(method, url, params, {**own_headers, **(cookies or {})})
             prepared = requests.Request(
                 method,
                 url,
                 params=[(name, value) for name, value in params],
-                headers=given,
+                headers=own_headers,
                 cookies=dict(cookies or {}),
                 data=json_body if json_body is not None else _content(data),
                 auth=auth,
@@ -307,13 +307,13 @@ class Broker:
             check_length(str(prepared.url))
             place = self._reach.locate(method, str(prepared.url))
             body = prepared.body.encode() if isinstance(prepared.body, str) else prepared.body
-            kept = {name: str(value) for name, value in prepared.headers.items() if self._passes(name)}
-            own_cookies = next((value for name, value in given.items() if _plain_name(name) == "cookie"), None)
+            passed_headers = {name: str(value) for name, value in prepared.headers.items() if self._passes(name)}
+            own_cookies = next((value for name, value in own_headers.items() if _plain_name(name) == "cookie"), None)
             plan = Plan(
                 method=method,
                 path=place.path,
                 query=self._passing(place.tool, urlsplit(str(prepared.url)).query),
-                headers=kept,
+                headers=passed_headers,
                 cookies=dict(cookies or {}) if own_cookies is None else _cookies(own_cookies),
                 body=body,
                 timeout=timeout,
@@ -328,17 +328,17 @@ class Broker:
             return Reply(record, record.url, failure=kind, problem=cut(message))
         begun.tool, begun.arguments = place.tool.name if place.tool else None, _arguments(place, plan)
         begun.url = str(prepared.url)
-        return self._conduct.make(begun, place, plan, retry=False, shown=begun.url)
+        return self._conduct.make(begun, place, plan, retry=False, display_url=begun.url)
 
     def _passes(self, header: str) -> bool:
         """Whether a header of the program is sent on as it is."""
         name = _plain_name(header)
-        shown = cut(header.strip(), 100)
+        shortened = cut(header.strip(), 100)
         instead = _INSTEAD_OF_CHECKED.fullmatch(name) is not None
         if instead:
-            self._warn(f"the program's own header {shown} was not sent: it may change the method or path")
+            self._warn(f"the program's own header {shortened} was not sent: it may change the method or path")
         elif re.fullmatch("[a-z0-9-]+", name) is None:
-            self._warn(f"the program's own header {shown!r} was not sent: a name has letters, digits, - and _ alone")
+            self._warn(f"the program's own header {shortened!r} was not sent: a name has letters, digits, - and _ alone")
             return False
         return name not in _NOT_THE_PROGRAMS and not instead and name != "cookie"
 
@@ -368,16 +368,16 @@ class Broker:
         if not overridden:
             return data
         self._warn("the program's own form field _method was not sent: it may change the method")
-        kept = [(name, value) for name, value in pairs if not _METHOD.fullmatch(name)]
-        return urlencode(kept, encoding="latin-1").encode() if isinstance(data, bytes) else kept
+        allowed = [(name, value) for name, value in pairs if not _METHOD.fullmatch(name)]
+        return urlencode(allowed, encoding="latin-1").encode() if isinstance(data, bytes) else allowed
 
     def _passing(self, tool: Tool | None, query: str) -> _Query:
         """The query of a program, without what may change the method that was checked."""
-        found = parse_qsl(query, keep_blank_values=True)
+        pairs = parse_qsl(query, keep_blank_values=True)
         if _documents_method(tool) or not _names_method(query):
-            return _Query(found, query)
+            return _Query(pairs, query)
         self._warn("the program's own query parameter _method was not sent: it may change the method")
-        return _Query([(name, value) for name, value in found if not _METHOD.fullmatch(name)])
+        return _Query([(name, value) for name, value in pairs if not _METHOD.fullmatch(name)])
 
     # One call, step by step
 
@@ -396,14 +396,14 @@ class Broker:
             raise Exceeded("calls", text)
         return begun
 
-    def _perform(self, begun: Begun, place: Place, plan: Plan, *, retry: bool, shown: str | None = None) -> Reply:
+    def _perform(self, begun: Begun, place: Place, plan: Plan, *, retry: bool, display_url: str | None = None) -> Reply:
         """Sign, send, perhaps again, clean and record. Raises: Exceeded."""
         import requests
 
         from sandbox.egress.transport import NoAnswerError, TooLargeError
 
         begun.url = _url(place.base + plan.path, plan.query)
-        visible = self._redacted(shown or begun.url)
+        visible = self._redacted(display_url or begun.url)
         sent = {name: self._redacted(value) for name, value in plan.headers.items()}
         try:
             self._moves(plan)
@@ -418,7 +418,7 @@ class Broker:
                 answer.body.close()
             answer, stopped, history = self._redirected(place, plan, request, answer)
         except NoAnswerError as error:
-            begun.left = error.left
+            begun.may_have_left = error.may_have_left
             message = one_line(self._redacted(str(error)))
             record = self._finish(begun, error=message)
             problem = self._redacted(f"{place.called}: no reply from {plan.method} {plan.path} — {message}")
@@ -470,10 +470,10 @@ class Broker:
         answer.body.close()
         form, parsed, problem = reading(place.tool, answer.headers, body, answer.encoding)
         if answer.status >= 300:
-            said = stopped or service_message(parsed)
-            quoted = one_line(said).replace('"', "'") if said else ""
+            reason = stopped or service_message(parsed)
+            quoted = one_line(reason).replace('"', "'") if reason else ""
             problem = one_line(f"{answer.status} {answer.reason}".strip())
-            problem += f" — {said}" if stopped else f' — the service said "{quoted}"' if quoted else ""
+            problem += f" — {reason}" if stopped else f' — the service said "{quoted}"' if quoted else ""
         if problem is not None:
             problem = self._redacted(f"{place.called}: {problem} ({plan.method} {plan.path})")
         wait = retry_after(answer.headers) if answer.status in _BUSY else None
@@ -563,11 +563,11 @@ class Broker:
     def give_up(self, error: BaseException) -> None:
         """End the call of this thread that came to an end nobody foresaw, so that it has its record."""
         with self._lock:
-            begun = [one for one in self._open.values() if one.thread == threading.get_ident()]
-        for one in begun:
-            one.arguments = {}
+            calls = [call for call in self._open.values() if call.thread == threading.get_ident()]
+        for call in calls:
+            call.arguments = {}
             with contextlib.suppress(Exception):  # of whoever is told of calls: `broken` has it
-                self._finish(one, error=cut(self._redacted(f"{type(error).__name__}: {error}")))
+                self._finish(call, error=cut(self._redacted(f"{type(error).__name__}: {error}")))
 
     def _shown(self, arguments: dict[str, object]) -> dict[str, object]:
         """Arguments as the record keeps them: such as are large are cut."""
@@ -585,9 +585,9 @@ class Broker:
         if self._over.is_set():
             raise NoAnswerError("ConnectionError", OVER)
         seconds = min(self._limits.request_timeout, plan.timeout or self._limits.request_timeout)
-        left = self._deadline + self.gate.waited - time.monotonic() if self._deadline is not None else seconds
+        remaining = self._deadline + self.gate.waited - time.monotonic() if self._deadline is not None else seconds
         try:
-            answer = self._transport.send(request, seconds=max(0.0, min(seconds, left)), limit=self._limits.response)
+            answer = self._transport.send(request, seconds=max(0.0, min(seconds, remaining)), limit=self._limits.response)
             try:
                 self._count(answer.heading + answer.body.size)
             except Exceeded:
@@ -595,7 +595,7 @@ class Broker:
                 raise
             return answer
         except NoAnswerError as error:
-            if left < seconds and error.kind == "ReadTimeout":
+            if remaining < seconds and error.kind == "ReadTimeout":
                 raise Exceeded("wall", f"no reply from {plan.method} {plan.path} before the end of the run") from None
             raise
 
@@ -626,23 +626,23 @@ class Broker:
         """
         hops: list[_Hop] = []
         while True:
-            target = header(answer.headers, "location")
-            if not 300 <= answer.status < 400 or target is None:
+            location = header(answer.headers, "location")
+            if not 300 <= answer.status < 400 or location is None:
                 return answer, None, tuple(hops)
             if plan.method not in _READS or not plan.redirects:
                 return answer, "redirects of this call are not followed", tuple(hops)
             if len(hops) == MAX_REDIRECTS:
                 return answer, TOO_MANY, tuple(hops)
-            url = _joined(str(request.url), target)
-            there = self._reach.redirected(place, plan.method, url)
-            if there is None:
+            url = _joined(str(request.url), location)
+            next_target = self._reach.redirected(place, plan.method, url)
+            if next_target is None:
                 return answer, f"it redirects to {url}, which is no operation of this API", tuple(hops)
-            query = self._passing(there.tool, urlsplit(url).query)
+            query = self._passing(next_target.tool, urlsplit(url).query)
             cookies = {**plan.cookies, **answer.cookies}
-            place, plan = there, replace(plan, path=there.path, query=query, cookies=cookies, body=None)
+            place, plan = next_target, replace(plan, path=next_target.path, query=query, cookies=cookies, body=None)
             request = self._signed(place, plan)
-            shown = self._redacted(_url(place.server + place.path, query))
-            hops.append(_Hop(answer.status, shown, self._cleaned(answer).cookies))
+            next_url = self._redacted(_url(place.server + place.path, query))
+            hops.append(_Hop(answer.status, next_url, self._cleaned(answer).cookies))
             answer.body.close()
             answer = self._send(request, plan)
 
@@ -688,15 +688,15 @@ class Broker:
         if tool is None:
             return list(self._credentials) if self._protocol is None else []
         named = {credential.scheme: credential for credential in self._credentials if credential.scheme}
-        ways = [way for way in tool.security if named.keys() >= set(way)]
-        wanted = set(max(ways, key=bool)) if ways else {scheme for way in tool.security for scheme in way}
+        alternatives = [alternative for alternative in tool.security if named.keys() >= set(alternative)]
+        schemes = set(max(alternatives, key=bool)) if alternatives else {scheme for alternative in tool.security for scheme in alternative}
         if not self._signing:
-            wanted = set(named)
-        return [c for c in self._credentials if c.scheme is None or c.scheme in wanted]
+            schemes = set(named)
+        return [c for c in self._credentials if c.scheme is None or c.scheme in schemes]
 
-    def _overruled(self, what: str, differs: bool) -> None:
+    def _overruled(self, part: str, differs: bool) -> None:
         if differs:
-            self._warn(f"the program's own {what} was replaced by the configured credential")
+            self._warn(f"the program's own {part} was replaced by the configured credential")
 
     def _warn(self, text: str) -> None:
         if text not in self._warnings and len(self._warnings) < WARNINGS_LIMIT:
@@ -722,7 +722,7 @@ class Begun:
     at: float = field(default_factory=time.monotonic)
     entry: Entry | None = None
     token: str | None = None
-    left: bool = False
+    may_have_left: bool = False
     """Whether a request without a reply may have reached the service."""
     thread: int = field(default_factory=threading.get_ident)
 
@@ -759,8 +759,8 @@ class Plan:
 
 def _defaults(headers: Mapping[str, str], defaults: Mapping[str, str]) -> dict[str, str]:
     """The headers, after those defaults whose names (whatever their case) are not among them."""
-    given = {name.lower() for name in headers}
-    return {**{name: value for name, value in defaults.items() if name.lower() not in given}, **headers}
+    own_names = {name.lower() for name in headers}
+    return {**{name: value for name, value in defaults.items() if name.lower() not in own_names}, **headers}
 
 
 def _check_request(method: str, url: str, params: Sequence[Sequence[str]], headers: Mapping[str, str]) -> None:
@@ -791,8 +791,8 @@ def _arguments(place: Place, plan: Plan) -> dict[str, object]:
         names = {(p.location, p.name): p.argument for p in place.tool.arguments}
     arguments: dict[str, object] = dict(place.arguments)
 
-    def add(where: str, given: Mapping[str, object]) -> None:
-        for name, value in given.items():
+    def add(where: str, values: Mapping[str, object]) -> None:
+        for name, value in values.items():
             argument = names.get((where, name), name)
             arguments[f"{where} {name}" if argument in arguments else argument] = value
 
@@ -814,10 +814,10 @@ def _arguments(place: Place, plan: Plan) -> dict[str, object]:
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
     """Pairs by name; of a name that comes more than once, all values."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in pairs:
-        found[name] = [*_listed(found[name]), value] if name in found else value
-    return found
+        values[name] = [*_listed(values[name]), value] if name in values else value
+    return values
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -73,33 +73,33 @@ class Conduct:
         key = idempotency_header(tool) if self._journal is not None else None
         return {key.argument: _UNSET} if key is not None and key.required else {}
 
-    def make(self, begun: Begun, place: Place, plan: Plan, *, retry: bool, shown: str | None = None) -> Reply:
+    def make(self, begun: Begun, place: Place, plan: Plan, *, retry: bool, display_url: str | None = None) -> Reply:
         """Replay a call, refuse it, rehearse it or perform it. Raises: Exceeded."""
         write = plan.method not in SAFE
         if write and self.gate.writes == "simulate":
             return self._rehearsed(begun, place, plan, retry)
         if self._journal is not None:
-            return self._journaled(self._journal, begun, place, plan, retry, shown)
+            return self._journaled(self._journal, begun, place, plan, retry, display_url)
         if write and (why := self.gate.refusal(self._question(self._asked(begun), plan))) is not None:
             return self._stopped(begun, place, why, refused=True)
-        return self._broker._perform(begun, place, plan, retry=retry, shown=shown)
+        return self._broker._perform(begun, place, plan, retry=retry, display_url=display_url)
 
     def _journaled(
-        self, journal: Attempt, begun: Begun, place: Place, plan: Plan, retry: bool, shown: str | None
+        self, journal: Attempt, begun: Begun, place: Place, plan: Plan, retry: bool, display_url: str | None
     ) -> Reply:
         """Make a call unless the journal has its reply. Raises: Exceeded."""
         write = plan.method not in SAFE
-        asked = self._asked(begun)
-        entry, found = journal.begin(self._key(place, plan), begun.task, asked)
-        if found == "replay":
+        unsent = self._asked(begun)
+        entry, lookup = journal.begin(self._key(place, plan), begun.task, unsent)
+        if lookup == "replay":
             return self._replayed(journal, entry, begun, place)
-        if found == "open" and entry.token is None:
+        if lookup == "open" and entry.token is None:
             begun.entry = entry
             settled = self._settled_by_read(journal, begun, place, plan)
             if settled is not None:
                 return settled
-            entry = journal.again(entry, asked)
-        if write and (why := self.gate.refusal(self._question(asked, plan))) is not None:
+            entry = journal.again(entry, unsent)
+        if write and (why := self.gate.refusal(self._question(unsent, plan))) is not None:
             if entry.state == "planned":
                 journal.drop(entry)
             return self._stopped(begun, place, why, refused=True)
@@ -107,11 +107,11 @@ class Conduct:
         again = entry.token is not None
         plan = self._keyed(journal, begun, place, plan)
         try:
-            reply = self._broker._perform(begun, place, plan, retry=retry, shown=shown)
+            reply = self._broker._perform(begun, place, plan, retry=retry, display_url=display_url)
         except BaseException:
             journal.finish(entry, "unknown" if write and entry.state == "sent" else "failed")
             raise
-        state = _state(write, reply, begun.left)
+        state = _state(write, reply, begun.may_have_left)
         if again and reply.record.status == 409:
             state = "unknown"  # the service is still busy with the first one
         if state == "unknown":
@@ -146,15 +146,15 @@ class Conduct:
         own = next((value for name, value in plan.headers.items() if name.lower() == parameter.name.lower()), _UNSET)
         begun.token = begun.entry.token or (own if own != _UNSET else journal.token(begun.entry))
         begun.arguments = {**begun.arguments, parameter.argument: begun.token}
-        others = {name: value for name, value in plan.headers.items() if name.lower() != parameter.name.lower()}
-        return replace(plan, headers={**others, parameter.name: begun.token})
+        other_headers = {name: value for name, value in plan.headers.items() if name.lower() != parameter.name.lower()}
+        return replace(plan, headers={**other_headers, parameter.name: begun.token})
 
     def _asked(self, begun: Begun) -> CallRecord:
         """A call as it is known before it is made."""
-        given = begun.arguments
-        if nested(given) or size_of(given) > KEPT:
-            given = cut_arguments(given)
-        arguments = self._clean(given)
+        raw_arguments = begun.arguments
+        if nested(raw_arguments) or size_of(raw_arguments) > KEPT:
+            raw_arguments = cut_arguments(raw_arguments)
+        arguments = self._clean(raw_arguments)
         return CallRecord(
             begun.index,
             begun.tool,
@@ -168,15 +168,15 @@ class Conduct:
             begun.style,
         )
 
-    def _question(self, asked: CallRecord, plan: Plan) -> CallRecord:
+    def _question(self, unsent: CallRecord, plan: Plan) -> CallRecord:
         """A call as somebody is asked about it: with what a program puts beside its arguments, too."""
-        if asked.style != "requests":
-            return asked
+        if unsent.style != "requests":
+            return unsent
         kind = header(plan.headers, "content-type") or ""
         hidden = _USUAL | ({"content-type"} if kind.partition(";")[0].strip().lower() in _READABLE else set())
         beside = {f"header {name}": text for name, text in plan.headers.items() if name.lower() not in hidden}
         beside |= {f"cookie {name}": text for name, text in plan.cookies.items()}
-        return replace(asked, arguments={**asked.arguments, **self._clean(cut_arguments(beside))})
+        return replace(unsent, arguments={**unsent.arguments, **self._clean(cut_arguments(beside))})
 
     def _clean(self, value: Any) -> Any:
         """Data without a secret in it."""
@@ -206,19 +206,19 @@ class Conduct:
         assert begun.entry is not None
         tool = reader(self._protocol, place.tool)
         if tool is not None:
-            seen = place._replace(tool=tool)
+            read_target = place._replace(tool=tool)
             read = replace(plan, method="GET", query=(), headers={"Accept": "application/json"}, body=None)
             with contextlib.suppress(NoAnswerError, TooLargeError), self._finishing(begun):
                 begun.attempts += 1
-                answer = self._broker._send(self._broker._signed(seen, read), read)
+                answer = self._broker._send(self._broker._signed(read_target, read), read)
                 answer = self._broker._cleaned(answer)
                 body = keep(self._broker._clean_parts(answer))
                 answer.body.close()
                 form, parsed, _ = reading(tool, answer.headers, body, answer.encoding)
-                found = verdict(plan.method, plan.body, answer.status, parsed)
-                if found == "not done":
+                outcome = verdict(plan.method, plan.body, answer.status, parsed)
+                if outcome == "not done":
                     return None
-                if found == "done":
+                if outcome == "done":
                     gone = plan.method == "DELETE"
                     record = self._broker._finish(
                         begun, status=204 if gone else 200, body=None if gone else parsed, replayed=True
@@ -269,13 +269,13 @@ class Conduct:
                 )
                 self._closing.callback(rehearsal.close)
                 self._rehearsal = rehearsal
-        shown = begun.url
-        there = self._rehearsal._reach.base_of(place.tool)
+        visible_url = begun.url
+        base_url = self._rehearsal._reach.base_of(place.tool)
         inner = self._rehearsal._begin(begun.style, begun.line, begun.tool, ())
         inner.method, inner.arguments = begun.method, begun.arguments
         with self._finishing(begun):
-            reply = self._rehearsal._perform(inner, place._replace(base=there), plan, retry=retry)
-        begun.url, begun.attempts = shown, 0
+            reply = self._rehearsal._perform(inner, place._replace(base=base_url), plan, retry=retry)
+        begun.url, begun.attempts = visible_url, 0
         record = self._broker._finish(
             begun,
             status=reply.record.status,
@@ -286,11 +286,11 @@ class Conduct:
         return replace(reply, record=record, url=record.url)
 
 
-def _state(write: bool, reply: Reply, left: bool) -> State:
+def _state(write: bool, reply: Reply, may_have_left: bool) -> State:
     """What became of a call that was sent."""
     status = reply.record.status
     if status is None:
-        return "unknown" if write and left else "failed"
+        return "unknown" if write and may_have_left else "failed"
     if 200 <= status < 300:
         return "confirmed"
     # A service that names a client's mistake, or sends the client elsewhere with the same request, has done nothing.

@@ -37,9 +37,9 @@ class _Watch:
             with self._changed:
                 while self._due and not self._due[0][2]:
                     heapq.heappop(self._due)
-                left = self._due[0][0] - time.monotonic() if self._due else None
-                if left is None or left > 0:
-                    self._changed.wait(left)
+                remaining = self._due[0][0] - time.monotonic() if self._due else None
+                if remaining is None or remaining > 0:
+                    self._changed.wait(remaining)
                     continue
                 late = heapq.heappop(self._due)[2]
             for call in late:

@@ -45,14 +45,14 @@ class Addresses:
             return (name,)
         with self._lock:
             if name not in self._pinned:
-                found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
-                self._pinned[name] = tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+                infos = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+                self._pinned[name] = tuple(dict.fromkeys(str(entry[4][0]) for entry in infos))
         addresses = self._pinned[name]
         if (name, port) in self._trusted:
             return addresses
         local = name == "localhost" or name.endswith(".localhost")
-        known = [(address, _address(address)) for address in addresses]
-        fit = tuple(text for text, one in known if one is not None and (one.is_loopback if local else _is_public(one)))
+        parsed = [(address, _address(address)) for address in addresses]
+        fit = tuple(text for text, address in parsed if address is not None and (address.is_loopback if local else _is_public(address)))
         if not fit:
             raise RefusedAddressError(f"{name} leads to {addresses[0]}, a private address; {_REMEDY}")
         return fit

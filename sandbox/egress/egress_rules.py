@@ -58,10 +58,10 @@ class UnreachableError(Exception):
         self.kind = kind
 
 
-def check_length(url: str, more: int = 0) -> None:
+def check_length(url: str, extra: int = 0) -> None:
     """Refuse a URL that is too long to be looked at; `more` is still to be added. Raises: UnreachableError."""
-    if len(url) + more > URL_LIMIT:
-        text = f"the URL has {len(url) + more} characters and {URL_LIMIT} are the most; send long values in a body"
+    if len(url) + extra > URL_LIMIT:
+        text = f"the URL has {len(url) + extra} characters and {URL_LIMIT} are the most; send long values in a body"
         raise UnreachableError("InvalidURL", text)
     if len(re.split(r"[/?#]", url.partition("//")[2], maxsplit=1)[0]) > HOST_LIMIT:
         raise UnreachableError("InvalidURL", f"the host has more than {HOST_LIMIT} characters")
@@ -92,13 +92,13 @@ def shown(url: str) -> str:
 def origin(text: str) -> Origin:
     """Read `SCHEME://HOST[:PORT]`, as `--allow` takes it. Raises: UsageError."""
     try:
-        found = _origin(urlsplit(text)) if _ORIGIN.fullmatch(text) else None
+        parsed = _origin(urlsplit(text)) if _ORIGIN.fullmatch(text) else None
     except ValueError:
-        found = None
-    if found is None or not 0 < found.port < 65536:
-        shown = text if "@" not in text else "a URL with a user name in it"
-        raise UsageError(f"--allow takes an origin like https://api.example.com or http://localhost:8080, not {shown}")
-    return found
+        parsed = None
+    if parsed is None or not 0 < parsed.port < 65536:
+        quoted = text if "@" not in text else "a URL with a user name in it"
+        raise UsageError(f"--allow takes an origin like https://api.example.com or http://localhost:8080, not {quoted}")
+    return parsed
 
 
 class Reach:
@@ -121,9 +121,9 @@ class Reach:
         if protocol is not None and protocol.tools and not self._servers:
             raise UsageError("the document names no server with a host; give the base URL of the service (--base-url)")
         documented = {_origin(urlsplit(server)) for server in self._servers}
-        self._open = tuple(one for one in allow if one not in documented)
+        self._open = tuple(server_origin for server_origin in allow if server_origin not in documented)
         named = [_origin(urlsplit(self._base))] if self._base else []
-        self.trusted = frozenset((one.host, one.port) for one in (*named, *allow))
+        self.trusted = frozenset((server_origin.host, server_origin.port) for server_origin in (*named, *allow))
         """Hosts and ports that the user named, wherever they may lead."""
 
     def base_of(self, tool: Tool | None) -> str:
@@ -140,23 +140,23 @@ class Reach:
             raise UnreachableError("InvalidSchema", f"No connection adapters were found for {url!r}")
         if parts.username is not None or parts.password is not None:
             raise UnreachableError("InvalidURL", "a URL with a user name in it is not allowed")
-        here = _origin(parts)
-        if here in self._open:
-            return Place(None, str(here), str(here), parts.path or "/", {})
-        known = False
+        url_origin = _origin(parts)
+        if url_origin in self._open:
+            return Place(None, str(url_origin), str(url_origin), parts.path or "/", {})
+        host_known = False
         for server in self._servers if self._protocol is not None else ():
-            there = urlsplit(server)
-            if _origin(there) != here:
+            server_parts = urlsplit(server)
+            if _origin(server_parts) != url_origin:
                 continue
-            known = True
-            path = _within(parts.path, there.path)
-            found = self._operation(method, path)
-            if path is not None and found is not None:
-                tool, arguments = found
+            host_known = True
+            path = _within(parts.path, server_parts.path)
+            operation = self._operation(method, path)
+            if path is not None and operation is not None:
+                tool, arguments = operation
                 base = self._base or (server if server in [s.url for s in tool.servers] else self.base_of(tool))
                 return Place(tool, base.rstrip("/"), server, path, arguments)
         reachable = ", ".join([*self._shown(), *map(str, self._open)])
-        if not known:
+        if not host_known:
             limits = f"this program may reach only {reachable}" if reachable else "this program may reach no host"
             raise UnreachableError("InvalidURL", f"{parts.scheme}://{parts.netloc} can't be reached: {limits}")
         path = cut(parts.path, 200)
@@ -166,24 +166,24 @@ class Reach:
     def redirected(self, place: Place, method: str, url: str) -> Place | None:
         """Where a redirect from a place leads; None where it leads out of what that place belongs to."""
         try:
-            here, there = urlsplit(place.base), urlsplit(url)
-            if _origin(here) != _origin(there):
+            base_parts, url_parts = urlsplit(place.base), urlsplit(url)
+            if _origin(base_parts) != _origin(url_parts):
                 return None
         except ValueError:  # no address
             return None
         if place.tool is None:
-            return place._replace(path=there.path or "/")
-        path = _within(there.path, here.path)
-        found = self._operation(method, path)
-        if path is None or found is None:
+            return place._replace(path=url_parts.path or "/")
+        path = _within(url_parts.path, base_parts.path)
+        operation = self._operation(method, path)
+        if path is None or operation is None:
             return None
-        return Place(found[0], place.base, place.server, path, found[1])
+        return Place(operation[0], place.base, place.server, path, operation[1])
 
     def _operation(self, method: str, path: str | None) -> tuple[Tool, dict[str, str]] | None:
         if path is None or self._protocol is None:
             return None
-        found = match(self._protocol, method, path)
-        return match(self._protocol, "GET", path) if found is None and method == "HEAD" else found
+        operation = match(self._protocol, method, path)
+        return match(self._protocol, "GET", path) if operation is None and method == "HEAD" else operation
 
     def _shown(self) -> list[str]:
         """The servers of the API as a program should know them: not where a documented one really is."""
@@ -191,8 +191,8 @@ class Reach:
 
     def _nearest(self, method: str, path: str) -> str:
         tools = self._protocol.tools if self._protocol else ()
-        known = {f"{tool.method} {tool.path}": None for tool in tools}
-        close = difflib.get_close_matches(f"{method} {path}", known, 1, 0.4)
+        operations = {f"{tool.method} {tool.path}": None for tool in tools}
+        close = difflib.get_close_matches(f"{method} {path}", operations, 1, 0.4)
         return f"; did you mean {close[0]}?" if close else ""
 
 

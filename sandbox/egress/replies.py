@@ -71,7 +71,7 @@ class Reply:
 
 def header(headers: Mapping[str, str], name: str) -> str | None:
     """A header by its name, whatever the case."""
-    return next((value for known, value in headers.items() if known.lower() == name), None)
+    return next((value for key, value in headers.items() if key.lower() == name), None)
 
 
 def reading(
@@ -133,10 +133,10 @@ def reads_as_bytes(encoding: str) -> bool:
         return True
 
 
-def recoded(parts: Iterable[bytes], given: str, wanted: str) -> Iterator[bytes]:
+def recoded(parts: Iterable[bytes], source: str, target: str) -> Iterator[bytes]:
     """The same text in another encoding; what can't be read or written there is replaced."""
-    decoder = codecs.getincrementaldecoder(given)("replace")
-    encoder = codecs.getincrementalencoder(wanted)("replace")
+    decoder = codecs.getincrementaldecoder(source)("replace")
+    encoder = codecs.getincrementalencoder(target)("replace")
     for part in parts:
         yield encoder.encode(decoder.decode(part))
     yield encoder.encode(decoder.decode(b"", True), True)
@@ -175,10 +175,10 @@ def service_message(body: object) -> str:
         return service_message(body[0]) if body else ""
     if not isinstance(body, dict):
         return ""
-    ranked = [name for wanted in _MESSAGE_NAMES for name in body if str(name).lower() == wanted]
+    ranked = [name for message_name in _MESSAGE_NAMES for name in body if str(name).lower() == message_name]
     ranked += [name for name in body if "message" in str(name).lower() and name not in ranked]
     for name in ranked:
-        found = service_message(body[name])
-        if found:
-            return found
+        message = service_message(body[name])
+        if message:
+            return message
     return "" if ranked else _short(json.dumps(body))

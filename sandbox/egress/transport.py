@@ -59,10 +59,10 @@ class NoAnswerError(Exception):
     `left`: part of the request may have reached the service.
     """
 
-    def __init__(self, kind: str, message: str, left: bool = False) -> None:
+    def __init__(self, kind: str, message: str, may_have_left: bool = False) -> None:
         super().__init__(message)
         self.kind = kind
-        self.left = left
+        self.may_have_left = may_have_left
 
 
 class UnfitReplyError(http.client.HTTPException):
@@ -125,7 +125,7 @@ class Transport:
             why = OVER if self._cancelled else f"the connection broke: {error}"
             raise NoAnswerError(kind, why, thread in self._left) from None
         if expired.is_set():
-            raise NoAnswerError("ReadTimeout", _late(seconds), left=True)
+            raise NoAnswerError("ReadTimeout", _late(seconds), may_have_left=True)
         return Answer(
             response.status_code,
             response.reason or "",
@@ -220,13 +220,13 @@ def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: Addresses
             and the Host header."""
             name = self._dns_host  # type: ignore[has-type]
             try:
-                found = addresses.of(name, self.port)
-                for left, address in zip(range(len(found), 0, -1), found, strict=True):
+                addresses_found = addresses.of(name, self.port)
+                for remaining, address in zip(range(len(addresses_found), 0, -1), addresses_found, strict=True):
                     self._dns_host = address
                     try:
                         return self._watched(super()._new_conn())
                     except NewConnectionError:
-                        if left == 1:
+                        if remaining == 1:
                             raise
             except OSError as error:
                 raise NewConnectionError(self, str(error)) from error
@@ -321,7 +321,7 @@ def _check_coding(response: requests.Response) -> None:
     unasked = [coding for coding in codings if coding not in ("", "identity", "gzip", "x-gzip", "deflate")]
     if unasked:
         text = f"the reply is packed as {unasked[0][:50]}, and only gzip and deflate were asked for"
-        raise NoAnswerError("ContentDecodingError", text, left=True)
+        raise NoAnswerError("ContentDecodingError", text, may_have_left=True)
 
 
 def _cookies(response: requests.Response) -> dict[str, str]:
@@ -353,11 +353,11 @@ def _cause(error: BaseException) -> BaseException | None:
     """The error of ours that the library has wrapped in its own."""
     waiting: list[object] = [error]
     for _ in range(50):
-        one = waiting.pop(0) if waiting else None
-        if isinstance(one, (RefusedAddressError, UnfitReplyError)):
-            return one
-        if isinstance(one, BaseException):
-            waiting += [*one.args, getattr(one, "reason", None), one.__cause__, one.__context__]
+        candidate = waiting.pop(0) if waiting else None
+        if isinstance(candidate, (RefusedAddressError, UnfitReplyError)):
+            return candidate
+        if isinstance(candidate, BaseException):
+            waiting += [*candidate.args, getattr(candidate, "reason", None), candidate.__cause__, candidate.__context__]
     return None
 
 

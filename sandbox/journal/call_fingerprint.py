@@ -51,7 +51,7 @@ def call_key(
     skipped = {name for place, name in hidden if place == "header"} | _VOLATILE
     if (key := idempotency_header(tool)) is not None:
         skipped |= {key.name.lower()}
-    asked = [
+    content = [
         method,
         tool.name if tool is not None else base,
         [unquote(part) for part in path.split("/")],
@@ -62,7 +62,7 @@ def call_key(
         _content(body, kind.partition(";")[0].strip().lower()),
         redirects or method not in SAFE,
     ]
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _content(body: bytes | None, kind: str) -> list[object]:
@@ -84,8 +84,8 @@ def idempotency_header(tool: Tool | None) -> Parameter | None:
     """The header in which the operation takes an idempotency key, if it documents one."""
     for parameter in tool.parameters if tool is not None else ():
         name = parameter.name.lower().replace("_", "-")
-        said = f"{parameter.description} {parameter.schema.get('description', '')}".lower()
-        known = name in ("idempotency-key", "x-idempotency-key")
-        if parameter.location == "header" and (known or (name == "x-request-id" and "idempoten" in said)):
+        description = f"{parameter.description} {parameter.schema.get('description', '')}".lower()
+        is_key_header = name in ("idempotency-key", "x-idempotency-key")
+        if parameter.location == "header" and (is_key_header or (name == "x-request-id" and "idempoten" in description)):
             return parameter
     return None

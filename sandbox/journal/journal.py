@@ -70,7 +70,7 @@ class Entry:
     state: State
     before: str
     token: str | None
-    told: bool = False
+    has_reply: bool = False
     """Whether a reply, or why there was none, is on disk."""
     owner: Attempt | None = None
 
@@ -79,7 +79,7 @@ class Entry:
 class Mark:
     """A point in a run: how many equal calls were made at each place, and which rows were taken."""
 
-    made: Mapping[tuple[str, str], int]
+    counts: Mapping[tuple[str, str], int]
     touched: Mapping[Entry, None]
 
 
@@ -102,9 +102,9 @@ class Journal:
         self._attempts = 0
         self._latest: Attempt | None = None
         self._accepted: Attempt | None = None
-        found = self.noted("id")
-        self.id = str(found) if found else uuid.uuid4().hex
-        if not found:
+        saved_id = self.noted("id")
+        self.id = str(saved_id) if saved_id else uuid.uuid4().hex
+        if not saved_id:
             self.note("id", self.id)
 
     def __enter__(self) -> Self:
@@ -161,17 +161,17 @@ class Journal:
             rows = self._read("SELECT value FROM notes WHERE name = ?", name)
         return self._data(rows[0][0]) if rows else None
 
-    def answer(self, position: int, asked: str, answer: Mapping[str, object]) -> None:
+    def answer(self, position: int, request: str, answer: Mapping[str, object]) -> None:
         """Keep what a model answered to the request at a position (from 0); what was kept after it is dropped."""
         with self._lock:
             self._run("DELETE FROM answers WHERE position > ?", position)
-            self._run("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", position, asked, json.dumps(answer))
+            self._run("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", position, request, json.dumps(answer))
 
-    def answered(self, position: int, asked: str) -> Any:
+    def answered(self, position: int, request: str) -> Any:
         """The model's answer at a position, if the same was asked there."""
         with self._lock:
             rows = self._read("SELECT asked, answer FROM answers WHERE position = ?", position)
-        return self._data(rows[0][1]) if rows and rows[0][0] == asked else None
+        return self._data(rows[0][1]) if rows and rows[0][0] == request else None
 
     # What became of the writes
 
@@ -184,23 +184,23 @@ class Journal:
     def abandoned(self) -> tuple[CallRecord, ...]:
         """Writes that were done, or may have been, and that the latest attempt neither made nor got replayed."""
         held = self._latest.touched if self._latest else frozenset()
-        done = ("confirmed", "unknown", "sent")
-        return self._records(entry for entry in self._writes() if entry.state in done and entry not in held)
+        done_states = ("confirmed", "unknown", "sent")
+        return self._records(entry for entry in self._writes() if entry.state in done_states and entry not in held)
 
     def _writes(self) -> list[Entry]:
         with self._lock:
-            found = [entry for entries in self._entries.values() for entry in entries if entry.write]
-        return sorted(found, key=lambda entry: entry.number)
+            writes = [entry for entries in self._entries.values() for entry in entries if entry.write]
+        return sorted(writes, key=lambda entry: entry.number)
 
     def _records(self, entries: Any) -> tuple[CallRecord, ...]:
         return tuple(self._record(entry) for entry in entries)
 
     def _record(self, entry: Entry) -> CallRecord:
         with self._lock:
-            ((text, told),) = self._read("SELECT record, reply FROM calls WHERE number = ?", entry.number)
+            ((text, reply_text),) = self._read("SELECT record, reply FROM calls WHERE number = ?", entry.number)
         try:
             record = CallRecord(**self._data(text))
-            reply: dict[str, Any] = self._data(told) if told else {"status": None, "error": "no reply is known"}
+            reply: dict[str, Any] = self._data(reply_text) if reply_text else {"status": None, "error": "no reply is known"}
             return replace(record, status=reply["status"], error=reply["error"])
         except (TypeError, KeyError):
             raise self._damaged() from None
@@ -214,8 +214,8 @@ class Journal:
             self._run("DELETE FROM calls WHERE state IN ('planned', 'sent')")
             columns = "number, attempt, key, task, nth, write, state, before, token, reply IS NOT NULL"
             for row in self._read(f"SELECT {columns} FROM calls ORDER BY number"):
-                number, attempt, key, task, nth, write, state, before, token, told = row
-                entry = Entry(number, attempt, key, task, nth, bool(write), state, before, token, bool(told))
+                number, attempt, key, task, nth, write, state, before, token, has_reply = row
+                entry = Entry(number, attempt, key, task, nth, bool(write), state, before, token, bool(has_reply))
                 self._entries[entry.key].append(entry)
             return dict(self._read("SELECT number, program FROM attempts WHERE over"))
 
@@ -277,19 +277,19 @@ class Attempt:
         with self._journal._lock:
             nth = self._made[key, place]
             self._made[key, place] += 1
-            known = self._journal._entries[key]
+            candidates = self._journal._entries[key]
             before = "" if write else self._before()
             for entry in self._beginning._touched if self._beginning is not None else ():
-                if entry.key == key and entry.told and (entry.task, entry.nth) == (place, nth):
+                if entry.key == key and entry.has_reply and (entry.task, entry.nth) == (place, nth):
                     self._touched[entry] = None
                     return entry, "replay"
             if self._over and (write or not self._journal.refresh):
-                for entry in known:
-                    own = entry.owner is None and entry.attempt == self._number and entry.told
+                for entry in candidates:
+                    own = entry.owner is None and entry.attempt == self._number and entry.has_reply
                     if own and (entry.task, entry.nth) == (place, nth) and entry not in self._touched:
                         self._touched[entry] = None
                         return entry, "replay"
-            chosen = self._chosen(known, write, before, place, nth)
+            chosen = self._chosen(candidates, write, before, place, nth)
             if chosen is not None:
                 self._touched[chosen] = None
                 return chosen, "replay" if chosen.state == "confirmed" else "open"
@@ -307,7 +307,7 @@ class Attempt:
             for entry in self._touched:
                 if entry.owner is self and entry not in mark.touched:
                     entry.owner = None
-            self._made = defaultdict(int, mark.made)
+            self._made = defaultdict(int, mark.counts)
             self._touched = dict(mark.touched)
 
     def again(self, entry: Entry, record: CallRecord) -> Entry:
@@ -332,7 +332,7 @@ class Attempt:
             if reply is None:
                 self._journal._run("UPDATE calls SET state = ? WHERE number = ?", state, entry.number)
                 return
-            entry.told = True
+            entry.has_reply = True
             text = json.dumps(reply)
             if isinstance(body, bytes):
                 statement = "UPDATE calls SET state = ?, reply = ?, body = ? WHERE number = ?"
@@ -377,9 +377,9 @@ class Attempt:
         text = f"{self._journal.id} {entry.key} {entry.task} {entry.nth}"
         return str(uuid.UUID(bytes=hashlib.sha256(text.encode()).digest()[:16], version=4))
 
-    def _chosen(self, known: Sequence[Entry], write: bool, before: str, place: str, nth: int) -> Entry | None:
+    def _chosen(self, candidates: Sequence[Entry], write: bool, before: str, place: str, nth: int) -> Entry | None:
         """The earlier row that stands for a call; None if there is none."""
-        able = [entry for entry in known if entry.owner is not self and entry not in self._touched]
+        able = [entry for entry in candidates if entry.owner is not self and entry not in self._touched]
         if write:
             able = [entry for entry in able if entry.state in ("confirmed", "unknown", "sent")]
         elif self._journal.refresh:
@@ -391,7 +391,7 @@ class Attempt:
             alike = [entry for entry in able if _numbers(entry.task, entry.nth) == _numbers(place, nth)]
             return exact[-1] if exact else (alike or able)[0]
         # The program tries once more what it was told is not known: that is the same write.
-        return next((entry for entry in known if entry.write and entry.state == "unknown"), None)
+        return next((entry for entry in candidates if entry.write and entry.state == "unknown"), None)
 
     def _planned(self, key: str, place: str, nth: int, write: bool, before: str, record: CallRecord) -> Entry:
         text = json.dumps(asdict(record), default=str)
@@ -413,10 +413,10 @@ class Attempt:
 
 def _numbers(place: str, nth: int) -> list[str]:
     """The numbers in a place: the same for the third call of a loop and that of the third task of a pool."""
-    found = [task.rpartition("#")[2] for task in json.loads(place)] + [str(nth)]
-    while found and found[-1] == "0":
-        found.pop()
-    return found
+    numbers = [task.rpartition("#")[2] for task in json.loads(place)] + [str(nth)]
+    while numbers and numbers[-1] == "0":
+        numbers.pop()
+    return numbers
 
 
 def _check(file: Path) -> None:
@@ -465,8 +465,8 @@ def _opened(file: Path | None) -> sqlite3.Connection:
         raise UsageError(f"{file} {why}") from None
     except sqlite3.DatabaseError as error:
         base.close()
-        what = "is damaged" if "malformed" in str(error) else "is no journal of atc"
-        raise UsageError(f"{file} {what}; move it away and start a new one") from None
+        problem = "is damaged" if "malformed" in str(error) else "is no journal of atc"
+        raise UsageError(f"{file} {problem}; move it away and start a new one") from None
     except UsageError:
         base.close()
         raise

@@ -27,14 +27,14 @@ def reader(protocol: Protocol | None, tool: Tool | None) -> Tool | None:
     if not tool.path.endswith("}"):
         return None
     path = _VARIABLE.sub("{}", tool.path)
-    for other in protocol.tools:
-        if other.method == "GET" and _VARIABLE.sub("{}", other.path) == path:
-            needs = [p for p in other.parameters if p.required and p.location != "path"]
-            return None if needs else other
+    for candidate in protocol.tools:
+        if candidate.method == "GET" and _VARIABLE.sub("{}", candidate.path) == path:
+            needs = [p for p in candidate.parameters if p.required and p.location != "path"]
+            return None if needs else candidate
     return None
 
 
-def verdict(method: str, sent: bytes | None, status: int, found: object) -> Verdict:
+def verdict(method: str, sent: bytes | None, status: int, item: object) -> Verdict:
     """Whether a write was done.
 
     Args:
@@ -48,15 +48,15 @@ def verdict(method: str, sent: bytes | None, status: int, found: object) -> Verd
     if method == "DELETE":
         return "not done"
     try:
-        wanted = json.loads(sent or b"")
+        expected = json.loads(sent or b"")
     except (ValueError, RecursionError):
         return "unknown"
-    if not isinstance(wanted, dict) or not any(True for _ in _scalars(wanted)):
+    if not isinstance(expected, dict) or not any(True for _ in _scalars(expected)):
         return "unknown"
-    held = next((item for item in _objects(found) if wanted.keys() <= item.keys()), None)
+    held = next((candidate for candidate in _objects(item) if expected.keys() <= candidate.keys()), None)
     if held is None:
         return "unknown"
-    return "done" if dict(_scalars(wanted)).items() <= dict(_scalars(held)).items() else "not done"
+    return "done" if dict(_scalars(expected)).items() <= dict(_scalars(held)).items() else "not done"
 
 
 def _objects(value: object) -> Iterator[Mapping[str, object]]:

@@ -126,16 +126,16 @@ def _careful(target: object, name: str, get: Callable[[], object]) -> object:
         raise AttributeError("'obj' of an AttributeError is not allowed; use str(error)")
     if name == "__init__" and issubclass(_shown(target), ModuleType):
         raise AttributeError("'__init__' of a module is not allowed; import it instead")
-    found = get()
-    if name == "__members__" and type(found) is MappingProxyType:
-        return MappingProxyType(dict(found))  # a comparison hands the dict behind it to the other side
+    value = get()
+    if name == "__members__" and type(value) is MappingProxyType:
+        return MappingProxyType(dict(value))  # a comparison hands the dict behind it to the other side
     if name in ("format", "format_map"):
-        return _checking_format(found, name)
+        return _checking_format(value, name)
     if name == "__dataclass_fields__":
-        return dict(found) if type(found) is dict else found  # the real one decides on the text of methods
-    if name in ("__getattr__", "__getattribute__", "__setattr__", "__delattr__") and callable(found):
-        return _by_computed_name(found, name)
-    return found
+        return dict(value) if type(value) is dict else value  # the real one decides on the text of methods
+    if name in ("__getattr__", "__getattribute__", "__setattr__", "__delattr__") and callable(value):
+        return _by_computed_name(value, name)
+    return value
 
 
 def _shown(target: object) -> type:
@@ -167,13 +167,13 @@ def _by_computed_name(function: Callable[..., object], method: str) -> object:
     return call
 
 
-def _checking_format(found: object, method: str) -> object:
+def _checking_format(function: object, method: str) -> object:
     """`str.format`, of whatever object it was found, as one that checks its template; anything else as it is."""
-    if found is getattr(str, method):
+    if function is getattr(str, method):
         return lambda template, *args, **kwargs: _bound_format(template, method)(*args, **kwargs)
-    if type(found) is BuiltinMethodType and isinstance(found.__self__, str):
-        return _bound_format(found.__self__, method)
-    return found
+    if type(function) is BuiltinMethodType and isinstance(function.__self__, str):
+        return _bound_format(function.__self__, method)
+    return function
 
 
 def _bound_format(template: object, method: str) -> Callable[..., str]:
@@ -233,8 +233,8 @@ def writable(target: object, private: str | None = None) -> object:
 
 def unchangeable(target: object) -> TypeError:
     """The error for an attempt to change what is not the program's own."""
-    what = "module" if isinstance(target, ModuleType) else "class" if isinstance(target, type) else "object"
-    return TypeError(f"cannot change {what} '{getattr(target, '__name__', target)}': it is not the program's own")
+    noun = "module" if isinstance(target, ModuleType) else "class" if isinstance(target, type) else "object"
+    return TypeError(f"cannot change {noun} '{getattr(target, '__name__', target)}': it is not the program's own")
 
 
 def _assignable(target: object, name: object) -> str:

@@ -134,15 +134,15 @@ def _check_size(tree: ast.AST, most: int) -> None:
         if depths > DEPTH_LIMIT * most:
             raise ProgramRefused(line, "so much in such deep nesting", "put parts of it into functions")
         if scopes > SCOPE_LIMIT:
-            found = f"a program of more than {SCOPE_LIMIT} functions and comprehensions"
-            raise ProgramRefused(line, found, "write one and call it often")
+            description = f"a program of more than {SCOPE_LIMIT} functions and comprehensions"
+            raise ProgramRefused(line, description, "write one and call it often")
         if shared > SHARED_LIMIT:
             raise ProgramRefused(line, f"more than {SHARED_LIMIT} names in `global` and `nonlocal`", "use a dict")
         if keywords > KEYWORD_LIMIT:
             raise ProgramRefused(line, f"a call of more than {KEYWORD_LIMIT} named arguments", "pass a dict with **")
         if isinstance(node, ast.match_case) and len(_bound_names(node.pattern)) > CAPTURE_LIMIT:
-            found = f"a pattern that binds more than {CAPTURE_LIMIT} names"
-            raise ProgramRefused(node.pattern.lineno, found, "match less, and read the rest from the value")
+            description = f"a pattern that binds more than {CAPTURE_LIMIT} names"
+            raise ProgramRefused(node.pattern.lineno, description, "match less, and read the rest from the value")
 
 
 def _check_copies(body: Sequence[ast.AST], copies: int) -> None:
@@ -197,8 +197,8 @@ class Policy(RestrictingNodeTransformer):
 
     # What is said when something is refused
 
-    def _refuse(self, node: ast.AST, found: str, instead: str) -> NoReturn:
-        raise ProgramRefused(getattr(node, "lineno", 1), cut(found, 200), instead)
+    def _refuse(self, node: ast.AST, description: str, instead: str) -> NoReturn:
+        raise ProgramRefused(getattr(node, "lineno", 1), cut(description, 200), instead)
 
     def error(self, node: ast.AST, info: str) -> NoReturn:
         """A refusal of the base class."""

@@ -32,7 +32,7 @@ def main(descriptor: int) -> None:
             importlib.import_module(name)
     gc.freeze()
     while True:
-        data, given, _, _ = socket.recv_fds(control, 65536, 1)
+        data, descriptors, _, _ = socket.recv_fds(control, 65536, 1)
         if not data:
             os._exit(0)
         request = json.loads(data)
@@ -52,7 +52,7 @@ def main(descriptor: int) -> None:
                     filter=bytes.fromhex(request["filter"]),
                     why_none=request["why_none"],
                 )
-                worker.main(given[0], walls)
-            os.close(given[0])
+                worker.main(descriptors[0], walls)
+            os.close(descriptors[0])
             answer = [child]
         control.sendall(json.dumps(answer).encode() + b"\n")

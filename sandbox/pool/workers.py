@@ -142,8 +142,8 @@ class Worker:
         poll = select.poll()
         poll.register(self.socket, select.POLLIN)
         with contextlib.suppress(OSError):
-            while wait and (left := deadline - time.monotonic()) > 0:
-                if poll.poll(left * 1000) and not self.socket.recv(65536):
+            while wait and (remaining := deadline - time.monotonic()) > 0:
+                if poll.poll(remaining * 1000) and not self.socket.recv(65536):
                     break
         self.socket.close()
         for end in (os.killpg, os.kill):  # it may not have become the leader of its group yet

@@ -52,24 +52,24 @@ def _shadow(name: str) -> str:
 def _shadowed(tree: ast.Module) -> frozenset[str]:
     """The variables that are bound only in ways that bind a shadow too."""
     bound: set[str] = set()
-    other: set[str] = set()
+    unshadowed: set[str] = set()
 
     def walk(node: ast.AST, in_class: bool) -> None:
-        here = other if in_class else bound
+        here = unshadowed if in_class else bound
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            (other if isinstance(node.ctx, ast.Del) else here).add(node.id)
+            (unshadowed if isinstance(node.ctx, ast.Del) else here).add(node.id)
         elif isinstance(node, ast.arg):
             bound.add(node.arg)
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
-            other.add(node.name or "")
+            unshadowed.add(node.name or "")
         elif isinstance(node, ast.MatchMapping) and node.rest:
-            other.add(node.rest)
+            unshadowed.add(node.rest)
         elif isinstance(node, ast.alias):
-            other.add(node.asname or node.name.partition(".")[0])
+            unshadowed.add(node.asname or node.name.partition(".")[0])
         elif isinstance(node, (ast.For, ast.comprehension)):
-            other.update(_starred(node.target))
+            unshadowed.update(_starred(node.target))
         elif isinstance(node, ast.With) and len(node.items) > 1:  # one item may use the variable of another
-            other.update(name for item in node.items if item.optional_vars for _, name in _places(item.optional_vars))
+            unshadowed.update(name for item in node.items if item.optional_vars for _, name in _places(item.optional_vars))
         inside = isinstance(node, ast.ClassDef) or (
             in_class and not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.comprehension))
         )
@@ -77,7 +77,7 @@ def _shadowed(tree: ast.Module) -> frozenset[str]:
             walk(child, inside)
 
     walk(tree, False)
-    return frozenset(bound - other)
+    return frozenset(bound - unshadowed)
 
 
 class _Instrument(ast.NodeTransformer):
@@ -157,11 +157,11 @@ class _Instrument(ast.NodeTransformer):
         if name in _NATIVE:
             return self.generic_visit(node)  # type: ignore[return-value]
         func, of_func = self._expr(node.func)
-        given = [self._expr(argument) for argument in node.args]
+        positional = [self._expr(argument) for argument in node.args]
         named = [(keyword.arg, *self._expr(keyword.value)) for keyword in node.keywords]
-        numbers = tuple(-1 if isinstance(part, ast.Starred) else number for part, number in given)
+        numbers = tuple(-1 if isinstance(part, ast.Starred) else number for part, number in positional)
         keywords = tuple((name, number) for name, _, number in named)
-        call = self._tell(node, "call", self._next(), of_func, numbers, keywords, func, *(part for part, _ in given))
+        call = self._tell(node, "call", self._next(), of_func, numbers, keywords, func, *(part for part, _ in positional))
         call.keywords = [ast.keyword(name, value) for name, value, _ in named]
         return call
 
@@ -302,17 +302,17 @@ class _Instrument(ast.NodeTransformer):
         """The shadows of a loop's targets, as a target of the same shape."""
         if isinstance(target, (ast.Tuple, ast.List)) and not any(isinstance(e, ast.Starred) for e in target.elts):
             return ast.Tuple([self._shadow_target(part) for part in target.elts], ast.Store())
-        known = isinstance(target, ast.Name) and target.id in self._shadowed and not self._in_class
-        return ast.Name(_shadow(target.id if isinstance(target, ast.Name) and known else ""), ast.Store())
+        has_shadow = isinstance(target, ast.Name) and target.id in self._shadowed and not self._in_class
+        return ast.Name(_shadow(target.id if isinstance(target, ast.Name) and has_shadow else ""), ast.Store())
 
     # Statements
 
     def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        done: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         for statement in body:
             result = self.visit(statement)
-            done.extend(result if isinstance(result, list) else [result])
-        return done
+            statements.extend(result if isinstance(result, list) else [result])
+        return statements
 
     def visit_Module(self, node: ast.Module) -> ast.Module:
         start = 0
@@ -329,42 +329,42 @@ class _Instrument(ast.NodeTransformer):
         if len(node.targets) == 1:
             target = node.targets[0]
             return self._stored(node, target, value, number)
-        kept = _placed(ast.Assign([ast.Name(f"{self._next()}'", ast.Store())], value), node)
-        name = kept.targets[0].id  # type: ignore[attr-defined]
-        done: list[ast.stmt] = [kept]
+        stored = _placed(ast.Assign([ast.Name(f"{self._next()}'", ast.Store())], value), node)
+        name = stored.targets[0].id  # type: ignore[attr-defined]
+        statements: list[ast.stmt] = [stored]
         for target in node.targets:
-            done += self._stored(node, target, ast.Name(name, ast.Load()), number)
-        return done
+            statements += self._stored(node, target, ast.Name(name, ast.Load()), number)
+        return statements
 
     def _stored(self, at: ast.stmt, target: ast.expr, value: ast.expr, number: int) -> list[ast.stmt]:
         """`target = value` with what the shadows need."""
         if isinstance(target, ast.Subscript):
             container, of_container = self._expr(target.value)
             key, of_key = self._key(target.slice)
-            told = self._ask(at, "set_item", number, of_container, of_key, value, container, key)
-            return [_placed(ast.Expr(told), at)]
+            tracked = self._ask(at, "set_item", number, of_container, of_key, value, container, key)
+            return [_placed(ast.Expr(tracked), at)]
         if isinstance(target, ast.Attribute):
             target.value, _ = self._expr(target.value)
             holder, held = f"{self._next()}'", f"{self._next()}'"
             owner, target.value = target.value, ast.Name(holder, ast.Load())
-            told = self._ask(at, "set_attribute", number, ast.Name(holder, ast.Load()), self._mangled(target.attr))
+            tracked = self._ask(at, "set_attribute", number, ast.Name(holder, ast.Load()), self._mangled(target.attr))
             return [
                 _placed(ast.Assign([ast.Name(held, ast.Store())], value), at),
                 _placed(ast.Assign([ast.Name(holder, ast.Store())], owner), at),
                 _placed(ast.Assign([target], ast.Name(held, ast.Load())), at),
-                _placed(ast.Expr(told), at),
+                _placed(ast.Expr(tracked), at),
             ]
         if isinstance(target, (ast.Tuple, ast.List)):
             starred = [index for index, part in enumerate(target.elts) if isinstance(part, ast.Starred)]
             value = self._ask(at, "unpacked", number, len(target.elts), starred[0] if starred else -1, value)
-            done: list[ast.stmt] = [_placed(ast.Assign([self.visit(target)], value), at)]
+            statements: list[ast.stmt] = [_placed(ast.Assign([self.visit(target)], value), at)]
             for path, name in _places(target):
-                done += self._assign_shadow(at, name, self._ask(at, "part", number, path))
-            return done
-        done = [_placed(ast.Assign([target], value), at)]
+                statements += self._assign_shadow(at, name, self._ask(at, "part", number, path))
+            return statements
+        statements = [_placed(ast.Assign([target], value), at)]
         if isinstance(target, ast.Name):
-            done += self._assign_shadow(at, target.id, self._ask(at, "take", number, self._in_handler))
-        return done
+            statements += self._assign_shadow(at, target.id, self._ask(at, "take", number, self._in_handler))
+        return statements
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> list[ast.stmt] | ast.stmt:
         if node.value is None or self._in_class:
@@ -381,33 +381,33 @@ class _Instrument(ast.NodeTransformer):
             old, of_old = self._expr(ast.copy_location(ast.Name(target.id, ast.Load()), target))
             value, of_value = self._expr(node.value)
             number = self._next()
-            told = self._tell(node, "binary", number, operator, of_old, of_value, old, value)
-            return self._stored(node, target, told, number)
+            tracked = self._tell(node, "binary", number, operator, of_old, of_value, old, value)
+            return self._stored(node, target, tracked, number)
         if isinstance(target, ast.Subscript):
             container, of_container = self._expr(target.value)
             key, of_key = self._key(target.slice)
             value, of_value = self._expr(node.value)
-            told = self._ask(node, "change_item", operator, of_container, of_key, of_value, container, key, value)
-            return _placed(ast.Expr(told), node)
+            tracked = self._ask(node, "change_item", operator, of_container, of_key, of_value, container, key, value)
+            return _placed(ast.Expr(tracked), node)
         if isinstance(target, ast.Attribute):
             holder, of_holder = self._expr(target.value)
             value, of_value = self._expr(node.value)
             name = self._mangled(target.attr)
-            told = self._ask(node, "change_attribute", operator, of_holder, of_value, holder, name, value)
-            return _placed(ast.Expr(told), node)
+            tracked = self._ask(node, "change_attribute", operator, of_holder, of_value, holder, name, value)
+            return _placed(ast.Expr(tracked), node)
         return node
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
         if self._in_class:
             return [node]
         iterable, number = self._expr(node.iter)
-        kept = f"{self._next()}'"
-        told = self._ask(node, "test", number, iterable)
-        before: list[ast.stmt] = [_placed(ast.Assign([ast.Name(kept, ast.Store())], told), node)]
+        temporary = f"{self._next()}'"
+        tracked = self._ask(node, "test", number, iterable)
+        before: list[ast.stmt] = [_placed(ast.Assign([ast.Name(temporary, ast.Store())], tracked), node)]
         before += self._weakened(node, number, node.body)
         shadows = self._shadow_target(node.target)
         node.target = _placed(ast.Tuple([self.visit(node.target), shadows], ast.Store()), node.target)
-        node.iter = self._ask(node.iter, "each", number, _spec(shadows), ast.Name(kept, ast.Load()))
+        node.iter = self._ask(node.iter, "each", number, _spec(shadows), ast.Name(temporary, ast.Load()))
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         return [*before, node]
 
@@ -416,11 +416,11 @@ class _Instrument(ast.NodeTransformer):
             node.body, node.orelse = self._block(node.body), self._block(node.orelse)
             return [node]
         test, number = self._expr(node.test)
-        kept = f"{self._next()}'"
-        told = self._ask(node, "test", number, test)
-        before: list[ast.stmt] = [_placed(ast.Assign([ast.Name(kept, ast.Store())], told), node)]
+        temporary = f"{self._next()}'"
+        tracked = self._ask(node, "test", number, test)
+        before: list[ast.stmt] = [_placed(ast.Assign([ast.Name(temporary, ast.Store())], tracked), node)]
         before += self._weakened(node, number, [*node.body, *node.orelse])
-        node.test = ast.Name(kept, ast.Load())
+        node.test = ast.Name(temporary, ast.Load())
         node.body, node.orelse = self._block(node.body), self._block(node.orelse)
         return [*before, node]
 
@@ -432,14 +432,14 @@ class _Instrument(ast.NodeTransformer):
         self._weakenings += len(assigned | changed)
         if self._weakenings > _WEAKENINGS:
             raise ProgramRefused(at.lineno, "so many names in so many branches", "compute what is regular in it")
-        done: list[ast.stmt] = []
+        statements: list[ast.stmt] = []
         for name in sorted((assigned | changed) & self._shadowed):
             old = _placed(ast.Lambda(_no_arguments(), ast.Name(_shadow(name), ast.Load())), at)
-            done += self._assign_shadow(at, name, self._ask(at, "weakened", number, old))
+            statements += self._assign_shadow(at, name, self._ask(at, "weakened", number, old))
         for name in sorted(changed):
             held = _placed(ast.Lambda(_no_arguments(), ast.Name(name, ast.Load())), at)
-            done.append(_placed(ast.Expr(self._ask(at, "weaken", number, held)), at))
-        return done
+            statements.append(_placed(ast.Expr(self._ask(at, "weaken", number, held)), at))
+        return statements
 
     def visit_While(self, node: ast.While) -> ast.stmt:
         test, number = self._expr(node.test)
@@ -461,10 +461,10 @@ class _Instrument(ast.NodeTransformer):
 
     def visit_Try(self, node: ast.Try) -> ast.stmt:
         node.body = self._block(node.body)
-        handler, self._in_handler = self._in_handler, True
-        for one in node.handlers:
-            one.body = [_placed(ast.Expr(self._ask(one, "handled")), one), *self._block(one.body)]
-        self._in_handler = handler
+        was_in_handler, self._in_handler = self._in_handler, True
+        for handler in node.handlers:
+            handler.body = [_placed(ast.Expr(self._ask(handler, "handled")), handler), *self._block(handler.body)]
+        self._in_handler = was_in_handler
         node.orelse, node.finalbody = self._block(node.orelse), self._block(node.finalbody)
         return node
 
@@ -511,12 +511,12 @@ class _Instrument(ast.NodeTransformer):
 
     def _defaults(self, arguments: ast.arguments) -> ast.arguments:
         arguments.defaults = [self.visit(default) for default in arguments.defaults]
-        arguments.kw_defaults = [None if one is None else self.visit(one) for one in arguments.kw_defaults]
+        arguments.kw_defaults = [None if default is None else self.visit(default) for default in arguments.kw_defaults]
         return arguments
 
-    def _entered(self, at: ast.AST, arguments: ast.arguments, wanted: list[str]) -> ast.Call:
-        positional = tuple(one.arg for one in (*arguments.posonlyargs, *arguments.args))
-        return self._ask(at, "entered", positional, tuple(wanted))
+    def _entered(self, at: ast.AST, arguments: ast.arguments, names: list[str]) -> ast.Call:
+        positional = tuple(argument.arg for argument in (*arguments.posonlyargs, *arguments.args))
+        return self._ask(at, "entered", positional, tuple(names))
 
     def visit_Global(self, node: ast.Global) -> ast.stmt:
         node.names += [_shadow(name) for name in node.names if name in self._shadowed]
@@ -574,16 +574,16 @@ def _places(target: ast.expr, path: tuple[int, ...] = ()) -> Iterator[tuple[tupl
 
 def _starred(target: ast.expr) -> set[str]:
     """The variables of a loop's target that stand beside a star."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(target):
         if isinstance(node, (ast.Tuple, ast.List)) and any(isinstance(part, ast.Starred) for part in node.elts):
-            found |= {name for _, name in _places(node)}
-    return found
+            names |= {name for _, name in _places(node)}
+    return names
 
 
 def _parameters(arguments: ast.arguments) -> list[str]:
-    given = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-    return [one.arg for one in (*given, arguments.vararg, arguments.kwarg) if one is not None]
+    plain = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return [argument.arg for argument in (*plain, arguments.vararg, arguments.kwarg) if argument is not None]
 
 
 def _no_arguments() -> ast.arguments:

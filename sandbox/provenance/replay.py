@@ -56,26 +56,26 @@ class Answered:
     @staticmethod
     def key(kind: bytes, head: Mapping[str, object], payload: bytes) -> str:
         """The same for two calls that ask for the same."""
-        asked = {name: value for name, value in head.items() if name not in ("id", "line")}
+        request = {name: value for name, value in head.items() if name not in ("id", "line")}
         try:
-            text = json.dumps(asked, sort_keys=True, default=str).encode()
+            text = json.dumps(request, sort_keys=True, default=str).encode()
         except RecursionError:  # as deep as no service takes it
             text = b"deep"
         return hashlib.sha256(kind + text + b"\0" + payload).hexdigest()
 
-    def add(self, asked: str, described: dict[str, object], body: bytes | LargeBody) -> None:
+    def add(self, key: str, described: dict[str, object], body: bytes | LargeBody) -> None:
         """A call was answered."""
         with self._lock:
-            self._replies.append((asked, described, body))
+            self._replies.append((key, described, body))
 
     def in_order(self) -> dict[str, deque[_Reply]]:
         """The replies to equal calls, in the order in which these were made."""
         with self._lock:
-            replies = [(asked, _Reply(rank, told, body)) for rank, (asked, told, body) in enumerate(self._replies)]
-        found: dict[str, deque[_Reply]] = defaultdict(deque)
-        for asked, reply in sorted(replies, key=lambda one: int(str(one[1].described["index"]))):
-            found[asked].append(reply)
-        return found
+            replies = [(key, _Reply(rank, described, body)) for rank, (key, described, body) in enumerate(self._replies)]
+        by_key: dict[str, deque[_Reply]] = defaultdict(deque)
+        for key, reply in sorted(replies, key=lambda pair: int(str(pair[1].described["index"]))):
+            by_key[key].append(reply)
+        return by_key
 
 
 def send_reply(to: socket.socket, described: dict[str, object], body: bytes | LargeBody) -> None:
@@ -96,28 +96,28 @@ def retrace(
     except (ProgramRefused, SyntaxError):  # grown too deep by the rewriting
         return None
     deadline = time.monotonic() + LONGEST
-    given = {**settings, "tracked": True, "deadline": deadline, "cpu": LONGEST}
+    tracked_settings = {**settings, "tracked": True, "deadline": deadline, "cpu": LONGEST}
     try:
         worker = workers.take()
     except SandboxError:
         return None
     try:
-        end = _converse(worker.socket, channel.encode(channel.START, given, code), answered, limits, deadline)
+        end = _converse(worker.socket, channel.encode(channel.START, tracked_settings, code), answered, limits, deadline)
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         end = None
     finally:
         workers.retire(worker)
     if end is None or not isinstance(end.provenance, Mapping) or not _same_end(run, end):
         return None
-    told = end.provenance
+    report = end.provenance
     try:
         return Provenance(
-            fault=_sources(told["fault"]),
+            fault=_sources(report["fault"]),
             arguments={
                 int(call): {str(name): _sources(sources) for name, sources in named.items()}
-                for call, named in told["arguments"].items()
+                for call, named in report["arguments"].items()
             },
-            printed=_sources(told["printed"]),
+            printed=_sources(report["printed"]),
         )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, RecursionError):
         return None
@@ -133,7 +133,7 @@ def _converse(ours: socket.socket, start: bytes, answered: Answered, limits: Lim
     poll.register(ours, select.POLLIN)
     ours.settimeout(LONGEST)
     ours.sendall(start)
-    while (left := deadline - time.monotonic()) > 0:
+    while (remaining := deadline - time.monotonic()) > 0:
         while due in held or (held and not poll.poll(PATIENCE * 1000)):  # as they came, while all are asked for
             due = min(held)
             number, reply = held.pop(due)
@@ -141,7 +141,7 @@ def _converse(ours: socket.socket, start: bytes, answered: Answered, limits: Lim
             with contextlib.suppress(OSError):  # the child may be gone; what it said before that is still to be read
                 send_reply(ours, {**reply.described, "id": number}, reply.body)
             due += 1
-        if not poll.poll(left * 1000 + 1):
+        if not poll.poll(remaining * 1000 + 1):
             return None
         data = ours.recv(256 * 1024)
         if not data:
@@ -167,9 +167,9 @@ def _same_end(run: Run, end: Ending) -> bool:
     return error is not None and error.type == run.error.type and run.error.message.startswith(error.message)
 
 
-def _sources(told: Sequence[Any]) -> tuple[Source, ...]:
+def _sources(reported: Sequence[Any]) -> tuple[Source, ...]:
     """Sources as the child reports them."""
     return tuple(
         Source(int(call), tuple(step if isinstance(step, (int, str)) else str(step) for step in path), _HOW[how])  # type: ignore[arg-type]
-        for call, path, how in told
+        for call, path, how in reported
     )

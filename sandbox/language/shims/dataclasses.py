@@ -35,12 +35,12 @@ def dataclasses_parts(real: ModuleType) -> dict[str, object]:
     def dataclass(cls: Any = None, /, *, match_args: bool = True, **options: object) -> object:
         def decorate(cls: Any) -> object:
             _check_class(cls, real)
-            made = real.dataclass(cls, match_args=False, **options)
-            if match_args and "__match_args__" not in vars(made):
-                fields = (f for f in made.__dataclass_fields__.values() if f._field_type is not real._FIELD_CLASSVAR)
+            created = real.dataclass(cls, match_args=False, **options)
+            if match_args and "__match_args__" not in vars(created):
+                fields = (f for f in created.__dataclass_fields__.values() if f._field_type is not real._FIELD_CLASSVAR)
                 names = [field.name for field in fields if field.init and not field.kw_only]
-                type.__setattr__(made, "__match_args__", tuple(itertools.takewhile(is_plain, names)))
-            return made
+                type.__setattr__(created, "__match_args__", tuple(itertools.takewhile(is_plain, names)))
+            return created
 
         return decorate if cls is None else decorate(cls)
 
@@ -52,20 +52,20 @@ def dataclasses_parts(real: ModuleType) -> dict[str, object]:
         kind = target if guards.is_own_class(target) else type(target)
         if not guards.is_own_class(kind) or issubclass(kind, _PASSING_ON):
             return None
-        found = next((vars(base)[_FIELDS] for base in type.mro(kind) if _FIELDS in vars(base)), None)
-        return found if type(found) is dict else None
+        by_name = next((vars(base)[_FIELDS] for base in type.mro(kind) if _FIELDS in vars(base)), None)
+        return by_name if type(by_name) is dict else None
 
-    def instance_fields(target: object, what: str) -> list[Any]:
-        found = None if guards.is_own_class(target) else declared(target)
-        if found is None:
-            raise TypeError(f"{what}() should be called on dataclass instances of the program's own classes")
-        return [field for field in found.values() if field._field_type is real._FIELD]
+    def instance_fields(target: object, function_name: str) -> list[Any]:
+        by_name = None if guards.is_own_class(target) else declared(target)
+        if by_name is None:
+            raise TypeError(f"{function_name}() should be called on dataclass instances of the program's own classes")
+        return [field for field in by_name.values() if field._field_type is real._FIELD]
 
     def fields(class_or_instance: object) -> tuple[object, ...]:
-        found = declared(class_or_instance)
-        if found is None:
+        by_name = declared(class_or_instance)
+        if by_name is None:
             raise TypeError("must be called with a dataclass type or instance of the program's own")
-        return tuple(field for field in found.values() if field._field_type is real._FIELD)
+        return tuple(field for field in by_name.values() if field._field_type is real._FIELD)
 
     def is_dataclass(obj: object) -> bool:
         return declared(obj) is not None
@@ -151,11 +151,11 @@ def _inherited(cls: type, real: ModuleType) -> Iterator[object]:
 def pprint_parts(real: ModuleType) -> dict[str, object]:
     """Nothing in place of parts of `pprint`, whose printer shows the fields of the program's own dataclasses only."""
     printer = real.PrettyPrinter
-    shown = printer._pprint_dataclass
+    original = printer._pprint_dataclass
 
     def fields(self: Any, value: object, stream: Any, *rest: Any) -> None:
         if guards.is_own(value) and not issubclass(type(value), _PASSING_ON):
-            shown(self, value, stream, *rest)
+            original(self, value, stream, *rest)
         else:
             stream.write(repr(value))
 

@@ -151,8 +151,8 @@ class CaseInsensitiveDict(dict[str, str]):
     def get(self, name: str, default: object = None) -> object:  # type: ignore[override]
         return super().get(self._names.get(name.lower(), name), default)
 
-    def update(self, *others: object, **more: str) -> None:
-        for name, value in dict(*others, **more).items():
+    def update(self, *sources: object, **entries: str) -> None:
+        for name, value in dict(*sources, **entries).items():
             self[name] = value
 
     def setdefault(self, name: str, default: str = "") -> str:
@@ -242,9 +242,9 @@ class RequestsCookieJar:
 
     def pop(self, name: str, *default: object) -> object:
         """Take one away."""
-        found = self.get_dict().pop(name, *default)
+        value = self.get_dict().pop(name, *default)
         del self[name]
-        return found
+        return value
 
     def clear(self) -> None:
         """Take all away."""
@@ -252,9 +252,9 @@ class RequestsCookieJar:
 
     def copy(self) -> RequestsCookieJar:
         """Another jar of the same."""
-        other = RequestsCookieJar()
-        other.update(self)
-        return other
+        duplicate = RequestsCookieJar()
+        duplicate.update(self)
+        return duplicate
 
 
 RequestsCookieJar.__module__ = "requests.cookies"
@@ -476,8 +476,8 @@ def facade(exchange: Exchange) -> dict[str, dict[str, object]]:
         method = str(method).upper()
         head, body = _described(method, url, options)
         reply, content = exchange(head, body)
-        shown = _body_shown(head, body, options.get("data"))
-        request = PreparedRequest(method, str(reply.get("url", url)), reply.get("sent", {}), shown)  # type: ignore[arg-type]
+        sent_body = _body_shown(head, body, options.get("data"))
+        request = PreparedRequest(method, str(reply.get("url", url)), reply.get("sent", {}), sent_body)  # type: ignore[arg-type]
         if "error" in reply:
             error = _ERRORS.get(str(reply["error"]), RequestException)(reply["message"], request=request)
             note_answer(error, reply["index"])
@@ -524,8 +524,8 @@ def facade(exchange: Exchange) -> dict[str, dict[str, object]]:
             if options.get("auth") is None:
                 options["auth"] = self.auth
             response = perform(method, url, options)
-            for one in (*response.history, response):
-                self.cookies.update(one.cookies)  # type: ignore[attr-defined]
+            for hop in (*response.history, response):
+                self.cookies.update(hop.cookies)  # type: ignore[attr-defined]
             return response
 
         def get(self, url: str, **options: object) -> Response:
@@ -675,8 +675,8 @@ def _pairs(items: object) -> list[list[str]]:
 
         return [list(pair) for pair in parse_qsl(_text(items), keep_blank_values=True)]
     pairs: list[list[str]] = []
-    each: Iterable[tuple[object, object]] = items.items() if hasattr(items, "items") else items  # type: ignore[assignment]
-    for name, values in each:
+    entries: Iterable[tuple[object, object]] = items.items() if hasattr(items, "items") else items  # type: ignore[assignment]
+    for name, values in entries:
         if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
             values = [values]
         pairs += [[_text(name), _text(value)] for value in values if value is not None]

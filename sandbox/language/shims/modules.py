@@ -55,9 +55,9 @@ class Library:
             module = self._facade(name)
         if not fromlist:
             return self._facades[name.partition(".")[0]]
-        for wanted in fromlist:
-            if wanted not in vars(module):  # without this, Python would look into sys.modules
-                raise ImportError(f"cannot import name {wanted!r} from {name!r}", name=name)
+        for member in fromlist:
+            if member not in vars(module):  # without this, Python would look into sys.modules
+                raise ImportError(f"cannot import name {member!r} from {name!r}", name=name)
         return module
 
     def _facade(self, name: str) -> ModuleType:
@@ -190,11 +190,11 @@ def _collections(real: ModuleType) -> dict[str, object]:
 
     def copied(self: Any) -> object:
         kind: Any = type(self)
-        made = kind.__new__(kind)
-        if type(made) is not kind:  # the attributes of another would be set
-            raise TypeError(f"cannot copy {kind.__name__}: it makes a {type(made).__name__}")
-        vars(made).update({**vars(self), "data": self.data[:] if isinstance(self.data, list) else self.data.copy()})
-        return made
+        duplicate = kind.__new__(kind)
+        if type(duplicate) is not kind:  # the attributes of another would be set
+            raise TypeError(f"cannot copy {kind.__name__}: it makes a {type(duplicate).__name__}")
+        vars(duplicate).update({**vars(self), "data": self.data[:] if isinstance(self.data, list) else self.data.copy()})
+        return duplicate
 
     real.UserDict.__copy__ = real.UserList.__copy__ = copied
     real.UserString.format, real.UserString.format_map = template("format"), template("format_map")
