@@ -32,14 +32,14 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class _OfSolve:
+class _SolveEvent:
     """What every event has: the id of the solve that it belongs to."""
 
     solve: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class SolveStarted(_OfSolve):
+class SolveStarted(_SolveEvent):
     """A question came in; `tools` are the names of the tools shown to the model, best first."""
 
     query: str
@@ -47,14 +47,14 @@ class SolveStarted(_OfSolve):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelWaiting(_OfSolve):
+class ModelWaiting(_SolveEvent):
     """The model was asked for the program of this attempt (from 1), or for the next step in it."""
 
     attempt: int
 
 
 @dataclass(frozen=True, slots=True)
-class ModelProgress(_OfSolve):
+class ModelProgress(_SolveEvent):
     """The model has read or written more; models that cannot tell send none. It comes often: keep no history of it."""
 
     attempt: int
@@ -62,7 +62,7 @@ class ModelProgress(_OfSolve):
 
 
 @dataclass(frozen=True, slots=True)
-class ProgramWritten(_OfSolve):
+class ProgramWritten(_SolveEvent):
     """The model answered with a program, or with a line of one in the modes that make one call at a time."""
 
     attempt: int
@@ -71,7 +71,7 @@ class ProgramWritten(_OfSolve):
 
 
 @dataclass(frozen=True, slots=True)
-class CallMade(_OfSolve):
+class CallMade(_SolveEvent):
     """A call of the running program was answered, or failed."""
 
     attempt: int
@@ -79,7 +79,7 @@ class CallMade(_OfSolve):
 
 
 @dataclass(frozen=True, slots=True)
-class OutputPrinted(_OfSolve):
+class OutputPrinted(_SolveEvent):
     """The running program printed; `stream` is stdout or stderr."""
 
     attempt: int
@@ -88,7 +88,7 @@ class OutputPrinted(_OfSolve):
 
 
 @dataclass(frozen=True, slots=True)
-class RunEnded(_OfSolve):
+class RunEnded(_SolveEvent):
     """The program ended, well or badly."""
 
     attempt: int
@@ -96,7 +96,7 @@ class RunEnded(_OfSolve):
 
 
 @dataclass(frozen=True, slots=True)
-class FaultFound(_OfSolve):
+class FaultFound(_SolveEvent):
     """The attempt is not an answer; the attribution names the tool to blame, if one is."""
 
     attempt: int
@@ -105,7 +105,7 @@ class FaultFound(_OfSolve):
 
 
 @dataclass(frozen=True, slots=True)
-class SolveEnded(_OfSolve):
+class SolveEnded(_SolveEvent):
     """The last event of a solve."""
 
     solution: Solution

@@ -37,18 +37,18 @@ from atc.events import (
 )
 from atc.fault import Attribution, Fault, Stage
 from atc.models import Completion, Message, Usage
-from atc.models.base import Beginnings, Request, answer
-from atc.models.grammar import beginning
+from atc.models.base import AllowedCalls, ModelRequest, answer
+from atc.models.grammar import first_arguments
 from atc.models.replay import request_hash
 from atc.modes import LOOP, baseline
 from atc.modes.work import Work
 from atc.program.source import calls_of, extract, parsed, renamed, same
 from atc.prompting.conversation import PREFILL, Dialogue
-from atc.resume import answered, begin, keep, open_writes, refused_write
+from atc.resume import note_question, note_solution, recorded_completion, refused_write, unresolved_writes
 from atc.retrieval.demonstrations import Demonstration
 from atc.solution import Attempt, Solution, Status
-from atc.verify import Finding, changed, done_silently, inspect, judge, rests_on_nothing
-from atc.verify.write_reasons import misplaced, unfounded, unsaid
+from atc.verify import Finding, describe_silent_writes, inspect, is_unsupported, judge, made_writes
+from atc.verify.write_reasons import challenge_write, intent_mismatch, missing_names
 from protocols.contracts.contract import Contract
 from protocols.contracts.store import ObservedEdge
 from protocols.dataflow.operations import looks_like_read
@@ -82,7 +82,7 @@ class Loop:
         self.asked = 0
         self.today = agent.today
         if journal is not None:
-            self.today = begin(journal, query, agent.protocol, self.today)
+            self.today = note_question(journal, query, agent.protocol, self.today)
         self.opened = agent.opening(query, tools, self.today)
         self.tools = self.opened.tools
         self.aliases = agent.protocol.aliases
@@ -170,7 +170,7 @@ class Loop:
             status, message = "interrupted", "interrupted"
         solution = self.solution(status, message)
         if self.journal is not None:
-            keep(self.journal, solution)
+            note_solution(self.journal, solution)
         self.emit(SolveEnded(solution))
         return solution
 
@@ -182,7 +182,7 @@ class Loop:
 
         def founded(call: CallRecord) -> bool | str:
             tool = agent.protocol.tool(call.tool) if call.tool is not None else None
-            why = unfounded(self.query, self.program, [*self.made, call], tool, agent.protocol)
+            why = challenge_write(self.query, self.program, [*self.made, call], tool, agent.protocol)
             if why is None or (agent.confirm is not None and agent.confirm(call)):
                 return True
             return why if agent.confirm is not None else f"{why}; nobody is there to confirm it"
@@ -246,7 +246,7 @@ class Loop:
             if run is not None and (call := refused_write(run)) is not None:
                 return self.refused(program, run, call)
             fault = judge(program, run)
-            if fault is not None and run is not None and (done := done_silently(run, self.query, self.agent.protocol)):
+            if fault is not None and run is not None and (done := describe_silent_writes(run, self.query, self.agent.protocol)):
                 fault, self.answer = None, done
             limited = run is not None and run.outcome == "limit"
             hopeless = self.trouble(run, limited) if run else ""
@@ -271,7 +271,7 @@ class Loop:
             if self.journal is not None and run is not None:
                 self.journal.over()
             sandbox.prepare()
-            if fault.stage == "run" and run is not None and not changed(run):
+            if fault.stage == "run" and run is not None and not made_writes(run):
                 other = self.repaired(program, fault, run) or self.another()
             if other is None:
                 self.drawn = 0
@@ -339,10 +339,10 @@ class Loop:
         tools = [(call.lineno, self.agent.protocol.tool(name)) for call, name in calls]
         writing = [(line, tool) for line, tool in tools if tool.writes and not looks_like_read(tool)]
         for line, tool in writing:
-            if why := misplaced(self.query, tool, self.agent.protocol):
+            if why := intent_mismatch(self.query, tool, self.agent.protocol):
                 self.told_unsaid = True
                 return [Diagnostic(line, 0, "unsaid-name", f"{tool.name} writes, and {why}", tool.name)]
-        names = unsaid(self.query, program) if writing else []
+        names = missing_names(self.query, program) if writing else []
         if not names:
             return []
         self.told_unsaid = True
@@ -409,7 +409,7 @@ class Loop:
         answer = run.stdout.strip()
         if not self.agent.profile.challenge or self.revisions >= self.agent.max_reflections:
             return None
-        if answer in self.doubtful or changed(run):
+        if answer in self.doubtful or made_writes(run):
             return None
         findings = self.findings(program, run)
         found = next((finding for finding in findings if finding.kind not in self.doubted), None)
@@ -458,7 +458,7 @@ class Loop:
         asked = self.dialogue.messages if messages is None else messages
         prefilled = [*asked, Message("assistant", PREFILL)]
         tools = self.dialogue.tools if self.agent.profile.grammar else ()
-        held = {name: beginning(self.agent.protocol.tool(name)) for name in tools}
+        held = {name: first_arguments(self.agent.protocol.tool(name)) for name in tools}
         completion = self.complete(prefilled, stop=("\n```",), max_tokens=_PROGRAM_TOKENS, drawn=drawn, functions=held)
         return renamed(extract(completion.text), self.aliases), completion.usage
 
@@ -469,12 +469,12 @@ class Loop:
         stop: Sequence[str] = (),
         max_tokens: int,
         drawn: bool = False,
-        functions: Beginnings | None = None,
+        functions: AllowedCalls | None = None,
     ) -> Completion:
         """Ask the model, unless the journal has its answer; either way it counts."""
         self.asked += 1
         asked = request_hash(messages, stop, max_tokens)
-        completion = answered(self.journal, self.asked - 1, asked) if self.journal is not None else None
+        completion = recorded_completion(self.journal, self.asked - 1, asked) if self.journal is not None else None
         if completion is None:
             completion = self.said(messages, stop, max_tokens, drawn, functions)
             if self.journal is not None:
@@ -488,7 +488,7 @@ class Loop:
         stop: Sequence[str],
         max_tokens: int,
         drawn: bool,
-        functions: Beginnings | None,
+        functions: AllowedCalls | None,
     ) -> Completion:
         """What the model answers: at the first try what it thinks best, later something drawn, lest it be the same."""
         model = self.agent.model
@@ -496,7 +496,7 @@ class Loop:
         seed = self.agent.seed + self.tried - 1 + (self.asked if drawn else 0)
         return answer(
             model,
-            Request(
+            ModelRequest(
                 messages,
                 stop,
                 max_tokens,
@@ -569,7 +569,7 @@ class Loop:
             warnings.update(dict.fromkeys(doubts or self.keep_solved(last)))
         followed = self.agent.mode in LOOP or (last is not None and last.provenance is not None)
         journal = self.journal
-        warnings.update(dict.fromkeys(open_writes(journal) if journal is not None else ()))
+        warnings.update(dict.fromkeys(unresolved_writes(journal) if journal is not None else ()))
         seconds = {
             "total": time.perf_counter() - self.started,
             "model": self.usage.seconds,
@@ -605,7 +605,7 @@ class Loop:
         """What speaks against the answer; in a mode without programs only that nothing stands behind it."""
         if self.agent.mode in LOOP:
             return [one.warning() for one in self.findings(self.attempts[-1].program, run)]
-        return ["the answer rests on no reply of the API"] if rests_on_nothing(run) else []
+        return ["the answer rests on no reply of the API"] if is_unsupported(run) else []
 
     def findings(self, program: str, run: Run) -> tuple[Finding, ...]:
         """What speaks against the answer of a run; looked for once."""

@@ -15,12 +15,19 @@ from protocols.model import Protocol
 from sandbox.journal.journal import Journal
 from sandbox.records import CallRecord, Run
 
-__all__ = ["answered", "begin", "finished", "keep", "open_writes", "refused_write"]
+__all__ = [
+    "note_question",
+    "note_solution",
+    "recorded_completion",
+    "recorded_solution",
+    "refused_write",
+    "unresolved_writes",
+]
 
 _PASSING = ("model_error", "api_error", "interrupted")
 
 
-def begin(journal: Journal, query: str, protocol: Protocol, today: str) -> str:
+def note_question(journal: Journal, query: str, protocol: Protocol, today: str) -> str:
     """Note what is asked; gives the day on which it was asked first, which the prompt names.
 
     Raises: UsageError: The journal is that of another question, or its document has changed.
@@ -37,13 +44,13 @@ def begin(journal: Journal, query: str, protocol: Protocol, today: str) -> str:
     return str(known["today"])
 
 
-def answered(journal: Journal, position: int, asked: str) -> Completion | None:
+def recorded_completion(journal: Journal, position: int, asked: str) -> Completion | None:
     """What the model said at this point, if it was asked the same."""
     found = journal.answered(position, asked)
     return Completion(found["text"], Usage(**found["usage"]), found["finish"]) if found else None
 
 
-def keep(journal: Journal, solution: Solution) -> None:
+def note_solution(journal: Journal, solution: Solution) -> None:
     """Note how it ended, if that is final, for who resumes from the file."""
     if journal.file is None:
         return
@@ -52,7 +59,7 @@ def keep(journal: Journal, solution: Solution) -> None:
         journal.note("solution", {**solution.to_json(), "exit_code": solution.exit_code})
 
 
-def finished(journal: Journal) -> dict[str, Any] | None:
+def recorded_solution(journal: Journal) -> dict[str, Any] | None:
     """The solution as JSON, with its `exit_code`; None while there is none."""
     found: dict[str, Any] | None = journal.noted("solution")
     return found
@@ -63,7 +70,7 @@ def refused_write(run: Run) -> CallRecord | None:
     return next((call for call in run.calls if call.refused), None)
 
 
-def open_writes(journal: Journal) -> list[str]:
+def unresolved_writes(journal: Journal) -> list[str]:
     """What the user should look at: writes that may or may not have been done, and those that nothing rests on."""
     unknown = [
         f"it is not known whether this write was done, and it was not sent again: {_shown(call)}"

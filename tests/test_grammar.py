@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from atc.models.grammar import beginning, program_grammar
+from atc.models.grammar import first_arguments, program_grammar
 from protocols import load
 from protocols.samples import sample
 
@@ -87,6 +87,6 @@ def test_a_call_begins_with_an_argument_that_there_is(text: str) -> None:
 def test_how_the_calls_of_a_tool_begin() -> None:
     protocol = load(sample("cinema"))
 
-    assert beginning(protocol.tool("GET_films_filmId")) == ("filmId",)
-    first = beginning(protocol.tool("GET_films"))
+    assert first_arguments(protocol.tool("GET_films_filmId")) == ("filmId",)
+    first = first_arguments(protocol.tool("GET_films"))
     assert (first[0], first[-1]) == ("query", ")")

@@ -17,7 +17,7 @@ import pytest
 import requests
 
 from atc.models import DEFAULT_MODEL, Completion, Message, Model, Progress, open_model
-from atc.models.base import Request, answer
+from atc.models.base import ModelRequest, answer
 from atc.models.local import LocalEngine
 from atc.models.threads import default_threads
 from protocols.errors import ModelError, UsageError
@@ -55,7 +55,7 @@ def test_the_local_model_tells_how_far_it_is(local: Model) -> None:
     """First the tokens that it has read of how many, with an estimate; then the text as it comes."""
     told: list[Progress] = []
     text = " ".join(f"The {number}. house is painted." for number in range(100))
-    request = Request([Message("user", f"{text}\nSay yes.")], max_tokens=8, on_progress=told.append)
+    request = ModelRequest([Message("user", f"{text}\nSay yes.")], max_tokens=8, on_progress=told.append)
 
     completion = answer(local, request)
 
@@ -196,7 +196,7 @@ def test_the_local_model_answers_after_an_interrupted_question(local: Model, mon
 
     text = " ".join(f"The {number}. house is red." for number in range(400))
     with pytest.raises(KeyboardInterrupt):
-        answer(local, Request([Message("user", text)], max_tokens=8, on_progress=interrupt))
+        answer(local, ModelRequest([Message("user", text)], max_tokens=8, on_progress=interrupt))
     started = time.monotonic()
     local.close()
     took = time.monotonic() - started

@@ -22,8 +22,8 @@ import pytest
 
 from atc import Agent
 from atc.models import DEFAULT_MODEL, Completion, Message, Model, Usage, default_model, files, open_model
-from atc.models.base import Asked, Request, sample
-from atc.models.replay import Reusing, request_hash
+from atc.models.base import ModelBase, ModelRequest, sample
+from atc.models.replay import CachingModel, request_hash
 from protocols import load
 from protocols.errors import ModelError, UsageError
 from protocols.samples import sample as api
@@ -410,13 +410,13 @@ def test_what_another_model_said_is_no_answer_of_this_one(endpoint: Endpoint, tm
     assert [json.loads(line)["model"] for line in file.read_text().splitlines()] == ["openai:small", "openai:large"]
 
 
-class Held(Asked):
+class Held(ModelBase):
     """A model that says which functions it is held to."""
 
     name = "held"
-    can_hold = True
+    supports_grammar = True
 
-    def answer(self, request: Request) -> Completion:
+    def answer(self, request: ModelRequest) -> Completion:
         return Completion(", ".join(request.functions or ["none"]), Usage(10, 5, 0, 1, 0.0), "stop")
 
     def close(self) -> None:
@@ -426,9 +426,9 @@ class Held(Asked):
 def test_an_answer_is_reused_only_where_it_was_held_to_the_same(tmp_path: Path) -> None:
     """What a model wrote freely is not what it writes when it may call only some functions, and the other way round."""
     file = tmp_path / "answers.jsonl"
-    asked = [Request(QUESTION, functions=held) for held in (None, {"f": ()}, {"f": (), "g": ()}, None)]
+    asked = [ModelRequest(QUESTION, functions=held) for held in (None, {"f": ()}, {"f": (), "g": ()}, None)]
 
-    assert [Reusing(Held(), file).answer(one).text for one in asked] == ["none", "f", "f, g", "none"]
+    assert [CachingModel(Held(), file).answer(one).text for one in asked] == ["none", "f", "f, g", "none"]
     assert len(file.read_text().splitlines()) == 3
 
 

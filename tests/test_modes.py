@@ -11,10 +11,10 @@ from atc import Agent, Solution
 from atc.events import CallMade, Event, ModelWaiting, ProgramWritten, SolveEnded
 from atc.models import Completion, Message, Usage
 from atc.models.base import sample
-from atc.models.budget import Budgeted
+from atc.models.budget import BudgetedModel
 from atc.modes import BASELINES, MODES, parse
 from atc.modes.actions import Action, BadActionError, read_action
-from atc.modes.observations import OBSERVATION_TOKENS, shown
+from atc.modes.observations import OBSERVATION_TOKENS, render_value
 from atc.modes.rules import CONVERSATION_TOKENS
 from benchmarks.tasks.metrics import Gold, score
 from protocols.errors import ModelError, UsageError
@@ -549,7 +549,7 @@ def test_a_model_that_cannot_draw_is_just_asked() -> None:
 def test_a_budget_of_the_benchmark_counts_drawn_answers(weather: LocalAPI) -> None:
     """Whichever budget is smaller ends the solve; what was called is kept."""
     model = Scripted(act("GET_alerts()"), forever=True)
-    solution = ask(weather, "react@3", Budgeted(model, calls=18))
+    solution = ask(weather, "react@3", BudgetedModel(model, calls=18))
 
     assert (solution.status, solution.usage.model_calls, len(model.asked)) == ("limit", 18, 18)
     assert model.seeds == [1, 1]
@@ -645,7 +645,7 @@ def test_arguments_alone_are_those_of_the_one_function() -> None:
 def test_an_observation_is_cut_inside() -> None:
     """What is left is still data, and says what is missing."""
     value = {"results": [{"id": n, "overview": "words " * 50} for n in range(200)], "total": 200}
-    text = shown(value)
+    text = render_value(value)
 
     assert estimate(text) <= OBSERVATION_TOKENS
     assert text.startswith('{"results": [{"id": 0, "overview": "words')
@@ -654,8 +654,8 @@ def test_an_observation_is_cut_inside() -> None:
 
 
 def test_what_cannot_be_cut_inside_is_cut_at_the_end() -> None:
-    text = shown({f"key {n}": n for n in range(1000)})
+    text = render_value({f"key {n}": n for n in range(1000)})
 
     assert estimate(text) <= OBSERVATION_TOKENS
     assert "characters)" in text
-    assert shown(None) == "null"
+    assert render_value(None) == "null"

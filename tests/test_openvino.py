@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from atc.models import Message, Model, open_model
-from atc.models.base import Asked, Request, sample
+from atc.models.base import ModelBase, ModelRequest, sample
 from atc.models.files import path
 from atc.models.openvino_model import OpenVINOModel
 from protocols.errors import ModelError, PromptRefused
@@ -54,14 +54,14 @@ def test_it_goes_on_from_an_opened_code_block(model: Model) -> None:
 
 def test_it_calls_no_function_that_there_is_not(model: Model) -> None:
     """It is held to the functions of a request, though it is told of others."""
-    assert isinstance(model, Asked)
+    assert isinstance(model, ModelBase)
     asked = [
         Message("user", "Write Python that prints GET_album()."),
         Message("assistant", "```python\nprint(GET_album"),
     ]
-    free = model.answer(Request(asked, ("\n",), 20))
+    free = model.answer(ModelRequest(asked, ("\n",), 20))
     held = model.answer(
-        Request([asked[0], Message("assistant", "```python\nprint(")], ("\n",), 20, None, {"GET_art": ()})
+        ModelRequest([asked[0], Message("assistant", "```python\nprint(")], ("\n",), 20, None, {"GET_art": ()})
     )
 
     assert free.text.startswith("(")

@@ -12,7 +12,7 @@ import pytest
 import atc
 from atc.models import Usage
 from atc.solution import Solution
-from atc.tui.answer import for_people
+from atc.tui.answer import format_answer
 
 SCRIPT = """\
 from collections.abc import Sequence
@@ -120,4 +120,4 @@ def test_a_notebook_shows_a_solution_without_running_what_is_in_it() -> None:
 )
 def test_a_list_is_shown_for_people(answer: str, shown: str) -> None:
     """What Python prints of a list or a dictionary becomes lines; every other answer stays as it is."""
-    assert for_people(answer) == shown
+    assert format_answer(answer) == shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from atc.models.repetition import endless
+from atc.models.repetition import repetition_start
 
 LOOP = "for film in films:\n    if film['title'] == 'Dune':\n        print(film['title'], film['year'])\n"
 
@@ -22,7 +22,7 @@ def test_copies_are_noticed_and_all_but_the_first_are_cut(beginning: str, again:
     text = beginning
     while len(text) < len(beginning) + 80 * len(again):
         text += again
-        if (end := endless(text)) is not None:
+        if (end := repetition_start(text)) is not None:
             break
     else:
         pytest.fail("nobody noticed")
@@ -43,4 +43,4 @@ def test_copies_are_noticed_and_all_but_the_first_are_cut(beginning: str, again:
 )
 def test_what_goes_on_is_let_be(text: str) -> None:
     for end in range(len(text) + 1):
-        assert endless(text[:end]) is None, text[:end][-80:]
+        assert repetition_start(text[:end]) is None, text[:end][-80:]

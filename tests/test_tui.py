@@ -25,9 +25,9 @@ from atc.fault import Attribution, Fault
 from atc.models import Progress, Usage
 from atc.solution import Attempt, Solution
 from atc.tui import open_view
-from atc.tui.lines import Lines
+from atc.tui.lines import LineView
 from atc.tui.live import LiveView
-from atc.tui.parts import blame
+from atc.tui.parts import attribution_text
 from atc.tui.text import first_line, visible
 from sandbox.records import CallRecord, ProgramError, Resources, Run
 
@@ -173,7 +173,7 @@ def test_nothing_from_outside_drives_the_terminal() -> None:
         SolveEnded(solution),
     ]
     written: list[str] = []
-    lines = Lines(written.append, verbose=True)
+    lines = LineView(written.append, verbose=True)
     for event in events:
         lines(event)
     sent = live(events)
@@ -199,7 +199,7 @@ def test_markup_is_only_text() -> None:
 def test_plain_lines_tell_the_same() -> None:
     """In a log each event is a line or two, in order, without programs unless asked."""
     written: list[str] = []
-    lines = Lines(written.append)
+    lines = LineView(written.append)
     for event in repaired():
         lines(event)
 
@@ -215,7 +215,7 @@ def test_plain_lines_tell_the_same() -> None:
 def test_plain_lines_can_show_programs() -> None:
     """With -v the programs and their output are part of the log."""
     written: list[str] = []
-    lines = Lines(written.append, verbose=True)
+    lines = LineView(written.append, verbose=True)
     for event in repaired():
         lines(event)
 
@@ -326,6 +326,6 @@ def test_first_line() -> None:
 @pytest.mark.parametrize("how", get_args(get_type_hints(Attribution)["how"]))
 def test_every_kind_of_evidence_has_words(how: str) -> None:
     """Whatever an attribution rests on can be shown."""
-    said = blame(Attribution("GET_films", 0, None, how, ("GET_films",)))  # type: ignore[arg-type]
+    said = attribution_text(Attribution("GET_films", 0, None, how, ("GET_films",)))  # type: ignore[arg-type]
 
     assert "GET_films" in str(said)

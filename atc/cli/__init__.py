@@ -69,7 +69,7 @@ class LazyGroup(click.Group):
             return super().main(*args, **options)
         except SystemExit as end:
             models = sys.modules.get("atc.models.unfinished")
-            if models is not None and models.left():
+            if models is not None and models.any_running():
                 sys.stdout.flush()
                 sys.stderr.flush()
                 os._exit(end.code if isinstance(end.code, int) else 1)

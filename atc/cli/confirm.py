@@ -20,7 +20,7 @@ import click
 from atc.tui.text import visible
 from sandbox.records import CallRecord
 
-__all__ = ["Confirm", "can_ask"]
+__all__ = ["WriteConfirmation", "can_ask"]
 
 WIDEST = 200
 """Characters of one value that are shown; its name and how long it is are shown in any case."""
@@ -40,14 +40,14 @@ def can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-class Confirm:
+class WriteConfirmation:
     """Asks about one write at a time, until the block ends; `pause` keeps what else is drawn out of the way."""
 
     def __init__(self, pause: Callable[[], AbstractContextManager[None]] = nullcontext) -> None:
         self._pause = pause
         self._over = threading.Event()
 
-    def __enter__(self) -> Confirm:
+    def __enter__(self) -> WriteConfirmation:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from atc.cli import say
-from atc.cli.confirm import Confirm, can_ask
+from atc.cli.confirm import WriteConfirmation, can_ask
 from atc.cli.options import (
     allow_option,
     check_api_options,
@@ -115,7 +115,7 @@ def run(
                 now=now,
                 seed=seed,
                 strict=strict,
-                writes=closing.enter_context(Confirm()) if writes == "ask" and can_ask() else writes or "allow",
+                writes=closing.enter_context(WriteConfirmation()) if writes == "ask" and can_ask() else writes or "allow",
                 on_call=show_call,
                 on_output=None if as_json else _pass_on,
             )

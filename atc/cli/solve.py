@@ -16,7 +16,7 @@ import click
 from click.core import ParameterSource
 
 from atc.cli import say
-from atc.cli.confirm import Confirm, can_ask
+from atc.cli.confirm import WriteConfirmation, can_ask
 from atc.cli.model import offer_pull
 from atc.cli.options import (
     allow_option,
@@ -30,7 +30,7 @@ from atc.cli.options import (
     tool_count,
     writes_option,
 )
-from atc.tui.answer import for_people
+from atc.tui.answer import format_answer
 from atc.tui.text import for_stream
 from protocols.errors import ATCError, UsageError
 from sandbox.truncation import one_line
@@ -123,7 +123,7 @@ def solve(
     """
     from atc.agent import Agent
     from atc.models import default_model, open_model
-    from atc.resume import finished
+    from atc.resume import recorded_solution
     from atc.tui import open_view
     from protocols import load
     from protocols.calls.auth import credential
@@ -148,7 +148,7 @@ def solve(
                 raise UsageError(f"{resume} holds no question; start anew")
             if not isinstance(asked, dict) or asked.keys() != _ASKED:
                 raise UsageError(f"{resume} is damaged; move it away and start a new one")
-            if (data := finished(kept)) is not None:
+            if (data := recorded_solution(kept)) is not None:
                 ctx.exit(_tell(data, as_json=as_json, out=out, verbose=verbose))
             writes = writes or asked.pop("writes")
             if asked["auth"]:
@@ -189,7 +189,7 @@ def solve(
             with (
                 open_view(quiet=as_json and not verbose, verbose=verbose, stdout=not as_json) as shown,
                 closing(open_model(name, record=record, seed=asked["seed"], keep=True, threads=threads)) as opened,
-                Confirm(shown.pause) as confirm,
+                WriteConfirmation(shown.pause) as confirm,
                 _simulated(protocol, query, asked) as service,
                 Agent(
                     protocol,
@@ -212,7 +212,7 @@ def solve(
             solution = solution or _unsolved(query, name, exit_code, str(error) or "interrupted")
         data = {**solution.to_json(), "exit_code": exit_code}
         code = _tell(data, as_json=as_json, out=out, verbose=verbose, on_screen=on_screen, hidden=of_document)
-        if kept.file is not None and finished(kept) is None:
+        if kept.file is not None and recorded_solution(kept) is None:
             say(f"atc solve --resume {kept.file} goes on from here")
     ctx.exit(code)
 
@@ -259,7 +259,7 @@ def _tell(
     if as_json:
         click.echo(to_json(solution), nl=False)
     elif solution["answer"] is not None and not on_screen:
-        click.echo(for_stream(for_people(solution["answer"]), sys.stdout))
+        click.echo(for_stream(format_answer(solution["answer"]), sys.stdout))
     if out:
         write_json(out, solution, private=True)
     for warning in () if as_json else solution["warnings"]:

@@ -51,9 +51,9 @@ def open_model(
     model = _open(name or default_model(), seed, keep, threads)
     if record is None and reuse is None:
         return model
-    from atc.models.replay import Recorder, Reusing
+    from atc.models.replay import CachingModel, Recorder
 
-    model = Reusing(model, reuse) if reuse else model
+    model = CachingModel(model, reuse) if reuse else model
     return Recorder(model, record) if record else model
 
 

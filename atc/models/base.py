@@ -15,16 +15,16 @@ from protocols.errors import PromptRefused
 
 __all__ = [
     "TEMPERATURE",
-    "Asked",
     "Completion",
     "Message",
     "Model",
+    "ModelBase",
+    "ModelRequest",
     "Progress",
-    "Request",
     "Usage",
     "answer",
-    "cut",
-    "refuse_what_is_too_long",
+    "check_context_length",
+    "cut_at_stop",
     "sample",
 ]
 
@@ -113,13 +113,13 @@ class Model(typing.Protocol):
         """Give back what the model holds; a second call does nothing. A later `complete` opens it again."""
 
 
-def cut(text: str, stop: Sequence[str]) -> tuple[str, bool]:
+def cut_at_stop(text: str, stop: Sequence[str]) -> tuple[str, bool]:
     """The text up to the first stop sequence in it, and whether there was one."""
     ends = [end for end in (text.find(sequence) for sequence in stop) if end >= 0]
     return (text[: min(ends)], True) if ends else (text, False)
 
 
-def refuse_what_is_too_long(name: str, length: int, max_tokens: int, context: int) -> None:
+def check_context_length(name: str, length: int, max_tokens: int, context: int) -> None:
     """Raises: PromptRefused: a conversation of `length` tokens and its answer do not fit into the model's context."""
     if length + max_tokens > context:
         raise PromptRefused(
@@ -128,12 +128,12 @@ def refuse_what_is_too_long(name: str, length: int, max_tokens: int, context: in
         )
 
 
-Beginnings: TypeAlias = Mapping[str, tuple[str, ...]]
+AllowedCalls: TypeAlias = Mapping[str, tuple[str, ...]]
 """By function, the arguments of which one comes first in a call of it; `)` stands for none."""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ModelRequest:
     """What a model is asked.
 
     `seed` is None for the likeliest answer; with one, an answer is drawn at TEMPERATURE. `functions` are the only ones
@@ -146,30 +146,30 @@ class Request:
     stop: Sequence[str] = ()
     max_tokens: int = 1024
     seed: int | None = None
-    functions: Beginnings | None = None
+    functions: AllowedCalls | None = None
     on_progress: Callable[[Progress], None] | None = field(default=None, compare=False, repr=False)
 
 
-class Asked:
-    """A model that answers any `Request`; its `complete` is one.
+class ModelBase:
+    """A model that answers any `ModelRequest`; its `complete` is one.
 
-    `can_hold`: the answers keep to a request's `functions`.
+    `supports_grammar`: the answers keep to a request's `functions`.
     """
 
-    can_hold = False
+    supports_grammar = False
 
-    def answer(self, request: Request) -> Completion:
+    def answer(self, request: ModelRequest) -> Completion:
         """The answer to a request. Raises: as `Model.complete`."""
         raise NotImplementedError
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
         """As `Model.complete`."""
-        return self.answer(Request(messages, stop, max_tokens))
+        return self.answer(ModelRequest(messages, stop, max_tokens))
 
 
-def answer(model: Model, request: Request) -> Completion:
-    """Ask any model. One that is not `Asked` draws where it has a method `sample`, and is held to nothing."""
-    if isinstance(model, Asked):
+def answer(model: Model, request: ModelRequest) -> Completion:
+    """Ask any model. One that is not `ModelBase` draws where it has a method `sample`, and is held to nothing."""
+    if isinstance(model, ModelBase):
         return model.answer(request)
     draw = getattr(model, "sample", None)
     if request.seed is None or draw is None:
@@ -182,4 +182,4 @@ def sample(
     model: Model, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024, seed: int
 ) -> Completion:
     """One of the answers that a model might give, drawn with a seed at TEMPERATURE."""
-    return answer(model, Request(messages, stop, max_tokens, seed))
+    return answer(model, ModelRequest(messages, stop, max_tokens, seed))

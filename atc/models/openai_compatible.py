@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut
+from atc.models.base import TEMPERATURE, Completion, Message, ModelBase, ModelRequest, Usage, cut_at_stop
 from protocols.calls.auth import Credential, redact
 from protocols.errors import ModelError, PromptRefused
 from sandbox.egress.egress_rules import shown
@@ -45,7 +45,7 @@ REFUSALS = frozenset({"content_filter", "content_policy_violation", "context_len
 """Codes of errors that say something of one conversation, and nothing of the next."""
 
 
-class OpenAIModel(Asked):
+class OpenAIModel(ModelBase):
     """A model behind `OPENAI_BASE_URL` (OpenAI's own service if unset), asked with `OPENAI_API_KEY`.
 
     An endpoint named by `OPENAI_BASE_URL` may do without a key. Raises: ModelError: there is no key.
@@ -65,7 +65,7 @@ class OpenAIModel(Asked):
         self._client: openai.OpenAI | None = None
         self._refused: set[str] = set()
 
-    def answer(self, request: Request) -> Completion:
+    def answer(self, request: ModelRequest) -> Completion:
         """As `Asked.answer`. Raises: ModelError: no answer; the message never holds the key."""
         temperature, seed = (0.0, self._seed) if request.seed is None else (TEMPERATURE, request.seed)
         started = time.monotonic()
@@ -84,7 +84,7 @@ class OpenAIModel(Asked):
         choices = getattr(reply, "choices", None)
         if not choices or choices[0].message is None:
             raise ModelError(f"{self._place()} answers, but not with a chat completion; is OPENAI_BASE_URL right?")
-        text, stopped = cut(_after_prefill(choices[0].message.content or "", prefill), request.stop)
+        text, stopped = cut_at_stop(_after_prefill(choices[0].message.content or "", prefill), request.stop)
         finish = "stop" if stopped else choices[0].finish_reason or "stop"
         return Completion(text, _usage(reply.usage, time.monotonic() - started), finish)
 

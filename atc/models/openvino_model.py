@@ -23,17 +23,17 @@ from typing import Any
 from atc.models import unfinished
 from atc.models.base import (
     TEMPERATURE,
-    Asked,
     Completion,
     Message,
+    ModelBase,
+    ModelRequest,
     Progress,
-    Request,
     Usage,
-    cut,
-    refuse_what_is_too_long,
+    check_context_length,
+    cut_at_stop,
 )
 from atc.models.grammar import program_grammar
-from atc.models.repetition import endless
+from atc.models.repetition import repetition_start
 from protocols.errors import ModelError
 
 __all__ = ["OpenVINOModel", "render", "settings"]
@@ -57,7 +57,7 @@ _PATIENCE = 120.0
 """Seconds that the end of the process waits for an answer to stop: it can only between two tokens that it writes."""
 
 
-class OpenVINOModel(Asked):
+class OpenVINOModel(ModelBase):
     """A GGUF file that OpenVINO runs. It is loaded when it is first asked, and answers one conversation at a time.
 
     How many tokens of a prompt were read before is not known here: `Usage.cached_tokens` is 0. An answer that goes on
@@ -70,7 +70,7 @@ class OpenVINOModel(Asked):
     Raises: ModelError: the extra `openvino` is not installed.
     """
 
-    can_hold = True
+    supports_grammar = True
 
     def __init__(self, name: str, file: Path, kept: Path, threads: int | None = None) -> None:
         if importlib.util.find_spec("openvino_genai") is None:
@@ -84,7 +84,7 @@ class OpenVINOModel(Asked):
         self._given_up = threading.Event()
         self._writing: threading.Thread | None = None
 
-    def answer(self, request: Request) -> Completion:
+    def answer(self, request: ModelRequest) -> Completion:
         """As `Asked.answer`. Raises: ModelError: also when prompt and answer do not fit into CONTEXT."""
         started = time.monotonic()
         with self._lock:
@@ -99,13 +99,13 @@ class OpenVINOModel(Asked):
             length = _length(prompt)
             if length == CONTEXT:  # it may be longer
                 length = self.count_tokens(text)
-            refuse_what_is_too_long(self.name, length, request.max_tokens, CONTEXT)
+            check_context_length(self.name, length, request.max_tokens, CONTEXT)
             reply, copies = self._write(pipeline, prompt, request, length)
             written = reply.tokens[0]
-            text, _ = cut(tokenizer.decode(written), request.stop)
+            text, _ = cut_at_stop(tokenizer.decode(written), request.stop)
         usage = Usage(length, len(written), 0, 1, time.monotonic() - started)
-        unfinished = copies is not None or reply.finish_reasons[0].name == "LENGTH"
-        return Completion(text[:copies], usage, "length" if unfinished else "stop")
+        incomplete = copies is not None or reply.finish_reasons[0].name == "LENGTH"
+        return Completion(text[:copies], usage, "length" if incomplete else "stop")
 
     def count_tokens(self, text: str) -> int:
         """How many tokens a text has, without chat template, give or take one each 8192 letters. Raises: ModelError."""
@@ -161,7 +161,7 @@ class OpenVINOModel(Asked):
             if not old.name.endswith(".part") or old.stat().st_mtime < time.time() - _LONG_AGO:
                 shutil.rmtree(old, ignore_errors=True)
 
-    def _write(self, pipeline: Any, prompt: Any, request: Request, length: int) -> tuple[Any, int | None]:
+    def _write(self, pipeline: Any, prompt: Any, request: ModelRequest, length: int) -> tuple[Any, int | None]:
         """What it answers, as tokens, and from where on that is nothing but copies of what stands before.
 
         It is made in a thread of its own, so that Ctrl-C is heard meanwhile. The texts to stop at are sought here: with
@@ -179,7 +179,7 @@ class OpenVINOModel(Asked):
             nonlocal written, copies
             written += piece
             tell(Progress(length, length, written))
-            copies = copies or endless(written)  # it is told the rest of what was made in one go, too
+            copies = copies or repetition_start(written)  # it is told the rest of what was made in one go, too
             if given_up.is_set():
                 return StreamingStatus.CANCEL
             ended = copies is not None or any(one in written for one in stop)
@@ -204,7 +204,7 @@ class OpenVINOModel(Asked):
             if thread.is_alive():  # Ctrl-C
                 given_up.set()
                 self._writing = thread
-                unfinished.end(lambda: atexit.unregister(end), thread.join)
+                unfinished.stop_in_background(lambda: atexit.unregister(end), thread.join)
             else:
                 atexit.unregister(end)
         if given_up.is_set():
@@ -214,7 +214,7 @@ class OpenVINOModel(Asked):
         return replies[0], copies
 
 
-def settings(request: Request) -> Any:
+def settings(request: ModelRequest) -> Any:
     """A request's limits and wishes, as OpenVINO's GenerationConfig."""
     import openvino_genai
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["endless"]
+__all__ = ["repetition_start"]
 
 _TIMES = 4
 """Copies, one after another, of which no more is expected than further ones."""
@@ -16,7 +16,7 @@ _INSIDE = re.compile(r"(.{4,120}?)\1{11,}$", re.DOTALL)
 """Twelve copies of something within one line, at the end of it."""
 
 
-def endless(text: str) -> int | None:
+def repetition_start(text: str) -> int | None:
     """Where what a text ends with was written for the first time, if it ends with copies of it; None where it does not.
 
     Lines are looked at once they have ended, and what is being written on a line that is long already.

@@ -18,14 +18,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from atc.files import append_line, open_to_append
-from atc.models.base import Asked, Beginnings, Completion, Message, Model, Request, Usage, answer
+from atc.models.base import AllowedCalls, Completion, Message, Model, ModelBase, ModelRequest, Usage, answer
 from protocols.errors import ModelError, UsageError
 
-__all__ = ["Recorder", "ReplayModel", "Reusing", "request_hash"]
+__all__ = ["CachingModel", "Recorder", "ReplayModel", "request_hash"]
 
 
 def request_hash(
-    messages: Sequence[Message], stop: Sequence[str], max_tokens: int, functions: Beginnings | None = None
+    messages: Sequence[Message], stop: Sequence[str], max_tokens: int, functions: AllowedCalls | None = None
 ) -> str:
     """sha256, in hex, over the canonical JSON of a request; `functions` are those that it is held to."""
     said = [asdict(message) for message in messages]
@@ -36,7 +36,7 @@ def request_hash(
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class ReplayModel(Asked):
+class ReplayModel(ModelBase):
     """Answers from a file that a recorder wrote; any other request is a ModelError.
 
     Args:
@@ -45,7 +45,7 @@ class ReplayModel(Asked):
     Raises: ModelError: there is no such file. UsageError: a line in it is no recorded answer.
     """
 
-    can_hold = True
+    supports_grammar = True
 
     def __init__(self, file: Path, of: str | None = None) -> None:
         self.name = f"replay:{file}"
@@ -55,14 +55,14 @@ class ReplayModel(Asked):
         self._asked: dict[str, int] = defaultdict(int)
         self._lock = threading.Lock()
 
-    def answer(self, request: Request) -> Completion:
+    def answer(self, request: ModelRequest) -> Completion:
         """As `Asked.answer`; usage has the recorded tokens and the seconds that the replay took.
 
         The answer may be that of a model which could not be held to anything.
         """
         return self._played(self._key(request))
 
-    def _key(self, request: Request) -> str:
+    def _key(self, request: ModelRequest) -> str:
         """The hash under which a request is recorded, if it is."""
         held = request_hash(request.messages, request.stop, request.max_tokens, request.functions)
         if self._exactly or request.functions is None or held in self._answers:
@@ -81,7 +81,7 @@ class ReplayModel(Asked):
             self._asked[key] += 1
         return replace(answer, usage=replace(answer.usage, seconds=time.monotonic() - started))
 
-    def left(self, request: Request) -> tuple[int, int]:
+    def left(self, request: ModelRequest) -> tuple[int, int]:
         """How many answers to a request are recorded, and how many of them were not played yet."""
         key = self._key(request)
         recorded = len(self._answers.get(key, ()))
@@ -92,7 +92,7 @@ class ReplayModel(Asked):
         """Nothing is held."""
 
 
-class Reusing(Asked):
+class CachingModel(ModelBase):
     """A model that is asked only what it did not answer in a record yet; what it says then is added to the record.
 
     An answer drawn at random is played once, and the next one is drawn anew; the likeliest one is always the same.
@@ -105,11 +105,11 @@ class Reusing(Asked):
         self.name = model.name
         self._model = Recorder(model, file)
         self._recorded = ReplayModel(file, model.name)
-        self.can_hold = self._model.can_hold
+        self.supports_grammar = self._model.supports_grammar
 
-    def answer(self, request: Request) -> Completion:
+    def answer(self, request: ModelRequest) -> Completion:
         """As `Asked.answer`."""
-        request = request if self.can_hold else replace(request, functions=None)
+        request = request if self.supports_grammar else replace(request, functions=None)
         recorded, unplayed = self._recorded.left(request)
         known = recorded if request.seed is None else unplayed
         return (self._recorded if known else self._model).answer(request)
@@ -138,23 +138,23 @@ def _read(file: Path, of: str | None) -> dict[str, list[Completion]]:
     return dict(answers)
 
 
-class Recorder(Asked):
+class Recorder(ModelBase):
     """A model whose answers are also appended to a file, one JSON line each."""
 
     def __init__(self, model: Model, file: Path) -> None:
         self.name = model.name
         self._model = model
-        self.can_hold = isinstance(model, Asked) and model.can_hold
+        self.supports_grammar = isinstance(model, ModelBase) and model.supports_grammar
         self._file = file
         try:
             os.close(open_to_append(file, 0o600))
         except OSError as error:
             raise UsageError(f"cannot record answers in {file}: {error}") from error
 
-    def answer(self, request: Request) -> Completion:
+    def answer(self, request: ModelRequest) -> Completion:
         """As `Asked.answer`. Raises: UsageError: The answer could not be written to the file."""
         completion = answer(self._model, request)
-        functions = request.functions if self.can_hold else None
+        functions = request.functions if self.supports_grammar else None
         entry = {
             "hash": request_hash(request.messages, request.stop, request.max_tokens, functions),
             "model": self.name,

@@ -13,13 +13,22 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from atc.models.base import TEMPERATURE, Asked, Completion, Message, Request, Usage, cut, refuse_what_is_too_long
+from atc.models.base import (
+    TEMPERATURE,
+    Completion,
+    Message,
+    ModelBase,
+    ModelRequest,
+    Usage,
+    check_context_length,
+    cut_at_stop,
+)
 from protocols.errors import ModelError
 
 __all__ = ["TransformersModel"]
 
 
-class TransformersModel(Asked):
+class TransformersModel(ModelBase):
     """A model that transformers loads when it is first asked; it answers greedily, one conversation at a time.
 
     Raises: ModelError: torch or transformers is not installed, or a folder of that name holds no model.
@@ -39,7 +48,7 @@ class TransformersModel(Asked):
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
 
-    def answer(self, request: Request) -> Completion:
+    def answer(self, request: ModelRequest) -> Completion:
         """As `Asked.answer`. Raises: ModelError: also when prompt and answer do not fit into the model's context."""
         started = time.monotonic()
         with self._lock:
@@ -51,9 +60,9 @@ class TransformersModel(Asked):
             length = inputs["input_ids"].shape[1]
             context = getattr(model.config, "max_position_embeddings", None)
             if context is not None:
-                refuse_what_is_too_long(self.name, length, request.max_tokens, context)
+                check_context_length(self.name, length, request.max_tokens, context)
             written = self._write(inputs, request.stop, request.max_tokens, request.seed)[length:]
-        text, stopped = cut(tokenizer.decode(written, skip_special_tokens=True), request.stop)
+        text, stopped = cut_at_stop(tokenizer.decode(written, skip_special_tokens=True), request.stop)
         ended = stopped or len(written) < request.max_tokens or int(written[-1]) in _ends(model)
         usage = Usage(length, len(written), 0, 1, time.monotonic() - started)
         return Completion(text, usage, "stop" if ended else "length")

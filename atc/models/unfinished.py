@@ -1,7 +1,7 @@
 """Engines that were interrupted while they computed, and cannot be stopped before they look up from it.
 
 A program that goes on has them stopped in the background. A command that ends should not wait for them: it asks
-`left` and leaves the process without its usual end (`os._exit`), after everything else was closed and written.
+`any_running` and leaves the process without its usual end (`os._exit`), after everything else was closed and written.
 """
 
 from __future__ import annotations
@@ -9,24 +9,24 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-__all__ = ["end", "left"]
+__all__ = ["any_running", "stop_in_background"]
 
-_ending: set[threading.Thread] = set()
+_stopping: set[threading.Thread] = set()
 
 
-def end(stop: Callable[[], object], settle: Callable[[], object]) -> None:
+def stop_in_background(stop: Callable[[], object], settle: Callable[[], object]) -> None:
     """Call `settle`, which waits until an engine has stopped computing, and then `stop`, in a thread of their own."""
 
     def work() -> None:
         settle()
         stop()
-        _ending.discard(thread)
+        _stopping.discard(thread)
 
     thread = threading.Thread(target=work, daemon=True)
-    _ending.add(thread)
+    _stopping.add(thread)
     thread.start()
 
 
-def left() -> bool:
+def any_running() -> bool:
     """Whether an engine still computes for nobody."""
-    return bool(_ending)
+    return bool(_stopping)

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-__all__ = ["FINISH", "GIVE_UP", "Action", "BadActionError", "read_action", "read_answer", "unknown"]
+__all__ = ["FINISH", "GIVE_UP", "Action", "BadActionError", "read_action", "read_answer", "unknown_function"]
 
 FINISH = "finish"
 GIVE_UP = "give_up"
@@ -119,7 +119,7 @@ def _action(name: str, args: list[object], keywords: list[ast.keyword], end: int
     return Action(name, named, tuple(args), end)
 
 
-class _Plain(ast.NodeTransformer):
+class _JsonNames(ast.NodeTransformer):
     """JSON's words as Python's."""
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -128,7 +128,7 @@ class _Plain(ast.NodeTransformer):
 
 def _value(name: str, argument: str, node: ast.expr) -> object:
     try:
-        value: object = ast.literal_eval(_Plain().visit(node))
+        value: object = ast.literal_eval(_JsonNames().visit(node))
     except (ValueError, TypeError, RecursionError, MemoryError, SyntaxError):
         what = f"the argument {argument}" if argument else "each argument"
         raise BadActionError(f"{what} of {name} must be a plain value like 7 or 'text', not an expression") from None
@@ -150,7 +150,7 @@ def _listed(text: str, start: int, known: Mapping[str, str]) -> Action | None:
             meant = before[-1] if before else next(iter(known.values()))
             return Action(meant, {str(key): value for key, value in data.items()}, end=end)
         if name is not None:
-            raise BadActionError(unknown(name, known.values()))
+            raise BadActionError(unknown_function(name, known.values()))
     return None
 
 
@@ -160,7 +160,7 @@ def _object(text: str, start: int) -> tuple[object, int]:
         return json.JSONDecoder(strict=False).raw_decode(text, start)
     for close in [match.end() for match in re.finditer(r"\}", text[start:])][:_MOST]:
         try:
-            tree = _Plain().visit(ast.parse(text[start : start + close], mode="eval"))
+            tree = _JsonNames().visit(ast.parse(text[start : start + close], mode="eval"))
             return ast.literal_eval(tree), start + close
         except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
             continue
@@ -191,11 +191,11 @@ def _bare(text: str, start: int, known: Mapping[str, str], marked: bool) -> Acti
     other = re.search(r"([A-Za-z_]\w*)\s*\(", text[start:])
     wrong = other[1] if other else words[0][0] if marked and words else None
     if wrong is not None:
-        raise BadActionError(unknown(wrong, known.values()))
+        raise BadActionError(unknown_function(wrong, known.values()))
     return None
 
 
-def unknown(name: str, tools: Iterable[str]) -> str:
+def unknown_function(name: str, tools: Iterable[str]) -> str:
     """What to say of a function that there is not."""
     known = {tool.lower(): tool for tool in tools}
     near = difflib.get_close_matches(name.lower(), known, n=1)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from atc.diagnosis.api_health import api_trouble
 from atc.modes.actions import Action
-from atc.modes.observations import cut, shown
-from atc.modes.path import Path
-from atc.modes.rules import Ended
+from atc.modes.observations import render_value, truncate
+from atc.modes.path import TryPath
+from atc.modes.rules import TryEnded
 from protocols.errors import ToolError
 from protocols.model import Protocol
 from sandbox import Broker, CallRecord, Journal, Limits, Sandbox
@@ -18,7 +18,7 @@ from sandbox.egress.broker import Exceeded
 from sandbox.journal.journal import Attempt as View
 from sandbox.journal.journal import Mark
 
-__all__ = ["Api", "Observation", "Place", "look_at"]
+__all__ = ["ApiSession", "Observation", "TryPosition", "check_health"]
 
 
 class Observation(NamedTuple):
@@ -28,18 +28,18 @@ class Observation(NamedTuple):
     good: bool
 
 
-class Place(NamedTuple):
+class TryPosition(NamedTuple):
     """A point on the path to go back to."""
 
     length: int
     mark: Mark | None
 
 
-class Api:
+class ApiSession:
     """Makes calls, from the first one to `close`. `path` are those behind the model, `seconds` what they took."""
 
     def __init__(self, protocol: Protocol, sandbox: Sandbox, limits: Limits, journal: Journal | None) -> None:
-        self.path = Path()
+        self.path = TryPath()
         self.seconds = 0.0
         self._protocol = protocol
         self._sandbox = sandbox
@@ -56,9 +56,9 @@ class Api:
         before, exceeded = len(broker.calls), None
         try:
             reply = broker.fetch(action.name, action.positional, action.arguments, len(self.path) + 1)
-            observation = Observation(shown(reply.value()), True)
+            observation = Observation(render_value(reply.value()), True)
         except ToolError as error:
-            observation = Observation(cut(f"Error: {error}"), False)
+            observation = Observation(truncate(f"Error: {error}"), False)
         except Exceeded as error:
             exceeded = error.limit
             observation = Observation(f"Error: {error}", False)
@@ -70,20 +70,20 @@ class Api:
             for call in broker.calls[before:]:
                 self.path.add(str(action), call)
         if exceeded in ("calls", "traffic"):  # those are of all calls, the others of one
-            raise Ended("limit", "LimitReached", observation.text)
-        look_at(self._protocol, broker.calls, stopped=exceeded == "wall")
+            raise TryEnded("limit", "LimitReached", observation.text)
+        check_health(self._protocol, broker.calls, stopped=exceeded == "wall")
         return observation
 
-    def place(self) -> Place:
+    def position(self) -> TryPosition:
         """Where the path ends now."""
         self._door()
-        return Place(len(self.path), self._view.mark() if self._view is not None else None)
+        return TryPosition(len(self.path), self._view.mark() if self._view is not None else None)
 
-    def back(self, place: Place, why: str) -> None:
+    def backtrack(self, position: TryPosition, why: str) -> None:
         """Leave what was called since a place. It is done, so equal calls from here on are answered from it."""
-        self.path.back(place.length, why)
-        if self._view is not None and place.mark is not None:
-            self._view.back(place.mark)
+        self.path.backtrack(position.length, why)
+        if self._view is not None and position.mark is not None:
+            self._view.back(position.mark)
 
     def close(self) -> Sequence[str]:
         """Give back connections; gives what the user should know."""
@@ -100,9 +100,9 @@ class Api:
         return self._broker
 
 
-def look_at(protocol: Protocol, calls: Sequence[CallRecord], *, stopped: bool) -> None:
+def check_health(protocol: Protocol, calls: Sequence[CallRecord], *, stopped: bool) -> None:
     """Raises: Ended: Nothing would get any further: a write was refused, or the API cannot be had."""
     if refused := next((call for call in calls if call.refused), None):
-        raise Ended("refused", "ToolError", refused.error or "")
+        raise TryEnded("refused", "ToolError", refused.error or "")
     if trouble := api_trouble(protocol, calls, stopped=stopped):
-        raise Ended("api_error", "APIError", trouble)
+        raise TryEnded("api_error", "APIError", trouble)

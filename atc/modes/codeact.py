@@ -16,10 +16,10 @@ from atc.events import FaultFound
 from atc.fault import Fault
 from atc.models import Message
 from atc.modes.actions import read_answer
-from atc.modes.api import look_at
-from atc.modes.observations import cut
-from atc.modes.path import NOBODY
-from atc.modes.rules import OUTPUT, Ended
+from atc.modes.api import check_health
+from atc.modes.observations import truncate
+from atc.modes.path import NO_ATTRIBUTION
+from atc.modes.rules import OUTPUT, TryEnded
 from atc.modes.work import Work
 from atc.program.source import extract, fenced
 from atc.prompting import templates
@@ -58,8 +58,8 @@ def _observed(work: Work, snippet: str) -> str:
     run = _joined(known, work.execute(program))
     good = run.outcome == "ok"
     try:
-        look_at(work.graph.protocol, run.calls, stopped=run.outcome == "limit")
-    except Ended:
+        check_health(work.graph.protocol, run.calls, stopped=run.outcome == "limit")
+    except TryEnded:
         work.kept = program, run
         raise
     if good:
@@ -69,13 +69,15 @@ def _observed(work: Work, snippet: str) -> str:
     if work.journal is not None:
         work.journal.over()
     if good:
-        return OUTPUT + (cut(run.stdout.removeprefix(known.stdout if known else "").strip()) or "nothing was printed")
+        return OUTPUT + (
+            truncate(run.stdout.removeprefix(known.stdout if known else "").strip()) or "nothing was printed"
+        )
     fault = _fault(run, before.count("\n") + 1 if before else 0, len(snippet.splitlines()))
     new = _apart(run, len(known.calls)) if known else run
-    work.emit(FaultFound(work.number, fault, NOBODY))
-    work.attempts.append(Attempt(snippet, fault.stage, new, fault, NOBODY))
+    work.emit(FaultFound(work.number, fault, NO_ATTRIBUTION))
+    work.attempts.append(Attempt(snippet, fault.stage, new, fault, NO_ATTRIBUTION))
     where = f" (line {fault.line}: {snippet.splitlines()[fault.line - 1].strip()})" if fault.line else ""
-    return templates.render("codeact_failed", error=cut(f"{fault.type}: {fault.message}{where}")).strip()
+    return templates.render("codeact_failed", error=truncate(f"{fault.type}: {fault.message}{where}")).strip()
 
 
 def _joined(known: Run | None, run: Run) -> Run:

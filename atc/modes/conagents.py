@@ -11,15 +11,15 @@ from __future__ import annotations
 import re
 
 from atc.models import Message
-from atc.modes.actions import read_answer, unknown
-from atc.modes.roles import carry_out
-from atc.modes.rules import RESULT, Budget
+from atc.modes.actions import read_answer, unknown_function
+from atc.modes.roles import execute_task
+from atc.modes.rules import RESULT, TryBudget
 from atc.modes.work import Work
 from atc.prompting import templates
 
 __all__ = ["conagents"]
 
-BUDGET = Budget(model_calls=32, tokens=120_000)
+BUDGET = TryBudget(model_calls=32, tokens=120_000)
 
 CORRECTIONS = 2
 """How often a call that failed is written again."""
@@ -40,12 +40,12 @@ def conagents(work: Work) -> str:
         if function is None and (answer := read_answer(said)):
             return answer
         if function is None or function[1] not in work.tools:
-            why = "that gives no task" if function is None else unknown(function[1], work.tools)
+            why = "that gives no task" if function is None else unknown_function(function[1], work.tools)
             text = templates.render("conagents_ask", why=why).strip()
             messages += [Message("assistant", said or "…"), Message("user", text)]
             continue
         tool, wanted = function[1], task[1].strip() if task else work.query
-        result, _ = carry_out(work, tool, wanted, known, CORRECTIONS)
+        result, _ = execute_task(work, tool, wanted, known, CORRECTIONS)
         known.append(f"- {wanted}: {result}")
         messages += [
             Message("assistant", f"Function: {tool}\nTask: {wanted}"),

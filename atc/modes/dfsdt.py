@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 from atc.models import Message
 from atc.modes.actions import FINISH, GIVE_UP
-from atc.modes.observations import cut
-from atc.modes.rules import OBSERVATION, Budget, Ended
+from atc.modes.observations import truncate
+from atc.modes.rules import OBSERVATION, TryBudget, TryEnded
 from atc.modes.work import Work
 from atc.prompting import templates
 
@@ -27,7 +27,7 @@ WIDTH = 2
 DEPTH = 8
 """Messages on a path."""
 
-BUDGET = Budget(model_calls=40, tokens=250_000)
+BUDGET = TryBudget(model_calls=40, tokens=250_000)
 """Each node costs one call of the model, so this bounds the tree, too."""
 
 _SHOWN = 60
@@ -39,7 +39,7 @@ def dfsdt(work: Work) -> str:
     work.budget = BUDGET
     answer = _search(work, work.opening("dfsdt", "react_examples"), 0)
     if answer is None:
-        raise Ended("failed", "GaveUp", "every branch was given up, or grew too long")
+        raise TryEnded("failed", "GaveUp", "every branch was given up, or grew too long")
     return answer
 
 
@@ -49,14 +49,14 @@ def _search(work: Work, messages: Sequence[Message], depth: int) -> str | None:
         return None
     tried: list[str] = []
     for _ in range(WIDTH):
-        place = work.api.place()
+        position = work.api.position()
         below = [*messages]
         if tried:
             told = templates.render("dfsdt_otherwise", tried="\n".join(tried)).strip()
             below[-1] = Message("user", f"{messages[-1].content}\n\n{told}")
         action = work.ask_action(below, (*work.tools, FINISH, GIVE_UP))
         below[len(messages) - 1] = messages[-1]
-        said = cut(below[-1].content, _SHOWN)
+        said = truncate(below[-1].content, _SHOWN)
         if action is not None:
             if action.name == FINISH:
                 return str(action.arguments["answer"])
@@ -67,10 +67,10 @@ def _search(work: Work, messages: Sequence[Message], depth: int) -> str | None:
                 continue
             observation = work.call(action).text
             below.append(Message("user", OBSERVATION + observation))
-            said = f"{action} -> {cut(observation, _SHOWN)}"
+            said = f"{action} -> {truncate(observation, _SHOWN)}"
         answer = _search(work, below, depth + 1)
         if answer is not None:
             return answer
-        work.api.back(place, "the branch led to no answer")
+        work.api.backtrack(position, "the branch led to no answer")
         tried.append(said)
     return None

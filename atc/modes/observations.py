@@ -9,7 +9,7 @@ import json
 
 from protocols.render import estimate
 
-__all__ = ["OBSERVATION_TOKENS", "cut", "shown"]
+__all__ = ["OBSERVATION_TOKENS", "render_value", "truncate"]
 
 OBSERVATION_TOKENS = 400
 """Tokens that one observation may have, by `protocols.render.estimate`."""
@@ -18,17 +18,17 @@ _STEPS = ((100, 1000, 9), (20, 400, 6), (10, 200, 5), (5, 120, 4), (3, 80, 4), (
 """Items of a list, characters of a text and levels that are shown, from generous to mean."""
 
 
-def shown(value: object, budget: int = OBSERVATION_TOKENS) -> str:
+def render_value(value: object, budget: int = OBSERVATION_TOKENS) -> str:
     """A reply as a text of at most `budget` tokens."""
     text = ""
     for items, characters, depth in _STEPS:
         text = json.dumps(_less(value, items, characters, depth), ensure_ascii=False, default=str)
         if estimate(text) <= budget:
             return text
-    return cut(text, budget)
+    return truncate(text, budget)
 
 
-def cut(text: str, budget: int = OBSERVATION_TOKENS) -> str:
+def truncate(text: str, budget: int = OBSERVATION_TOKENS) -> str:
     """The beginning of a text, of at most `budget` tokens."""
     if estimate(text) <= budget:
         return text

@@ -13,43 +13,43 @@ from atc.fault import Attribution, Fault
 from atc.solution import Attempt
 from sandbox.records import CallRecord, ProgramError, Resources, Run
 
-__all__ = ["NOBODY", "Path"]
+__all__ = ["NO_ATTRIBUTION", "TryPath"]
 
-NOBODY = Attribution(None, None, None, "none")
+NO_ATTRIBUTION = Attribution(None, None, None, "none")
 """The baselines blame no tool."""
 
 
-class _Step(NamedTuple):
+class _PathStep(NamedTuple):
     action: str
     call: CallRecord
 
 
-class _Left(NamedTuple):
+class _AbandonedPath(NamedTuple):
     """A path as it was, the place from which on it was left, and why."""
 
-    steps: tuple[_Step, ...]
+    steps: tuple[_PathStep, ...]
     start: int
     why: str
 
 
-class Path:
+class TryPath:
     """Grows by calls, and can be gone back on."""
 
     def __init__(self) -> None:
-        self._steps: list[_Step] = []
-        self.left: list[_Left] = []
+        self._steps: list[_PathStep] = []
+        self.abandoned: list[_AbandonedPath] = []
 
     def __len__(self) -> int:
         return len(self._steps)
 
     def add(self, action: str, call: CallRecord) -> None:
         """A call was made; the action is a line of Python."""
-        self._steps.append(_Step(action, call))
+        self._steps.append(_PathStep(action, call))
 
-    def back(self, length: int, why: str) -> None:
+    def backtrack(self, length: int, why: str) -> None:
         """Leave what came after the first `length` calls."""
         if len(self) > length:
-            self.left.append(_Left(tuple(self._steps), length, why))
+            self.abandoned.append(_AbandonedPath(tuple(self._steps), length, why))
             del self._steps[length:]
 
     def attempts(self, answer: str | None, fault: Fault | None, warnings: Iterable[str]) -> list[Attempt]:
@@ -57,25 +57,25 @@ class Path:
         longest that was left stands for it."""
         path = tuple(self._steps)
         if not path and answer is None:
-            path = max((left.steps for left in self.left), key=len, default=())
+            path = max((abandoned.steps for abandoned in self.abandoned), key=len, default=())
         final = {step.call.index for step in path}
         found = []
-        for left in self.left:
-            steps = [step for step in left.steps[left.start :] if step.call.index not in final]
+        for abandoned in self.abandoned:
+            steps = [step for step in abandoned.steps[abandoned.start :] if step.call.index not in final]
             if steps:
-                why = Fault("answer", "Abandoned", left.why)
-                found.append(Attempt(_program(left.steps), "answer", _run(steps, None, why), why, NOBODY))
+                why = Fault("answer", "Abandoned", abandoned.why)
+                found.append(Attempt(_program(abandoned.steps), "answer", _run(steps, None, why), why, NO_ATTRIBUTION))
         run = _run(path, answer, fault, tuple(warnings))
-        last = Attempt(_program(path), fault.stage if fault else "done", run, fault, NOBODY if fault else None)
+        last = Attempt(_program(path), fault.stage if fault else "done", run, fault, NO_ATTRIBUTION if fault else None)
         return [*found, last]
 
 
-def _program(steps: Iterable[_Step]) -> str:
+def _program(steps: Iterable[_PathStep]) -> str:
     """What was called, a line for each call."""
     return "\n".join(step.action for step in steps)
 
 
-def _run(steps: Iterable[_Step], answer: str | None, fault: Fault | None, warnings: tuple[str, ...] = ()) -> Run:
+def _run(steps: Iterable[_PathStep], answer: str | None, fault: Fault | None, warnings: tuple[str, ...] = ()) -> Run:
     calls = tuple(step.call for step in steps)
     resources = Resources(round(sum(call.ms for call in calls) / 1000, 3), 0.0, 0.0, 0)
     said = f"{answer}\n" if answer is not None else ""

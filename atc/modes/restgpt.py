@@ -13,14 +13,14 @@ import re
 
 from atc.models import Message
 from atc.modes.actions import read_answer
-from atc.modes.roles import carry_out, so_far
-from atc.modes.rules import RESULT, Budget
+from atc.modes.roles import execute_task, render_results
+from atc.modes.rules import RESULT, TryBudget
 from atc.modes.work import Work
 from atc.prompting import templates
 
 __all__ = ["restgpt"]
 
-BUDGET = Budget(model_calls=32, tokens=120_000)
+BUDGET = TryBudget(model_calls=32, tokens=120_000)
 
 MOST_SELECTED = 2
 """Functions for one step of the plan."""
@@ -58,7 +58,7 @@ def _done(work: Work, task: str, known: list[str]) -> str:
     """Carry out a step of the plan; gives what was found out."""
     results: list[str] = []
     for tool in _selected(work, task, known):
-        result, good = carry_out(work, tool, task, [*known, *results], corrections=0)
+        result, good = execute_task(work, tool, task, [*known, *results], corrections=0)
         results.append(result)
         if not good:
             break
@@ -67,7 +67,7 @@ def _done(work: Work, task: str, known: list[str]) -> str:
 
 def _selected(work: Work, task: str, known: list[str]) -> list[str]:
     """The functions that do a task, in the order of their calls; asked for once more where none is named."""
-    text = templates.render("restgpt_select_task", known=so_far(known), task=task).strip()
+    text = templates.render("restgpt_select_task", known=render_results(known), task=task).strip()
     messages = [
         Message("system", templates.render("restgpt_select", tools=work.functions()).strip()),
         Message("user", text),

@@ -13,18 +13,18 @@ from atc.modes.work import Work
 from atc.prompting import templates
 from protocols.render import render
 
-__all__ = ["carry_out", "so_far"]
+__all__ = ["execute_task", "render_results"]
 
 _CALL_TOKENS = 200
 _READ_TOKENS = 200
 
 
-def so_far(known: Sequence[str]) -> str:
+def render_results(known: Sequence[str]) -> str:
     """What was found out, for a prompt."""
     return "\n".join(known) or "nothing"
 
 
-def carry_out(work: Work, tool: str, task: str, known: Sequence[str], corrections: int) -> tuple[str, bool]:
+def execute_task(work: Work, tool: str, task: str, known: Sequence[str], corrections: int) -> tuple[str, bool]:
     """Have a call written and made, and its reply read; gives what was found out, and whether anything was.
 
     Args:
@@ -32,7 +32,7 @@ def carry_out(work: Work, tool: str, task: str, known: Sequence[str], correction
     Raises: Ended, ModelError.
     """
     documentation = render([work.graph.protocol.tool(tool)], work.graph, speaks_of=work.speaks_of, budget=800)
-    text = templates.render("role_call_task", documentation=documentation, known=so_far(known), task=task)
+    text = templates.render("role_call_task", documentation=documentation, known=render_results(known), task=task)
     messages = [
         Message("system", templates.render("role_call", today=work.today).strip()),
         Message("user", text.strip()),

@@ -9,7 +9,16 @@ from atc.models import Message
 from atc.solution import Status
 from protocols.render import estimate
 
-__all__ = ["CONVERSATION_TOKENS", "FUNCTIONS_TOKENS", "OBSERVATION", "OUTPUT", "RESULT", "Budget", "Ended", "fitting"]
+__all__ = [
+    "CONVERSATION_TOKENS",
+    "FUNCTIONS_TOKENS",
+    "OBSERVATION",
+    "OUTPUT",
+    "RESULT",
+    "TryBudget",
+    "TryEnded",
+    "shorten_observations",
+]
 
 CONVERSATION_TOKENS = 6500
 """What the model is shown at most; before a conversation grows beyond it, its oldest observations are shortened."""
@@ -25,14 +34,14 @@ _OLD = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class TryBudget:
     """What one try may ask of the model; `tokens` are those read and those written together."""
 
     model_calls: int = 16
     tokens: int = 100_000
 
 
-class Ended(Exception):  # noqa: N818 - reads better where it is raised
+class TryEnded(Exception):  # noqa: N818 - reads better where it is raised
     """A try is over without an answer; `status` is the solution's, `kind` says it in a word."""
 
     def __init__(self, status: Status, kind: str, message: str) -> None:
@@ -41,7 +50,7 @@ class Ended(Exception):  # noqa: N818 - reads better where it is raised
         self.kind = kind
 
 
-def fitting(messages: Sequence[Message]) -> Sequence[Message]:
+def shorten_observations(messages: Sequence[Message]) -> Sequence[Message]:
     """The conversation with its oldest observations shortened until it is short enough."""
     found = list(messages)
     excess = 3 * (estimate("".join(message.content for message in found)) - CONVERSATION_TOKENS)

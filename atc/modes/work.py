@@ -13,9 +13,9 @@ from atc.events import EventSink, FaultFound, ModelWaiting, ProgramWritten, RunE
 from atc.fault import Fault
 from atc.models import Completion, Message, Usage
 from atc.modes.actions import Action, BadActionError, read_action
-from atc.modes.api import Api, Observation
-from atc.modes.path import NOBODY
-from atc.modes.rules import FUNCTIONS_TOKENS, OBSERVATION, Budget, Ended, fitting
+from atc.modes.api import ApiSession, Observation
+from atc.modes.path import NO_ATTRIBUTION
+from atc.modes.rules import FUNCTIONS_TOKENS, OBSERVATION, TryBudget, TryEnded, shorten_observations
 from atc.prompting import templates
 from atc.solution import Attempt, Status
 from protocols.dataflow.graph import ProtocolGraph
@@ -45,7 +45,7 @@ class Work:
     complete: Callable[..., Completion]
     emit: EventSink
     first: int
-    budget: Budget = field(default_factory=Budget)
+    budget: TryBudget = field(default_factory=TryBudget)
     usage: Usage = field(default_factory=Usage)
     attempts: list[Attempt] = field(default_factory=list)
     kept: tuple[str, Run] | None = None
@@ -53,12 +53,12 @@ class Work:
     _wrote: Usage = field(default_factory=Usage)
 
     def __post_init__(self) -> None:
-        self.api = Api(self.graph.protocol, self.sandbox, self.limits, self.journal)
+        self.api = ApiSession(self.graph.protocol, self.sandbox, self.limits, self.journal)
 
     @property
     def number(self) -> int:
         """The number of the attempt that is under way."""
-        return self.first + len(self.attempts) + len(self.api.path.left)
+        return self.first + len(self.attempts) + len(self.api.path.abandoned)
 
     def run(self, mode: Callable[[Work], str]) -> tuple[Status, str, str | None]:
         """Let a mode work: the status, why there is no answer, and the answer. Raises: ModelError."""
@@ -66,7 +66,7 @@ class Work:
         try:
             answer = mode(self)
             return "answered", "", answer
-        except Ended as end:
+        except TryEnded as end:
             fault = Fault("answer", end.kind, str(end))
             return end.status, str(end), None
         except BaseException as error:
@@ -75,11 +75,11 @@ class Work:
         finally:
             warnings = self.api.close()
             if fault is not None:
-                self.emit(FaultFound(self.number, fault, NOBODY))
+                self.emit(FaultFound(self.number, fault, NO_ATTRIBUTION))
             if self.kept is not None:
                 program, run = self.kept
                 stage = fault.stage if fault else "done"
-                self.attempts.append(Attempt(program, stage, run, fault, NOBODY if fault else None))
+                self.attempts.append(Attempt(program, stage, run, fault, NO_ATTRIBUTION if fault else None))
             elif answer is not None or not self.attempts:
                 self.attempts += self.api.path.attempts(answer, fault, warnings)
 
@@ -110,12 +110,12 @@ class Work:
 
     def ask(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 300) -> str:
         """What the model says. Raises: Ended: The budget is used up. ModelError."""
-        messages = fitting(messages)
+        messages = shorten_observations(messages)
         size = estimate("".join(message.content for message in messages))
         if self.usage.model_calls >= self.budget.model_calls:
-            raise Ended("limit", "BudgetSpent", f"no answer within {self.budget.model_calls} calls of the model")
+            raise TryEnded("limit", "BudgetSpent", f"no answer within {self.budget.model_calls} calls of the model")
         if self.usage.prompt_tokens + self.usage.completion_tokens + size > self.budget.tokens:
-            raise Ended("limit", "BudgetSpent", f"no answer within {self.budget.tokens:,} tokens")
+            raise TryEnded("limit", "BudgetSpent", f"no answer within {self.budget.tokens:,} tokens")
         self.emit(ModelWaiting(self.number))
         completion = self.complete(messages, stop=stop, max_tokens=max_tokens)
         self.usage += completion.usage

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from atc.events import EventSink
 
-__all__ = ["Shown", "open_view"]
+__all__ = ["SolveView", "open_view"]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SolveView:
     """Where events go to be shown; `answer` says that the answer will be on stdout by that, `pause` leaves the terminal
     to a question for as long as its block lasts."""
 
@@ -25,14 +25,14 @@ class Shown:
 
 
 @contextmanager
-def open_view(*, quiet: bool = False, verbose: bool = False, stdout: bool = True) -> Iterator[Shown]:
+def open_view(*, quiet: bool = False, verbose: bool = False, stdout: bool = True) -> Iterator[SolveView]:
     """Show events until the block ends.
 
     Live on stdout where that is a terminal and free (`stdout`). Otherwise stdout is left to the answer, and stderr
     shows progress: live on a terminal, as plain lines elsewhere. `quiet` shows nothing.
     """
     if quiet:
-        yield Shown(lambda event: None, answer=False)
+        yield SolveView(lambda event: None, answer=False)
         return
     from rich.console import Console
 
@@ -43,8 +43,8 @@ def open_view(*, quiet: bool = False, verbose: bool = False, stdout: bool = True
         from atc.tui.live import LiveView
 
         with LiveView(console, verbose=verbose) as view:
-            yield Shown(view, answer=on_stdout, pause=view.pause)
+            yield SolveView(view, answer=on_stdout, pause=view.pause)
     else:
-        from atc.tui.lines import Lines
+        from atc.tui.lines import LineView
 
-        yield Shown(Lines(lambda line: print(line, file=sys.stderr, flush=True), verbose=verbose), answer=False)
+        yield SolveView(LineView(lambda line: print(line, file=sys.stderr, flush=True), verbose=verbose), answer=False)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-__all__ = ["for_people"]
+__all__ = ["format_answer"]
 
 
-def for_people(answer: str) -> str:
+def format_answer(answer: str) -> str:
     """The answer, with a list on a line for each entry and a dictionary on a line for each key.
 
     Only an answer that is nothing but one such value is changed; whatever is nested deeper stays as Python writes it.

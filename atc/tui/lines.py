@@ -16,17 +16,17 @@ from atc.events import (
     SolveEnded,
     SolveStarted,
 )
-from atc.tui.parts import blame, call_text, fault_text, figures, progress_text
+from atc.tui.parts import attribution_text, call_text, fault_text, progress_text, summary_line
 from atc.tui.text import visible
 
-__all__ = ["Lines"]
+__all__ = ["LineView"]
 
 
 _LONG = 3.0
 """Seconds of reading that are worth a line."""
 
 
-class Lines:
+class LineView:
     """A reader of events that hands finished lines to `write`.
 
     A long prompt has one line that says how long reading it will take. With `verbose` the programs, what they print,
@@ -66,10 +66,10 @@ class Lines:
             case RunEnded(attempt, run):
                 return [f"attempt {attempt}: run ended: {run.outcome}, {run.resources.wall:.2f} s"]
             case FaultFound(attempt, fault, attribution):
-                found = [fault_text(fault), *_indented(fault.snippet), blame(attribution)]
+                found = [fault_text(fault), *_indented(fault.snippet), attribution_text(attribution)]
                 return [f"attempt {attempt}: {found[0]}", *filter(None, found[1:])]
             case SolveEnded(solution):
-                return [figures(solution)]
+                return [summary_line(solution)]
 
 
 def _indented(text: str) -> list[str]:

@@ -29,8 +29,8 @@ from atc.events import (
 from atc.fault import Attribution, Fault
 from atc.models.base import Progress
 from atc.solution import Solution
-from atc.tui.answer import for_people
-from atc.tui.parts import blame, call_row, fault_text, figures, program_code, progress_text
+from atc.tui.answer import format_answer
+from atc.tui.parts import attribution_text, call_row, fault_text, program_code, progress_text, summary_line
 from atc.tui.text import visible
 from sandbox.records import CallRecord
 
@@ -42,7 +42,7 @@ OUTPUT_SHOWN = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
+class _CurrentAttempt:
     """The attempt under way. It is replaced and never changed, so that the drawing thread needs no lock."""
 
     attempt: int = 0
@@ -60,7 +60,7 @@ class LiveView:
     def __init__(self, console: Console, *, verbose: bool = False) -> None:
         self._console = console
         self._verbose = verbose
-        self._turn = _Turn()
+        self._turn = _CurrentAttempt()
         self._live = Live(console=console, get_renderable=self.moving, refresh_per_second=8, transient=True)
 
     def __enter__(self) -> LiveView:
@@ -78,11 +78,11 @@ class LiveView:
                 self._show(_tools(tools, all_names=self._verbose))
             case ModelWaiting(attempt):
                 self._finish_attempt()
-                self._turn = _Turn(attempt, "asking the model")
+                self._turn = _CurrentAttempt(attempt, "asking the model")
             case ModelProgress(_, progress):
                 self._turn = replace(self._turn, progress=progress)
             case ProgramWritten(attempt, program, _):
-                self._turn = _Turn(attempt, "the program runs", program=program)
+                self._turn = _CurrentAttempt(attempt, "the program runs", program=program)
             case CallMade(_, call):
                 self._turn = replace(self._turn, calls=(*self._turn.calls, call))
             case OutputPrinted(_, _, text):
@@ -126,7 +126,7 @@ class LiveView:
 
     def _finish_attempt(self, fault: Fault | None = None, attribution: Attribution | None = None) -> None:
         """Print the attempt under way for good, with what went wrong in it."""
-        turn, self._turn = self._turn, _Turn()
+        turn, self._turn = self._turn, _CurrentAttempt()
         if turn.program:
             self._show(Rule(Text(f"program {turn.attempt}"), style="dim", align="left"))
             self._show(program_code(turn.program, fault.line if fault else None))
@@ -136,14 +136,14 @@ class LiveView:
                 self._show(Text(visible(turn.output).rstrip("\n"), style="dim"))
         if fault:
             self._show(Text(f"✗ {fault_text(fault)}", style="red"))
-        if attribution and (found := blame(attribution)):
+        if attribution and (found := attribution_text(attribution)):
             self._show(Text(f"  {found}", style="yellow"))
 
     def _show_end(self, solution: Solution) -> None:
         if solution.answer is not None:
             self._show(Rule(Text("answer"), style="green", align="left"))
-            self._show(Text(visible(for_people(solution.answer)), style="bold"))
-        self._show(Text(figures(solution), style="dim"))
+            self._show(Text(visible(format_answer(solution.answer)), style="bold"))
+        self._show(Text(summary_line(solution), style="dim"))
 
     def _show(self, part: RenderableType) -> None:
         self._console.print(part, highlight=False)

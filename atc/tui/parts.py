@@ -18,7 +18,16 @@ from atc.solution import Solution
 from atc.tui.text import first_line, shorten, visible
 from sandbox.records import CallRecord
 
-__all__ = ["blame", "call_row", "call_text", "fault_text", "figures", "program_code", "progress_text", "signature"]
+__all__ = [
+    "attribution_text",
+    "call_row",
+    "call_signature",
+    "call_text",
+    "fault_text",
+    "program_code",
+    "progress_text",
+    "summary_line",
+]
 
 ARGUMENT_WIDTH = 48
 """Longest argument shown in a call."""
@@ -35,7 +44,7 @@ HOW = {
 }
 
 
-def signature(call: CallRecord) -> str:
+def call_signature(call: CallRecord) -> str:
     """A call as the program might have written it: `GET_search_person(query="Ada")`."""
     if call.tool is None:
         return visible(f"{call.method} {call.url}")
@@ -49,7 +58,7 @@ def call_text(call: CallRecord) -> str:
     tail = f" {first_line(call.error, 120)}" if call.error and call.status is None else ""
     tail = f" (simulated){tail}" if call.simulated else tail
     took = "replayed" if call.replayed else f"{call.ms:5.0f} ms"
-    return f"{status} {took}  {signature(call)}{tail}"
+    return f"{status} {took}  {call_signature(call)}{tail}"
 
 
 def call_row(call: CallRecord) -> Text:
@@ -88,7 +97,7 @@ def fault_text(fault: Fault) -> str:
     return visible(f"{place}{fault.type}: {fault.message}".rstrip(": \n"))
 
 
-def blame(attribution: Attribution) -> str:
+def attribution_text(attribution: Attribution) -> str:
     """Who is to blame, how that was found, and what its response held; empty when it is the program's own fault."""
     if attribution.tool is None:
         return ""
@@ -111,7 +120,7 @@ def progress_text(progress: Progress) -> str:
     return f"reads {done}{progress.prompt_tokens:,} tokens{about}"
 
 
-def figures(solution: Solution) -> str:
+def summary_line(solution: Solution) -> str:
     """The last line: status, reflections, calls, tokens and seconds."""
     usage, seconds = solution.usage, solution.seconds
     calls = [call for attempt in solution.attempts for call in attempt.calls]

@@ -30,7 +30,7 @@ print(directors[0])
 WRONG_THEN_RIGHT = ('"directed" in person["job"].lower()', 'person["job"] == "Director"')
 
 
-class _Script:
+class _ScriptedModel:
     """A model that writes two programs."""
 
     name = "scripted"
@@ -50,7 +50,7 @@ def draw() -> str:
     console = Console(record=True, file=StringIO(), width=110, force_terminal=True, force_interactive=False)
     with Simulator(load(sample("cinema"))) as simulator, LiveView(console) as view:
         world = simulator.session(query=QUESTION)
-        with Agent(simulator.protocol, _Script(), simulate=world, on_event=view) as agent:
+        with Agent(simulator.protocol, _ScriptedModel(), simulate=world, on_event=view) as agent:
             agent.solve(QUESTION)
     return console.export_svg(title="atc solve", unique_id="atc")
 

@@ -10,13 +10,13 @@ believed.
 from __future__ import annotations
 
 from atc.verify import entities, labels, negatives, pages, printed, support
-from atc.verify.findings import Finding, Inspected, Kind, changed
+from atc.verify.findings import Finding, Inspection, Kind, made_writes
 from atc.verify.printed import judge
-from atc.verify.support import done_silently, rests_on_nothing
+from atc.verify.support import describe_silent_writes, is_unsupported
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox.records import Run
 
-__all__ = ["Finding", "Kind", "changed", "done_silently", "inspect", "judge", "rests_on_nothing"]
+__all__ = ["Finding", "Kind", "describe_silent_writes", "inspect", "is_unsupported", "judge", "made_writes"]
 
 _RULES = (
     support.no_reply,
@@ -50,7 +50,7 @@ def inspect(program: str, run: Run, query: str, graph: ProtocolGraph | None = No
         run: One that ended well and printed something (see `judge`).
         graph: The data flow between the tools.
     """
-    inspected = Inspected(program, run, query, graph)
+    inspected = Inspection(program, run, query, graph)
     found: dict[Kind, Finding] = {}
     for rule in _RULES:
         try:

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from typing import TypeGuard
 
 from atc.diagnosis.provenance import lookup
-from atc.verify.findings import Finding, Inspected, failed, folded, leaves, lists_in
+from atc.verify.findings import Finding, Inspection, failed, folded, leaves, lists_in
 from protocols.text.words import SEARCHES, words
 from sandbox.journal.call_fingerprint import SAFE
 from sandbox.records import CallRecord
@@ -26,7 +26,7 @@ _LEAST = 0.75
 """How much alike a word of the question and a text are that is a slip of it."""
 
 
-def unused_name(seen: Inspected) -> Finding | None:
+def unused_name(seen: Inspection) -> Finding | None:
     """The question names something that the program uses nowhere and that nothing it took from a reply is called."""
     names = _wanted(seen)
     used = [text for text in _used(seen) if text]
@@ -49,7 +49,7 @@ def unused_name(seen: Inspected) -> Finding | None:
     return None
 
 
-def misspelt(seen: Inspected) -> Finding | None:
+def misspelt(seen: Inspection) -> Finding | None:
     """A text that is sent is nearly a name of several words in the question."""
     for call, _, value in foreign(seen):
         meant = slip_of(str(value), seen.query)
@@ -61,7 +61,7 @@ def misspelt(seen: Inspected) -> Finding | None:
     return None
 
 
-def two_in_one(seen: Inspected) -> Finding | None:
+def two_in_one(seen: Inspection) -> Finding | None:
     """A search for two things of the question at once, as one name."""
     for call, key, value, sources in seen.given:
         if sources or not isinstance(value, str) or " and " not in value or not words(key):
@@ -73,7 +73,7 @@ def two_in_one(seen: Inspected) -> Finding | None:
     return None
 
 
-def unused_search(seen: Inspected) -> Finding | None:
+def unused_search(seen: Inspection) -> Finding | None:
     """Calls were made for names of the question, and neither the answer nor a write has to do with any of them."""
     if seen.run.provenance is None:
         return None
@@ -90,7 +90,7 @@ def unused_search(seen: Inspected) -> Finding | None:
     return Finding("OtherEntity", told, call.line, call.index)
 
 
-def _behind(seen: Inspected) -> set[int]:
+def _behind(seen: Inspection) -> set[int]:
     """The calls that the answer, or a write, comes from or depends on, however far back."""
     feeds: dict[int, set[int]] = {}
     for call, _, _, sources in seen.given:
@@ -105,7 +105,7 @@ def _behind(seen: Inspected) -> set[int]:
     return found
 
 
-def _wanted(seen: Inspected) -> list[str]:
+def _wanted(seen: Inspection) -> list[str]:
     """Names that have to lead somewhere: not the service's own, nor a fixed word of its fields, nor the name of an
     argument in words (`the Order Number "A7"`)."""
     own: set[str] = set()
@@ -124,21 +124,21 @@ def _wanted(seen: Inspected) -> list[str]:
     ]
 
 
-def _is_known(name: str, seen: Inspected) -> bool:
+def _is_known(name: str, seen: Inspection) -> bool:
     """Whether a name of one word is more than a word with a capital: a reply says it, or the program says another."""
     if any(True for _ in foreign(seen)):
         return True
     return any(isinstance(value, str) and folded(value) == folded(name) for _, _, value in seen.values)
 
 
-def _used(seen: Inspected) -> list[str]:
+def _used(seen: Inspection) -> list[str]:
     """The texts that a program used, folded: those that it holds, not only to say them, and those that it sent."""
     sent = (value for _, _, value, _ in seen.given)
     flat = (part for value in sent for part in (value if isinstance(value, list) else [value]))
     return [folded(str(text)) for text in (*(seen.texts - seen.spoken), *flat)]
 
 
-def _is_printed(name: str, seen: Inspected) -> bool:
+def _is_printed(name: str, seen: Inspection) -> bool:
     """Whether a name is in the answer, and not because the program says it of its own."""
     own = any(name_in(folded(text), name) for text in seen.spoken)
     return not own and name_in(folded(seen.run.stdout), name)
@@ -161,7 +161,7 @@ def name_in(text: str, name: str) -> bool:
     return re.search(rf"\b{re.escape(folded(name))}\b", text) is not None
 
 
-def _is_coded(name: str, seen: Inspected) -> bool:
+def _is_coded(name: str, seen: Inspection) -> bool:
     """Whether a name may stand in the program as a code: of one word as `FR`, `en-GB` or a genre's number, of several
     by the letters that they begin with."""
     parts = folded(name).split()
@@ -171,7 +171,7 @@ def _is_coded(name: str, seen: Inspected) -> bool:
     return any(re.fullmatch(r"[A-Za-z]{2,3}(-[A-Za-z]{2})?|\d{2,5}", value) for value in own)
 
 
-def _is_taken(seen: Inspected, name: str) -> bool:
+def _is_taken(seen: Inspection, name: str) -> bool:
     """Whether something that the program took from a reply is called so: an item of a list, or the whole object."""
     everything = [*seen.printed, *(source for _, _, _, sources in seen.given for source in sources)]
     for source in everything:
@@ -187,7 +187,7 @@ def _is_taken(seen: Inspected, name: str) -> bool:
     return False
 
 
-def foreign(seen: Inspected) -> Iterator[tuple[CallRecord, str, object]]:
+def foreign(seen: Inspection) -> Iterator[tuple[CallRecord, str, object]]:
     """Texts that the program sends of its own and that the question does not hold: call, argument, value."""
     for call, name, value, sources in seen.given:
         if sources or not isinstance(value, str) or not re.search(r"[^\W\d_]{3}", value):
@@ -210,7 +210,7 @@ def _likeness(one: str, other: str) -> float:
     return SequenceMatcher(None, one.casefold(), other.casefold()).ratio()
 
 
-def other_item(seen: Inspected) -> Finding | None:
+def other_item(seen: Inspection) -> Finding | None:
     """A search found several, one of them is called what was searched for, and another one was taken."""
     for call in seen.answered:
         asked = [value for _, value, sources in seen.arguments(call) if not sources and _is_a_name(value, seen)]
@@ -237,7 +237,7 @@ def other_item(seen: Inspected) -> Finding | None:
     return None
 
 
-def _is_a_name(value: object, seen: Inspected) -> TypeGuard[str]:
+def _is_a_name(value: object, seen: Inspection) -> TypeGuard[str]:
     """Whether a text is one that the question calls something by, as a name or in its own spelling."""
     if not isinstance(value, str) or not folded(value):
         return False
@@ -245,13 +245,13 @@ def _is_a_name(value: object, seen: Inspected) -> TypeGuard[str]:
     return own or any(folded(value) == folded(name) for name in seen.names)
 
 
-def _looked_for(seen: Inspected) -> list[str]:
+def _looked_for(seen: Inspection) -> list[str]:
     """The names of the question, of more than one word, that no write was given: those say how something is to be."""
     written = {folded(str(value)) for call, _, value, sources in seen.given if call.method not in SAFE and not sources}
     return [name for name in seen.names if " " in name and folded(name) not in written]
 
 
-def _positions(seen: Inspected, call: CallRecord, path: tuple[str, ...]) -> set[int]:
+def _positions(seen: Inspection, call: CallRecord, path: tuple[str, ...]) -> set[int]:
     """Which items of a list were taken."""
     everything = [*seen.printed, *(source for _, _, _, sources in seen.given for source in sources)]
     found = set()
@@ -263,7 +263,7 @@ def _positions(seen: Inspected, call: CallRecord, path: tuple[str, ...]) -> set[
     return found
 
 
-def _of_list(seen: Inspected, call: CallRecord, path: tuple[str, ...]) -> bool:
+def _of_list(seen: Inspection, call: CallRecord, path: tuple[str, ...]) -> bool:
     """Whether one item of a list that nothing was searched for gave an argument: then one was looked for by eye."""
     given = [source for _, _, _, sources in seen.given for source in sources if source.call == call.index]
     return len({source.path[: len(path) + 1] for source in given if source.how != "decided"}) == 1
@@ -275,7 +275,7 @@ def _is_called(item: object, name: str) -> bool:
     return any(isinstance(value, str) and folded(value) == folded(name) for value in values)
 
 
-def _is_search(call: CallRecord, name: str, seen: Inspected) -> bool:
+def _is_search(call: CallRecord, name: str, seen: Inspection) -> bool:
     """Whether a call looks for things that are called so; what is in a place, say, is called otherwise."""
     return any(value == name and words(key)[-1] in SEARCHES for key, value, _ in seen.arguments(call) if words(key))
 
@@ -288,7 +288,7 @@ def _shares(item: object, name: str) -> bool:
     return not wanted or not named or any(wanted & set(text.split()) for text in texts)
 
 
-def invented(seen: Inspected) -> Finding | None:
+def invented(seen: Inspection) -> Finding | None:
     """An identifier that stands neither in the question nor in a reply."""
     if seen.graph is None or seen.run.provenance is None:
         return None

@@ -25,7 +25,7 @@ from protocols.text.words import words
 from sandbox.journal.call_fingerprint import SAFE
 from sandbox.records import CallRecord, Run, Source
 
-__all__ = ["Finding", "Inspected", "Kind", "changed", "failed", "folded", "leaves", "lists_in"]
+__all__ = ["Finding", "Inspection", "Kind", "failed", "folded", "leaves", "lists_in", "made_writes"]
 
 Kind = Literal[
     "NoCall",
@@ -74,7 +74,7 @@ class Finding:
         return f"the answer is doubtful ({self.kind}): {self.message}"
 
 
-class Inspected:
+class Inspection:
     """A run that ended well, with what the rules of an inspection ask about it.
 
     Args:
@@ -153,9 +153,9 @@ class Inspected:
         return tuple(call for call in self.run.calls if not failed(call))
 
     @cached_property
-    def changed(self) -> bool:
+    def made_writes(self) -> bool:
         """Whether the service took a write."""
-        return changed(self.run)
+        return made_writes(self.run)
 
     @property
     def printed(self) -> Sequence[Source]:
@@ -216,7 +216,7 @@ def folded(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.replace("'", "").replace("\u2019", "")))
 
 
-def changed(run: Run) -> bool:
+def made_writes(run: Run) -> bool:
     """Whether the service took a write; who is asked to do something has then done it, whatever is printed."""
     return any(call.method not in SAFE and not failed(call) for call in run.calls)
 

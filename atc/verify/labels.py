@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from atc.language.intent import sentences
 from atc.program.source import calls_of
-from atc.verify.findings import Finding, Inspected
+from atc.verify.findings import Finding, Inspection
 from protocols.model import Tool
 from protocols.text.words import is_identifier, stem, words
 
@@ -33,7 +33,7 @@ _SEVERAL = re.compile(r"[\[{][\[{'\"]")
 """What a list or an object looks like where it is printed."""
 
 
-def mislabelled(seen: Inspected) -> Finding | None:
+def mislabelled(seen: Inspection) -> Finding | None:
     """The words before a value name a field that the replies have, or what a tool returns, and it is something else.
 
     `print("Pressure:", day["wind"]["speed"])`. Only where nothing on the way to the value, from a call on, is named by
@@ -86,7 +86,7 @@ def _thing(tool: Tool) -> str:
     return next((said[0] for said in (words(last[0]) if last else (), words(named)) if len(said) == 1), "")
 
 
-def said_twice(seen: Inspected) -> Finding | None:
+def said_twice(seen: Inspection) -> Finding | None:
     """One value is printed for two things: `print("Now:", warm)`, and then `print("Usually:", warm)`."""
     for node in ast.walk(seen.tree):
         for block in ("body", "orelse", "finalbody"):
@@ -113,10 +113,10 @@ def _twice(value: str, first: tuple[int, str], second: tuple[int, str]) -> Findi
     return Finding("Mislabelled", said, line)
 
 
-def unanswered(seen: Inspected) -> Finding | None:
+def unanswered(seen: Inspection) -> Finding | None:
     """The question asks more things than the program prints: each of them has its question mark."""
     asked = [sentence for sentence in sentences(seen.query) if sentence.endswith("?")]
-    if len(asked) < 2 or seen.changed or any(map(_SEVERAL.search, seen.lines)):
+    if len(asked) < 2 or seen.made_writes or any(map(_SEVERAL.search, seen.lines)):
         return None
     told = _printed(seen.tree)
     if told is None or not 0 < len(told) < len(asked):

@@ -12,13 +12,13 @@ import re
 from collections.abc import Iterator
 
 from atc.verify.entities import foreign, slip_of
-from atc.verify.findings import Finding, Inspected, folded, lists_in
+from atc.verify.findings import Finding, Inspection, folded, lists_in
 from atc.verify.printed import is_negative
 
 __all__ = ["empty_for_negative"]
 
 
-def empty_for_negative(seen: Inspected) -> Finding | None:
+def empty_for_negative(seen: Inspection) -> Finding | None:
     """The answer is no, none or zero, because of a slip in the program."""
     if not is_negative(seen):
         return None
@@ -29,7 +29,7 @@ def empty_for_negative(seen: Inspected) -> Finding | None:
     return None
 
 
-def _other_spelling(seen: Inspected) -> Finding | None:
+def _other_spelling(seen: Inspection) -> Finding | None:
     """A comparison with a text that the replies hold, but not so or not there."""
     values = [(path, value) for _, path, value in seen.values]
     keys = {path[-1] for path, _ in values if path}
@@ -112,7 +112,7 @@ def _alike(value: object, wanted: object) -> bool:
     return one.rstrip("s") == other.rstrip("s") or slip_of(wanted, value) == value
 
 
-def _no_such_field(seen: Inspected) -> Finding | None:
+def _no_such_field(seen: Inspection) -> Finding | None:
     """A field is read with a default, and no reply has it."""
     keys = {str(step) for call in seen.answered for step in _keys(seen.response(call))}
     if not keys:
@@ -140,7 +140,7 @@ def _keys(value: object) -> Iterator[str]:
             left += one[:200]
 
 
-def _asked_otherwise(seen: Inspected) -> Finding | None:
+def _asked_otherwise(seen: Inspection) -> Finding | None:
     """A reply is empty, and it was asked for with a word that the question does not say."""
     strange = {(call.index, name): value for call, name, value in foreign(seen)}
     for call in seen.answered:
@@ -159,7 +159,7 @@ def _asked_otherwise(seen: Inspected) -> Finding | None:
     return None
 
 
-def _not_there(seen: Inspected) -> Finding | None:
+def _not_there(seen: Inspection) -> Finding | None:
     """A search for what the question names found nothing, and the question takes for granted that there is one."""
     if seen.yes_or_no:
         return None

@@ -12,7 +12,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from atc.verify.findings import Finding, Inspected, folded, lists_in
+from atc.verify.findings import Finding, Inspection, folded, lists_in
 from atc.verify.printed import is_negative
 from protocols.text.words import words
 from sandbox.records import CallRecord
@@ -43,7 +43,7 @@ _SAME = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})
 _READS = frozenset({"json", "copy", "values", "items"})
 
 
-def first_page(seen: Inspected) -> Finding | None:
+def first_page(seen: Inspection) -> Finding | None:
     """A list has more than was read, the program went through what it read, and the question is about all of it."""
     whole = _ALL.search(seen.query) is not None or is_negative(seen)
     if not whole and not _FIRST.search(seen.query):
@@ -52,7 +52,7 @@ def first_page(seen: Inspected) -> Finding | None:
         if _is_named(call, seen):
             continue
         for path, told in more_than_read(call, seen):
-            reading = _Reading(seen.tree, call, _size(call, path, seen))
+            reading = _ListTraversal(seen.tree, call, _size(call, path, seen))
             line = reading.line
             if line is None or not (whole or reading.wants_more):
                 continue
@@ -65,7 +65,7 @@ def first_page(seen: Inspected) -> Finding | None:
     return None
 
 
-def _is_named(call: CallRecord, seen: Inspected) -> bool:
+def _is_named(call: CallRecord, seen: Inspection) -> bool:
     """Whether a list is what a search for one thing of the question found, and the question counts something else."""
     if re.search(r"\bhow many\b|\bnumber of\b", seen.query, re.IGNORECASE):
         return False
@@ -73,7 +73,7 @@ def _is_named(call: CallRecord, seen: Inspected) -> bool:
     return any(folded(str(value)) in names for _, value, sources in seen.arguments(call) if not sources)
 
 
-def more_than_read(call: CallRecord, seen: Inspected) -> Iterator[tuple[tuple[str, ...], str]]:
+def more_than_read(call: CallRecord, seen: Inspection) -> Iterator[tuple[tuple[str, ...], str]]:
     """The lists of a reply that have more than the run read of them: where each is, and how the reply says so."""
     same = [one for one in seen.answered if one.tool == call.tool and _frame(one) == _frame(call)]
     if call is not same[-1]:
@@ -120,7 +120,7 @@ def _frame(call: CallRecord) -> dict[str, object]:
     return {name: value for name, value in call.arguments.items() if name.lower() not in _PLACES}
 
 
-def _size(call: CallRecord, path: tuple[str, ...], seen: Inspected) -> int:
+def _size(call: CallRecord, path: tuple[str, ...], seen: Inspection) -> int:
     return next((len(items) for place, items, _ in lists_in(seen.response(call)) if place == path), 0)
 
 
@@ -129,7 +129,7 @@ def _pages(calls: list[CallRecord]) -> int:
     return len({repr(sorted(call.arguments.items(), key=str)) for call in calls})
 
 
-class _Reading:
+class _ListTraversal:
     """How a program goes through a list of a reply.
 
     Args:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from atc.diagnosis.provenance import lookup
 from atc.fault import Fault, Stage
 from atc.program.source import parsed
-from atc.verify.findings import Finding, Inspected, leaves
+from atc.verify.findings import Finding, Inspection, leaves
 from protocols.text.words import is_identifier, words
 from sandbox.records import Run
 
@@ -95,7 +95,7 @@ def _is_data(line: str) -> bool:
     return isinstance(value, (dict, list)) and any(leaf not in (None, "") for _, leaf in leaves(value))
 
 
-def is_negative(seen: Inspected) -> bool:
+def is_negative(seen: Inspection) -> bool:
     """Whether an answer says no, none or zero."""
     if not seen.lines or says_nothing(seen.lines):
         return True
@@ -106,17 +106,17 @@ def is_negative(seen: Inspected) -> bool:
     return not told and all(_NO.match(line[:_LONG]) for line in seen.lines)
 
 
-def error_text(seen: Inspected) -> Finding | None:
+def error_text(seen: Inspection) -> Finding | None:
     """All that was printed sounds like an error."""
-    if seen.changed or not all(_ERROR.match(line[:_LONG]) and not _is_text(line, seen) for line in seen.lines):
+    if seen.made_writes or not all(_ERROR.match(line[:_LONG]) and not _is_text(line, seen) for line in seen.lines):
         return None
     shown = seen.lines[0][:80]
     return Finding("ErrorPrinted", f"the program printed {shown!r}, which is an error and no answer; print the data")
 
 
-def nothing_found(seen: Inspected) -> Finding | None:
+def nothing_found(seen: Inspection) -> Finding | None:
     """The program says that there is nothing, or says None in place of a value."""
-    if seen.changed:
+    if seen.made_writes:
         return None
     if says_nothing(seen.lines) and not any(_is_text(line, seen) for line in seen.lines):
         shown = seen.lines[0][:80]
@@ -131,10 +131,10 @@ def nothing_found(seen: Inspected) -> Finding | None:
     return None
 
 
-def nothing_new(seen: Inspected) -> Finding | None:
+def nothing_new(seen: Inspection) -> Finding | None:
     """The program says the question's own words again; a thing found without them may be called so, as a show Today."""
     said = words(seen.run.stdout)
-    if seen.changed or seen.chooses or not set(said) <= set(words(seen.query)):
+    if seen.made_writes or seen.chooses or not set(said) <= set(words(seen.query)):
         return None
     if not any(word.isalpha() for word in said):
         return None
@@ -145,9 +145,9 @@ def nothing_new(seen: Inspected) -> Finding | None:
     return Finding("NothingNew", f"the program printed {shown!r}, which the question says already")
 
 
-def wrong_kind(seen: Inspected) -> Finding | None:
+def wrong_kind(seen: Inspection) -> Finding | None:
     """A question for a number is answered without one, one for a day without a date, one for a thing with a number."""
-    if seen.changed or seen.yes_or_no:
+    if seen.made_writes or seen.yes_or_no:
         return None
     shown = seen.lines[0][:80]
     if _HOW_MANY.search(seen.query) and not _COUNTED.search(seen.run.stdout):
@@ -186,12 +186,12 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_text(line: str, seen: Inspected) -> bool:
+def _is_text(line: str, seen: Inspection) -> bool:
     """Whether a line is a text of a reply, whatever it sounds like: a song may be called Unknown. A message is none."""
     exact = [one for one in seen.printed if one.how == "exact" and not _MESSAGES.intersection(map(str, one.path[-1:]))]
     values = [_value(seen, one.call, one.path) for one in exact]
     return line.strip() in {value.strip() for value in values if isinstance(value, str)}
 
 
-def _value(seen: Inspected, call: int, path: tuple[str | int, ...]) -> object:
+def _value(seen: Inspection, call: int, path: tuple[str | int, ...]) -> object:
     return lookup(seen.run.calls[call].response, path)

@@ -10,7 +10,7 @@ from atc.diagnosis.provenance import lookup
 from atc.language.intent import asks, demands
 from atc.program.source import calls_of
 from atc.verify.changes import changes
-from atc.verify.findings import Finding, Inspected, changed, failed, folded
+from atc.verify.findings import Finding, Inspection, failed, folded, made_writes
 from atc.verify.printed import is_negative
 from protocols.dataflow.operations import is_called
 from protocols.model import Protocol
@@ -31,31 +31,31 @@ _LARGE = re.compile(r"(?<![\w.])\d{4,}(?![\w.]*\w)")
 
 __all__ = [
     "caught",
-    "changed",
-    "done_silently",
+    "describe_silent_writes",
     "errors",
+    "is_unsupported",
+    "made_writes",
     "no_evidence",
     "no_reply",
     "nothing_done",
-    "rests_on_nothing",
 ]
 
 
-def rests_on_nothing(run: Run) -> bool:
+def is_unsupported(run: Run) -> bool:
     """Whether nothing that a program printed comes from the API, as far as that is known, and nothing was changed."""
     if run.provenance is None or run.provenance.printed:
         return all(failed(call) for call in run.calls)
-    return not changed(run)
+    return not made_writes(run)
 
 
-def done_silently(run: Run, query: str, protocol: Protocol) -> str | None:
+def describe_silent_writes(run: Run, query: str, protocol: Protocol) -> str | None:
     """What a program did that was asked to do something, did it, and said nothing; None for any other."""
-    if run.outcome != "ok" or run.stdout.strip() or asks(query) or not changed(run):
+    if run.outcome != "ok" or run.stdout.strip() or asks(query) or not made_writes(run):
         return None
     return changes(run.calls, protocol)
 
 
-def no_reply(seen: Inspected) -> Finding | None:
+def no_reply(seen: Inspection) -> Finding | None:
     """No call was made, or none was answered."""
     if seen.answered:
         return None
@@ -66,7 +66,7 @@ def no_reply(seen: Inspected) -> Finding | None:
     return Finding("NoEvidence", f"{told}: {_short(call)}", call.line, call.index)
 
 
-def nothing_done(seen: Inspected) -> Finding | None:
+def nothing_done(seen: Inspection) -> Finding | None:
     """The question asks for what an operation is called after, or begins its summary with, and nothing was written."""
     if seen.graph is None or any(call.method not in SAFE for call in seen.run.calls):
         return None
@@ -79,11 +79,11 @@ def nothing_done(seen: Inspected) -> Finding | None:
     return None
 
 
-def no_evidence(seen: Inspected) -> Finding | None:
+def no_evidence(seen: Inspection) -> Finding | None:
     """Nothing that was printed comes from a reply, or only whether it is printed does."""
-    if not seen.answered or seen.changed:
+    if not seen.answered or seen.made_writes:
         return None
-    if rests_on_nothing(seen.run):
+    if is_unsupported(seen.run):
         return Finding("NoEvidence", "what the program printed comes from no reply of the API; print the data")
     if (number := _own_number(seen)) is not None:
         return Finding("NoEvidence", f"{number} stands in the program and in no reply of the API; print what it says")
@@ -105,7 +105,7 @@ def no_evidence(seen: Inspected) -> Finding | None:
     )
 
 
-def _own_number(seen: Inspected) -> str | None:
+def _own_number(seen: Inspection) -> str | None:
     """A year or another large number that the program says of itself: nobody asked for it, and no reply has it."""
     for text in seen.spoken:
         for number in _LARGE.findall(text):
@@ -115,7 +115,7 @@ def _own_number(seen: Inspected) -> str | None:
     return None
 
 
-def errors(seen: Inspected) -> Finding | None:
+def errors(seen: Inspection) -> Finding | None:
     """A call failed, and the program went on as if it had not."""
     for call in seen.run.calls:
         if not failed(call) and not _says_error(seen.response(call)):
@@ -141,7 +141,7 @@ def errors(seen: Inspected) -> Finding | None:
     return None
 
 
-def caught(seen: Inspected) -> Finding | None:
+def caught(seen: Inspection) -> Finding | None:
     """The answer is what the program says where it catches an error."""
     if any(failed(call) and _is_the_answer(call, seen) for call in seen.run.calls):
         return None
@@ -158,7 +158,7 @@ def caught(seen: Inspected) -> Finding | None:
     return None
 
 
-def _was_said(node: ast.Call, error: str | None, seen: Inspected) -> bool:
+def _was_said(node: ast.Call, error: str | None, seen: Inspection) -> bool:
     """Whether a print that follows an error is what put words into the answer, as far as they tell."""
     parts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     own = [part.strip() for part in parts if len(part.strip()) > 1]
@@ -187,7 +187,7 @@ def _says_error(response: object) -> bool:
     return bool(response.get("error") or response.get("errors")) and len(response) <= 3
 
 
-def _is_shown(call: CallRecord, seen: Inspected) -> bool:
+def _is_shown(call: CallRecord, seen: Inspection) -> bool:
     """Whether the text of an error was printed."""
     response = seen.response(call)
     told = [value for value in response.values() if isinstance(value, str)] if isinstance(response, dict) else []
@@ -195,7 +195,7 @@ def _is_shown(call: CallRecord, seen: Inspected) -> bool:
     return any(len(part) > 8 and part[:80] in seen.run.stdout for part in parts)
 
 
-def _is_replaced(call: CallRecord, seen: Inspected) -> bool:
+def _is_replaced(call: CallRecord, seen: Inspection) -> bool:
     """Whether another call did what a failed one should: the same tool with arguments of the program's own, or any
     that the answer rests on in what is done after the failure."""
     later = [one for one in seen.answered if one.index > call.index]
@@ -215,7 +215,7 @@ def _covers(body: list[ast.stmt], line: int | None) -> bool:
     return line is not None and any(node.lineno <= line <= (node.end_lineno or node.lineno) for node in body)
 
 
-def _is_the_answer(call: CallRecord, seen: Inspected) -> bool:
+def _is_the_answer(call: CallRecord, seen: Inspection) -> bool:
     """Whether a question wants to know if there is something, and the service said that there is not."""
     if not seen.yes_or_no or call.status != 404 or call.method not in SAFE:
         return False

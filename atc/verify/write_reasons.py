@@ -16,7 +16,7 @@ from protocols.dataflow.operations import looks_like_read
 from protocols.model import Protocol, Tool
 from sandbox.records import CallRecord
 
-__all__ = ["misplaced", "named", "unfounded", "unsaid"]
+__all__ = ["challenge_write", "intent_mismatch", "missing_names", "named_values"]
 
 _QUOTED = re.compile(r'"([^"\n]+)"|“([^”\n]+)”|\u2018([^\u2019\n]+)\u2019|(?<!\w)\'([^\'\n]+)\'(?!\w)')
 _PATH = re.compile(r"(?<![\w/:.])/?(?:[\w.-]+/)+[\w.-]*\w|(?<![\w/:.@])[\w-]+\.[A-Za-z][A-Za-z0-9]{1,5}(?![\w/.])")
@@ -25,7 +25,7 @@ _PLAIN = re.compile(r"[A-Za-z]{1,5}(?:/[A-Za-z]{1,5})+")
 _NUMBER = re.compile(r"(?<![\w.,:/$€£-])\d+(?:\.\d+)?(?![\w:/%-]|[.,]\d|\s*(?:%|percent|a\.?m\b|p\.?m\b|o'clock))")
 
 
-def named(query: str) -> list[str]:
+def named_values(query: str) -> list[str]:
     """What a question names in quotes, as a path or as a number, in its order."""
     quoted = [next(filter(None, found.groups())).strip() for found in _QUOTED.finditer(query)]
     rest = _QUOTED.sub(" ", query)
@@ -34,9 +34,9 @@ def named(query: str) -> list[str]:
     return list(dict.fromkeys([*quoted, *paths, *_NUMBER.findall(rest)]))
 
 
-def unsaid(query: str, program: str, calls: Iterable[CallRecord] = ()) -> list[str]:
+def missing_names(query: str, program: str, calls: Iterable[CallRecord] = ()) -> list[str]:
     """What a question names, and neither the program says nor one of its calls was given."""
-    names = named(query)
+    names = named_values(query)
     if not names:
         return []
     values = [*_constants(program), *(value for call in calls for value in _values(call.arguments))]
@@ -79,7 +79,7 @@ def _values(value: object) -> Iterator[object]:
         yield value
 
 
-def unfounded(
+def challenge_write(
     query: str, program: str, calls: Sequence[CallRecord], tool: Tool | None, protocol: Protocol
 ) -> str | None:
     """Why a write is not sent without being asked about; None where the question gives a reason for it.
@@ -89,17 +89,17 @@ def unfounded(
         calls: The calls of the program so far, the write among them.
         tool: The operation that writes.
     """
-    if tool is not None and (why := misplaced(query, tool, protocol)):
+    if tool is not None and (why := intent_mismatch(query, tool, protocol)):
         return f"a write, and {why}"
     if tool is not None and looks_like_read(tool):
         return None
-    missing = unsaid(query, program, calls)
+    missing = missing_names(query, program, calls)
     if missing:
         return f"a write, and nothing that the program says or gives to a call names {', '.join(map(repr, missing))}"
     return None
 
 
-def misplaced(query: str, tool: Tool, protocol: Protocol) -> str:
+def intent_mismatch(query: str, tool: Tool, protocol: Protocol) -> str:
     """Why a question wants no such operation; empty where it may."""
     if not tool.writes or looks_like_read(tool):
         return ""

@@ -21,7 +21,7 @@ from rich.table import Table
 
 from atc.agent import Agent
 from atc.models import DEFAULT_MODEL, Message, files
-from atc.models.base import Request
+from atc.models.base import ModelRequest
 from atc.models.local import CONTEXT, Engine
 from atc.models.openvino_model import OpenVINOModel, render, settings
 from protocols import load
@@ -114,7 +114,7 @@ def openvino(file: Path, prompts: Sequence[Sequence[Message]]) -> Speed:
     It does not tell how much of a prompt it had read before, so reading is measured by the first prompt alone.
     """
     engine = OpenVINOModel(_OTHER, file, files.converted())
-    pipeline, asked = engine.load(), settings(Request((), max_tokens=_WRITTEN))
+    pipeline, asked = engine.load(), settings(ModelRequest((), max_tokens=_WRITTEN))
     pipeline.generate(["Hello"], asked)  # what is made ready at the first question
     texts, seconds, timings = [], [], []
     for prompt in prompts:

@@ -21,9 +21,9 @@ from rich.table import Table
 
 from atc.files import to_json
 from atc.verify import inspect
-from atc.verify.findings import Inspected
+from atc.verify.findings import Inspection
 from atc.verify.printed import nothing_new, says_nothing
-from atc.verify.support import no_reply, rests_on_nothing
+from atc.verify.support import is_unsupported, no_reply
 from benchmarks.injection.answers import KINDS, Half, Kind, Origin, Script, Services, faults, scripts
 from benchmarks.injection.answers.services import Closed, Namesakes, Paged, Twist
 from protocols.dataflow.graph import ProtocolGraph
@@ -75,10 +75,10 @@ def _ours(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
 
 def _before(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
     """The check that there was before: nothing printed, no reply behind it, nothing found, nothing new."""
-    seen = Inspected(program, run, query, graph)
-    if not run.stdout.strip() or no_reply(seen) or rests_on_nothing(run):
+    seen = Inspection(program, run, query, graph)
+    if not run.stdout.strip() or no_reply(seen) or is_unsupported(run):
         return True
-    return not seen.changed and (says_nothing(seen.lines) or nothing_new(seen) is not None)
+    return not seen.made_writes and (says_nothing(seen.lines) or nothing_new(seen) is not None)
 
 
 def _keywords(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:

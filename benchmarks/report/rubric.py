@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from atc.files import append_line, read_lines
 from atc.models import Message
-from atc.modes.observations import cut, shown
+from atc.modes.observations import render_value, truncate
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ def _calls(task: Solved) -> list[str]:
     lines = []
     for call in attempts[-1]["calls"] if attempts else []:
         given = ", ".join(f"{name}={value!r}" for name, value in call.get("arguments", {}).items())
-        reply = shown(call.get("response"), _REPLY)
-        lines.append(f"{call['tool'] or call.get('url', '?')}({cut(given, _REPLY)}) -> {call['status']} {reply}")
+        reply = render_value(call.get("response"), _REPLY)
+        lines.append(f"{call['tool'] or call.get('url', '?')}({truncate(given, _REPLY)}) -> {call['status']} {reply}")
     return lines
 
 
@@ -100,7 +100,7 @@ def _told(task: Solved) -> dict[str, Any]:
         "query": task.query,
         "gold": ", ".join(f"{name} ({count} times)" if count > 1 else name for name, count in task.gold.items()),
         "calls": "\n".join(_calls(task)[-_CALLS:]) or "none",
-        "answer": cut(task.solution["answer"] or "none", _ANSWER),
+        "answer": truncate(task.solution["answer"] or "none", _ANSWER),
     }
 
 

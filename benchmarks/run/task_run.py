@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from atc import Agent, Solution
 from atc.models import Model, open_model
-from atc.models.budget import Budgeted
+from atc.models.budget import BudgetedModel
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
-from atc.verify import changed
+from atc.verify import made_writes
 from benchmarks.run.runner import Done, Result, Settings
 from benchmarks.tasks.metrics import Alternative, category, score, success_otherwise
 from benchmarks.tasks.references import Reference, beside, find_alternatives, find_reference, is_correct, read_claim
@@ -139,7 +139,7 @@ class Work:
         settings = self.settings
         simulated = settings.api == "simulated"
         simulator = self._simulator(task.domain) if simulated else None
-        model = Budgeted(
+        model = BudgetedModel(
             self.model,
             calls=settings.max_model_calls,
             tokens=settings.max_tokens,
@@ -203,7 +203,7 @@ class Work:
             with self.world(task) as untouched:
                 self.claim(reference, task, untouched)
             return False
-        if "state" in claim and not any(attempt.run and changed(attempt.run) for attempt in solution.attempts):
+        if "state" in claim and not any(attempt.run and made_writes(attempt.run) for attempt in solution.attempts):
             return False
         return is_correct(solution.answer, claim)
 
