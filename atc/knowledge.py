@@ -1,0 +1,115 @@
+"""What is known of an API: its protocol, the data flow between its tools, what was observed, and solved questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from atc.diagnosis.provenance import flows
+from atc.profile import Profile
+from atc.retrieval.candidates import Candidates
+from atc.retrieval.demonstrations import Demonstration, Demonstrations
+from protocols.contracts.contract import Contract
+from protocols.contracts.store import ContractStore, ObservedEdge
+from protocols.dataflow.enum_values import vocabulary
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.errors import UsageError
+from protocols.model import Protocol
+from sandbox import Run
+
+__all__ = ["Knowledge"]
+
+
+class Knowledge:
+    """What solves share, worked out at first use.
+
+    Args:
+        store: A folder with observed responses and solved questions; nothing is kept without one.
+        learns: Let the data flow of good calls guide later questions.
+    """
+
+    def __init__(self, protocol: Protocol, profile: Profile, store: Path | None, learns: bool) -> None:
+        self.protocol = protocol
+        self.learns = learns
+        self._profile = profile
+        self._store = ContractStore(store) if store is not None else None
+        self.demonstrations = Demonstrations(store, protocol) if store is not None else None
+
+    def shared(self) -> Self:
+        """The same knowledge for another solve at the same time, but for a data flow that learns."""
+        if not self.learns:
+            _ = self.candidates, self.vocabulary
+        knowledge = copy(self)
+        for name in ("contract", *(("graph", "candidates") if self.learns else ())):
+            knowledge.__dict__.pop(name, None)
+        return knowledge
+
+    @cached_property
+    def graph(self) -> ProtocolGraph:
+        """The data flow between the tools of the protocol. Raises: UsageError: The store is damaged."""
+        graph = ProtocolGraph(self.protocol)
+        for edge in self._store.edges(self.protocol) if self._store is not None else ():
+            graph.observe(edge.tool, edge.argument, edge.source, edge.path)
+        return graph
+
+    @cached_property
+    def contract(self) -> Contract:
+        """What is known of the responses. Raises: UsageError: The store is damaged."""
+        return self._store.contract(self.protocol) if self._store is not None else Contract(self.protocol)
+
+    def contract_with(self, runs: Sequence[Run]) -> Contract:
+        """The contract, and what the calls of some runs were answered: the document may be wrong about them."""
+        bodies: dict[str, list[object]] = {}
+        for call in (call for run in runs for call in run.calls if not call.simulated):
+            good = call.tool and call.status in range(200, 300)
+            if good and isinstance(call.response, dict | list):
+                bodies.setdefault(call.tool or "", []).append(call.response)
+        return self.contract.seeing(bodies)
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """The search for tools that a question needs."""
+        return Candidates(self.graph, meaning=self._profile.meaning)
+
+    @cached_property
+    def vocabulary(self) -> Mapping[str, frozenset[str]]:
+        """The enum values of the API's fields, by field."""
+        return vocabulary(self.protocol)
+
+    def observe(self, query: str, run: Run) -> None:
+        """Learn from a run, where something is kept or learned."""
+        edges = list(self._edges(query, run)) if self.learns or self._store is not None else []
+        for edge in edges if self.learns else ():
+            self.graph.observe(edge.tool, edge.argument, edge.source, edge.path)
+        if self._store is not None:
+            calls = [call for call in run.calls if not call.replayed and not call.simulated]
+            replies = [
+                (call.tool, call.status, call.response) for call in calls if call.tool and call.status is not None
+            ]
+            self._store.learn(self.protocol, replies, edges)
+            self.__dict__.pop("contract", None)
+
+    def _edges(self, query: str, run: Run) -> Iterator[ObservedEdge]:
+        """Where the arguments of calls that were answered well came from: others are likely to find them there."""
+        for flow in flows(query, run, self.graph):
+            call = run.calls[flow.call]
+            producer = run.calls[flow.source].tool if flow.source is not None else None
+            good = call.status is not None and call.status < 300 and not call.replayed and not call.simulated
+            if producer and call.tool and good:
+                path = tuple(0 if isinstance(step, int) else step for step in flow.path)
+                yield ObservedEdge(call.tool, flow.argument, producer, path)
+
+    def keep_solved(self, query: str, program: str, run: Run) -> list[str]:
+        """Keep a program that answered, for questions like this one; gives a warning if that fails."""
+        tools = tuple(dict.fromkeys(call.tool for call in run.calls if call.tool))
+        simulated = any(call.simulated for call in run.calls)
+        if self.demonstrations is None or not self._profile.demonstrations or not tools or simulated:
+            return []
+        try:
+            self.demonstrations.add(Demonstration(query, program, tools))
+        except UsageError as error:
+            return [str(error)]
+        return []

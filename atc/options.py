@@ -1,0 +1,110 @@
+"""The options of an agent, each listed once: `Agent`, `Agent.from_openapi`, the commands and the runner take these."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from datetime import datetime
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
+
+from atc.events import EventSink
+from atc.models import Model
+from atc.profile import Profile
+from sandbox import CallRecord, Limits
+
+if TYPE_CHECKING:
+    from protocols.simulator import Session
+
+__all__ = ["Options", "WritesPolicy", "takes_options"]
+
+WritesPolicy = Literal["ask", "allow", "deny", "simulate"]
+P = ParamSpec("P")
+Owner = TypeVar("Owner")
+Subject = TypeVar("Subject")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What an agent can be told.
+
+    Args:
+        model: A name such as "openai:gpt-4.1" or "local:qwen2.5-coder-1.5b", or any object with `complete`. By default
+            what `ATC_MODEL` names, else the local model. A model that this agent opened it also closes.
+        mode: How a failed program is repaired: "attribute" names the tool to blame and shows its documentation again,
+            "naive" shows the error text alone, "none" does not repair. Or a method to compare with: "react", "codeact",
+            "dfsdt", "restgpt" or "conagents" (see atc.modes). `MODE@N` is up to N tries, ended by the first answer;
+            after the first try the model's answers are sampled, with a seed of each try.
+        max_reflections: How often a program may be revised (the paper's alpha); by default as the profile says. The
+            methods to compare with have budgets of their own.
+        base_url: Where the API is, when that is not where its document says.
+        auth: Credentials as `KIND:SOURCE`, such as "bearer:env:MY_TOKEN".
+        simulate: Rehearse against a simulated API made from the protocol; no request leaves this machine. Or a session
+            of one, a world of its own, which this agent closes.
+        seed: Of the simulated API, the model, and a program's random numbers.
+        tools: How many tools the model is shown at most, or "all"; by default as the profile says.
+        now: The time for the program and the model; the real time by default, a fixed one with `simulate`.
+        allow: Origins such as "https://cdn.example.com" that programs may reach besides the API, without credentials;
+            the API's own is named here when it has a private address.
+        limits: What a program may use.
+        learn: Let the data flow of good calls guide later questions to this agent; off where runs are compared.
+        profile: What the model is given and held to: "small", "large", a file, or a Profile (see atc.profile). By
+            default "large" for `openai:` models, else "small".
+        without: Features of the profile to turn off, to measure what they are worth.
+        store: A folder that keeps what responses really hold, and programs that answered. Programs are checked against
+            the former besides the document; the latter are shown with similar questions. What is simulated is kept
+            apart, in `simulated` in it.
+        strict_sandbox: Refuse to run programs where a layer of the sandbox is missing; else that is a warning.
+        on_event: Called with every event as it happens.
+        writes: What becomes of calls that may change something: "allow" sends them, "deny" ends the solve, "simulate"
+            has a simulated API answer them, "ask" asks `confirm`, and is "deny" without it. By default "ask", and
+            "allow" with `simulate`. At a real service "allow" sends a write for which the question gives a reason
+            (see atc.verify.write_reasons), and asks `confirm` about any other.
+        confirm: Given a write that is not sent yet, from another thread; returns whether it may be.
+    """
+
+    model: str | Model | None = None
+    mode: str = "attribute"
+    max_reflections: int | None = None
+    base_url: str | None = None
+    auth: Sequence[str] = ()
+    simulate: bool | Session = False
+    seed: int = 0
+    _: KW_ONLY
+    tools: int | Literal["all"] | None = None
+    now: datetime | None = None
+    allow: Sequence[str] = ()
+    limits: Limits | None = None
+    learn: bool = False
+    profile: str | Profile | None = None
+    without: Sequence[str] = ()
+    store: Path | None = None
+    strict_sandbox: bool = False
+    on_event: EventSink | None = None
+    writes: WritesPolicy | None = None
+    confirm: Callable[[CallRecord], bool] | None = None
+
+
+def takes_options(
+    options: Callable[P, Options],
+) -> Callable[
+    [Callable[[Owner, Subject, Options], Result]],
+    Callable[Concatenate[Owner, Subject, P], Result],
+]:
+    """Give a method of (self, subject, options) the options as arguments of its own."""
+
+    def decorate(method: Callable[[Owner, Subject, Options], Result]) -> Callable[Concatenate[Owner, Subject, P], Result]:
+        @wraps(method)
+        def called(owner: Owner, subject: Subject, /, *args: P.args, **kwargs: P.kwargs) -> Result:
+            return method(owner, subject, options(*args, **kwargs))
+
+        own = list(inspect.signature(method).parameters.values())[:2]
+        listed = list(inspect.signature(options).parameters.values())
+        signature: Any = inspect.Signature([*own, *listed])
+        called.__signature__ = signature  # type: ignore[attr-defined]
+        return called
+
+    return decorate
