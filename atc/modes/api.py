@@ -14,8 +14,8 @@ from atc.modes.rules import TryEnded
 from protocols.errors import ToolError
 from protocols.model import Protocol
 from sandbox import Broker, CallRecord, Journal, Limits, Sandbox
-from sandbox.egress.broker import Exceeded
-from sandbox.journal.journal import Attempt as View
+from sandbox.egress.broker import LimitExceeded
+from sandbox.journal.journal import JournalAttempt as View
 from sandbox.journal.journal import Mark
 
 __all__ = ["ApiSession", "Observation", "TryPosition", "check_health"]
@@ -59,7 +59,7 @@ class ApiSession:
             observation = Observation(render_value(reply.value()), True)
         except ToolError as error:
             observation = Observation(truncate(f"Error: {error}"), False)
-        except Exceeded as error:
+        except LimitExceeded as error:
             exceeded = error.limit
             observation = Observation(f"Error: {error}", False)
         except BaseException:
@@ -83,7 +83,7 @@ class ApiSession:
         """Leave what was called since a place. It is done, so equal calls from here on are answered from it."""
         self.path.backtrack(position.length, why)
         if self._view is not None and position.mark is not None:
-            self._view.back(position.mark)
+            self._view.backtrack(position.mark)
 
     def close(self) -> Sequence[str]:
         """Give back connections; gives what the user should know."""

@@ -19,17 +19,17 @@ from sandbox.records import Run
 __all__ = ["Finding", "Kind", "describe_silent_writes", "inspect", "is_unsupported", "judge", "made_writes"]
 
 _RULES = (
-    support.no_reply,
+    support.no_good_call,
     support.errors,
-    support.caught,
-    support.nothing_done,
+    support.caught_error,
+    support.missing_write,
     support.no_evidence,
     entities.unused_name,
     entities.misspelt,
-    entities.two_in_one,
+    entities.merged_names,
     entities.unused_search,
-    entities.other_item,
-    entities.invented,
+    entities.wrong_item,
+    entities.hallucinated_identifier,
     pages.first_page,
     negatives.empty_for_negative,
     printed.error_text,
@@ -37,7 +37,7 @@ _RULES = (
     printed.nothing_new,
     printed.wrong_kind,
     labels.mislabelled,
-    labels.said_twice,
+    labels.repeated_value,
     labels.unanswered,
 )
 """The most telling first: what is wrong with the calls explains what is wrong with the words."""
@@ -50,13 +50,13 @@ def inspect(program: str, run: Run, query: str, graph: ProtocolGraph | None = No
         run: One that ended well and printed something (see `judge`).
         graph: The data flow between the tools.
     """
-    inspected = Inspection(program, run, query, graph)
-    found: dict[Kind, Finding] = {}
+    inspection = Inspection(program, run, query, graph)
+    findings: dict[Kind, Finding] = {}
     for rule in _RULES:
         try:
-            finding = rule(inspected)
+            finding = rule(inspection)
         except RecursionError:  # a program nested so deeply is not read
             continue
         if finding is not None:
-            found.setdefault(finding.kind, finding)
-    return tuple(found.values())
+            findings.setdefault(finding.kind, finding)
+    return tuple(findings.values())

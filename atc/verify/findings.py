@@ -47,7 +47,7 @@ _AMONG = re.compile(r"\b(which|who|what)( one)? of\b.*\band\b|\bbetween\b.*\band
 _YES_OR_NO = frozenset(words("is are was were do does did has have had can could will would should"))
 """How a question begins whose answer may well be one of its own words."""
 
-_MOST = 5_000
+_MAX_VALUES = 5_000
 """Values of a reply that are looked at."""
 
 
@@ -106,15 +106,15 @@ class Inspection:
         return frozenset(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
 
     @cached_property
-    def spoken(self) -> frozenset[str]:
+    def printed_texts(self) -> frozenset[str]:
         """Those of the texts that are only said: what print is given, and what is put together with values."""
-        said: set[ast.AST] = {argument for node, _ in calls_of(self.tree, {"print"}) for argument in node.args}
+        printed_nodes: set[ast.AST] = {argument for node, _ in calls_of(self.tree, {"print"}) for argument in node.args}
         for node in ast.walk(self.tree):
             if isinstance(node, (ast.JoinedStr, ast.BinOp)):
-                said.update(ast.iter_child_nodes(node))
+                printed_nodes.update(ast.iter_child_nodes(node))
         nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-        only = {str(node.value) for node in nodes if node in said}
-        return frozenset(only - {str(node.value) for node in nodes if node not in said})
+        only = {str(node.value) for node in nodes if node in printed_nodes}
+        return frozenset(only - {str(node.value) for node in nodes if node not in printed_nodes})
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -123,22 +123,22 @@ class Inspection:
         return frozenset(str(value) for value in nodes if isinstance(value, int) and not isinstance(value, bool))
 
     @cached_property
-    def asked(self) -> frozenset[str]:
+    def query_words(self) -> frozenset[str]:
         """The words of the question."""
         return frozenset(folded(self.query).split())
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
+    def entity_names(self) -> tuple[str, ...]:
         """What the question calls by name."""
         return tuple(name.text for name in read_entities(self.query).names)
 
     @cached_property
-    def fixed(self) -> frozenset[str]:
+    def enum_values(self) -> frozenset[str]:
         """The words that the API's enumerations allow, folded."""
-        return _fixed(self.graph) if self.graph is not None else frozenset()
+        return _enum_values(self.graph) if self.graph is not None else frozenset()
 
     @cached_property
-    def chooses(self) -> bool:
+    def offers_choice(self) -> bool:
         """Whether one of the question's own words may be its answer."""
         return "or" in words(self.query) or self.yes_or_no or _AMONG.search(self.query) is not None
 
@@ -148,7 +148,7 @@ class Inspection:
         return bool(_YES_OR_NO.intersection(words(self.query)[:1]))
 
     @cached_property
-    def answered(self) -> tuple[CallRecord, ...]:
+    def good_calls(self) -> tuple[CallRecord, ...]:
         """The calls that were answered well."""
         return tuple(call for call in self.run.calls if not failed(call))
 
@@ -158,7 +158,7 @@ class Inspection:
         return made_writes(self.run)
 
     @property
-    def printed(self) -> Sequence[Source]:
+    def printed_sources(self) -> Sequence[Source]:
         """Where what was printed comes from."""
         return self.run.provenance.printed if self.run.provenance else ()
 
@@ -167,7 +167,7 @@ class Inspection:
         return arguments(call, self.run, self.tool(call))
 
     @cached_property
-    def given(self) -> tuple[tuple[CallRecord, str, object, tuple[Source, ...]], ...]:
+    def all_arguments(self) -> tuple[tuple[CallRecord, str, object, tuple[Source, ...]], ...]:
         """All arguments of all calls."""
         return tuple((call, *argument) for call in self.run.calls for argument in self.arguments(call))
 
@@ -184,7 +184,7 @@ class Inspection:
     @cached_property
     def values(self) -> tuple[tuple[CallRecord, tuple[Step, ...], object], ...]:
         """The plain values of all good replies: call, place, value."""
-        return tuple((call, *leaf) for call in self.answered for leaf in leaves(self.response(call)))
+        return tuple((call, *leaf) for call in self.good_calls for leaf in leaves(self.response(call)))
 
     def is_own(self, value: object) -> bool:
         """Whether a value stands in the program's text."""
@@ -192,16 +192,16 @@ class Inspection:
 
 
 @lru_cache(maxsize=8)
-def _fixed(graph: ProtocolGraph) -> frozenset[str]:
-    found: set[str] = set()
+def _enum_values(graph: ProtocolGraph) -> frozenset[str]:
+    allowed_values: set[str] = set()
     for tool in graph.protocol.tools:
         schemas = [parameter.schema for parameter in tool.arguments]
         if tool.success is not None and tool.success.schema is not None:
             schemas += [field.schema for field in fields(tool.success.schema, graph.protocol, 3)]
         for schema in schemas:
             allowed = schema.get("enum")
-            found.update(folded(str(value)) for value in (allowed if isinstance(allowed, list) else []))
-    return frozenset(found)
+            allowed_values.update(folded(str(value)) for value in (allowed if isinstance(allowed, list) else []))
+    return frozenset(allowed_values)
 
 
 def failed(call: CallRecord) -> bool:
@@ -223,28 +223,28 @@ def made_writes(run: Run) -> bool:
 
 def leaves(value: object, path: tuple[Step, ...] = ()) -> Iterator[tuple[tuple[Step, ...], object]]:
     """The plain values of a reply and where they stand, in order."""
-    left: list[tuple[tuple[Step, ...], object]] = [(path, value)]
+    pending: list[tuple[tuple[Step, ...], object]] = [(path, value)]
     count = 0
-    while left and count < _MOST:
-        here, one = left.pop()
+    while pending and count < _MAX_VALUES:
+        location, node = pending.pop()
         count += 1
-        if isinstance(one, dict):
-            left += [((*here, str(key)), part) for key, part in reversed(one.items())]
-        elif isinstance(one, list):
-            left += [((*here, place), part) for place, part in reversed(list(enumerate(one)))]
+        if isinstance(node, dict):
+            pending += [((*location, str(key)), part) for key, part in reversed(node.items())]
+        elif isinstance(node, list):
+            pending += [((*location, place), part) for place, part in reversed(list(enumerate(node)))]
         else:
-            yield here, one
+            yield location, node
 
 
 def lists_in(value: object, depth: int = 2) -> Iterator[tuple[tuple[str, ...], list[object], dict[str, object]]]:
     """The lists of a reply, at most `depth` objects deep: where each is, and the object around it."""
     if isinstance(value, list):
         yield (), value, {}
-    left: list[tuple[tuple[str, ...], dict[str, object]]] = [((), value)] if isinstance(value, dict) else []
-    while left:
-        path, inside = left.pop(0)
-        for key, part in inside.items():
+    pending: list[tuple[tuple[str, ...], dict[str, object]]] = [((), value)] if isinstance(value, dict) else []
+    while pending:
+        path, fields = pending.pop(0)
+        for key, part in fields.items():
             if isinstance(part, list):
-                yield (*path, key), part, inside
+                yield (*path, key), part, fields
             elif isinstance(part, dict) and len(path) + 1 < depth:
-                left.append(((*path, key), part))
+                pending.append(((*path, key), part))

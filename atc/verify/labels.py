@@ -13,91 +13,97 @@ from atc.verify.findings import Finding, Inspection
 from protocols.model import Tool
 from protocols.text.words import is_identifier, stem, words
 
-__all__ = ["mislabelled", "said_twice", "unanswered"]
+__all__ = ["mislabelled", "repeated_value", "unanswered"]
 
-_ANNOUNCES = re.compile(r"(?:[:=]|\b(?:is|are|was|were))\s*$")
+_LABEL_END = re.compile(r"(?:[:=]|\b(?:is|are|was|were))\s*$")
 """How words end that say what follows."""
-_PLAIN = frozenset(words("content date description key label name number overview summary text title type value"))
+_GENERIC_WORDS = frozenset(
+    words("content date description key label name number overview summary text title type value")
+)
 """Last words of keys that say nothing of what is meant: a director is given by a name."""
-_FEW = 3
+_MAX_TOOLS = 3
 """Tools that are named as those which return what was announced."""
-_LONG = 4
+_MIN_WORD_LENGTH = 4
 """Letters from which on a word says what is spoken of."""
-_MOST = 6
+_MAX_QUESTIONS = 6
 """Questions of which it is told which one has no answer."""
-_ONE = (ast.Subscript, ast.Name, ast.Compare, ast.UnaryOp)
+_SINGLE_VALUE = (ast.Subscript, ast.Name, ast.Compare, ast.UnaryOp)
 """What is one value when it is printed."""
-_COUNTS = frozenset({"abs", "all", "any", "float", "int", "len", "max", "min", "next", "round", "sum"})
+_REDUCERS = frozenset({"abs", "all", "any", "float", "int", "len", "max", "min", "next", "round", "sum"})
 """Functions that return one value."""
-_SEVERAL = re.compile(r"[\[{][\[{'\"]")
+_COLLECTION = re.compile(r"[\[{][\[{'\"]")
 """What a list or an object looks like where it is printed."""
 
 
-def mislabelled(seen: Inspection) -> Finding | None:
+def mislabelled(inspection: Inspection) -> Finding | None:
     """The words before a value name a field that the replies have, or what a tool returns, and it is something else.
 
     `print("Pressure:", day["wind"]["speed"])`. Only where nothing on the way to the value, from a call on, is named by
     one of those words, and where the value's own key says what it is.
     """
-    if seen.graph is None:
+    if inspection.graph is None:
         return None
-    keys_seen = [path[-1] for _, path, _ in seen.values if path and isinstance(path[-1], str)]
-    fields = {stem(key.lower()): key for key in keys_seen}
-    tools = {tool.name: tool for tool in seen.graph.protocol.tools if not tool.writes}
-    things = {stem(noun): noun for tool in tools.values() if (noun := _thing(tool))}
-    for line, label, value in _announced(seen.tree):
-        keys, way = _keys(value), _held_in(value, seen.tree)
-        said = [stem(word) for word in words(label)]
-        if not {stem(word) for name in way for word in words(name)}.isdisjoint(said):
+    reply_keys = [path[-1] for _, path, _ in inspection.values if path and isinstance(path[-1], str)]
+    fields = {stem(key.lower()): key for key in reply_keys}
+    tools = {tool.name: tool for tool in inspection.graph.protocol.tools if not tool.writes}
+    nouns = {stem(noun): noun for tool in tools.values() if (noun := _returned_noun(tool))}
+    for line, label, value in _labelled_values(inspection.tree):
+        keys, sources = _key_path(value), _source_names(value, inspection.tree)
+        label_stems = [stem(word) for word in words(label)]
+        if not {stem(word) for name in sources for word in words(name)}.isdisjoint(label_stems):
             continue
         if keys:
-            meant = next((fields[word] for word in said if word in fields), None)
-            if set(words(keys[-1])[-1:]) <= _PLAIN or is_identifier(keys[-1]):
+            meant = next((fields[word] for word in label_stems if word in fields), None)
+            if set(words(keys[-1])[-1:]) <= _GENERIC_WORDS or is_identifier(keys[-1]):
                 continue
-            where = [name for name in tools if meant in seen.graph.response_fields(name)]
+            candidates = [name for name in tools if meant in inspection.graph.response_fields(name)]
         else:
-            meant = next((things[word] for word in said if word in things), None)
-            if tools.keys().isdisjoint(way):
+            meant = next((nouns[word] for word in label_stems if word in nouns), None)
+            if tools.keys().isdisjoint(sources):
                 continue
-            where = [name for name, tool in tools.items() if _thing(tool) == meant]
+            candidates = [name for name, tool in tools.items() if _returned_noun(tool) == meant]
         if meant is not None:
-            best = [name for name in where if not _beginnings(name).isdisjoint(_beginnings(label))]
-            meaning = [tools[name] for name in best or where]
-            return _told(line, meant, ast.unparse(value), meaning[:_FEW])
+            best = [name for name in candidates if not _word_prefixes(name).isdisjoint(_word_prefixes(label))]
+            meaning = [tools[name] for name in best or candidates]
+            return _mislabel_finding(line, meant, ast.unparse(value), meaning[:_MAX_TOOLS])
     return None
 
 
-def _beginnings(text: str) -> set[str]:
+def _word_prefixes(text: str) -> set[str]:
     """How the longer words of a text begin: `hours` and `hourly` alike."""
-    return {word[:_LONG] for word in words(text) if len(word) >= _LONG}
+    return {word[:_MIN_WORD_LENGTH] for word in words(text) if len(word) >= _MIN_WORD_LENGTH}
 
 
-def _told(line: int, meant: str, value: str, tools: Sequence[Tool]) -> Finding:
+def _mislabel_finding(line: int, meant: str, value: str, tools: Sequence[Tool]) -> Finding:
     """That a line says one thing and prints another."""
     names = " and ".join(tool.name for tool in tools)
-    said = f'line {line} says {meant} and prints {value}; print the "{meant}"' + f" of {names}" * bool(names)
-    return Finding("Mislabelled", said, line)
+    message = f'line {line} says {meant} and prints {value}; print the "{meant}"' + f" of {names}" * bool(names)
+    return Finding("Mislabelled", message, line)
 
 
-def _thing(tool: Tool) -> str:
+def _returned_noun(tool: Tool) -> str:
     """What a tool returns, by the one word that its path ends with or its name has; empty where these are several."""
     last = [part for part in tool.path.split("/") if part and not part.startswith("{")][-1:]
     named = tool.name.partition("_")[2].lower().partition("_by_")[0]
-    return next((said[0] for said in (words(last[0]) if last else (), words(named)) if len(said) == 1), "")
+    return next(
+        (noun_words[0] for noun_words in (words(last[0]) if last else (), words(named)) if len(noun_words) == 1), ""
+    )
 
 
-def said_twice(seen: Inspection) -> Finding | None:
+def repeated_value(inspection: Inspection) -> Finding | None:
     """One value is printed for two things: `print("Now:", warm)`, and then `print("Usually:", warm)`."""
-    for node in ast.walk(seen.tree):
+    for node in ast.walk(inspection.tree):
         for block in ("body", "orelse", "finalbody"):
-            told: dict[str, tuple[int, str]] = {}
+            printed: dict[str, tuple[int, str]] = {}
             for statement in statements if isinstance(statements := getattr(node, block, None), list) else ():
-                stored = {one.id for one in ast.walk(statement) if isinstance(one, ast.Name) and _is_stored(one)}
-                told = {value: place for value, place in told.items() if stored.isdisjoint(re.findall(r"\w+", value))}
-                for line, label, value in _announced(statement) if isinstance(statement, ast.Expr) else ():
-                    before, other = told.setdefault(ast.unparse(value), (line, label))
-                    if words(other) != words(label):
-                        return _twice(ast.unparse(value), (before, other), (line, label))
+                stored = {name.id for name in ast.walk(statement) if isinstance(name, ast.Name) and _is_stored(name)}
+                printed = {
+                    value: place for value, place in printed.items() if stored.isdisjoint(re.findall(r"\w+", value))
+                }
+                for line, label, value in _labelled_values(statement) if isinstance(statement, ast.Expr) else ():
+                    before, first_label = printed.setdefault(ast.unparse(value), (line, label))
+                    if words(first_label) != words(label):
+                        return _repeat_finding(ast.unparse(value), (before, first_label), (line, label))
     return None
 
 
@@ -105,46 +111,55 @@ def _is_stored(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Store)
 
 
-def _twice(value: str, first: tuple[int, str], second: tuple[int, str]) -> Finding:
+def _repeat_finding(value: str, first: tuple[int, str], second: tuple[int, str]) -> Finding:
     """That two lines print one value for different things."""
-    (before, other), (line, label) = first, second
-    other, label = (text.strip().rstrip(":=").strip() for text in (other, label))
-    said = f'line {line} prints for "{label}" what line {before} prints for "{other}", {value}; print what that is'
-    return Finding("Mislabelled", said, line)
+    (before, first_label), (line, label) = first, second
+    first_label, label = (text.strip().rstrip(":=").strip() for text in (first_label, label))
+    message = (
+        f'line {line} prints for "{label}" what line {before} prints for "{first_label}", {value}; print what that is'
+    )
+    return Finding("Mislabelled", message, line)
 
 
-def unanswered(seen: Inspection) -> Finding | None:
+def unanswered(inspection: Inspection) -> Finding | None:
     """The question asks more things than the program prints: each of them has its question mark."""
-    asked = [sentence for sentence in sentences(seen.query) if sentence.endswith("?")]
-    if len(asked) < 2 or seen.made_writes or any(map(_SEVERAL.search, seen.lines)):
+    questions = [sentence for sentence in sentences(inspection.query) if sentence.endswith("?")]
+    if len(questions) < 2 or inspection.made_writes or any(map(_COLLECTION.search, inspection.lines)):
         return None
-    told = _printed(seen.tree)
-    if told is None or not 0 < len(told) < len(asked):
+    printed = _printed_contexts(inspection.tree)
+    if printed is None or not 0 < len(printed) < len(questions):
         return None
-    known, wanted = ([_telling(text) for text in texts] for texts in (told, asked))
-    ways = itertools.permutations(range(len(asked)), len(told)) if len(asked) <= _MOST else [range(len(told))]
-    best = max(ways, key=lambda way: sum(len(wanted[at] & words) for at, words in zip(way, known, strict=True)))
-    missing = " ".join(word for at, text in enumerate(asked) if at not in best for word in text.split())
-    count = f"{len(told)} value{'s' if len(told) > 1 else ''}"
-    said = f"the question asks {len(asked)} things, and the program prints {count}; also answer: {missing}"
-    return Finding("Unanswered", said)
+    printed_stems, question_stems = ([_content_stems(text) for text in texts] for texts in (printed, questions))
+    orders = (
+        itertools.permutations(range(len(questions)), len(printed))
+        if len(questions) <= _MAX_QUESTIONS
+        else [range(len(printed))]
+    )
+    best = max(
+        orders,
+        key=lambda order: sum(len(question_stems[at] & words) for at, words in zip(order, printed_stems, strict=True)),
+    )
+    missing = " ".join(word for at, text in enumerate(questions) if at not in best for word in text.split())
+    count = f"{len(printed)} value{'s' if len(printed) > 1 else ''}"
+    message = f"the question asks {len(questions)} things, and the program prints {count}; also answer: {missing}"
+    return Finding("Unanswered", message)
 
 
-def _telling(text: str) -> set[str]:
+def _content_stems(text: str) -> set[str]:
     """The stems of the longer words of a text."""
-    return {stem(word) for word in words(text) if len(word) >= _LONG}
+    return {stem(word) for word in words(text) if len(word) >= _MIN_WORD_LENGTH}
 
 
-def _printed(tree: ast.AST) -> list[str] | None:
+def _printed_contexts(tree: ast.AST) -> list[str] | None:
     """Of each value that a program prints the text around it; None where one print may give several."""
-    joined = {
+    combined = {
         name.id
         for node in ast.walk(tree)
-        if isinstance(node, (ast.Assign, ast.AugAssign)) and not _is_one(node.value)
+        if isinstance(node, (ast.Assign, ast.AugAssign)) and not _is_single_value(node.value)
         for name in ast.walk(node)
         if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
     }
-    found = []
+    contexts = []
     for node, _ in calls_of(tree, {"print"}):
         text = " ".join(
             [str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)]
@@ -153,21 +168,21 @@ def _printed(tree: ast.AST) -> list[str] | None:
         for argument in node.args:
             for part in argument.values if isinstance(argument, ast.JoinedStr) else [argument]:
                 value = part.value if isinstance(part, ast.FormattedValue) else part
-                if not (_is_one(value) or isinstance(value, ast.Constant)):
+                if not (_is_single_value(value) or isinstance(value, ast.Constant)):
                     return None
-                if isinstance(value, ast.Name) and value.id in joined:
+                if isinstance(value, ast.Name) and value.id in combined:
                     return None
-                found += [text] * (not isinstance(value, ast.Constant))
-    return found
+                contexts += [text] * (not isinstance(value, ast.Constant))
+    return contexts
 
 
-def _is_one(value: ast.expr) -> bool:
+def _is_single_value(value: ast.expr) -> bool:
     """Whether an expression surely is one value, as far as its own form tells."""
     called = value.func if isinstance(value, ast.Call) else None
-    return isinstance(value, _ONE) or (isinstance(called, ast.Name) and called.id in _COUNTS)
+    return isinstance(value, _SINGLE_VALUE) or (isinstance(called, ast.Name) and called.id in _REDUCERS)
 
 
-def _announced(tree: ast.AST) -> Iterator[tuple[int, str, ast.expr]]:
+def _labelled_values(tree: ast.AST) -> Iterator[tuple[int, str, ast.expr]]:
     """What a program prints after words that say what it is: the line, the words, and the value, which is taken out of
     another and not reckoned."""
     for node, _ in calls_of(tree, {"print"}):
@@ -176,14 +191,14 @@ def _announced(tree: ast.AST) -> Iterator[tuple[int, str, ast.expr]]:
             parts += argument.values if isinstance(argument, ast.JoinedStr) else [argument]
         for before, part in itertools.pairwise(parts):
             value = part.value if isinstance(part, ast.FormattedValue) else part
-            if not (isinstance(before, ast.Constant) and isinstance(before.value, str) and _is_taken(value)):
+            if not (isinstance(before, ast.Constant) and isinstance(before.value, str) and _is_read(value)):
                 continue
             label = re.split(r"[\n.;,]", before.value.rstrip())[-1]
-            if _ANNOUNCES.search(label):
+            if _LABEL_END.search(label):
                 yield node.lineno, label, value
 
 
-def _is_taken(value: ast.expr) -> bool:
+def _is_read(value: ast.expr) -> bool:
     """Whether a value is a variable, something in it, or the number of things there."""
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "len" and value.args:
         value = value.args[0]
@@ -192,7 +207,7 @@ def _is_taken(value: ast.expr) -> bool:
     return isinstance(value, ast.Name)
 
 
-def _keys(value: ast.expr) -> list[str]:
+def _key_path(value: ast.expr) -> list[str]:
     """The keys by which a value is taken out of a variable; none where it is come by in another way."""
     keys: list[str] = []
     while isinstance(value, ast.Subscript):
@@ -202,21 +217,21 @@ def _keys(value: ast.expr) -> list[str]:
     return keys if isinstance(value, ast.Name) else []
 
 
-def _held_in(value: ast.expr, tree: ast.AST) -> set[str]:
+def _source_names(value: ast.expr, tree: ast.AST) -> set[str]:
     """The names on the way to a value: its keys, its variable, and all that this one is set to."""
-    found = {node.value for node in ast.walk(value) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    left = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
-    while left:
-        name = left.pop()
-        found.add(name)
+    names = {node.value for node in ast.walk(value) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    pending = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+    while pending:
+        name = pending.pop()
+        names.add(name)
         for node in ast.walk(tree):
             target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
             source = getattr(node, "iter", None) or getattr(node, "value", None)
             if not (isinstance(target, ast.Name) and target.id == name and isinstance(source, ast.expr)):
                 continue
             for part in ast.walk(source):
-                if isinstance(part, ast.Name) and part.id not in found:
-                    left.add(part.id)
+                if isinstance(part, ast.Name) and part.id not in names:
+                    pending.add(part.id)
                 elif isinstance(part, ast.Constant) and isinstance(part.value, str):
-                    found.add(part.value)
-    return found
+                    names.add(part.value)
+    return names

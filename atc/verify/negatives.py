@@ -11,43 +11,46 @@ import ast
 import re
 from collections.abc import Iterator
 
-from atc.verify.entities import foreign, slip_of
+from atc.verify.entities import foreign_texts, misspelling_of
 from atc.verify.findings import Finding, Inspection, folded, lists_in
 from atc.verify.printed import is_negative
 
 __all__ = ["empty_for_negative"]
 
 
-def empty_for_negative(seen: Inspection) -> Finding | None:
+def empty_for_negative(inspection: Inspection) -> Finding | None:
     """The answer is no, none or zero, because of a slip in the program."""
-    if not is_negative(seen):
+    if not is_negative(inspection):
         return None
-    for rule in (_other_spelling, _no_such_field, _asked_otherwise, _not_there):
-        finding = rule(seen)
+    for rule in (_other_spelling, _no_such_field, _foreign_search, _empty_search):
+        finding = rule(inspection)
         if finding is not None:
             return finding
     return None
 
 
-def _other_spelling(seen: Inspection) -> Finding | None:
+def _other_spelling(inspection: Inspection) -> Finding | None:
     """A comparison with a text that the replies hold, but not so or not there."""
-    values = [(path, value) for _, path, value in seen.values]
+    values = [(path, value) for _, path, value in inspection.values]
     keys = {path[-1] for path, _ in values if path}
-    for line, key, wanted in _comparisons(seen.tree):
-        there = [value for path, value in values if key in path]
-        if key is not None and key not in keys and not there:
+    for line, key, constant in _comparisons(inspection.tree):
+        field_values = [value for path, value in values if key in path]
+        if key is not None and key not in keys and not field_values:
             continue  # no such field: another rule
-        here = there if key is not None else [value for _, value in values]
-        if not here or wanted in here:
+        candidates = field_values if key is not None else [value for _, value in values]
+        if not candidates or constant in candidates:
             continue
-        alike = next((value for value in here if _alike(value, wanted)), None)
+        alike = next((value for value in candidates if _nearly_equal(value, constant)), None)
         if alike is not None:
-            told = f"line {line} compares with {wanted!r}, and the reply says {alike!r}; compare with {alike!r}"
-            return Finding("EmptyForNegative", told, line)
-        other = next((path for path, value in values if value == wanted or _alike(value, wanted)), None)
-        if other and key is not None:
-            told = f"line {line} looks for {wanted!r} in {key!r}, and the reply has it in {other[-1]!r}; compare that"
-            return Finding("EmptyForNegative", told, line)
+            message = f"line {line} compares with {constant!r}, and the reply says {alike!r}; compare with {alike!r}"
+            return Finding("EmptyForNegative", message, line)
+        other_path = next((path for path, value in values if value == constant or _nearly_equal(value, constant)), None)
+        if other_path and key is not None:
+            other_key = other_path[-1]
+            message = (
+                f"line {line} looks for {constant!r} in {key!r}, and the reply has it in {other_key!r}; compare that"
+            )
+            return Finding("EmptyForNegative", message, line)
     return None
 
 
@@ -63,12 +66,12 @@ def _comparisons(tree: ast.Module) -> Iterator[tuple[int, str | None, object]]:
         if not isinstance(node, ast.Compare) or not isinstance(node.ops[0], (ast.Eq, ast.In, ast.NotEq, ast.NotIn)):
             continue
         sides = [node.left, node.comparators[0]]
-        for one, other in (sides, sides[::-1]):
-            for constant in _constants(one, assigned):
-                if (isinstance(constant, str) and constant and not _is_key(other, constant)) or (
-                    isinstance(constant, int) and not isinstance(constant, bool) and constant > 9 and _key(other)
+        for side, opposite in (sides, sides[::-1]):
+            for constant in _constants(side, assigned):
+                if (isinstance(constant, str) and constant and not _is_key(opposite, constant)) or (
+                    isinstance(constant, int) and not isinstance(constant, bool) and constant > 9 and _key(opposite)
                 ):
-                    yield node.lineno, _key(other), constant
+                    yield node.lineno, _key(opposite), constant
 
 
 def _constants(node: ast.expr, assigned: dict[str, list[object]]) -> list[object]:
@@ -100,77 +103,81 @@ def _key(node: ast.expr) -> str | None:
     return None
 
 
-def _alike(value: object, wanted: object) -> bool:
+def _nearly_equal(value: object, constant: object) -> bool:
     """Whether two values are the same but for case, spaces, dashes, a plural, or being a number or its text."""
-    if value == wanted or isinstance(value, bool) or value is None:
+    if value == constant or isinstance(value, bool) or value is None:
         return False
-    one, other = (re.sub(r"[\W_]+", "", str(part)).casefold() for part in (value, wanted))
-    if one == other:
+    first, second = (re.sub(r"[\W_]+", "", str(part)).casefold() for part in (value, constant))
+    if first == second:
         return True
-    if not isinstance(value, str) or not isinstance(wanted, str) or min(len(one), len(other)) < 4:
+    if not isinstance(value, str) or not isinstance(constant, str) or min(len(first), len(second)) < 4:
         return False
-    return one.rstrip("s") == other.rstrip("s") or slip_of(wanted, value) == value
+    return first.rstrip("s") == second.rstrip("s") or misspelling_of(constant, value) == value
 
 
-def _no_such_field(seen: Inspection) -> Finding | None:
+def _no_such_field(inspection: Inspection) -> Finding | None:
     """A field is read with a default, and no reply has it."""
-    keys = {str(step) for call in seen.answered for step in _keys(seen.response(call))}
+    keys = {str(step) for call in inspection.good_calls for step in _keys(inspection.response(call))}
     if not keys:
         return None
-    for node in ast.walk(seen.tree):
+    for node in ast.walk(inspection.tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
             continue
         key = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
         if node.func.attr != "get" or not isinstance(key, str) or key in keys or "/" in key:
             continue
-        known = ", ".join(sorted(keys)[:14])
-        told = f"line {node.lineno} reads {key!r}, and no reply has such a field; there are {known}"
-        return Finding("EmptyForNegative", told, node.lineno)
+        known_fields = ", ".join(sorted(keys)[:14])
+        message = f"line {node.lineno} reads {key!r}, and no reply has such a field; there are {known_fields}"
+        return Finding("EmptyForNegative", message, node.lineno)
     return None
 
 
 def _keys(value: object) -> Iterator[str]:
-    left = [value]
-    while left:
-        one = left.pop()
-        if isinstance(one, dict):
-            yield from map(str, one)
-            left += one.values()
-        elif isinstance(one, list):
-            left += one[:200]
+    pending = [value]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, dict):
+            yield from map(str, node)
+            pending += node.values()
+        elif isinstance(node, list):
+            pending += node[:200]
 
 
-def _asked_otherwise(seen: Inspection) -> Finding | None:
+def _foreign_search(inspection: Inspection) -> Finding | None:
     """A reply is empty, and it was asked for with a word that the question does not say."""
-    strange = {(call.index, name): value for call, name, value in foreign(seen)}
-    for call in seen.answered:
-        lists = [items for _, items, _ in lists_in(seen.response(call))]
+    strange = {(call.index, name): value for call, name, value in foreign_texts(inspection)}
+    for call in inspection.good_calls:
+        lists = [items for _, items, _ in lists_in(inspection.response(call))]
         if not lists or any(lists):
             continue
-        for name, value, sources in seen.arguments(call):
+        for name, value, sources in inspection.arguments(call):
             own = (call.index, name) in strange
-            number = isinstance(value, int) and not sources and str(value) not in seen.query
+            number = isinstance(value, int) and not sources and str(value) not in inspection.query
             if not own and not number:
                 continue
-            meant = slip_of(str(value), seen.query) if own else None
-            told = f"nothing was found with {name}={value!r}, which the question does not say"
-            told += f"; ask with {meant!r}" if meant else "; ask with the words of the question"
-            return Finding("EmptyForNegative", told, call.line, call.index)
+            meant = misspelling_of(str(value), inspection.query) if own else None
+            message = f"nothing was found with {name}={value!r}, which the question does not say"
+            message += f"; ask with {meant!r}" if meant else "; ask with the words of the question"
+            return Finding("EmptyForNegative", message, call.line, call.index)
     return None
 
 
-def _not_there(seen: Inspection) -> Finding | None:
+def _empty_search(inspection: Inspection) -> Finding | None:
     """A search for what the question names found nothing, and the question takes for granted that there is one."""
-    if seen.yes_or_no:
+    if inspection.yes_or_no:
         return None
-    found = {folded(str(value)) for _, _, value in seen.values}
-    for call in seen.answered:
-        lists = [items for _, items, _ in lists_in(seen.response(call))]
+    returned_texts = {folded(str(value)) for _, _, value in inspection.values}
+    for call in inspection.good_calls:
+        lists = [items for _, items, _ in lists_in(inspection.response(call))]
         if not lists or any(lists):
             continue
-        for name, value, sources in seen.arguments(call):
-            named = isinstance(value, str) and not sources and any(folded(value) == folded(one) for one in seen.names)
-            if named and folded(str(value)) not in found:
-                told = f"nothing was found with {name}={value!r}, but what the question names exists; look elsewhere"
-                return Finding("EmptyForNegative", told, call.line, call.index)
+        for name, value, sources in inspection.arguments(call):
+            named = (
+                isinstance(value, str)
+                and not sources
+                and any(folded(value) == folded(entity) for entity in inspection.entity_names)
+            )
+            if named and folded(str(value)) not in returned_texts:
+                message = f"nothing was found with {name}={value!r}, but what the question names exists; look elsewhere"
+                return Finding("EmptyForNegative", message, call.line, call.index)
     return None

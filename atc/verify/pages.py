@@ -17,14 +17,14 @@ from atc.verify.printed import is_negative
 from protocols.text.words import words
 from sandbox.records import CallRecord
 
-__all__ = ["first_page", "more_than_read"]
+__all__ = ["first_page", "unread_lists"]
 
 _COUNTS = frozenset("total count num number of results result items item hits found matches records entries".split())
 _SURE = frozenset({"total", "count", "hits", "found", "matches"})
 _PAGES = frozenset({"pages", "total pages", "page count", "last page", "num pages", "max page"})
 _NEXT = frozenset({"next", "next page", "next cursor", "next page token", "next url", "next link"})
 _PAGE = frozenset({"page", "current page", "page number", "page no", "p"})
-_PLACES = frozenset(
+_PAGE_PARAMETERS = frozenset(
     "page p offset skip start cursor after limit per_page page_size pagesize perpage size count first max_results "
     "page_number page_no number max take top marker token page_token".split()
 )
@@ -39,73 +39,82 @@ _ALL = re.compile(
 """Words of a question that is about all of a list: counts, sums and superlatives; but not a name, as Budapest."""
 _FIRST = re.compile(r"\b(first|last|top|next) (\d+|two|three|four|five|six|seven|eight|nine|ten)\b", re.IGNORECASE)
 _WHOLE = frozenset({"len", "sum", "max", "min", "sorted", "any", "all", "set", "list", "Counter", "map", "filter"})
-_SAME = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})
+_REORDERING = frozenset({"list", "sorted", "reversed", "enumerate", "tuple", "iter"})
 _READS = frozenset({"json", "copy", "values", "items"})
 
 
-def first_page(seen: Inspection) -> Finding | None:
+def first_page(inspection: Inspection) -> Finding | None:
     """A list has more than was read, the program went through what it read, and the question is about all of it."""
-    whole = _ALL.search(seen.query) is not None or is_negative(seen)
-    if not whole and not _FIRST.search(seen.query):
+    whole = _ALL.search(inspection.query) is not None or is_negative(inspection)
+    if not whole and not _FIRST.search(inspection.query):
         return None
-    for call in seen.answered:
-        if _is_named(call, seen):
+    for call in inspection.good_calls:
+        if _is_named(call, inspection):
             continue
-        for path, told in more_than_read(call, seen):
-            reading = _ListTraversal(seen.tree, call, _size(call, path, seen))
+        for path, extent in unread_lists(call, inspection):
+            reading = _ListTraversal(inspection.tree, call, _list_length(call, path, inspection))
             line = reading.line
             if line is None or not (whole or reading.wants_more):
                 continue
             where = "".join(f"[{step!r}]" for step in path)
             message = (
-                f"{call.tool or call.url} returned only a part of its list {where}: {told}. More of it "
+                f"{call.tool or call.url} returned only a part of its list {where}: {extent}. More of it "
                 "is needed; ask for the other pages too, until there are no more, or for a narrower list"
             )
             return Finding("FirstPage", message, line, call.index, path)
     return None
 
 
-def _is_named(call: CallRecord, seen: Inspection) -> bool:
+def _is_named(call: CallRecord, inspection: Inspection) -> bool:
     """Whether a list is what a search for one thing of the question found, and the question counts something else."""
-    if re.search(r"\bhow many\b|\bnumber of\b", seen.query, re.IGNORECASE):
+    if re.search(r"\bhow many\b|\bnumber of\b", inspection.query, re.IGNORECASE):
         return False
-    names = {folded(name) for name in seen.names}
-    return any(folded(str(value)) in names for _, value, sources in seen.arguments(call) if not sources)
+    names = {folded(name) for name in inspection.entity_names}
+    return any(folded(str(value)) in names for _, value, sources in inspection.arguments(call) if not sources)
 
 
-def more_than_read(call: CallRecord, seen: Inspection) -> Iterator[tuple[tuple[str, ...], str]]:
+def unread_lists(call: CallRecord, inspection: Inspection) -> Iterator[tuple[tuple[str, ...], str]]:
     """The lists of a reply that have more than the run read of them: where each is, and how the reply says so."""
-    same = [one for one in seen.answered if one.tool == call.tool and _frame(one) == _frame(call)]
-    if call is not same[-1]:
+    page_calls = [
+        page_call
+        for page_call in inspection.good_calls
+        if page_call.tool == call.tool and _list_arguments(page_call) == _list_arguments(call)
+    ]
+    if call is not page_calls[-1]:
         return  # the last page knows whether there is another one
-    top = seen.response(call)
+    top = inspection.response(call)
     for path, items, around in lists_in(top):
         if not path or not items:
             continue
-        near = {
+        siblings = {
             " ".join(words(key)): value for key, value in {**(top if isinstance(top, dict) else {}), **around}.items()
         }
-        told = _told(near, call, sum(_size(one, path, seen) for one in same), _pages(same))
-        if told:
-            yield path, told
+        extent = _describe_rest(
+            siblings,
+            call,
+            sum(_list_length(page_call, path, inspection) for page_call in page_calls),
+            _page_count(page_calls),
+        )
+        if extent:
+            yield path, extent
 
 
-def _told(near: dict[str, object], call: CallRecord, read: int, pages: int) -> str:
+def _describe_rest(siblings: dict[str, object], call: CallRecord, read: int, pages: int) -> str:
     """How the values around a list say that there is more than what was read; empty when they do not.
 
     Args:
-        near: By their names as words.
+        siblings: By their names as words.
         read: How many items were read of it, in so many `pages`.
     """
-    paged = any(key in _PAGE or key in {"limit", "offset", "next", "cursor"} for key in near) or any(
-        name.lower() in _PLACES for name in call.arguments
+    paged = any(key in _PAGE or key in {"limit", "offset", "next", "cursor"} for key in siblings) or any(
+        name.lower() in _PAGE_PARAMETERS for name in call.arguments
     )
-    for key, value in near.items():
+    for key, value in siblings.items():
         parts = set(key.split())
         total = parts <= _COUNTS and parts & _SURE and (len(parts) > 1 or paged or key == "count")
         if total and isinstance(value, int) and not isinstance(value, bool):
             return f"{read} of {value}" if value > read else ""
-    for key, value in near.items():
+    for key, value in siblings.items():
         if key in _PAGES and isinstance(value, int):
             return f"{pages} of {value} pages" if value > pages else ""
         following = key in {"has more", "has next", "more", "has next page"} and value is True
@@ -115,16 +124,16 @@ def _told(near: dict[str, object], call: CallRecord, read: int, pages: int) -> s
     return ""
 
 
-def _frame(call: CallRecord) -> dict[str, object]:
+def _list_arguments(call: CallRecord) -> dict[str, object]:
     """What a call asks for, apart from which page of it."""
-    return {name: value for name, value in call.arguments.items() if name.lower() not in _PLACES}
+    return {name: value for name, value in call.arguments.items() if name.lower() not in _PAGE_PARAMETERS}
 
 
-def _size(call: CallRecord, path: tuple[str, ...], seen: Inspection) -> int:
-    return next((len(items) for place, items, _ in lists_in(seen.response(call)) if place == path), 0)
+def _list_length(call: CallRecord, path: tuple[str, ...], inspection: Inspection) -> int:
+    return next((len(items) for place, items, _ in lists_in(inspection.response(call)) if place == path), 0)
 
 
-def _pages(calls: list[CallRecord]) -> int:
+def _page_count(calls: list[CallRecord]) -> int:
     """How many different pages were asked for."""
     return len({repr(sorted(call.arguments.items(), key=str)) for call in calls})
 
@@ -137,7 +146,7 @@ class _ListTraversal:
     """
 
     def __init__(self, tree: ast.Module, call: CallRecord, size: int) -> None:
-        self._tree, self._call, self._size = tree, call, size
+        self._tree, self._call, self._list_length = tree, call, size
         self._holding: set[str] = set()
         for node in ast.walk(tree):
             value = node.value if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.NamedExpr)) else None
@@ -154,16 +163,16 @@ class _ListTraversal:
     def line(self) -> int | None:
         """The line on which it goes from the start of the list to its end; None if it does not."""
         for node in ast.walk(self._tree):
-            through: list[ast.expr] = []
+            iterables: list[ast.expr] = []
             if isinstance(node, (ast.For, ast.comprehension)):
-                through = [node.iter]
+                iterables = [node.iter]
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _WHOLE:
-                through = node.args
+                iterables = node.args
             elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-                through = node.comparators
-            found = next((one for one in through if self._leads(one)), None)
-            if found is not None:
-                return found.lineno
+                iterables = node.comparators
+            iterated = next((expression for expression in iterables if self._leads(expression)), None)
+            if iterated is not None:
+                return iterated.lineno
         return None
 
     def _leads(self, node: ast.expr) -> bool:
@@ -177,20 +186,20 @@ class _ListTraversal:
         if isinstance(node, ast.BinOp):
             return self._leads(node.left) or self._leads(node.right)
         if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
-            return any(self._leads(one.iter) for one in node.generators)
+            return any(self._leads(generator.iter) for generator in node.generators)
         if not isinstance(node, ast.Call):
             return False
         if isinstance(node.func, ast.Name):
             if node.func.id == self._call.tool:
                 line = self._call.line
                 return line is None or node.lineno <= line <= (node.end_lineno or node.lineno)
-            return node.func.id in _SAME and any(map(self._leads, node.args))
+            return node.func.id in _REORDERING and any(map(self._leads, node.args))
         if not isinstance(node.func, ast.Attribute):
             return False
         if self._call.style == "requests" and node.func.attr in {"get", "request"} and node.lineno == self._call.line:
             return True
-        asks = node.func.attr == "get" and node.args and isinstance(node.args[0], ast.Constant)
-        return bool(asks or node.func.attr in _READS) and self._leads(node.func.value)
+        is_get = node.func.attr == "get" and node.args and isinstance(node.args[0], ast.Constant)
+        return bool(is_get or node.func.attr in _READS) and self._leads(node.func.value)
 
     def _goes_on(self, step: ast.expr) -> bool:
         """Whether what is inside brackets leads to a list, or to all of one."""
@@ -199,4 +208,4 @@ class _ListTraversal:
         if not isinstance(step, ast.Slice):
             return False
         end = step.upper.value if isinstance(step.upper, ast.Constant) else step.upper
-        return end is None or (isinstance(end, int) and end > self._size)
+        return end is None or (isinstance(end, int) and end > self._list_length)

@@ -24,20 +24,20 @@ _PYTHON = re.compile(
 )
 """What errors of Python say."""
 
-_FEW = 3
+_MAX_OPERATIONS = 3
 """Operations that are named where any of them may be meant."""
 
-_LARGE = re.compile(r"(?<![\w.])\d{4,}(?![\w.]*\w)")
+_LARGE_NUMBER = re.compile(r"(?<![\w.])\d{4,}(?![\w.]*\w)")
 
 __all__ = [
-    "caught",
+    "caught_error",
     "describe_silent_writes",
     "errors",
     "is_unsupported",
     "made_writes",
+    "missing_write",
     "no_evidence",
-    "no_reply",
-    "nothing_done",
+    "no_good_call",
 ]
 
 
@@ -55,125 +55,130 @@ def describe_silent_writes(run: Run, query: str, protocol: Protocol) -> str | No
     return changes(run.calls, protocol)
 
 
-def no_reply(seen: Inspection) -> Finding | None:
+def no_good_call(inspection: Inspection) -> Finding | None:
     """No call was made, or none was answered."""
-    if seen.answered:
+    if inspection.good_calls:
         return None
-    told = "the program printed an answer without any reply of the API; call the functions"
-    if not seen.run.calls:
-        return Finding("NoCall", told)
-    call = seen.run.calls[-1]
-    return Finding("NoEvidence", f"{told}: {_short(call)}", call.line, call.index)
+    message = "the program printed an answer without any reply of the API; call the functions"
+    if not inspection.run.calls:
+        return Finding("NoCall", message)
+    call = inspection.run.calls[-1]
+    return Finding("NoEvidence", f"{message}: {_describe_call(call)}", call.line, call.index)
 
 
-def nothing_done(seen: Inspection) -> Finding | None:
+def missing_write(inspection: Inspection) -> Finding | None:
     """The question asks for what an operation is called after, or begins its summary with, and nothing was written."""
-    if seen.graph is None or any(call.method not in SAFE for call in seen.run.calls):
+    if inspection.graph is None or any(call.method not in SAFE for call in inspection.run.calls):
         return None
-    tools = [tool for tool in seen.graph.protocol.tools if tool.writes]
-    for verb in demands(seen.query):
+    tools = [tool for tool in inspection.graph.protocol.tools if tool.writes]
+    for verb in demands(inspection.query):
         named = [tool.name for tool in tools if is_called(tool, verb) or words(tool.summary)[:1] == (verb,)]
         if named:
-            meant = f"; call {' or '.join(named)}" if len(named) <= _FEW else ""
+            meant = f"; call {' or '.join(named)}" if len(named) <= _MAX_OPERATIONS else ""
             return Finding("NothingDone", f"the question asks to {verb}, and the program only reads{meant}")
     return None
 
 
-def no_evidence(seen: Inspection) -> Finding | None:
+def no_evidence(inspection: Inspection) -> Finding | None:
     """Nothing that was printed comes from a reply, or only whether it is printed does."""
-    if not seen.answered or seen.made_writes:
+    if not inspection.good_calls or inspection.made_writes:
         return None
-    if is_unsupported(seen.run):
+    if is_unsupported(inspection.run):
         return Finding("NoEvidence", "what the program printed comes from no reply of the API; print the data")
-    if (number := _own_number(seen)) is not None:
+    if (number := _own_number(inspection)) is not None:
         return Finding("NoEvidence", f"{number} stands in the program and in no reply of the API; print what it says")
-    if not seen.printed or any(source.how != "decided" for source in seen.printed):
+    if not inspection.printed_sources or any(source.how != "decided" for source in inspection.printed_sources):
         return None
-    held = [lookup(seen.run.calls[source.call].response, source.path) for source in seen.printed]
-    if seen.yes_or_no and all(isinstance(value, dict) and value for value in held):
+    source_values = [
+        lookup(inspection.run.calls[source.call].response, source.path) for source in inspection.printed_sources
+    ]
+    if inspection.yes_or_no and all(isinstance(value, dict) and value for value in source_values):
         return Finding(
             "NoEvidence",
             "what the program printed depends only on there being a reply; print what the reply says, or compare it",
         )
-    if seen.chooses or is_negative(seen):
+    if inspection.offers_choice or is_negative(inspection):
         return None
-    said = set(folded(seen.run.stdout).split())
-    if not said <= {word for text in seen.texts for word in folded(text).split()}:
+    printed_words = set(folded(inspection.run.stdout).split())
+    if not printed_words <= {word for text in inspection.texts for word in folded(text).split()}:
         return None
     return Finding(
         "NoEvidence", "what the program printed stands in the program itself and in no reply of the API; print the data"
     )
 
 
-def _own_number(seen: Inspection) -> str | None:
+def _own_number(inspection: Inspection) -> str | None:
     """A year or another large number that the program says of itself: nobody asked for it, and no reply has it."""
-    for text in seen.spoken:
-        for number in _LARGE.findall(text):
-            told = any(number in json.dumps(seen.response(call), default=str) for call in seen.answered)
-            if number in seen.run.stdout and number not in seen.query and not told:
+    for text in inspection.printed_texts:
+        for number in _LARGE_NUMBER.findall(text):
+            is_replied = any(
+                number in json.dumps(inspection.response(call), default=str) for call in inspection.good_calls
+            )
+            if number in inspection.run.stdout and number not in inspection.query and not is_replied:
                 return str(number)
     return None
 
 
-def errors(seen: Inspection) -> Finding | None:
+def errors(inspection: Inspection) -> Finding | None:
     """A call failed, and the program went on as if it had not."""
-    for call in seen.run.calls:
-        if not failed(call) and not _says_error(seen.response(call)):
+    for call in inspection.run.calls:
+        if not failed(call) and not _says_error(inspection.response(call)):
             continue
         if call.refused or (failed(call) and call.status is not None and call.status < 400):
             continue
-        own = [source for source in seen.printed if source.call == call.index]
-        if any(source.how != "decided" for source in own) or _is_shown(call, seen):
+        own = [source for source in inspection.printed_sources if source.call == call.index]
+        if any(source.how != "decided" for source in own) or _is_error_printed(call, inspection):
             return Finding(
                 "ErrorPrinted",
-                f"the program printed an error as its answer: {_short(call)}; correct that call and print its data",
+                f"the program printed an error as its answer: {_describe_call(call)}; "
+                "correct that call and print its data",
                 call.line,
                 call.index,
             )
-        if not failed(call) or _is_replaced(call, seen) or _is_the_answer(call, seen):
+        if not failed(call) or _is_replaced(call, inspection) or _is_the_answer(call, inspection):
             continue
         return Finding(
             "ErrorSwallowed",
-            f"{_short(call)}, and the program went on without it; correct that call and do not catch its error",
+            f"{_describe_call(call)}, and the program went on without it; correct that call and do not catch its error",
             call.line,
             call.index,
         )
     return None
 
 
-def caught(seen: Inspection) -> Finding | None:
+def caught_error(inspection: Inspection) -> Finding | None:
     """The answer is what the program says where it catches an error."""
-    if any(failed(call) and _is_the_answer(call, seen) for call in seen.run.calls):
+    if any(failed(call) and _is_the_answer(call, inspection) for call in inspection.run.calls):
         return None
-    for attempt in ast.walk(seen.tree):
+    for attempt in ast.walk(inspection.tree):
         for handler in attempt.handlers if isinstance(attempt, ast.Try) else ():
-            said = [node for node, _ in calls_of(handler, {"print"})]
-            if not said or not any(_was_said(node, handler.name, seen) for node in said):
+            prints = [node for node, _ in calls_of(handler, {"print"})]
+            if not prints or not any(_prints_error(node, handler.name, inspection) for node in prints):
                 continue
             return Finding(
                 "ErrorPrinted",
-                f"line {said[0].lineno} printed the answer after it caught an error; correct its cause instead",
-                said[0].lineno,
+                f"line {prints[0].lineno} printed the answer after it caught an error; correct its cause instead",
+                prints[0].lineno,
             )
     return None
 
 
-def _was_said(node: ast.Call, error: str | None, seen: Inspection) -> bool:
+def _prints_error(node: ast.Call, error: str | None, inspection: Inspection) -> bool:
     """Whether a print that follows an error is what put words into the answer, as far as they tell."""
     parts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
     own = [part.strip() for part in parts if len(part.strip()) > 1]
     if own:
-        rest = seen.program.splitlines()
+        rest = inspection.program.splitlines()
         rest[node.lineno - 1 : node.end_lineno] = []
-        return all(part in seen.run.stdout for part in own) and not any(part in "\n".join(rest) for part in own)
+        return all(part in inspection.run.stdout for part in own) and not any(part in "\n".join(rest) for part in own)
     names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
     if error not in names:
         return False
-    key = seen.run.stdout.strip().strip("'\"")
-    return key in seen.texts or _PYTHON.search(seen.run.stdout) is not None
+    key = inspection.run.stdout.strip().strip("'\"")
+    return key in inspection.texts or _PYTHON.search(inspection.run.stdout) is not None
 
 
-def _short(call: CallRecord) -> str:
+def _describe_call(call: CallRecord) -> str:
     name = call.tool or f"{call.method} {call.url}"
     return (call.error or f"{name} was answered {call.status}")[:200]
 
@@ -187,26 +192,30 @@ def _says_error(response: object) -> bool:
     return bool(response.get("error") or response.get("errors")) and len(response) <= 3
 
 
-def _is_shown(call: CallRecord, seen: Inspection) -> bool:
+def _is_error_printed(call: CallRecord, inspection: Inspection) -> bool:
     """Whether the text of an error was printed."""
-    response = seen.response(call)
-    told = [value for value in response.values() if isinstance(value, str)] if isinstance(response, dict) else []
-    parts = [*told, *((call.error or "").split(" \u2014 ")[1:])]
-    return any(len(part) > 8 and part[:80] in seen.run.stdout for part in parts)
+    response = inspection.response(call)
+    texts = [value for value in response.values() if isinstance(value, str)] if isinstance(response, dict) else []
+    parts = [*texts, *((call.error or "").split(" \u2014 ")[1:])]
+    return any(len(part) > 8 and part[:80] in inspection.run.stdout for part in parts)
 
 
-def _is_replaced(call: CallRecord, seen: Inspection) -> bool:
+def _is_replaced(call: CallRecord, inspection: Inspection) -> bool:
     """Whether another call did what a failed one should: the same tool with arguments of the program's own, or any
     that the answer rests on in what is done after the failure."""
-    later = [one for one in seen.answered if one.index > call.index]
-    own = not any(sources for _, _, sources in seen.arguments(call))
-    if any(one.tool == call.tool and (own or one.arguments == call.arguments) for one in later):
+    later = [later_call for later_call in inspection.good_calls if later_call.index > call.index]
+    own = not any(sources for _, _, sources in inspection.arguments(call))
+    if any(later_call.tool == call.tool and (own or later_call.arguments == call.arguments) for later_call in later):
         return True
-    used = {source.call for source in seen.printed if source.how != "decided"}
-    for node in ast.walk(seen.tree):
+    used = {source.call for source in inspection.printed_sources if source.how != "decided"}
+    for node in ast.walk(inspection.tree):
         if isinstance(node, ast.Try) and _covers(node.body, call.line):
-            handled = [one for one in later if any(_covers(handler.body, one.line) for handler in node.handlers)]
-            if any(one.index in used or one.method not in SAFE for one in handled):
+            handled = [
+                later_call
+                for later_call in later
+                if any(_covers(handler.body, later_call.line) for handler in node.handlers)
+            ]
+            if any(later_call.index in used or later_call.method not in SAFE for later_call in handled):
                 return True
     return False
 
@@ -215,8 +224,11 @@ def _covers(body: list[ast.stmt], line: int | None) -> bool:
     return line is not None and any(node.lineno <= line <= (node.end_lineno or node.lineno) for node in body)
 
 
-def _is_the_answer(call: CallRecord, seen: Inspection) -> bool:
+def _is_the_answer(call: CallRecord, inspection: Inspection) -> bool:
     """Whether a question wants to know if there is something, and the service said that there is not."""
-    if not seen.yes_or_no or call.status != 404 or call.method not in SAFE:
+    if not inspection.yes_or_no or call.status != 404 or call.method not in SAFE:
         return False
-    return all(sources or str(value).casefold() in seen.query.casefold() for _, value, sources in seen.arguments(call))
+    return all(
+        sources or str(value).casefold() in inspection.query.casefold()
+        for _, value, sources in inspection.arguments(call)
+    )

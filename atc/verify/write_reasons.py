@@ -27,9 +27,9 @@ _NUMBER = re.compile(r"(?<![\w.,:/$€£-])\d+(?:\.\d+)?(?![\w:/%-]|[.,]\d|\s*(?
 
 def named_values(query: str) -> list[str]:
     """What a question names in quotes, as a path or as a number, in its order."""
-    quoted = [next(filter(None, found.groups())).strip() for found in _QUOTED.finditer(query)]
+    quoted = [next(filter(None, match.groups())).strip() for match in _QUOTED.finditer(query)]
     rest = _QUOTED.sub(" ", query)
-    paths = [found[0].rstrip(".") for found in _PATH.finditer(rest) if not _PLAIN.fullmatch(found[0])]
+    paths = [match[0].rstrip(".") for match in _PATH.finditer(rest) if not _PLAIN.fullmatch(match[0])]
     rest = _PATH.sub(" ", rest)
     return list(dict.fromkeys([*quoted, *paths, *_NUMBER.findall(rest)]))
 
@@ -105,7 +105,7 @@ def intent_mismatch(query: str, tool: Tool, protocol: Protocol) -> str:
         return ""
     if asks(query):
         return "the question only asks"
-    listed = any(other.method == "GET" and other.path == tool.path for other in protocol.tools)
+    listed = any(other_tool.method == "GET" and other_tool.path == tool.path for other_tool in protocol.tools)
     if tool.method == "POST" and listed and "{" not in tool.path and changes_only(query):
         return "it makes a new thing where the question asks to change what is there"
     return ""

@@ -23,7 +23,7 @@ from atc.files import to_json
 from atc.verify import inspect
 from atc.verify.findings import Inspection
 from atc.verify.printed import nothing_new, says_nothing
-from atc.verify.support import is_unsupported, no_reply
+from atc.verify.support import is_unsupported, no_good_call
 from benchmarks.injection.answers import KINDS, Half, Kind, Origin, Script, Services, faults, scripts
 from benchmarks.injection.answers.services import Closed, Namesakes, Paged, Twist
 from protocols.dataflow.graph import ProtocolGraph
@@ -75,10 +75,10 @@ def _ours(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
 
 def _before(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
     """The check that there was before: nothing printed, no reply behind it, nothing found, nothing new."""
-    seen = Inspection(program, run, query, graph)
-    if not run.stdout.strip() or no_reply(seen) or is_unsupported(run):
+    inspected = Inspection(program, run, query, graph)
+    if not run.stdout.strip() or no_good_call(inspected) or is_unsupported(run):
         return True
-    return not seen.made_writes and (says_nothing(seen.lines) or nothing_new(seen) is not None)
+    return not inspected.made_writes and (says_nothing(inspected.lines) or nothing_new(inspected) is not None)
 
 
 def _keywords(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
@@ -102,16 +102,16 @@ def judge(
     None where there is no such fault, where the program is not right without it, and where it does no harm: the program
     fails, which everybody notices, or is right all the same.
     """
-    program, way = script.program, "" if twist is None else type(twist).__name__.lower()
+    program, variant = script.program, "" if twist is None else type(twist).__name__.lower()
     if kind is not None:
         run, right = _plain(services, script, seed)
-        other, _ = _plain(services, script, seed + WORLDS)
-        if not right or not run.calls or not other.stdout.strip():
+        other_run, _ = _plain(services, script, seed + WORLDS)
+        if not right or not run.calls or not other_run.stdout.strip():
             return None
-        made = faults(kind, script, run, other, random.Random(f"{script.name} {seed} {kind}"))
-        if number >= len(made):
+        candidates = faults(kind, script, run, other_run, random.Random(f"{script.name} {seed} {kind}"))
+        if number >= len(candidates):
             return None
-        program, way, twist = made[number].program, made[number].way, made[number].twist
+        program, variant, twist = candidates[number].program, candidates[number].way, candidates[number].twist
     with services.place(script, seed, twist) as place:
         run = place.run(program)
         correct = place.is_right(run)
@@ -120,10 +120,12 @@ def judge(
     graph = services.graph(script.api)
     doubted = {name: check(program, run, script.query, graph) for name, check in CHECKS.items()}
     printed = bool(run.stdout.strip())
-    findings = tuple(one.kind for one in inspect(program, run, script.query, graph)) if printed else ("NoOutput",)
-    shown = run.stdout.strip()[:200]
+    findings = (
+        tuple(finding.kind for finding in inspect(program, run, script.query, graph)) if printed else ("NoOutput",)
+    )
+    answer = run.stdout.strip()[:200]
     named = kind or (RIGHT if correct else WRITTEN)
-    return Verdict(script.name, script.half, script.origin, named, way, seed, correct, shown, doubted, findings)
+    return Verdict(script.name, script.half, script.origin, named, variant, seed, correct, answer, doubted, findings)
 
 
 def _plain(services: Services, script: Script, seed: int) -> tuple[Run, bool]:
@@ -133,20 +135,20 @@ def _plain(services: Services, script: Script, seed: int) -> tuple[Run, bool]:
         return run, place.is_right(run)
 
 
-def _faulty(services: Services, some: Sequence[Script], kind: Kind) -> Iterator[Verdict]:
+def _faulty(services: Services, programs: Sequence[Script], kind: Kind) -> Iterator[Verdict]:
     """Runs of one kind: of each program in turn, each time in another world and with other faults."""
     for seed in range(WORLDS):
-        for script in some:
+        for script in programs:
             tried = (judge(services, script, seed, kind, number) for number in range(seed % 4, seed % 4 + 3))
-            verdict = next((one for one in tried if one is not None), None)
+            verdict = next((judged for judged in tried if judged is not None), None)
             if verdict is not None:
                 yield verdict
 
 
-def _as_they_are(services: Services, some: Sequence[Script], seeds: int) -> Iterator[Verdict]:
+def _as_they_are(services: Services, programs: Sequence[Script], seeds: int) -> Iterator[Verdict]:
     """Programs without a fault of ours: in each world but the first they meet a service that is not as usual, too."""
     for seed in range(seeds):
-        for script in some:
+        for script in programs:
             twists = (None, Namesakes("Junior", first=False), Paged(5, seed), Closed(script.query))
             verdict = judge(services, script, seed, twist=twists[seed % len(twists)])
             if verdict is not None:
@@ -156,13 +158,13 @@ def _as_they_are(services: Services, some: Sequence[Script], seeds: int) -> Iter
 def spread(services: Services, half: Half, origin: Origin, each: int = EACH) -> Iterator[Verdict]:
     """The runs of one half with programs of one origin: `each` of each kind, as many right ones, and in one world what
     is wrong as it was written."""
-    some = [script for script in scripts() if (script.half, script.origin) == (half, origin)]
-    random.Random(f"{half} {origin}").shuffle(some)
+    programs = [script for script in scripts() if (script.half, script.origin) == (half, origin)]
+    random.Random(f"{half} {origin}").shuffle(programs)
     for kind in KINDS:
-        yield from islice(_faulty(services, some, kind), each)
-    right = (one for one in _as_they_are(services, some, WORLDS) if one.kind == RIGHT)
+        yield from islice(_faulty(services, programs, kind), each)
+    right = (one for one in _as_they_are(services, programs, WORLDS) if one.kind == RIGHT)
     yield from islice(right, each * len(KINDS))
-    yield from (one for one in _as_they_are(services, some, 1) if one.kind == WRITTEN)
+    yield from (one for one in _as_they_are(services, programs, 1) if one.kind == WRITTEN)
 
 
 @click.command(help=__doc__)
@@ -178,44 +180,44 @@ def main(half: Half | None, each: int, as_json: bool) -> None:
                 runs = spread(services, one, origin, each)
                 verdicts += track(runs, f"{one}, {origin}", total=2 * each * len(KINDS), console=Console(stderr=True))
     if as_json:
-        click.echo(to_json({"verdicts": [asdict(one) for one in verdicts]}), nl=False)
+        click.echo(to_json({"verdicts": [asdict(verdict) for verdict in verdicts]}), nl=False)
         return
     Console().print(table(verdicts, halves))
 
 
 def table(verdicts: Sequence[Verdict], halves: Sequence[Half]) -> Table:
     """For each half and kind how many runs there are and how many of them each check takes; below, the two rates."""
-    shown = Table("kind")
+    rendered = Table("kind")
     for half in halves:
-        shown.add_column(f"{half}: n", justify="right")
+        rendered.add_column(f"{half}: n", justify="right")
         for name in CHECKS:
-            shown.add_column(name, justify="right")
+            rendered.add_column(name, justify="right")
     for kind in (*KINDS, WRITTEN, RIGHT):
         cells: list[str] = []
         for half in halves:
-            here = [one for one in verdicts if (one.half, one.kind) == (half, kind)]
+            here = [verdict for verdict in verdicts if (verdict.half, verdict.kind) == (half, kind)]
             cells.append(str(len(here)))
-            cells += [str(sum(not one.doubted[name] for one in here)) for name in CHECKS]
-        shown.add_row(f"{kind.replace('_', ' ')}, accepted", *cells, end_section=kind in (WRITTEN, RIGHT))
+            cells += [str(sum(not verdict.doubted[name] for verdict in here)) for name in CHECKS]
+        rendered.add_row(f"{kind.replace('_', ' ')}, accepted", *cells, end_section=kind in (WRITTEN, RIGHT))
     for title, rate in (("false success", false_success), ("false alarm", false_alarm)):
         cells = []
         for half in halves:
-            here = [one for one in verdicts if one.half == half]
+            here = [verdict for verdict in verdicts if verdict.half == half]
             cells += ["", *(f"{100 * rate(here, name):.1f} %" for name in CHECKS)]
-        shown.add_row(title, *cells)
-    return shown
+        rendered.add_row(title, *cells)
+    return rendered
 
 
 def false_success(verdicts: Sequence[Verdict], check: str) -> float:
     """Of the answers that a check takes, the share that is wrong."""
     taken = [one for one in verdicts if not one.doubted[check]]
-    return sum(not one.correct for one in taken) / len(taken) if taken else 0.0
+    return sum(not verdict.correct for verdict in taken) / len(taken) if taken else 0.0
 
 
 def false_alarm(verdicts: Sequence[Verdict], check: str) -> float:
     """Of the right answers, the share that a check does not take."""
     right = [one for one in verdicts if one.correct]
-    return sum(one.doubted[check] for one in right) / len(right) if right else 0.0
+    return sum(verdict.doubted[check] for verdict in right) / len(right) if right else 0.0
 
 
 if __name__ == "__main__":
