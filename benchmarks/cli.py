@@ -200,7 +200,7 @@ def bench(
         raise click.UsageError("--ablate leaves out one part after another: give it without --repeat and --without")
     own = named_documents("--world", world)
     worlds = find_worlds(dataset.protocols, own, lambda text: say(f"warning: {text}")) if simulate else {}
-    way = _Way(base_url, auth, candidates, limit, half, workers, record, reuse, engine, address, worlds)
+    options = _Way(base_url, auth, candidates, limit, half, workers, record, reuse, engine, address, worlds)
     model = model or default_model()
     offer_pull(model)
     settings = Settings(
@@ -234,13 +234,13 @@ def bench(
         less = {out / f"without-{part}": replace(settings, without=(part,)) for part in parts}
         runs = {out / "all": settings, **less}
     summaries = []
-    for folder, one in runs.items():
-        summary = summarize(_run(one, dataset, folder, way), one)
+    for folder, run_settings in runs.items():
+        summary = summarize(_run(run_settings, dataset, folder, options), run_settings)
         write_json(folder / "summary.json", {**summary, "date": datetime.now(UTC).date().isoformat()})
         summaries.append(summary)
         if not as_json and not ablate:
-            lacks = f" · without {', '.join(one.without)}" if one.without else ""
-            click.echo(_headed(one, half) + lacks)
+            lacks = f" · without {', '.join(run_settings.without)}" if run_settings.without else ""
+            click.echo(_headed(run_settings, half) + lacks)
             Console().print(table(summary))
     if as_json:
         click.echo(to_json(summaries if len(runs) > 1 or repeat else summaries[0]), nl=False)
@@ -251,10 +251,10 @@ def bench(
 
 def _headed(settings: Settings, half: str | None) -> str:
     """What stands above the figures of a run."""
-    said = [settings.benchmark, settings.model, f"mode {settings.mode}", f"seed {settings.seed + settings.repeat}"]
-    said += [f"candidates {settings.candidates}"] * (settings.candidates != "listed")
-    said += [f"{half} tasks"] * (half is not None) + [f"effort {settings.effort}"] * (settings.effort != "medium")
-    return " · ".join([*said, *["learn"] * settings.learn])
+    parts = [settings.benchmark, settings.model, f"mode {settings.mode}", f"seed {settings.seed + settings.repeat}"]
+    parts += [f"candidates {settings.candidates}"] * (settings.candidates != "listed")
+    parts += [f"{half} tasks"] * (half is not None) + [f"effort {settings.effort}"] * (settings.effort != "medium")
+    return " · ".join([*parts, *["learn"] * settings.learn])
 
 
 class _Way(NamedTuple):
@@ -273,7 +273,7 @@ class _Way(NamedTuple):
     worlds: Mapping[str, Path]
 
 
-def _run(settings: Settings, dataset: Dataset, folder: Path, way: _Way) -> list[Result]:
+def _run(settings: Settings, dataset: Dataset, folder: Path, options: _Way) -> list[Result]:
     """Solve what is missing in a folder; the results in the order of the tasks."""
     from benchmarks.run.engines import on_ray, threads
     from benchmarks.run.runner import prepare, run_tasks
@@ -281,26 +281,32 @@ def _run(settings: Settings, dataset: Dataset, folder: Path, way: _Way) -> list[
     from benchmarks.tasks.task_files import offer
 
     prepare(folder, settings)
-    tasks = dataset.tasks if way.half is None else dataset.tasks[way.half == "odd" :: 2]
-    tasks = tasks[: way.limit]
-    offered = [(task, offer(task, dataset.protocols[task.domain], way.candidates, settings.seed)) for task in tasks]
+    tasks = dataset.tasks if options.half is None else dataset.tasks[options.half == "odd" :: 2]
+    tasks = tasks[: options.limit]
+    offered = [(task, offer(task, dataset.protocols[task.domain], options.candidates, settings.seed)) for task in tasks]
     store = folder / "store"
-    shown = {domain: Shown(store, dataset.learned[domain], some) for domain, some in dataset.usage.items()}
+    demonstrations = {
+        domain: Shown(store, dataset.learned[domain], examples) for domain, examples in dataset.usage.items()
+    }
     with closing(
         Work(
             settings,
             dataset.protocols,
-            way.base_url,
-            way.auth,
-            way.record,
-            way.reuse,
-            way.worlds,
+            options.base_url,
+            options.auth,
+            options.record,
+            options.reuse,
+            options.worlds,
             store,
             dataset.learned,
-            shown,
+            demonstrations,
         )
     ) as work:
-        engine = on_ray(work, way.workers, way.address) if way.engine == "ray" else threads(work, way.workers)
+        engine = (
+            on_ray(work, options.workers, options.address)
+            if options.engine == "ray"
+            else threads(work, options.workers)
+        )
         results = _watch(run_tasks(offered, settings, folder, engine), len(offered))
     order = {task.id: place for place, task in enumerate(tasks)}
     return sorted(results, key=lambda result: order[result.id])
@@ -332,16 +338,16 @@ def _watch(results: Iterable[Result], total: int) -> list[Result]:
     from benchmarks.tasks.metrics import percent
 
     console = Console(stderr=True)
-    done: list[Result] = []
+    finished: list[Result] = []
     columns = (MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         bar = progress.add_task("", total=total)
         for result in results:
-            done.append(result)
-            success = percent(one.score.success for one in done)
-            path = percent(one.score.path for one in done)
+            finished.append(result)
+            success = percent(task_result.score.success for task_result in finished)
+            path = percent(task_result.score.path for task_result in finished)
             progress.update(bar, advance=1, description=f"Success {success:.1f} %  Path {path:.1f} %")
             if not console.is_terminal:
                 measures = f"success {result.score.success:.0f} path {result.score.path:.2f}"
-                say(f"{len(done)}/{total} task {result.id}: {result.status}, {measures}, {result.seconds:.1f} s")
-    return done
+                say(f"{len(finished)}/{total} task {result.id}: {result.status}, {measures}, {result.seconds:.1f} s")
+    return finished

@@ -95,15 +95,15 @@ def _asked(model: Model, case: Case, fault: Fault, run: Run) -> str | None:
         Message("assistant", f"```python\n{case.program}```"),
         Message("user", templates.render("attribute", error=error, candidates="\n".join(names))),
     ]
-    said = model.complete(messages, max_tokens=48).text
-    found = [(place.start(), name) for name in names if (place := re.search(rf"\b{re.escape(name)}\b", said))]
-    return min(found)[1] if found else None
+    reply = model.complete(messages, max_tokens=48).text
+    mentions = [(place.start(), name) for name in names if (place := re.search(rf"\b{re.escape(name)}\b", reply))]
+    return min(mentions)[1] if mentions else None
 
 
-def spread(some: Sequence[Case], count: int) -> list[Case]:
+def spread(programs: Sequence[Case], count: int) -> list[Case]:
     """That many of the cases with a culprit, of all kinds in turn."""
     kinds: dict[str, list[Case]] = {}
-    for case in some:
+    for case in programs:
         if case.culprit is not None:
             kinds.setdefault(case.kind, []).append(case)
     chosen: list[Case] = []
@@ -148,14 +148,14 @@ def main(half: Half | None, ask: int, model: str | None, as_json: bool) -> None:
     verdicts: list[Verdict] = []
     with ExitStack() as closing_time:
         opened = closing_time.enter_context(closing(open_model(model))) if ask else None
-        for one in halves:
-            some = cases(one)
-            put = {case.name for case in spread(some, ask)}
-            shown = track(some, f"half {one}", console=Console(stderr=True))
-            verdicts += [judge(case, graphs, opened if case.name in put else None) for case in shown]
+        for corpus_half in halves:
+            programs = cases(corpus_half)
+            put = {case.name for case in spread(programs, ask)}
+            tracked = track(programs, f"half {corpus_half}", console=Console(stderr=True))
+            verdicts += [judge(case, graphs, opened if case.name in put else None) for case in tracked]
     costs = overhead()
     if as_json:
-        click.echo(to_json({"verdicts": [asdict(one) for one in verdicts], "overhead": costs}), nl=False)
+        click.echo(to_json({"verdicts": [asdict(verdict) for verdict in verdicts], "overhead": costs}), nl=False)
         return
     Console().print(table(verdicts, halves, bool(ask)))
     click.echo(
@@ -164,21 +164,21 @@ def main(half: Half | None, ask: int, model: str | None, as_json: bool) -> None:
     )
 
 
-def table(verdicts: Sequence[Verdict], halves: Sequence[str], asked: bool) -> Table:
+def table(verdicts: Sequence[Verdict], halves: Sequence[str], with_model: bool) -> Table:
     """Kinds as rows; for each half the number of cases and the share that each way named."""
-    shown = Table("kind of fault")
+    rendered = Table("kind of fault")
     for half in halves:
-        for title in (f"{half}: n", "ours", "traceback", *(["asked"] if asked else [])):
-            shown.add_column(title, justify="right")
-    for name, some in _rows(verdicts):
+        for title in (f"{half}: n", "ours", "traceback", *(["asked"] if with_model else [])):
+            rendered.add_column(title, justify="right")
+    for name, row_verdicts in _rows(verdicts):
         cells: list[str] = []
         for half in halves:
-            here = [verdict for verdict in some if verdict.half == half]
+            here = [verdict for verdict in row_verdicts if verdict.half == half]
             cells += [str(len(here)), _share(v.ours for v in here), _share(v.traceback for v in here)]
-            if asked:
+            if with_model:
                 cells.append(_share(v.asked for v in here if v.asked is not None))
-        shown.add_row(name, *cells, end_section=name.startswith("value in two"))
-    return shown
+        rendered.add_row(name, *cells, end_section=name.startswith("value in two"))
+    return rendered
 
 
 def _rows(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, Sequence[Verdict]]]:
@@ -190,8 +190,8 @@ def _rows(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, Sequence[Verdict]]
 
 
 def _share(hits: Iterable[bool | None]) -> str:
-    some = [bool(hit) for hit in hits]
-    return f"{100 * sum(some) / len(some):.1f} %" if some else "-"
+    counted = [bool(hit) for hit in hits]
+    return f"{100 * sum(counted) / len(counted):.1f} %" if counted else "-"
 
 
 if __name__ == "__main__":

@@ -88,7 +88,7 @@ def measure(file: Path, change: Callable[[Any, Any], None], prompts: Sequence[Se
     try:
         texts, seconds, timings = [], [], []
         for prompt in prompts:
-            text = engine.post("/apply-template", {"messages": [asdict(one) for one in prompt]})["prompt"]
+            text = engine.post("/apply-template", {"messages": [asdict(message) for message in prompt]})["prompt"]
             tokens = engine.tokenize(text, special=True)
             for _ in range(2):
                 started = time.perf_counter()
@@ -100,8 +100,8 @@ def measure(file: Path, change: Callable[[Any, Any], None], prompts: Sequence[Se
         engine.stop()
     cold = timings[::2]
     return Speed(
-        sum(one["prompt_n"] for one in cold) / sum(one["prompt_ms"] for one in cold) * 1000,
-        sum(one["predicted_n"] for one in timings) / sum(one["predicted_ms"] for one in timings) * 1000,
+        sum(timing["prompt_n"] for timing in cold) / sum(timing["prompt_ms"] for timing in cold) * 1000,
+        sum(timing["predicted_n"] for timing in timings) / sum(timing["predicted_ms"] for timing in timings) * 1000,
         sum(seconds[::2]) / len(prompts),
         sum(seconds[1::2]) / len(prompts),
         tuple(texts),
@@ -114,21 +114,21 @@ def openvino(file: Path, prompts: Sequence[Sequence[Message]]) -> Speed:
     It does not tell how much of a prompt it had read before, so reading is measured by the first prompt alone.
     """
     engine = OpenVINOModel(_OTHER, file, files.converted())
-    pipeline, asked = engine.load(), settings(ModelRequest((), max_tokens=_WRITTEN))
-    pipeline.generate(["Hello"], asked)  # what is made ready at the first question
+    pipeline, generation = engine.load(), settings(ModelRequest((), max_tokens=_WRITTEN))
+    pipeline.generate(["Hello"], generation)  # what is made ready at the first question
     texts, seconds, timings = [], [], []
     for prompt in prompts:
         text = render(pipeline.get_tokenizer(), prompt)
         for _ in range(2):
             started = time.perf_counter()
-            reply = pipeline.generate([text], asked)
+            reply = pipeline.generate([text], generation)
             seconds.append(time.perf_counter() - started)
             timings.append(reply.perf_metrics)
         texts.append(reply.texts[0])
-    written = sum(one.get_num_generated_tokens() - 1 for one in timings)
+    written = sum(timing.get_num_generated_tokens() - 1 for timing in timings)
     return Speed(
         timings[0].get_num_input_tokens() / timings[0].get_ttft().mean * 1000,
-        written / sum(one.get_generate_duration().mean - one.get_ttft().mean for one in timings) * 1000,
+        written / sum(timing.get_generate_duration().mean - timing.get_ttft().mean for timing in timings) * 1000,
         sum(seconds[::2]) / len(prompts),
         sum(seconds[1::2]) / len(prompts),
         tuple(texts),
@@ -142,19 +142,19 @@ def main(model: str, only: tuple[str, ...]) -> None:
     """Measure how fast the local engine is with each of its settings."""
     with Agent(load(sample("cinema")), model, simulate=True) as agent:
         prompts = [agent.opening(query, today="2024-06-01").messages() for query in QUESTIONS]
-    found: dict[str, Speed] = {}
+    speeds: dict[str, Speed] = {}
     names = [name for name in (*SETTINGS, _OTHER) if name in only or (not only and name in SETTINGS)]
     try:
         file = files.path(model.removeprefix("local:"))
         for name in track(names, "settings", console=Console(stderr=True)):
-            found[name] = openvino(file, prompts) if name == _OTHER else measure(file, SETTINGS[name], prompts)
+            speeds[name] = openvino(file, prompts) if name == _OTHER else measure(file, SETTINGS[name], prompts)
     except ATCError as error:
         raise click.ClickException(str(error)) from None
     table = Table("", "read, tokens/s", "written, tokens/s", "cold, s", "cached, s", "times", "same answers")
-    first = found[names[0]]
-    for name, speed in found.items():
-        told = [f"{one:.1f}" for one in (speed.read, speed.written, speed.cold, speed.cached)]
-        table.add_row(name, *told, f"{speed.cold / first.cold:.2f}", "yes" if speed.texts == first.texts else "no")
+    first = speeds[names[0]]
+    for name, speed in speeds.items():
+        cells = [f"{figure:.1f}" for figure in (speed.read, speed.written, speed.cold, speed.cached)]
+        table.add_row(name, *cells, f"{speed.cold / first.cold:.2f}", "yes" if speed.texts == first.texts else "no")
     Console().print(table)
 
 

@@ -37,7 +37,7 @@ from atc.files import to_json
 from atc.models import Completion, Message, Usage
 from protocols import Protocol, load
 from sandbox import Broker, Journal, Limits
-from sandbox.egress.transport import Answer, Transport
+from sandbox.egress.transport import Transport, TransportReply
 
 __all__ = ["FAULTS", "main", "measure"]
 
@@ -76,11 +76,11 @@ def document(url: str) -> dict[str, object]:
 
     def operation(body: dict[str, object] | None, *parameters: dict[str, object]) -> dict[str, object]:
         ok = {"200": {"description": "ok", "content": {"application/json": {"schema": {"type": "object"}}}}}
-        made: dict[str, object] = {"responses": ok, "parameters": list(parameters)}
+        description: dict[str, object] = {"responses": ok, "parameters": list(parameters)}
         if body is not None:
             schema = {"type": "object", "properties": body, "required": list(body)}
-            made["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
-        return made
+            description["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+        return description
 
     cart: dict[str, object] = {"name": "cart", "in": "path", "required": True, "schema": text}
     key: dict[str, object] = {"name": "Idempotency-Key", "in": "header", "schema": text}
@@ -113,11 +113,11 @@ class _Shop:
     cut: set[str] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def write(self, cart: str, what: str) -> tuple[int, bool]:
+    def write(self, cart: str, item: str) -> tuple[int, bool]:
         """Do a write. Gives its number, and whether to hang up: a cart called `cut3-…` loses its third reply."""
         with self.lock:
             counts = self.done.setdefault(cart, Counter())
-            counts[what] += 1
+            counts[item] += 1
             number = counts.total()
             lost = cart.startswith(f"cut{number}-") and cart not in self.cut
             self.cut |= {cart} if lost else set()
@@ -133,8 +133,8 @@ def _serve(ours: socket.socket) -> None:
 
         def do_GET(self) -> None:
             cart = self.path.rpartition("/")[2]
-            found = shop.addresses.get(cart) if "/addresses/" in self.path else {"cart": cart}
-            self.answer(200 if found else 404, found or {"message": "there is none"})
+            resource = shop.addresses.get(cart) if "/addresses/" in self.path else {"cart": cart}
+            self.answer(200 if resource else 404, resource or {"message": "there is none"})
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -143,12 +143,12 @@ def _serve(ours: socket.socket) -> None:
             if key and key in shop.paid:
                 return self.answer(200, shop.paid[key])
             cart = body.get("cart") or self.path.rpartition("/")[2]
-            what = body.get("item") or ("payment" if "amount" in body else "address")
-            number, lost = shop.write(cart, what)
+            item = body.get("item") or ("payment" if "amount" in body else "address")
+            number, lost = shop.write(cart, item)
             reply = {"number": number, "paid": body.get("amount")}
             if key:
                 shop.paid[key] = reply
-            if what == "address":
+            if item == "address":
                 shop.addresses[cart] = body
             time.sleep(PAUSE)
             if lost:
@@ -281,7 +281,7 @@ def _prepare_fault(solve: _Solve) -> None:
     lock = threading.Lock()
     writes = 0
 
-    def dying(self: Transport, request: object, *, seconds: float, limit: int) -> Answer:
+    def dying(self: Transport, request: object, *, seconds: float, limit: int) -> TransportReply:
         nonlocal writes
         with lock:
             writes += getattr(request, "method", "GET") != "GET"
@@ -314,9 +314,9 @@ def _start(solve: _Solve, protocol: Protocol) -> None:
 # All of them
 
 
-def _solve_all(solves: Sequence[_Solve], protocol: Protocol, told: Callable[[int], None]) -> None:
+def _solve_all(solves: Sequence[_Solve], protocol: Protocol, report: Callable[[int], None]) -> None:
     """Do all solves; one that was killed is done again, without a fault."""
-    waiting, running, done = list(reversed(solves)), list[_Solve](), 0
+    waiting, running, finished = list(reversed(solves)), list[_Solve](), 0
     while waiting or running:
         while waiting and len(running) < JOBS:
             solve = waiting.pop()
@@ -336,8 +336,8 @@ def _solve_all(solves: Sequence[_Solve], protocol: Protocol, told: Callable[[int
                 solve.again, solve.kill_at = True, None
                 waiting.append(solve)
             else:
-                done += 1
-                told(done)
+                finished += 1
+                report(finished)
         time.sleep(0.001)
 
 
@@ -351,7 +351,7 @@ def _rows(solves: Sequence[_Solve], written: dict[str, Counter[str]]) -> list[di
     rows: list[dict[str, object]] = []
     for fault in FAULTS:
         mine = [solve for solve in solves if solve.fault == fault]
-        found = Counter[str]()
+        counts = Counter[str]()
         for solve in mine:
             result: dict[str, Any] = {"status": "none", "unknown": 0}
             if solve.result.exists():
@@ -359,15 +359,15 @@ def _rows(solves: Sequence[_Solve], written: dict[str, Counter[str]]) -> list[di
             twice = (written.get(solve.name, Counter()) - WRITES).total()
             missing = (WRITES - written.get(solve.name, Counter())).total()
             answered = result["status"] == "answered"
-            found["solved"] += int(answered)
-            found["twice"] += twice
-            found["solves"] += twice > 0
-            found["lost"] += missing if answered else 0
-            found["unknown"] += result["unknown"]
-            found["silent"] += not answered and not result["unknown"]
-            found["killed"] += solve.again
+            counts["solved"] += int(answered)
+            counts["twice"] += twice
+            counts["solves"] += twice > 0
+            counts["lost"] += missing if answered else 0
+            counts["unknown"] += result["unknown"]
+            counts["silent"] += not answered and not result["unknown"]
+            counts["killed"] += solve.again
         names = ("killed", "solved", "twice", "solves", "lost", "unknown", "silent")
-        rows.append({"fault": fault, "runs": len(mine), **{name: found[name] for name in names}})
+        rows.append({"fault": fault, "runs": len(mine), **{name: counts[name] for name in names}})
     return rows
 
 
@@ -387,35 +387,35 @@ def _cost(url: str, folder: Path, calls: int) -> dict[str, float]:
             False: Broker(protocol, limits=limits),
         }
         for number in range(calls):
-            for kept, broker in brokers.items():
+            for journaled, broker in brokers.items():
                 started = time.perf_counter()
                 broker.call("GET_carts_cart", (), {"cart": f"cost-{number}"})
-                times[kept].append((time.perf_counter() - started) * 1000)
+                times[journaled].append((time.perf_counter() - started) * 1000)
         for broker in brokers.values():
             broker.close()
     on, off = statistics.median(times[True]), statistics.median(times[False])
     return {"with_ms": round(on, 3), "without_ms": round(off, 3), "journal_ms": round(on - off, 3)}
 
 
-def measure(runs: int, told: Callable[[int], None] = lambda done: None) -> dict[str, object]:
+def measure(runs: int, report: Callable[[int], None] = lambda finished: None) -> dict[str, object]:
     """Solve `runs` times with the journal and as often without, and give the figures of both."""
     figures: dict[str, object] = {"runs": runs}
     with tempfile.TemporaryDirectory() as name, _service() as (url, written):
         folder = Path(name)
         protocol = load(document(url))
         before = 0
-        for kept in (True, False):
+        for journaled in (True, False):
             draw = random.Random(runs)
             solves = []
             for number in range(runs):
                 fault, nth = FAULTS[number % len(FAULTS)], draw.randint(1, WRITES.total())
                 kind = f"cut{nth}" if fault == "after commit" else "run"
-                cart = f"{kind}-{'on' if kept else 'off'}-{number:04}"
-                file = folder / f"{cart}.journal" if kept else None
+                cart = f"{kind}-{'on' if journaled else 'off'}-{number:04}"
+                file = folder / f"{cart}.journal" if journaled else None
                 solves.append(_Solve(cart, fault, nth, file, folder / f"{cart}.json"))
-            _solve_all(solves, protocol, lambda done, before=before: told(before + done))  # type: ignore[misc]
+            _solve_all(solves, protocol, lambda finished, before=before: report(before + finished))  # type: ignore[misc]
             before += runs
-            figures["journal" if kept else "no journal"] = _rows(solves, written())
+            figures["journal" if journaled else "no journal"] = _rows(solves, written())
         figures["cost"] = _cost(url, folder, 500)
     return figures
 
@@ -427,9 +427,9 @@ def main(runs: int, as_json: bool) -> None:
     """Count the writes made twice when solves are cut off, with the journal and without."""
     started = time.monotonic()
 
-    def told(done: int) -> None:
-        if done % 50 == 0:
-            click.echo(f"{done} of {2 * runs} solves, {time.monotonic() - started:.0f} s", err=True)
+    def told(finished: int) -> None:
+        if finished % 50 == 0:
+            click.echo(f"{finished} of {2 * runs} solves, {time.monotonic() - started:.0f} s", err=True)
 
     figures = measure(runs, told)
     if as_json:

@@ -63,8 +63,10 @@ def measure(
     seconds = time.monotonic() - started
     figures = compared(protocol, prober.learned, seed, fresh=bool(fresh), worlds=fresh)
     totals = report.to_json()["totals"]
-    left = [f"{one.tool} ({one.outcome})" for one in report.tools if not one.done]
-    return {**totals, **{name: figures.get(name) for name in _FIGURES}, "seconds": seconds, "left": left}
+    undocumented = [
+        f"{tool_report.tool} ({tool_report.outcome})" for tool_report in report.tools if not tool_report.done
+    ]
+    return {**totals, **{name: figures.get(name) for name in _FIGURES}, "seconds": seconds, "left": undocumented}
 
 
 def _column(figures: Mapping[str, Any]) -> Mapping[str, str]:
@@ -92,25 +94,27 @@ def main(name: str, model: str | None, reuse: Path | None, seed: int, fresh: int
     """Probe the documents of the benchmark NAME blind, and print what was found out at what cost."""
     try:
         protocols = open_dataset(name, None, ()).protocols
-        asked = None if model == "none" else open_model(model or default_model(), reuse=reuse, seed=seed)
+        opened = None if model == "none" else open_model(model or default_model(), reuse=reuse, seed=seed)
         worlds = find_worlds(protocols)
         for domain, protocol in protocols.items():
-            table, left = Table(domain), []
+            table, remarks = Table(domain), []
             columns: list[Mapping[str, str]] = []
-            for way, settings in WAYS.items() if ablate else [("all", {})]:
-                one = None if way == "no model" else asked
-                figures = measure(protocol, one, seed, worlds.get(domain), fresh if way == "all" else 0, **settings)
-                table.add_column(way)
+            for variant, settings in WAYS.items() if ablate else [("all", {})]:
+                variant_model = None if variant == "no model" else opened
+                figures = measure(
+                    protocol, variant_model, seed, worlds.get(domain), fresh if variant == "all" else 0, **settings
+                )
+                table.add_column(variant)
                 columns.append(_column(figures))
                 if figures["left"]:
-                    left.append(f"{domain}, {way}, not documented: {', '.join(figures['left'])}")
+                    remarks.append(f"{domain}, {variant}, not documented: {', '.join(figures['left'])}")
             for row in columns[0]:
                 table.add_row(row, *(column[row] for column in columns))
             Console().print(table)
-            for line in left:
+            for line in remarks:
                 click.echo(line)
-        if asked is not None:
-            asked.close()
+        if opened is not None:
+            opened.close()
     except ATCError as error:
         raise click.ClickException(str(error)) from None
 

@@ -41,9 +41,9 @@ def measure(dataset: Dataset, folder: Path, seconds: float = 5.0) -> dict[str, f
     record(dataset, answers, lambda text: len(text) // 4, ("attribute",))
     settings = rehearsal(dataset, f"replay:{answers}", "attribute")
     offered = [(task, offer(task, dataset.protocols[task.domain], None, 0)) for task in dataset.tasks]
-    found = {}
+    rates = {}
     with closing(Work(settings, dataset.protocols)) as work:
-        programs = [(task, told.program) for task, names in offered if (told := script(work, task, names))]
+        programs = [(task, solution.program) for task, names in offered if (solution := script(work, task, names))]
 
         def alone() -> int:
             for task, program in programs:
@@ -51,7 +51,7 @@ def measure(dataset: Dataset, folder: Path, seconds: float = 5.0) -> dict[str, f
                     world.run(program)
             return len(programs)
 
-        found["alone"] = _rate(alone, seconds)
+        rates["alone"] = _rate(alone, seconds)
         for workers in (1, 2):
             rounds = itertools.count()
 
@@ -59,20 +59,20 @@ def measure(dataset: Dataset, folder: Path, seconds: float = 5.0) -> dict[str, f
                 out = folder / f"{workers}-{next(rounds)}"
                 prepare(out, settings)
                 results = list(run_tasks(offered, settings, out, threads(work, workers)))
-                if failed := [one.id for one in results if one.status != "answered"]:
+                if failed := [result.id for result in results if result.status != "answered"]:
                     raise ATCError(f"the replayed tasks {', '.join(failed)} were not answered")
                 return len(results)
 
-            found[f"runner x {workers}"] = _rate(through, seconds)
-    return found
+            rates[f"runner x {workers}"] = _rate(through, seconds)
+    return rates
 
 
 def _rate(work: Callable[[], int], seconds: float) -> float:
     work()
-    started, done = time.perf_counter(), 0
-    while (passed := time.perf_counter() - started) < seconds or not done:
-        done += work()
-    return done / passed
+    started, count = time.perf_counter(), 0
+    while (passed := time.perf_counter() - started) < seconds or not count:
+        count += work()
+    return count / passed
 
 
 @click.command()
@@ -83,14 +83,14 @@ def main(seconds: float) -> None:
     """Measure the tasks a second of the runner on the tasks of `tiny`, with a model that answers at once."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            found = measure(open_dataset("tiny", None, ()), Path(folder), seconds)
+            rates = measure(open_dataset("tiny", None, ()), Path(folder), seconds)
         except ATCError as error:
             raise click.ClickException(str(error)) from None
     table = Table()
     for column in ("", "tasks a second", "times alone"):
         table.add_column(column)
-    for name, rate in found.items():
-        table.add_row(name, f"{rate:.1f}", f"{rate / found['alone']:.2f}")
+    for name, rate in rates.items():
+        table.add_row(name, f"{rate:.1f}", f"{rate / rates['alone']:.2f}")
     Console().print(table)
 
 

@@ -212,8 +212,8 @@ def measure(quick: bool) -> tuple[list[dict[str, object]], dict[str, float]]:
             trivial = _median(peer, TRIVIAL, runs * 4)
             row: dict[str, object] = {"executor": peer.name, "trivial_ms": _ms(trivial)}
             for name, text, share in (("loop", LOOP, 1), ("json", CRUNCH, 10)):
-                wanted = max(size // share // peer.slow, 10)
-                program = text.format(size=wanted)
+                loop_size = max(size // share // peer.slow, 10)
+                program = text.format(size=loop_size)
                 taken = _median(peer, program, max(runs // 5, 2))
                 base = _median(Peer("CPython", _in_process), program, max(runs // 5, 2)) or 0.0
                 own = max((taken or 0.0) - (trivial or 0.0), 0.0)

@@ -39,7 +39,7 @@ def measure(agents: dict[str, Agent], tasks: Sequence[Task], most: int | None) -
     """The figures for the `most` best tools of each task's API, None for all: `recall` without and `closed` with the
     producers of identifiers, tasks with all gold tools in `examples` (percent), `tools` shown and `tokens` of the
     prompt, estimated (means)."""
-    recall, closed, worked, shown, tokens = [], [], [], [], []
+    recall, closed, worked, tool_counts, tokens = [], [], [], [], []
     for task in tasks:
         agent, gold = agents[task.domain], set(task.gold.calls)
         count = most or len(agent.protocol.tools)
@@ -49,10 +49,10 @@ def measure(agents: dict[str, Agent], tasks: Sequence[Task], most: int | None) -
         recall.append(len(gold & set(plain)) / len(gold))
         closed.append(len(gold & set(opened.tools)) / len(gold))
         worked.append(gold <= set(_CALL.findall("\n".join(opened.examples))))
-        shown.append(len(opened.tools))
+        tool_counts.append(len(opened.tools))
         tokens.append(opened.tokens())
     figures = {"recall": 100 * mean(recall), "closed": 100 * mean(closed), "examples": 100 * mean(worked)}
-    figures |= {"tools": mean(shown), "tokens": mean(tokens)}
+    figures |= {"tools": mean(tool_counts), "tokens": mean(tokens)}
     return {name: round(value, 1) for name, value in figures.items()}
 
 
@@ -65,8 +65,8 @@ def own(name: str) -> tuple[dict[str, Protocol], list[Task]]:
     for dataset in ("restbench-tmdb", "restbench-spotify", "toolflow"):
         protocols |= open_dataset(dataset, None, ()).protocols
     tasks = []
-    for domain, asked in yaml.safe_load((SHIPPED / f"{name}.yaml").read_text("utf-8")).items():
-        for place, (query, tools) in enumerate(asked.items()):
+    for domain, questions in yaml.safe_load((SHIPPED / f"{name}.yaml").read_text("utf-8")).items():
+        for place, (query, tools) in enumerate(questions.items()):
             tasks.append(Task(place, f"{domain}-{place}", query, Gold(dict.fromkeys(tools.split(), 1)), (), domain))
     return protocols, tasks
 

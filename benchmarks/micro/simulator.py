@@ -61,8 +61,8 @@ def measure(spec: str, seconds: float = 3.0, connections: int = 4) -> dict[str, 
 
         kinds: dict[str, Callable[[], Iterator[tuple[str, str]]]] = {"known": known, "new": new, "mixed": mixed}
         return {
-            name: _rate(url, server.pid or 0, asked, seconds, connections)
-            for name, asked in kinds.items()
+            name: _rate(url, server.pid or 0, requests, seconds, connections)
+            for name, requests in kinds.items()
             if name != "mixed" or writes
         }
     finally:
@@ -70,11 +70,11 @@ def measure(spec: str, seconds: float = 3.0, connections: int = 4) -> dict[str, 
         server.join()
 
 
-def _serve(spec: str, told: Connection) -> None:
+def _serve(spec: str, connection: Connection) -> None:
     with contextlib.suppress(OSError, AttributeError):  # not on every system
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     with Simulator(load(spec), auth=False) as simulator:
-        told.send(simulator.url)
+        connection.send(simulator.url)
         threading.Event().wait()
 
 
@@ -140,7 +140,7 @@ def _objects(body: object) -> Iterator[dict[str, object]]:
 
 
 def _rate(
-    url: str, process: int, asked: Callable[[], Iterator[tuple[str, str]]], seconds: float, connections: int
+    url: str, process: int, requests: Callable[[], Iterator[tuple[str, str]]], seconds: float, connections: int
 ) -> int:
     """Requests that a process answers in a minute of one core's time, over so many connections at once."""
     counts = [0] * connections
@@ -148,7 +148,7 @@ def _rate(
     end = time.perf_counter() + seconds
 
     def run(number: int) -> None:
-        for method, path in asked():
+        for method, path in requests():
             if time.perf_counter() > end:
                 return
             status, _ = clients[number].ask(method, path)

@@ -70,17 +70,17 @@ def report(
 
     if judge:
         _grade(read_runs(folders), judge)
-    found = compare(read_runs(folders), read_prices(price_file))
-    shown = [*(tables(found) if folders else []), *(paper_tables(found.runs) if with_paper else [])]
+    comparison = compare(read_runs(folders), read_prices(price_file))
+    report_tables = [*(tables(comparison) if folders else []), *(paper_tables(comparison.runs) if with_paper else [])]
     if as_json:
-        data = found.to_json() | ({"published": dict(paper())} if with_paper else {})
+        data = comparison.to_json() | ({"published": dict(paper())} if with_paper else {})
         click.echo(to_json(data), nl=False)
     else:
-        show(shown, found.notes, Console())
+        show(report_tables, comparison.notes, Console())
     if markdown_file:
-        _write(markdown_file, markdown(shown, found.notes))
+        _write(markdown_file, markdown(report_tables, comparison.notes))
     if html_file:
-        _write(html_file, page(found, shown))
+        _write(html_file, page(comparison, report_tables))
 
 
 def _grade(runs: Sequence[Run], name: str) -> None:

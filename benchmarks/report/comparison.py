@@ -62,16 +62,16 @@ class Report:
         return {
             "runs": [
                 {
-                    "name": one.run.name,
-                    "config": dict(one.run.config),
-                    "figures": asdict(one.figures),
+                    "name": compared.run.name,
+                    "config": dict(compared.run.config),
+                    "figures": asdict(compared.figures),
                     "tasks": [
                         {"id": task.id, "dataset": task.dataset, **asdict(task.metrics)}
                         | ({"seconds": task.times.seconds} if task.times else {})
-                        for task in one.tasks
+                        for task in compared.tasks
                     ],
                 }
-                for one in self.runs
+                for compared in self.runs
             ],
             "pairs": [asdict(pair) for pair in self.pairs],
             "settings": {name: list(values) for name, values in self.settings.items()},
@@ -95,17 +95,19 @@ def compare(runs: Sequence[Run], prices: Prices) -> Report:
 
 def _pair(first: Compared, second: Compared, prices: Prices) -> Pair:
     order = {task.key: task for task in second.tasks}
-    both = [(task, order[task.key]) for task in first.tasks]
+    task_pairs = [(task, order[task.key]) for task in first.tasks]
     differences = {}
-    for one, other in zip(measures(prices.of(first.run.model)), measures(prices.of(second.run.model)), strict=True):
-        if one.name in PAIRED:
-            values = [(one.of(a), other.of(b)) for a, b in both]
-            known = [(a, b) for a, b in values if a is not None and b is not None]
-            if known:
-                differences[one.name] = difference([a for a, _ in known], [b for _, b in known])
+    for measure, second_measure in zip(
+        measures(prices.of(first.run.model)), measures(prices.of(second.run.model)), strict=True
+    ):
+        if measure.name in PAIRED:
+            values = [(measure.of(a), second_measure.of(b)) for a, b in task_pairs]
+            known_values = [(a, b) for a, b in values if a is not None and b is not None]
+            if known_values:
+                differences[measure.name] = difference([a for a, _ in known_values], [b for _, b in known_values])
 
     def agree(of: Callable[[Solved], object]) -> float:
-        return sum(of(a) == of(b) for a, b in both) / len(both)
+        return sum(of(a) == of(b) for a, b in task_pairs) / len(task_pairs)
 
     consistency = Consistency(
         success=agree(lambda task: task.metrics.success),
@@ -125,39 +127,46 @@ def _last(task: Solved) -> Mapping[str, Any]:
 def _differing(runs: Sequence[Run]) -> dict[str, tuple[Any, ...]]:
     names = dict.fromkeys(name for run in runs for name in run.config)
     values = {name: tuple(run.config.get(name) for run in runs) for name in names}
-    return {name: some for name, some in values.items() if len({json.dumps(one, sort_keys=True) for one in some}) > 1}
+    return {
+        name: run_values
+        for name, run_values in values.items()
+        if len({json.dumps(value, sort_keys=True) for value in run_values}) > 1
+    }
 
 
 def _notes(runs: Sequence[Compared], shared: int, prices: Prices) -> list[str]:
     """What a reader has to know in order not to read too much into the figures."""
     notes = []
-    files = {json.dumps(one.run.task_file, sort_keys=True) for one in runs}
-    counts = ", ".join(f"{one.run.name} has {len(one.run.tasks)}" for one in runs)
+    files = {json.dumps(compared.run.task_file, sort_keys=True) for compared in runs}
+    counts = ", ".join(f"{compared.run.name} has {len(compared.run.tasks)}" for compared in runs)
     if runs and not shared:
         notes.append(
             f"The runs have no task in common ({counts}): each is shown on its own tasks, and nothing is paired."
         )
-    elif any(len(one.run.tasks) > shared for one in runs):
+    elif any(len(compared.run.tasks) > shared for compared in runs):
         notes.append(f"All figures are of the {shared} tasks that every run has ({counts}).")
     if shared and len(files) > 1:
         notes.append("The runs are of different task files; a task is the same if dataset, id and query are.")
     notes += _partly(runs, "correct", "The right answer is known")
     notes += _partly(runs, "seconds", "Seconds are recorded")
     notes += _partly(runs, "utility", "Grades are there")
-    graders = sorted({task.grades.model for one in runs for task in one.tasks if task.grades})
+    graders = sorted({task.grades.model for compared in runs for task in compared.tasks if task.grades})
     if graders:
         notes.append(
             f"Executability and utility are graded by {', '.join(graders)}; the paper's are graded by people, and no "
             "comparison with those is meant."
         )
-    unpriced = sorted({one.run.model for one in runs if prices.of(one.run.model) is None})
+    unpriced = sorted({compared.run.model for compared in runs if prices.of(compared.run.model) is None})
     return notes + [f"{model} has no price in the table: name one with --prices." for model in unpriced]
 
 
-def _partly(runs: Sequence[Compared], measure: str, told: str) -> list[str]:
+def _partly(runs: Sequence[Compared], measure: str, subject: str) -> list[str]:
     """Where a measure is known of some tasks only: of how many, said once for all runs of which it is the same."""
     names: dict[tuple[int, int], list[str]] = {}
-    for one in runs:
-        if 0 < one.figures.means[measure].n < len(one.tasks):
-            names.setdefault((one.figures.means[measure].n, len(one.tasks)), []).append(one.run.name)
-    return [f"{told} for {known} of {tasks} tasks ({', '.join(some)})." for (known, tasks), some in names.items()]
+    for compared in runs:
+        if 0 < compared.figures.means[measure].n < len(compared.tasks):
+            names.setdefault((compared.figures.means[measure].n, len(compared.tasks)), []).append(compared.run.name)
+    return [
+        f"{subject} for {count} of {tasks} tasks ({', '.join(run_names)})."
+        for (count, tasks), run_names in names.items()
+    ]

@@ -72,8 +72,8 @@ def _correct(task: Solved) -> float | None:
 
 def _false_success(task: Solved) -> float | None:
     """Among answered tasks whose right answer is known: whether the answer is wrong."""
-    known = task.metrics.answered and task.metrics.correct is not None
-    return float(not task.metrics.correct) if known else None
+    judged = task.metrics.answered and task.metrics.correct is not None
+    return float(not task.metrics.correct) if judged else None
 
 
 def _executability(task: Solved) -> float | None:
@@ -122,7 +122,10 @@ def figures(run: Run, tasks: Sequence[Solved], price: Price | None) -> Figures:
     return Figures(
         tasks=len(tasks),
         solved=solved,
-        means={one.name: estimate(_values(one, tasks), share=one.unit == "share") for one in measures(price)},
+        means={
+            measure.name: estimate(_values(measure, tasks), share=measure.unit == "share")
+            for measure in measures(price)
+        },
         tokens=tokens,
         tokens_per_solved=tokens / solved if solved else None,
         seconds_median=statistics.median(seconds) if seconds else None,
@@ -143,10 +146,10 @@ def solved_within(task: Solved, reflections: int) -> float:
     """
     if task.metrics.reflections <= reflections:
         return task.metrics.success
-    asked, last = -1, None
+    revisions, last = -1, None
     for attempt in task.solution["attempts"]:
-        asked += not attempt.get("mended", False)
-        if asked > reflections:
+        revisions += not attempt.get("mended", False)
+        if revisions > reflections:
             break
         last = attempt
     run = (last.get("run") if last else None) or {}
@@ -173,8 +176,8 @@ def _by_gold(tasks: Sequence[Solved]) -> tuple[Group, ...]:
     numbers = sorted({min(task.metrics.gold_calls, MANY) for task in tasks})
     groups = {number: [task for task in tasks if min(task.metrics.gold_calls, MANY) == number] for number in numbers}
     return tuple(
-        Group(f"{number} or more" if number == MANY else str(number), len(some), _solved(some))
-        for number, some in groups.items()
+        Group(f"{number} or more" if number == MANY else str(number), len(members), _solved(members))
+        for number, members in groups.items()
     )
 
 
@@ -182,7 +185,9 @@ def _by_error(tasks: Sequence[Solved]) -> tuple[Group, ...]:
     """Figure 6b: failed tasks by category."""
     failed = [task for task in tasks if task.metrics.success < 1]
     counted = Counter(task.metrics.error or "no category" for task in failed)
-    return tuple(Group(name, number, 0) for name, number in sorted(counted.items(), key=lambda one: (-one[1], one[0])))
+    return tuple(
+        Group(name, number, 0) for name, number in sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    )
 
 
 def _solved(tasks: Iterable[Solved]) -> int:

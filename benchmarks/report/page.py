@@ -74,7 +74,7 @@ def page(report: Report, tables: Sequence[TextTable]) -> str:
         report=report,
         tables=tables,
         plots=_plots(report.runs) if report.runs else [],
-        legend=legend(one.run.name for one in report.runs),
+        legend=legend(compared.run.name for compared in report.runs),
         rows=_rows(report.runs),
         sign={kind: sign for kind, (sign, _) in KINDS.items()},
         word={kind: word for kind, (_, word) in KINDS.items()},
@@ -96,84 +96,90 @@ def _shortened(text: str) -> str:
 
 def _rows(runs: Sequence[Compared]) -> list[Row]:
     """The tasks of all runs, in the order of the first run that has them."""
-    known = [{task.key: task for task in one.tasks} for one in runs]
+    tasks_by_key = [{task.key: task for task in compared.tasks} for compared in runs]
     tasks: dict[tuple[str, str, str], Solved] = {}
-    for one in runs:
-        for task in one.tasks:
+    for compared in runs:
+        for task in compared.tasks:
             tasks.setdefault(task.key, task)
     rows = []
     for number, (key, task) in enumerate(tasks.items()):
         cells = tuple(
-            _cell(f"t{number}-r{column}", one, found) if (found := some.get(key)) else None
-            for column, (one, some) in enumerate(zip(runs, known, strict=True))
+            _cell(f"t{number}-r{column}", compared, run_task) if (run_task := by_key.get(key)) else None
+            for column, (compared, by_key) in enumerate(zip(runs, tasks_by_key, strict=True))
         )
         rows.append(Row(f"t{number}", task, cells, len({cell.task.metrics.success for cell in cells if cell}) < 2))
     return rows
 
 
-def _cell(name: str, one: Compared, task: Solved) -> Cell:
+def _cell(name: str, compared: Compared, task: Solved) -> Cell:
     metrics = task.metrics
     kind = "solved" if metrics.success == 1 else "answered" if metrics.answered else "failed"
     if metrics.answered and metrics.correct is False:
         kind = "wrong"
-    return Cell(name, one.run.name, one.run.mode, one.run.model, task, kind)
+    return Cell(name, compared.run.name, compared.run.mode, compared.run.model, task, kind)
 
 
 def _plots(runs: Sequence[Compared]) -> list[tuple[str, Markup]]:
     """Titles and drawings."""
-    found = [
-        ("Tokens against success", scatter([_against(one) for one in runs], "tokens a task", "Success %")),
+    plots = [
+        ("Tokens against success", scatter([_against(compared) for compared in runs], "tokens a task", "Success %")),
         (
             "Success by reflections (as in Figure 5)",
-            lines([_within(one) for one in runs], "reflections, at most", "Success %"),
+            lines([_within(compared) for compared in runs], "reflections, at most", "Success %"),
         ),
         ("Solved by number of gold calls (as in Figure 6a)", _gold(runs)),
     ]
-    if any(one.figures.by_error for one in runs):
-        found.append(("Failed tasks by category (ours, as in Figure 6b)", _errors(runs)))
-    return found
+    if any(compared.figures.by_error for compared in runs):
+        plots.append(("Failed tasks by category (ours, as in Figure 6b)", _errors(runs)))
+    return plots
 
 
-def _against(one: Compared) -> Point:
-    tokens = estimate([task.metrics.prompt_tokens + task.metrics.completion_tokens for task in one.tasks])
-    success = one.figures.means["success"]
-    (x, left, right), (y, low, high) = _ends(tokens), _ends(success, 100)
-    label = f"{one.run.name}: {x:,.0f} tokens a task, success {y:.1f} % [{low:.1f}, {high:.1f}]"
-    return Point(x, y, label, (left, right, low, high))
+def _against(compared: Compared) -> Point:
+    tokens = estimate([task.metrics.prompt_tokens + task.metrics.completion_tokens for task in compared.tasks])
+    success = compared.figures.means["success"]
+    (x, x_low, x_high), (y, y_low, y_high) = _ends(tokens), _ends(success, 100)
+    label = f"{compared.run.name}: {x:,.0f} tokens a task, success {y:.1f} % [{y_low:.1f}, {y_high:.1f}]"
+    return Point(x, y, label, (x_low, x_high, y_low, y_high))
 
 
-def _ends(one: Estimate, scale: float = 1) -> tuple[float, float, float]:
-    return scale * (one.mean or 0), scale * (one.low or 0), scale * (one.high or 0)
+def _ends(interval: Estimate, scale: float = 1) -> tuple[float, float, float]:
+    return scale * (interval.mean or 0), scale * (interval.low or 0), scale * (interval.high or 0)
 
 
-def _within(one: Compared) -> list[Point]:
+def _within(compared: Compared) -> list[Point]:
     return [
-        Point(k, 100 * share, f"{one.run.name}: {percent(share)} with at most {k} reflections")
-        for k, share in enumerate(one.figures.by_reflections)
+        Point(k, 100 * share, f"{compared.run.name}: {percent(share)} with at most {k} reflections")
+        for k, share in enumerate(compared.figures.by_reflections)
     ]
 
 
 def _gold(runs: Sequence[Compared]) -> Markup:
-    groups = [{group.name: group for group in one.figures.by_gold} for one in runs]
-    names = sorted({name for some in groups for name in some}, key=lambda name: int(name.split()[0]))
+    groups = [{group.name: group for group in compared.figures.by_gold} for compared in runs]
+    names = sorted({name for by_name in groups for name in by_name}, key=lambda name: int(name.split()[0]))
 
-    def bar(one: Compared, name: str, some: Mapping[str, Any]) -> Bar:
-        if name not in some:
+    def bar(compared: Compared, name: str, by_name: Mapping[str, Any]) -> Bar:
+        if name not in by_name:
             return Bar(None, "")
-        group = some[name]
-        return Bar(100 * group.solved / group.tasks, f"{one.run.name}, {name}: {group.solved} of {group.tasks}")
+        group = by_name[name]
+        return Bar(100 * group.solved / group.tasks, f"{compared.run.name}, {name}: {group.solved} of {group.tasks}")
 
-    table = [(name, [bar(one, name, some) for one, some in zip(runs, groups, strict=True)]) for name in names]
+    table = [
+        (name, [bar(compared, name, by_name) for compared, by_name in zip(runs, groups, strict=True)]) for name in names
+    ]
     return bars(table, "gold calls", "solved %")
 
 
 def _errors(runs: Sequence[Compared]) -> Markup:
-    counts = [{group.name: group.tasks for group in one.figures.by_error} for one in runs]
-    names: Iterable[str] = dict.fromkeys(name for some in counts for name in some)
+    counts = [{group.name: group.tasks for group in compared.figures.by_error} for compared in runs]
+    names: Iterable[str] = dict.fromkeys(name for by_name in counts for name in by_name)
 
-    def bar(one: Compared, name: str, some: Mapping[str, int]) -> Bar:
-        number, failed = some.get(name, 0), sum(some.values())
-        return Bar(100 * number / failed if failed else None, f"{one.run.name}, {name}: {number} of {failed} failed")
+    def bar(compared: Compared, name: str, by_name: Mapping[str, int]) -> Bar:
+        number, failed = by_name.get(name, 0), sum(by_name.values())
+        return Bar(
+            100 * number / failed if failed else None, f"{compared.run.name}, {name}: {number} of {failed} failed"
+        )
 
-    table = [(name, [bar(one, name, some) for one, some in zip(runs, counts, strict=True)]) for name in names]
+    table = [
+        (name, [bar(compared, name, by_name) for compared, by_name in zip(runs, counts, strict=True)]) for name in names
+    ]
     return bars(table, "category", "of the failed %")

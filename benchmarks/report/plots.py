@@ -46,8 +46,8 @@ def scatter(points: Sequence[Point], x_title: str, y_title: str) -> Markup:
     for n, point in enumerate(points):
         x, y = across(point.x), up(point.y)
         if point.spread:
-            left, right, low, high = point.spread
-            drawn += [_error(x, up(low), x, up(high), n), _error(across(left), y, across(right), y, n)]
+            x_low, x_high, low, high = point.spread
+            drawn += [_error(x, up(low), x, up(high), n), _error(across(x_low), y, across(x_high), y, n)]
         drawn.append(_mark(x, y, point.label, n))
     ticks = [(across(most * part / 4), f"{most * part / 4:,.0f}") for part in range(5)]
     return _svg(f"{y_title} over {x_title}", _frame(ticks, x_title, y_title), *drawn)
@@ -55,13 +55,13 @@ def scatter(points: Sequence[Point], x_title: str, y_title: str) -> Markup:
 
 def lines(series: Sequence[Sequence[Point]], x_title: str, y_title: str) -> Markup:
     """A line for each run, in percent over whole numbers from 0."""
-    most = max((point.x for some in series for point in some), default=1)
+    most = max((point.x for points in series for point in points), default=1)
     across, up = _scale(0, max(most, 1), LEFT + 20, WIDTH - RIGHT - 20), _percent_scale()
     drawn = []
-    for n, some in enumerate(series):
-        path = " ".join(f"{across(point.x):.1f},{up(point.y):.1f}" for point in some)
+    for n, points in enumerate(series):
+        path = " ".join(f"{across(point.x):.1f},{up(point.y):.1f}" for point in points)
         drawn.append(Markup('<polyline class="line s{}" points="{}"/>').format(n % COLOURS, path))
-        drawn += [_mark(across(point.x), up(point.y), point.label, n) for point in some]
+        drawn += [_mark(across(point.x), up(point.y), point.label, n) for point in points]
     ticks = [(across(k), str(k)) for k in range(int(max(most, 1)) + 1)]
     return _svg(f"{y_title} over {x_title}", _frame(ticks, x_title, y_title), *drawn)
 
@@ -70,13 +70,13 @@ def bars(groups: Sequence[tuple[str, Sequence[Bar]]], x_title: str, y_title: str
     """A group of bars for each name, a bar for each run, in percent."""
     up, step = _percent_scale(), (WIDTH - LEFT - RIGHT) / max(len(groups), 1)
     drawn, ticks = [], []
-    for position, (name, some) in enumerate(groups):
+    for position, (name, group) in enumerate(groups):
         middle = LEFT + step * (position + 0.5)
         ticks.append((middle, name))
-        width = min(step * 0.8 / max(len(some), 1), 36)
-        for n, bar in enumerate(some):
+        width = min(step * 0.8 / max(len(group), 1), 36)
+        for n, bar in enumerate(group):
             if bar.height is not None:
-                x, y = middle + (n - len(some) / 2) * width, up(bar.height)
+                x, y = middle + (n - len(group) / 2) * width, up(bar.height)
                 drawn.append(
                     Markup(
                         '<rect class="bar s{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}">'

@@ -22,13 +22,13 @@ def show(tables: Iterable[TextTable], notes: Sequence[str], console: Console) ->
     for note in notes:
         console.print(Text(visible(note)))
     for table in tables:
-        shown = Table(title=Text(visible(table.title), "bold"), title_justify="left")
+        rich_table = Table(title=Text(visible(table.title), "bold"), title_justify="left")
         for position, column in enumerate(table.columns):
             right = position >= table.left
-            shown.add_column(Text(visible(column)), justify="right" if right else "left", overflow="fold")
+            rich_table.add_column(Text(visible(column)), justify="right" if right else "left", overflow="fold")
         for row in table.rows:
-            shown.add_row(*(Text(visible(cell)) for cell in row))
-        console.print(shown if table.rows else Text(visible(table.title), "bold"))
+            rich_table.add_row(*(Text(visible(cell)) for cell in row))
+        console.print(rich_table if table.rows else Text(visible(table.title), "bold"))
         for remark in table.remarks:
             console.print(Text(visible(remark), "dim"))
         console.print()

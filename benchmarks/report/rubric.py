@@ -50,13 +50,13 @@ def grade(folder: Path, tasks: Sequence[Solved], model: Model) -> Iterator[str]:
 
     Raises: ModelError; UsageError: The grades cannot be written.
     """
-    known = read_grades(folder)
+    earlier_grades = read_grades(folder)
     for task in tasks:
-        found = known.get(_key(task))
-        if found is None or found.model != model.name:
+        earlier = earlier_grades.get(_key(task))
+        if earlier is None or earlier.model != model.name:
             prompt = _template().substitute(_told(task))
-            said = model.complete([Message("user", prompt)], max_tokens=40).text
-            grades = {name.lower(): int(value) for name, value in _GRADE.findall(said)}
+            reply = model.complete([Message("user", prompt)], max_tokens=40).text
+            grades = {name.lower(): int(value) for name, value in _GRADE.findall(reply)}
             entry = {"solution": _key(task), "id": task.id, "model": model.name}
             line = json.dumps({**entry, "executability": None, "utility": None, **grades})
             append_line(folder / FILE, line)
@@ -65,13 +65,13 @@ def grade(folder: Path, tasks: Sequence[Solved], model: Model) -> Iterator[str]:
 
 def read_grades(folder: Path) -> dict[str, Grades]:
     """The grades in a run folder by solution, the last ones of each. Raises: UsageError: A line holds none."""
-    found = {}
+    grades = {}
     for place, data in read_lines(folder / FILE):
         try:
-            found[data["solution"]] = Grades(data["model"], data["executability"], data["utility"])
+            grades[data["solution"]] = Grades(data["model"], data["executability"], data["utility"])
         except (ValueError, KeyError, TypeError):
             raise UsageError(f"{place}: these are no grades; delete the line") from None
-    return found
+    return grades
 
 
 def graded(task: Solved, grades: Mapping[str, Grades]) -> Solved:
@@ -89,9 +89,11 @@ def _calls(task: Solved) -> list[str]:
     attempts = task.solution["attempts"]
     lines = []
     for call in attempts[-1]["calls"] if attempts else []:
-        given = ", ".join(f"{name}={value!r}" for name, value in call.get("arguments", {}).items())
+        arguments = ", ".join(f"{name}={value!r}" for name, value in call.get("arguments", {}).items())
         reply = render_value(call.get("response"), _REPLY)
-        lines.append(f"{call['tool'] or call.get('url', '?')}({truncate(given, _REPLY)}) -> {call['status']} {reply}")
+        lines.append(
+            f"{call['tool'] or call.get('url', '?')}({truncate(arguments, _REPLY)}) -> {call['status']} {reply}"
+        )
     return lines
 
 

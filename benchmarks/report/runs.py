@@ -231,11 +231,11 @@ def _task(data: Mapping[str, Any], times: Mapping[str, Times]) -> Solved:
 
 def _times(file: Path) -> dict[str, Times]:
     """Seconds by task; of a task that was solved more than once the last. A line cut off by a stop is left out."""
-    found = {}
+    times = {}
     for place, data in read_lines(file):
         _check(data, _TIMES, place)
-        found[data["id"]] = Times(data["seconds"], data.get("model_seconds", 0.0), data.get("run_seconds", 0.0))
-    return found
+        times[data["id"]] = Times(data["seconds"], data.get("model_seconds", 0.0), data.get("run_seconds", 0.0))
+    return times
 
 
 def _object(file: Path, schema: Draft202012Validator) -> dict[str, Any]:

@@ -78,18 +78,18 @@ def difference(first: Sequence[float], second: Sequence[float], seed: int = 0) -
         raise ValueError("there are no pairs to compare")
     around = estimate(apart, seed)
     assert around.mean is not None and around.low is not None and around.high is not None
-    more, fewer = sum(one > 0 for one in apart), sum(one < 0 for one in apart)
-    return Difference(around.mean, around.low, around.high, sign_flip(apart, seed), more, fewer, len(apart))
+    increased, decreased = sum(value > 0 for value in apart), sum(value < 0 for value in apart)
+    return Difference(around.mean, around.low, around.high, sign_flip(apart, seed), increased, decreased, len(apart))
 
 
 def sign_flip(differences: Sequence[float], seed: int = 0) -> float:
     """Two-sided p-value of the paired permutation test. For differences of one size it is the exact sign test."""
-    sizes = [abs(one) for one in differences if one]
+    sizes = [abs(value) for value in differences if value]
     if not sizes:
         return 1.0
     if min(sizes) == max(sizes):
-        more = sum(one > 0 for one in differences)
-        tail = sum(math.comb(len(sizes), k) for k in range(min(more, len(sizes) - more) + 1))
+        positive = sum(value > 0 for value in differences)
+        tail = sum(math.comb(len(sizes), k) for k in range(min(positive, len(sizes) - positive) + 1))
         return min(1.0, 2 * tail / (1 << len(sizes)))
     least = abs(math.fsum(differences)) * (1 - 1e-9)
     if len(sizes) <= EXACT:

@@ -51,8 +51,8 @@ def summarize(results: Sequence[Result], settings: Settings) -> dict[str, object
 
 def _otherwise(result: Result) -> float:
     """Success with alternatives; without, in a result of an earlier version."""
-    known = result.success_with_alternatives
-    return result.score.success if known is None else known
+    with_alternatives = result.success_with_alternatives
+    return result.score.success if with_alternatives is None else with_alternatives
 
 
 def _known(results: Sequence[Result]) -> list[float]:
@@ -78,16 +78,19 @@ def _by_gold_calls(results: Sequence[Result]) -> dict[str, object]:
     groups: dict[int, list[float]] = {}
     for result in results:
         groups.setdefault(result.gold_calls, []).append(result.score.success)
-    return {str(size): {"tasks": len(some), "success": percent(some)} for size, some in sorted(groups.items())}
+    return {
+        str(size): {"tasks": len(successes), "success": percent(successes)}
+        for size, successes in sorted(groups.items())
+    }
 
 
 def table(summary: Mapping[str, object]) -> Table:
     """The figures for people."""
     from rich.table import Table
 
-    shown = Table(show_header=False)
-    shown.add_column("measure")
-    shown.add_column("value", justify="right")
+    rendered = Table(show_header=False)
+    rendered.add_column("measure")
+    rendered.add_column("value", justify="right")
     rows = (
         ("tasks", f"{summary['tasks']}"),
         ("Success", f"{summary['success']:.1f} %"),
@@ -104,8 +107,8 @@ def table(summary: Mapping[str, object]) -> Table:
         ("seconds, median", f"{summary['seconds']:.1f}"),
     )
     for row in rows:
-        shown.add_row(*row)
-    return shown
+        rendered.add_row(*row)
+    return rendered
 
 
 def _shown(value: object) -> str:
@@ -116,12 +119,12 @@ def ablation(summaries: Sequence[Mapping[str, Any]]) -> Table:
     """What each part of the help for the model is worth: the first run has all, of each other one is left out."""
     from rich.table import Table
 
-    shown = Table()
-    shown.add_column("left out")
+    rendered = Table()
+    rendered.add_column("left out")
     for name in ("Success", "right", "prompt tokens", "tokens written", "failed runs", "their calls", "seconds"):
-        shown.add_column(name, justify="right")
+        rendered.add_column(name, justify="right")
     for summary in summaries:
-        shown.add_row(
+        rendered.add_row(
             ", ".join(summary["without"]) or "nothing",
             f"{summary['success']:.1f} %",
             _shown(summary["correct"]),
@@ -131,4 +134,4 @@ def ablation(summaries: Sequence[Mapping[str, Any]]) -> Table:
             f"{summary['wasted_calls']:.2f}",
             f"{summary['seconds']:.1f}",
         )
-    return shown
+    return rendered

@@ -42,30 +42,32 @@ def number(value: float, unit: Unit, currency: str = "") -> str:
 
 def tables(report: Report) -> list[TextTable]:
     """All tables of a report, but for the published figures."""
-    found = [_settings(report), _means(report), _totals(report), *_grouped(report), _within(report)]
+    report_tables = [_settings(report), _means(report), _totals(report), *_grouped(report), _within(report)]
     if report.pairs:
-        found += [_pairs(report), _agreement(report)]
-    return found
+        report_tables += [_pairs(report), _agreement(report)]
+    return report_tables
 
 
 def paper_tables(runs: Sequence[Compared]) -> list[TextTable]:
     """The papers' figures, labelled as published, with those of the runs below them. Without runs: all of them."""
     data = paper()
-    names = dict.fromkeys(str(one.run.config["benchmark"]) for one in runs) or dict.fromkeys(BENCHMARKS)
-    found = []
+    names = dict.fromkeys(str(compared.run.config["benchmark"]) for compared in runs) or dict.fromkeys(BENCHMARKS)
+    published_tables = []
     for name in names:
         rows = [
             (f"published, {row.table}", row.method, row.model, *(_bare(figure) for figure in row.figures))
             for row in published(name)
         ]
-        ours = [_our_row(one) for one in runs if one.run.config["benchmark"] == name]
+        ours = [_our_row(compared) for compared in runs if compared.run.config["benchmark"] == name]
         remarks = list(data["remarks"]) if rows else [f"Nothing is published for {name}."]
         if ours and rows:
             remarks.append("Ours were measured under the settings above; what is published was not measured by us.")
         columns = ("source", "method", "model", "Success %", "Path %", "Prec %")
-        found.append(TextTable(f"Published and ours: {name}", columns, (*rows, *ours), tuple(remarks), left=3))
+        published_tables.append(
+            TextTable(f"Published and ours: {name}", columns, (*rows, *ours), tuple(remarks), left=3)
+        )
     probing = data["probing"]
-    found.append(
+    published_tables.append(
         TextTable(
             f"Published: tools learned by probing ({probing['table']})",
             ("", *probing["columns"]),
@@ -73,15 +75,15 @@ def paper_tables(runs: Sequence[Compared]) -> list[TextTable]:
             tuple(f"{name}, published as a drawing without values: {text}." for name, text in data["drawings"].items()),
         )
     )
-    return found
+    return published_tables
 
 
-def _our_row(one: Compared) -> tuple[str, ...]:
-    shares = [one.figures.means[name].mean for name in ("success", "path", "precision")]
-    run = one.run
+def _our_row(compared: Compared) -> tuple[str, ...]:
+    shares = [compared.figures.means[name].mean for name in ("success", "path", "precision")]
+    run = compared.run
     return (
         "ours",
-        f"{run.name}{'' if run.name == run.mode else f' ({run.mode})'}, {len(one.tasks)} tasks",
+        f"{run.name}{'' if run.name == run.mode else f' ({run.mode})'}, {len(compared.tasks)} tasks",
         run.model,
         *(_bare(None if share is None else 100 * share) for share in shares),
     )
@@ -92,15 +94,20 @@ def _bare(figure: float | None) -> str:
 
 
 def _names(report: Report) -> tuple[str, ...]:
-    return tuple(one.run.name for one in report.runs)
+    return tuple(compared.run.name for compared in report.runs)
 
 
 def _settings(report: Report) -> TextTable:
     """What the runs differ in, and below it what they have in common."""
     rows = [(name, *(_setting(value) for value in values)) for name, values in report.settings.items()]
     common = {name: value for name, value in report.runs[0].run.config.items() if name not in report.settings}
-    same = "; ".join(f"{name} {_setting(value)}" for name, value in common.items())
-    return TextTable("Settings", ("setting", *_names(report)), tuple(rows), (f"All runs: {same}.",) if same else ())
+    shared_settings = "; ".join(f"{name} {_setting(value)}" for name, value in common.items())
+    return TextTable(
+        "Settings",
+        ("setting", *_names(report)),
+        tuple(rows),
+        (f"All runs: {shared_settings}.",) if shared_settings else (),
+    )
 
 
 def _setting(value: object) -> str:
@@ -108,49 +115,53 @@ def _setting(value: object) -> str:
     if isinstance(value, dict):
         if set(value) == {"file", "sha256"}:
             return f"{value['file']} ({str(value['sha256'])[:8]})"
-        return ", ".join(f"{name}: {_setting(one)}" for name, one in value.items())
+        return ", ".join(f"{name}: {_setting(item)}" for name, item in value.items())
     return "-" if value is None else str(value)
 
 
 def _means(report: Report) -> TextTable:
     currency = report.prices.currency
-    rows = [("tasks", *(f"{one.figures.tasks}" for one in report.runs))]
+    rows = [("tasks", *(f"{compared.figures.tasks}" for compared in report.runs))]
     for measure in measures(None):
         title = f"{measure.title} (ours)" if measure.ours else measure.title
-        estimates = [one.figures.means[measure.name] for one in report.runs]
-        if any(one.n for one in estimates):
-            rows.append((title, *(_estimate(one, measure.unit, currency) for one in estimates)))
+        estimates = [compared.figures.means[measure.name] for compared in report.runs]
+        if any(interval.n for interval in estimates):
+            rows.append((title, *(_estimate(interval, measure.unit, currency) for interval in estimates)))
     remarks = [
         "Means over the tasks, with 95 % intervals (bootstrap; exact where all tasks are alike). Success: every gold "
         "call was answered in the final attempt, and there is an answer. Path and Prec: recall and precision of the "
         "calls. False success: of the answers whose truth is known, the share that is wrong."
     ]
-    for model in dict.fromkeys(one.run.model for one in report.runs):
+    for model in dict.fromkeys(compared.run.model for compared in report.runs):
         if price := report.prices.of(model):
-            each = f"{price.prompt:g} {currency} a million prompt tokens, {price.completion:g} completion tokens"
-            remarks.append(f"Price of {model}: {each} ({price.source}; {report.prices.date}).")
+            token_prices = (
+                f"{price.prompt:g} {currency} a million prompt tokens, {price.completion:g} completion tokens"
+            )
+            remarks.append(f"Price of {model}: {token_prices} ({price.source}; {report.prices.date}).")
     return TextTable("Figures", ("measure", *_names(report)), tuple(rows), tuple(remarks))
 
 
-def _estimate(one: Estimate, unit: Unit, currency: str) -> str:
-    if one.mean is None or one.low is None or one.high is None:
+def _estimate(interval: Estimate, unit: Unit, currency: str) -> str:
+    if interval.mean is None or interval.low is None or interval.high is None:
         return "-"
-    shown = number(one.mean, unit, currency)
-    if one.low == one.high:
-        return shown
-    low, high = (number(end, unit).removesuffix(" %").removesuffix(" s").strip() for end in (one.low, one.high))
-    return f"{shown}\n[{low}, {high}]"
+    text = number(interval.mean, unit, currency)
+    if interval.low == interval.high:
+        return text
+    low, high = (
+        number(end, unit).removesuffix(" %").removesuffix(" s").strip() for end in (interval.low, interval.high)
+    )
+    return f"{text}\n[{low}, {high}]"
 
 
 def _totals(report: Report) -> TextTable:
     currency = report.prices.currency
-    all_figures = [one.figures for one in report.runs]
+    all_figures = [compared.figures for compared in report.runs]
     rows = [
-        ("tokens in all", *(f"{one.tokens:,}" for one in all_figures)),
-        ("solved tasks", *(f"{one.solved}" for one in all_figures)),
-        ("tokens for each solved task", *(_or_dash(one.tokens_per_solved, "number") for one in all_figures)),
-        ("cost in all", *(_or_dash(one.cost, "money", currency) for one in all_figures)),
-        ("seconds, median", *(_or_dash(one.seconds_median, "seconds") for one in all_figures)),
+        ("tokens in all", *(f"{figures.tokens:,}" for figures in all_figures)),
+        ("solved tasks", *(f"{figures.solved}" for figures in all_figures)),
+        ("tokens for each solved task", *(_or_dash(figures.tokens_per_solved, "number") for figures in all_figures)),
+        ("cost in all", *(_or_dash(figures.cost, "money", currency) for figures in all_figures)),
+        ("seconds, median", *(_or_dash(figures.seconds_median, "seconds") for figures in all_figures)),
     ]
     return TextTable("Tokens, cost and time (ours, as in Figure 7)", ("", *_names(report)), tuple(rows))
 
@@ -160,14 +171,14 @@ def _or_dash(value: float | None, unit: Unit, currency: str = "") -> str:
 
 
 def _grouped(report: Report) -> list[TextTable]:
-    gold = [{group.name: group for group in one.figures.by_gold} for one in report.runs]
+    gold = [{group.name: group for group in compared.figures.by_gold} for compared in report.runs]
     numbers = sorted({name for groups in gold for name in groups}, key=lambda name: int(name.split()[0]))
     solved = [
         (name, *(f"{g.solved} of {g.tasks} ({percent(g.solved / g.tasks, 0)})" if g else "-" for g in row))
         for name in numbers
         for row in [[groups.get(name) for groups in gold]]
     ]
-    errors = [{group.name: group.tasks for group in one.figures.by_error} for one in report.runs]
+    errors = [{group.name: group.tasks for group in compared.figures.by_error} for compared in report.runs]
     names = dict.fromkeys(name for groups in errors for name in groups)
     failed = [
         (
@@ -179,20 +190,20 @@ def _grouped(report: Report) -> list[TextTable]:
         )
         for name in names
     ]
-    found = [
+    grouped = [
         TextTable("Solved by number of gold calls (as in Figure 6a)", ("gold calls", *_names(report)), tuple(solved))
     ]
     if failed:
         title = "Failed tasks by category (ours, as in Figure 6b)"
-        found.append(TextTable(title, ("category", *_names(report)), tuple(failed)))
-    return found
+        grouped.append(TextTable(title, ("category", *_names(report)), tuple(failed)))
+    return grouped
 
 
 def _within(report: Report) -> TextTable:
-    most = max(len(one.figures.by_reflections) for one in report.runs)  # none for modes that do not reflect
+    most = max(len(compared.figures.by_reflections) for compared in report.runs)  # none for modes that do not reflect
     rows = [
-        (str(k), *(percent(some[k]) if k < len(some) else "-" for some in shares))
-        for shares in [[one.figures.by_reflections for one in report.runs]]
+        (str(k), *(percent(run_shares[k]) if k < len(run_shares) else "-" for run_shares in shares))
+        for shares in [[compared.figures.by_reflections for compared in report.runs]]
         for k in range(most)
     ]
     remark = (
@@ -207,16 +218,16 @@ def _pairs(report: Report) -> TextTable:
     for pair in report.pairs:
         name = f"{pair.second} - {pair.first}"
         for measure in measures(None):
-            found = pair.differences.get(measure.name)
-            if found is None or (not found.more and not found.fewer and measure.name != "success"):
+            gap = pair.differences.get(measure.name)
+            if gap is None or (not gap.more and not gap.fewer and measure.name != "success"):
                 continue
             rows.append(
                 (
                     name,
                     measure.title,
-                    _difference(found, measure.unit),
-                    f"{found.more} / {found.fewer} of {found.n}",
-                    f"{found.p:.3f}" if found.p >= 0.001 else "< 0.001",
+                    _difference(gap, measure.unit),
+                    f"{gap.more} / {gap.fewer} of {gap.n}",
+                    f"{gap.p:.3f}" if gap.p >= 0.001 else "< 0.001",
                 )
             )
             name = ""
@@ -228,12 +239,12 @@ def _pairs(report: Report) -> TextTable:
     return TextTable("Paired differences (ours)", columns, tuple(rows), (remark,), left=2)
 
 
-def _difference(found: Difference, unit: Unit) -> str:
+def _difference(gap: Difference, unit: Unit) -> str:
     if unit == "share":
-        mean, low, high = (f"{100 * value:+.1f}" for value in (found.mean, found.low, found.high))
+        mean, low, high = (f"{100 * value:+.1f}" for value in (gap.mean, gap.low, gap.high))
         return f"{mean} points\n[{low}, {high}]"
     digits = {"money": 4, "seconds": 1, "number": 0}[unit]
-    mean, low, high = (f"{value:+,.{digits}f}" for value in (found.mean, found.low, found.high))
+    mean, low, high = (f"{value:+,.{digits}f}" for value in (gap.mean, gap.low, gap.high))
     return f"{mean}\n[{low}, {high}]"
 
 

@@ -32,21 +32,21 @@ def threads(work: Work, workers: int) -> Engine:
             for task, candidates in tasks:
                 yield work.solve(task, candidates)
             return
-        left = deque(tasks)
-        told: Queue[Done | BaseException | None] = Queue()
+        pending = deque(tasks)
+        outcomes: Queue[Done | BaseException | None] = Queue()
 
         def solve_some() -> None:
-            while left:
+            while pending:
                 try:
-                    entry = left.popleft()
+                    entry = pending.popleft()
                 except IndexError:  # another thread was faster
                     break
                 try:
-                    told.put(work.solve(*entry))
+                    outcomes.put(work.solve(*entry))
                 except BaseException as error:  # raised again by who waits for the results
-                    left.clear()
-                    told.put(error)
-            told.put(None)
+                    pending.clear()
+                    outcomes.put(error)
+            outcomes.put(None)
 
         # Daemons: ctrl-C waits for no model that does not answer.
         for number in range(workers):
@@ -55,7 +55,7 @@ def threads(work: Work, workers: int) -> Engine:
         running = workers
         try:
             while running:
-                match told.get():
+                match outcomes.get():
                     case None:
                         running -= 1
                     case BaseException() as error:
@@ -63,7 +63,7 @@ def threads(work: Work, workers: int) -> Engine:
                     case done:
                         yield done
         except (KeyboardInterrupt, GeneratorExit):
-            left.clear()
+            pending.clear()
             work.stop()
             raise
         if failure is not None:
@@ -94,11 +94,11 @@ def on_ray(work: Work, workers: int, address: str | None = None) -> Engine:
         try:
             shared = ray.put(work)
             remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_solve_remotely)
-            left = deque(tasks)
+            pending = deque(tasks)
             waiting: list[object] = []
-            while left or waiting:
-                while left and len(waiting) < workers:
-                    waiting.append(remote.remote(shared, *left.popleft()))
+            while pending or waiting:
+                while pending and len(waiting) < workers:
+                    waiting.append(remote.remote(shared, *pending.popleft()))
                 (first,), waiting = ray.wait(waiting, num_returns=1)
                 yield ray.get(first)
         except ray.exceptions.RayTaskError as error:

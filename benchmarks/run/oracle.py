@@ -88,8 +88,8 @@ def _steps(script: Script) -> Callable[[str], str]:
 
 
 def _snippets(script: Script) -> Callable[[str], str]:
-    said = iter([f"```python\n{script.program}\n```"])
-    return lambda _: next(said, f"Answer: {script.answer}")
+    replies = iter([f"```python\n{script.program}\n```"])
+    return lambda _: next(replies, f"Answer: {script.answer}")
 
 
 def _roles(script: Script) -> Callable[[str], str]:
@@ -155,14 +155,14 @@ def _answering(program: str, claim: Mapping[str, object]) -> str:
     head, printed, tail = program.rstrip().rpartition("print(json.dumps(")
     if not printed or not tail.endswith("))"):
         return program
-    shown = {
+    print_lines = {
         "all": 'print(*claim["all"], sep="; ")',
         "any": f'print(*claim["any"][:{claim.get("n", 1)}], sep="; ")',
         "number": 'print(claim["number"])',
         "yes": 'print("Yes, it is." if claim["yes"] else "No.")',
         "empty": 'print("Nothing was found.")',
     }
-    return f"{head}claim = {tail[:-2]}\n{next(line for kind, line in shown.items() if kind in claim)}"
+    return f"{head}claim = {tail[:-2]}\n{next(line for kind, line in print_lines.items() if kind in claim)}"
 
 
 def told(claim: Mapping[str, object]) -> str:
@@ -170,8 +170,8 @@ def told(claim: Mapping[str, object]) -> str:
     for kind in ("all", "any"):
         if isinstance(values := claim.get(kind), list):
             least = claim.get("n", 1)
-            some = values if kind == "all" else values[: least if isinstance(least, int) else 1]
-            return "; ".join(str(value[0] if isinstance(value, list) else value) for value in some)
+            chosen = values if kind == "all" else values[: least if isinstance(least, int) else 1]
+            return "; ".join(str(value[0] if isinstance(value, list) else value) for value in chosen)
     if "number" in claim:
         return f"{claim['number']}"
     return "Nothing was found." if claim.get("empty") else "Yes, it is." if claim.get("yes") else "No."
@@ -179,13 +179,13 @@ def told(claim: Mapping[str, object]) -> str:
 
 def _needed(task: Task, calls: Sequence[CallRecord]) -> list[CallRecord]:
     """The first calls of each tool, as many as the gold solution makes; of a tool that it does without, one."""
-    made: Counter[str] = Counter()
-    found = []
+    counts: Counter[str] = Counter()
+    needed = []
     for call in calls:
-        if call.tool is not None and made[call.tool] < max(task.gold.needed[call.tool], 1):
-            made[call.tool] += 1
-            found.append(call)
-    return found
+        if call.tool is not None and counts[call.tool] < max(task.gold.needed[call.tool], 1):
+            counts[call.tool] += 1
+            needed.append(call)
+    return needed
 
 
 def chained(calls: Sequence[CallRecord]) -> str:
@@ -194,8 +194,10 @@ def chained(calls: Sequence[CallRecord]) -> str:
     for number, call in enumerate(calls):
         arguments = {}
         for name, value in call.arguments.items():
-            known = (f"reply{n}{path}" for n in range(number) if (path := _path(calls[n].response, value)) is not None)
-            arguments[name] = next(known, repr(value)) if _is_identifier(name) else repr(value)
+            sources = (
+                f"reply{n}{path}" for n in range(number) if (path := _path(calls[n].response, value)) is not None
+            )
+            arguments[name] = next(sources, repr(value)) if _is_identifier(name) else repr(value)
         lines += [f"reply{number} = {_line(call.tool, arguments)}", f"print(reply{number})"]
     return "\n".join(lines)
 
@@ -206,8 +208,8 @@ def _is_identifier(name: str) -> bool:
 
 def _path(reply: object, value: object) -> str | None:
     """Where a reply holds a value, as Python's subscripts; None where it does not."""
-    found = next((path for path, leaf in leaves(reply) if leaf == value), None)
-    return "".join(f"[{step!r}]" for step in found) if found is not None else None
+    steps = next((path for path, leaf in leaves(reply) if leaf == value), None)
+    return "".join(f"[{step!r}]" for step in steps) if steps is not None else None
 
 
 def _line(tool: str | None, arguments: Mapping[str, str]) -> str:
@@ -232,20 +234,20 @@ def rehearsal(dataset: Dataset, model: str, mode: str) -> Settings:
 def record(dataset: Dataset, file: Path, count: Callable[[str], int], modes: Sequence[str] = MODES) -> int:
     """Solve the tasks in all modes, and append what was said to a file; gives how many tasks have a reference."""
     settings = rehearsal(dataset, "perfect", "none")
-    known = 0
+    recorded = 0
     with closing(Work(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as work:
         for task in track(dataset.tasks, "tasks", console=Console(stderr=True)):
             work.model = _Nobody()
             offered = offer(task, dataset.protocols[task.domain], None, settings.seed)
-            found = script(work, task, offered)
-            if found is None:
+            solution = script(work, task, offered)
+            if solution is None:
                 continue
-            known += 1
+            recorded += 1
             for mode in modes:
                 work.settings = replace(settings, mode=mode)
-                work.model = Recorder(Perfect(mode, found, count), file)
+                work.model = Recorder(Perfect(mode, solution, count), file)
                 work.solve(task, offered)
-    return known
+    return recorded
 
 
 class _Nobody:
@@ -276,10 +278,10 @@ def main(name: str, task_file: Path | None, apis: tuple[str, ...], file: Path, m
                 f"--model: {counting.name} cannot count tokens; name a local:, openvino: or hf: model"
             )
         with closing(counting):
-            known = record(open_dataset(name, task_file, apis), file, count)
+            recorded = record(open_dataset(name, task_file, apis), file, count)
     except ATCError as error:
         raise click.ClickException(str(error)) from None
-    click.echo(f"{known} tasks in {len(MODES)} modes recorded in {file}")
+    click.echo(f"{recorded} tasks in {len(MODES)} modes recorded in {file}")
 
 
 if __name__ == "__main__":

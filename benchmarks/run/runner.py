@@ -128,23 +128,23 @@ Engine = Callable[[Sequence[tuple[Task, tuple[str, ...]]]], Iterator[Done]]
 def prepare(out: Path, settings: Settings) -> None:
     """Make the results folder, or make sure that it holds results of these very settings. Raises: UsageError."""
     file = out / "config.json"
-    wanted = json.loads(json.dumps(asdict(settings)))
+    config = json.loads(json.dumps(asdict(settings)))
     try:
         (out / "tasks").mkdir(parents=True, exist_ok=True)
         for half in (out / "tasks").glob(".*.tmp"):  # of a run that was killed
             half.unlink(missing_ok=True)
         if not file.exists():
-            write_json(file, wanted)
-        found = json.loads(file.read_text("utf-8"))
-        if not isinstance(found, dict):
+            write_json(file, config)
+        stored = json.loads(file.read_text("utf-8"))
+        if not isinstance(stored, dict):
             raise ValueError(f"{file.name} is no JSON object")
     except (OSError, ValueError) as error:
         raise UsageError(f"{out} cannot hold the results: {error}") from None
-    if found != wanted:
+    if stored != config:
         differ = [
-            f"{name} is {wanted.get(name)!r} now and was {found.get(name)!r}"
-            for name in sorted({*wanted, *found})
-            if wanted.get(name) != found.get(name)
+            f"{name} is {config.get(name)!r} now and was {stored.get(name)!r}"
+            for name in sorted({*config, *stored})
+            if config.get(name) != stored.get(name)
         ]
         raise UsageError(f"{out} holds results of other settings ({'; '.join(differ)}): take another --out")
 
@@ -169,15 +169,15 @@ def run_tasks(
     missing = []
     keys = {task.id: _key(settings, task, candidates) for task, candidates in tasks}
     for task, candidates in tasks:
-        found = _read(out / "tasks" / f"{task.id}.json", keys[task.id], times)
-        if found is None:
+        result = _read(out / "tasks" / f"{task.id}.json", keys[task.id], times)
+        if result is None:
             missing.append((task, candidates))
         else:
-            yield found
-    for done in engine(missing):
-        write_json(out / "tasks" / f"{done.task.id}.json", {"key": keys[done.task.id], **done.record})
-        times.add(done.task.id, done.seconds)
-        yield done.result
+            yield result
+    for solved in engine(missing):
+        write_json(out / "tasks" / f"{solved.task.id}.json", {"key": keys[solved.task.id], **solved.record})
+        times.add(solved.task.id, solved.seconds)
+        yield solved.result
 
 
 class _Times:
@@ -193,18 +193,18 @@ class _Times:
 
     def of(self, task: str) -> float:
         """The seconds that a task took; 0 where that was lost."""
-        found = 0.0
+        seconds = 0.0
         try:
             lines = self._file.read_text("utf-8").splitlines()
         except OSError:
-            return found
+            return seconds
         for line in lines:
             try:
                 entry = json.loads(line)
-                found = float(entry["seconds"]) if entry["id"] == task else found
+                seconds = float(entry["seconds"]) if entry["id"] == task else seconds
             except (ValueError, KeyError, TypeError):  # a line that a kill cut off
                 continue
-        return found
+        return seconds
 
 
 def _key(settings: Settings, task: Task, candidates: tuple[str, ...]) -> str:
@@ -219,15 +219,15 @@ def _read(file: Path, key: str, times: _Times) -> Result | None:
         data = json.loads(file.read_text("utf-8"))
         if data.get("key") != key:
             return None
-        found = data["metrics"]
+        metrics = data["metrics"]
         return Result(
             id=data["id"],
-            status=found["status"],
-            score=Score(*(found[name] for name in ("success", "path", "precision", "success_any"))),
+            status=metrics["status"],
+            score=Score(*(metrics[name] for name in ("success", "path", "precision", "success_any"))),
             seconds=times.of(data["id"]),
-            success_with_alternatives=found.get("success_with_alternatives"),
-            **{name: found[name] for name in _KEPT},
-            **{name: found.get(name, 0) for name in ("failed_runs", "wasted_calls")},
+            success_with_alternatives=metrics.get("success_with_alternatives"),
+            **{name: metrics[name] for name in _KEPT},
+            **{name: metrics.get(name, 0) for name in ("failed_runs", "wasted_calls")},
         )
     except FileNotFoundError:
         return None

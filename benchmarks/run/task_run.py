@@ -53,9 +53,9 @@ class Shown(Demonstrations):
 
     def __init__(self, folder: Path, protocol: Protocol, examples: Sequence[Demonstration]) -> None:
         super().__init__(folder, protocol)
-        kept = Demonstrations(folder, protocol)
-        for one in examples:
-            kept.add(one)
+        stored = Demonstrations(folder, protocol)
+        for example in examples:
+            stored.add(example)
         self._examples = tuple(examples)
 
     def all(self) -> list[Demonstration]:
@@ -90,7 +90,7 @@ class Work:
         worlds: Mapping[str, Path] | None = None,
         store: Path | None = None,
         learned: Mapping[str, Protocol] | None = None,
-        shown: Mapping[str, Shown] | None = None,
+        demonstrations: Mapping[str, Shown] | None = None,
     ) -> None:
         self.settings = settings
         self._protocols = dict(protocols)
@@ -99,7 +99,7 @@ class Work:
         self._worlds = dict(worlds or {})
         self._store = store if settings.learn else None
         self._seen = {**protocols, **(learned or {})}
-        self._shown = dict(shown or {})
+        self._shown = dict(demonstrations or {})
         self._simulators: dict[str, Simulator] = {}
         self._agents: dict[tuple[str, str], Agent] = {}
         self._closing = ExitStack()
@@ -153,7 +153,7 @@ class Work:
     def _agent(self, domain: str) -> Agent:
         """Who solves the tasks of a domain, but for the model and the world."""
         settings = self.settings
-        shown = self._shown.get(domain)
+        demonstrations = self._shown.get(domain)
         with _opening:
             if (domain, settings.mode) not in self._agents:
                 agent = self._agents[domain, settings.mode] = Agent(
@@ -167,12 +167,12 @@ class Work:
                     now=datetime.fromisoformat(settings.now),
                     effort=settings.effort,
                     tools=settings.chosen or "all",
-                    without=[*settings.without, *(["demonstrations"] if shown is None else [])],
+                    without=[*settings.without, *(["demonstrations"] if demonstrations is None else [])],
                     store=self._store,
                     learn=settings.learn,
                     writes=settings.writes,
                 )
-                agent.solved = shown
+                agent.solved = demonstrations
             return self._agents[domain, settings.mode]
 
     def _simulator(self, domain: str) -> Simulator:
@@ -183,8 +183,8 @@ class Work:
             if domain not in self._simulators:
                 now = datetime.fromisoformat(self.settings.now)
                 world = self._worlds.get(domain)
-                made = Simulator(self._protocols[domain], seed=self.settings.seed, now=now, world=world)
-                self._simulators[domain] = self._closing.enter_context(made)
+                simulator = Simulator(self._protocols[domain], seed=self.settings.seed, now=now, world=world)
+                self._simulators[domain] = self._closing.enter_context(simulator)
             return self._simulators[domain]
 
     def _judge(self, reference: Reference, solution: Solution, world: World, task: Task) -> bool:
@@ -222,8 +222,8 @@ class Work:
             with nullcontext(solved) if reference.after else self.world(task) as where:
                 run = _ran(where, before + reference.program)
                 claim = read_claim(run.stdout)
-                others = beside(claim, [(call.tool or "", call.response) for call in run.calls])
-                return {"others": others, **claim} if others else claim
+                siblings = beside(claim, [(call.tool or "", call.response) for call in run.calls])
+                return {"others": siblings, **claim} if siblings else claim
         except ValueError as error:
             raise UsageError(f"the reference for {task.query!r} is broken: {error}") from None
 

@@ -67,8 +67,8 @@ def _either(*names: str) -> tuple[str, ...]:
 
 
 BENCHMARKS: Mapping[str, Benchmark] = {
-    one.name: one
-    for one in (
+    benchmark.name: benchmark
+    for benchmark in (
         Benchmark(
             "restbench-tmdb",
             (
@@ -114,9 +114,9 @@ def open_dataset(name: str, task_file: Path | None, apis: Sequence[str]) -> Data
     Raises: UsageError: A file is not there or not readable; no task is of a domain with a document.
     """
     benchmark = BENCHMARKS[name]
-    given = named_documents("--api", apis)
+    specs = named_documents("--api", apis)
     places = (SHIPPED,) if benchmark.made_up else folders()
-    if not benchmark.tasks and (task_file is None or not given):
+    if not benchmark.tasks and (task_file is None or not specs):
         raise UsageError(f"{name}: name your tasks and their API with --tasks FILE --api SPEC")
     tasks_in = task_file or _found(benchmark.tasks, places, f"--tasks FILE: the tasks of {name}")
     labels = read_domains(tasks_in, [*benchmark.apis, name])
@@ -124,7 +124,7 @@ def open_dataset(name: str, task_file: Path | None, apis: Sequence[str]) -> Data
     files = {"tasks": described(tasks_in)}
     lacking: dict[str, str] = {}
     for domain in dict.fromkeys(labels):
-        spec = given.get(domain) or (given.get("") if len(set(labels)) == 1 else None)
+        spec = specs.get(domain) or (specs.get("") if len(set(labels)) == 1 else None)
         try:
             if spec is None and domain not in benchmark.apis:
                 raise UsageError(f"{tasks_in} has tasks of {domain!r}; name its API with --api {domain}=SPEC")
@@ -137,7 +137,7 @@ def open_dataset(name: str, task_file: Path | None, apis: Sequence[str]) -> Data
     if not protocols:
         raise UsageError(next(iter(lacking.values())))
     tasks, warnings = read_tasks(tasks_in, protocols, labels)
-    left_out = [f"{labels.count(one)} tasks of {one!r} are left out: {why}" for one, why in lacking.items()]
+    left_out = [f"{labels.count(label)} tasks of {label!r} are left out: {why}" for label, why in lacking.items()]
     return Dataset(name, tuple(tasks), protocols, files, (*left_out, *warnings))
 
 
@@ -149,17 +149,17 @@ def read_domains(file: Path, domains: Sequence[str]) -> list[str]:
 
 def named_documents(option: str, texts: Sequence[str]) -> dict[str, str]:
     """The documents that an option names by domain; "" for one without."""
-    found: dict[str, str] = {}
+    documents: dict[str, str] = {}
     for text in texts:
         labelled = re.fullmatch(r"(\w+)=(.+)", text)
         domain, spec = (labelled[1], labelled[2]) if labelled else ("", text)
-        if domain in found:
+        if domain in documents:
             raise UsageError(f"{option} names {'two documents' if not domain else f'two documents for {domain}'}")
-        found[domain] = spec
-    return found
+        documents[domain] = spec
+    return documents
 
 
-def _found(names: Sequence[str], places: Sequence[Path], what: str) -> Path:
+def _found(names: Sequence[str], places: Sequence[Path], option: str) -> Path:
     """The first of these files that is there, under `ATC_DATA` or in the cache folder, or among our own."""
     for name in names:
         for place in places:
@@ -167,7 +167,7 @@ def _found(names: Sequence[str], places: Sequence[Path], what: str) -> Path:
                 return file
     sought = f"none of {', '.join(names)} is in {' or '.join(map(str, places))}"
     source = names[0].partition("/")[0]
-    raise UsageError(f"give {what}; {sought}; atc data pull {source} fetches the public files (or set ATC_DATA)")
+    raise UsageError(f"give {option}; {sought}; atc data pull {source} fetches the public files (or set ATC_DATA)")
 
 
 def described(file: Path) -> dict[str, str]:

@@ -100,8 +100,8 @@ SOURCES: Mapping[str, Source] = {
 
 def folders() -> list[Path]:
     """Where benchmark files are sought, and the first of them where they are put."""
-    given = os.environ.get("ATC_DATA")
-    return [*([Path(given)] if given else []), home() / "data"]
+    data_folder = os.environ.get("ATC_DATA")
+    return [*([Path(data_folder)] if data_folder else []), home() / "data"]
 
 
 def pull(name: str, target: Path, host: str = HOST) -> list[Path]:

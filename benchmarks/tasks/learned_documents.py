@@ -31,17 +31,17 @@ def with_learned(dataset: Dataset, documents: Sequence[str], usage: bool = False
         usage: Whether the usage examples in them (`x-usage` of an operation) are shown with questions like them.
     Raises: UsageError: A document cannot be read, cannot stand for the other one, or has no usage examples.
     """
-    given = named_documents("--learned", documents)
+    specs = named_documents("--learned", documents)
     domains = list(dict.fromkeys(task.domain for task in dataset.tasks))
-    if "" in given and (len(domains) > 1 or len(given) > 1):
-        raise UsageError(f"the tasks are of {', '.join(domains)}: write --learned {domains[0]}={given['']}")
-    if strange := [domain for domain in given if domain and domain not in domains]:
-        raise UsageError(f"--learned {strange[0]}={given[strange[0]]}: the tasks are of {', '.join(domains)}")
+    if "" in specs and (len(domains) > 1 or len(specs) > 1):
+        raise UsageError(f"the tasks are of {', '.join(domains)}: write --learned {domains[0]}={specs['']}")
+    if strange := [domain for domain in specs if domain and domain not in domains]:
+        raise UsageError(f"--learned {strange[0]}={specs[strange[0]]}: the tasks are of {', '.join(domains)}")
     files, warnings = dict(dataset.files), list(dataset.warnings)
     learned: dict[str, Protocol] = {}
-    shown: dict[str, tuple[Demonstration, ...]] = {}
+    examples: dict[str, tuple[Demonstration, ...]] = {}
     for domain in domains:
-        name = given.get(domain) or given.get("")
+        name = specs.get(domain) or specs.get("")
         if name is None:
             warnings.append(f"--learned names no document of {domain}: the agent sees the API's own")
             continue
@@ -50,11 +50,11 @@ def with_learned(dataset: Dataset, documents: Sequence[str], usage: bool = False
         warnings += _compared(name, learned[domain], dataset.protocols[domain], tasks)
         files[f"learned-{domain}"] = described(Path(name))
         if usage:
-            shown[domain] = _examples(name, learned[domain], [task.query for task in dataset.tasks])
-            told = json.dumps([asdict(one) for one in shown[domain]])
-            digest = hashlib.sha256(told.encode()).hexdigest()
+            examples[domain] = _examples(name, learned[domain], [task.query for task in dataset.tasks])
+            text = json.dumps([asdict(example) for example in examples[domain]])
+            digest = hashlib.sha256(text.encode()).hexdigest()
             files[f"usage-{domain}"] = {"file": Path(name).name, "sha256": digest}
-    return replace(dataset, files=files, warnings=tuple(warnings), learned=learned, usage=shown)
+    return replace(dataset, files=files, warnings=tuple(warnings), learned=learned, usage=examples)
 
 
 def _compared(name: str, learned: Protocol, own: Protocol, tasks: Sequence[Task]) -> Iterator[str]:
@@ -67,23 +67,23 @@ def _compared(name: str, learned: Protocol, own: Protocol, tasks: Sequence[Task]
     listed = all(task.candidates for task in tasks)
     tools = [tool for tool in own.tools if tool.name in needed or not listed]
     if lacks := [tool.name for tool in tools if tool.name not in learned]:
-        more = f" and {len(lacks) - 5} more" if len(lacks) > 5 else ""
-        raise UsageError(f"--learned {name} lacks tools that tasks offer: {', '.join(lacks[:5])}{more}")
+        rest = f" and {len(lacks) - 5} more" if len(lacks) > 5 else ""
+        raise UsageError(f"--learned {name} lacks tools that tasks offer: {', '.join(lacks[:5])}{rest}")
     for tool in tools:
-        told = learned.tool(tool.name)
-        if (told.method, told.path) != (tool.method, tool.path):
-            places = f"{told.method} {told.path} there and {tool.method} {tool.path} at the service"
+        learned_tool = learned.tool(tool.name)
+        if (learned_tool.method, learned_tool.path) != (tool.method, tool.path):
+            places = f"{learned_tool.method} {learned_tool.path} there and {tool.method} {tool.path} at the service"
             raise UsageError(f"--learned {name}: {tool.name} is {places}")
-        if differ := _differing(told, tool, "name", "location"):
+        if differ := _differing(learned_tool, tool, "name", "location"):
             raise UsageError(f"--learned {name}: {tool.name} does not have the service's arguments: {differ}")
-        if differ := _differing(told, tool, "style", "explode"):
+        if differ := _differing(learned_tool, tool, "style", "explode"):
             yield f"--learned {name}: {tool.name} sends {differ} in another form than the service documents"
 
 
-def _differing(one: Tool, other: Tool, *features: str) -> str:
+def _differing(first: Tool, second: Tool, *features: str) -> str:
     """The arguments that one of two tools has and the other has not, or not with the same features."""
     described = attrgetter("argument", *features)
-    differ = {described(parameter) for parameter in one.arguments} ^ {described(p) for p in other.arguments}
+    differ = {described(parameter) for parameter in first.arguments} ^ {described(p) for p in second.arguments}
     return ", ".join(sorted({argument for argument, *_ in differ}))
 
 
@@ -92,12 +92,12 @@ def _examples(name: str, learned: Protocol, questions: Collection[str]) -> tuple
 
     Raises: UsageError: There is none, or one is no question with its program.
     """
-    asked = {question.casefold() for question in questions}
-    found = [
+    task_questions = {question.casefold() for question in questions}
+    examples = [
         Demonstration(question, program, called(program, [tool.name for tool in learned.tools]))
         for question, program in usage_of(name).values()
-        if question.strip().casefold() not in asked
+        if question.strip().casefold() not in task_questions
     ]
-    if not found:
+    if not examples:
         raise UsageError(f"--usage: {name} has no usage examples (`x-usage` of operations); `atc probe` writes them")
-    return tuple(found)
+    return tuple(examples)

@@ -60,12 +60,12 @@ def score(gold: Gold, attempts: Sequence[Sequence[CallRecord]], status: str) -> 
     if not needed:
         raise ValueError("a task without gold calls cannot be measured")
     final = attempts[-1] if attempts else ()
-    made = gold.bag(_tools(final))
-    shared = (needed & made).total()
+    called = gold.bag(_tools(final))
+    shared = (needed & called).total()
     return Score(
         success=float(status == "answered" and needed <= gold.bag(_tools(_good(final)))),
         path=shared / needed.total(),
-        precision=shared / made.total() if made else 0.0,
+        precision=shared / called.total() if called else 0.0,
         success_any=float(needed <= gold.bag(_tools(_good(call for calls in attempts for call in calls)))),
     )
 
@@ -85,13 +85,13 @@ def success_otherwise(
     """Success where a call of an alternative stands for a missing gold call. Ours, and no headline: see `score`."""
     missing, spare = gold.needed, gold.bag(_tools(_good(attempts[-1] if attempts else ())))
     missing, spare = missing - spare, spare - missing
-    for one in alternatives:
-        if one.instead is None:
-            del missing[one.gold]
+    for alternative in alternatives:
+        if alternative.instead is None:
+            del missing[alternative.gold]
         else:
-            found = min(missing[one.gold], spare[one.instead])
-            missing[one.gold] -= found
-            spare[one.instead] -= found
+            replaced = min(missing[alternative.gold], spare[alternative.instead])
+            missing[alternative.gold] -= replaced
+            spare[alternative.instead] -= replaced
     return float(status == "answered" and not +missing)
 
 

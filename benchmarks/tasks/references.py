@@ -108,14 +108,14 @@ def digest(benchmark: str) -> str:
 @cache
 def _files(folder: Path) -> Mapping[str, Path]:
     """The references in a folder, by the hash of the wording of their tasks."""
-    found = {}
+    references = {}
     for file in sorted(folder.glob("*.py")):
         first = file.read_text("utf-8").partition("\n")[0].strip()
         head = re.fullmatch(r"# ([0-9a-f]{16})( after)?", first)
         if head is None:
             raise UsageError(f"{file} does not say which task it is for: its first line must be # and its query_hash")
-        found[head[1]] = file
-    return found
+        references[head[1]] = file
+    return references
 
 
 def find_alternatives(benchmark: str, query: str) -> tuple[Alternative, ...]:
@@ -127,7 +127,7 @@ def find_alternatives(benchmark: str, query: str) -> tuple[Alternative, ...]:
 @cache
 def _alternatives(benchmark: str) -> Mapping[str, tuple[Alternative, ...]]:
     listed = json.loads(ALTERNATIVES.read_text("utf-8")).get(benchmark, {})
-    return {task: tuple(Alternative(**one) for one in some) for task, some in listed.items()}
+    return {task: tuple(Alternative(**entry) for entry in entries) for task, entries in listed.items()}
 
 
 def read_claim(printed: str) -> Mapping[str, object]:
@@ -141,13 +141,13 @@ def read_claim(printed: str) -> Mapping[str, object]:
 
 def beside(claim: Mapping[str, object], responses: Iterable[tuple[str, object]]) -> list[str]:
     """The other texts in the fields of responses, each with the name of its tool, in which claimed texts stand."""
-    wanted = {_plain(value) for name in ("all", "any") for value in _flat(claim.get(name)) if isinstance(value, str)}
+    claimed = {_plain(value) for name in ("all", "any") for value in _flat(claim.get(name)) if isinstance(value, str)}
     fields: dict[tuple[object, ...], dict[str, str]] = {}
     for tool, response in responses:
         for path, text in _texts(response, (tool,)):
             fields.setdefault(path, {})[_plain(text)] = text
-    found = {plain: text for some in fields.values() if wanted & some.keys() for plain, text in some.items()}
-    return sorted(text for plain, text in found.items() if plain not in wanted)
+    siblings = {plain: text for texts in fields.values() if claimed & texts.keys() for plain, text in texts.items()}
+    return sorted(text for plain, text in siblings.items() if plain not in claimed)
 
 
 def _flat(value: object) -> Iterator[object]:
@@ -178,8 +178,8 @@ def is_correct(answer: str, claim: Mapping[str, object]) -> bool:
     if (isinstance(longest, int) and len(answer) > longest) or not answer.strip():
         return False
     text = _plain(answer)
-    others = claim.get("others", [])
-    if isinstance(others, list) and sum(_holds(text, other) for other in others) > WRONG:
+    wrong_values = claim.get("others", [])
+    if isinstance(wrong_values, list) and sum(_holds(text, value) for value in wrong_values) > WRONG:
         return False
     if "all" in claim:
         return all(_holds(text, value) for value in _values(claim["all"]))
@@ -205,14 +205,16 @@ def _values(values: object) -> list[object]:
 def _holds(text: str, value: object) -> bool:
     """Whether a text, made plain, says a value as words or a number of its own; any of them, if it is a list."""
     if isinstance(value, list):
-        return any(_holds(text, one) for one in value)
+        return any(_holds(text, option) for option in value)
     if isinstance(value, bool) or value is None:
         return re.search(rf"\b{str(value).lower()}\b", text) is not None
     if isinstance(value, (int, float)):
         numbers = map(float, _NUMBER.findall(text))
-        return any(abs(found - value) <= 0.005 * max(1.0, abs(value)) * (isinstance(value, float)) for found in numbers)
-    wanted = _plain(str(value))
-    return bool(wanted) and re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", text) is not None
+        return any(
+            abs(number - value) <= 0.005 * max(1.0, abs(value)) * (isinstance(value, float)) for number in numbers
+        )
+    phrase = _plain(str(value))
+    return bool(phrase) and re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text) is not None
 
 
 def _plain(text: str) -> str:

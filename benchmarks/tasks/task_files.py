@@ -17,7 +17,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from benchmarks.tasks.metrics import Gold
-from protocols.calls.binding import match_gold
+from protocols.calls.path_matching import match_gold
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
@@ -56,16 +56,16 @@ def read_tasks(file: Path, protocols: Mapping[str, Protocol], domains: Sequence[
     Raises: UsageError: Not such a file, a gold call that the protocol does not have, or two tasks with the same
         identifier; the message says which task.
     """
-    told: dict[str, None] = {}
+    notes: dict[str, None] = {}
     tasks = [
-        _task(entry, position, domain, file, protocols[domain], told)
+        _task(entry, position, domain, file, protocols[domain], notes)
         for position, (entry, domain) in enumerate(zip(entries(file), domains, strict=True))
         if domain in protocols
     ]
     twice = [name for name, count in Counter(task.id for task in tasks).items() if count > 1]
     if twice:
         raise UsageError(f"{file}: two tasks are called {twice[0]} (`dataset` and `qid`)")
-    return tasks, list(told)
+    return tasks, list(notes)
 
 
 def offer(task: Task, protocol: Protocol, count: int | None, seed: int) -> tuple[str, ...]:
@@ -78,13 +78,13 @@ def offer(task: Task, protocol: Protocol, count: int | None, seed: int) -> tuple
     names = [tool.name for tool in protocol.tools]
     chosen = set(task.candidates or names)
     if count is not None and not task.candidates:
-        others = [name for name in names if name not in task.gold.calls]
-        wanted = min(max(count - len(task.gold.calls), 0), len(others))
-        chosen = {*task.gold.calls, *random.Random(f"{seed} {task.position} {task.query}").sample(others, wanted)}
+        distractors = [name for name in names if name not in task.gold.calls]
+        size = min(max(count - len(task.gold.calls), 0), len(distractors))
+        chosen = {*task.gold.calls, *random.Random(f"{seed} {task.position} {task.query}").sample(distractors, size)}
     return tuple(name for name in names if name in chosen)
 
 
-def _task(entry: object, position: int, domain: str, file: Path, protocol: Protocol, told: dict[str, None]) -> Task:
+def _task(entry: object, position: int, domain: str, file: Path, protocol: Protocol, notes: dict[str, None]) -> Task:
     where = f"{file}, task {position}"
     query = entry.get("query") if isinstance(entry, Mapping) else None
     if not isinstance(entry, Mapping) or not isinstance(query, str) or not query.strip():
@@ -97,13 +97,13 @@ def _task(entry: object, position: int, domain: str, file: Path, protocol: Proto
     for item in solution:
         name, number = _gold_item(item, where)
         counted = counted or number is not None
-        counts[_resolve(name, where, protocol, told)] += number or 1
+        counts[_resolve(name, where, protocol, notes)] += number or 1
     return Task(
         position=position,
         id=re.sub(r"[^A-Za-z0-9._-]", "_", f"{domain}-{entry.get('qid', position)}"),
         query=query.strip(),
         gold=Gold(dict(counts), counted),
-        candidates=_candidates(entry.get("api_list"), where, protocol, told),
+        candidates=_candidates(entry.get("api_list"), where, protocol, notes),
         domain=domain,
     )
 
@@ -118,7 +118,7 @@ def _gold_item(item: object, where: str) -> tuple[str, int | None]:
     raise UsageError(f"{where}: {item!r} in `solution` is neither a call nor [call, number]")
 
 
-def _candidates(listed: object, where: str, protocol: Protocol, told: dict[str, None]) -> tuple[str, ...]:
+def _candidates(listed: object, where: str, protocol: Protocol, notes: dict[str, None]) -> tuple[str, ...]:
     if listed is None:
         return ()
     if not isinstance(listed, (list, dict)):  # a dict has the names as its keys
@@ -128,11 +128,11 @@ def _candidates(listed: object, where: str, protocol: Protocol, told: dict[str, 
         name = item.get("api_name") if isinstance(item, Mapping) else item
         if not isinstance(name, str):
             raise UsageError(f"{where}: {item!r} in `api_list` names no tool")
-        names.append(_resolve(name, where, protocol, told))
+        names.append(_resolve(name, where, protocol, notes))
     return tuple(dict.fromkeys(names))
 
 
-def _resolve(name: str, where: str, protocol: Protocol, told: dict[str, None]) -> str:
+def _resolve(name: str, where: str, protocol: Protocol, notes: dict[str, None]) -> str:
     """The name of the tool that a task file means."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -143,5 +143,5 @@ def _resolve(name: str, where: str, protocol: Protocol, told: dict[str, None]) -
             near = get_close_matches(name, spellings, n=1)
             hint = f" (the nearest is {near[0]})" if near else ""
             raise UsageError(f"{where}: {error}{hint}; is --api the document of this benchmark?") from None
-    told.update((str(warning.message), None) for warning in caught)
+    notes.update((str(warning.message), None) for warning in caught)
     return tool

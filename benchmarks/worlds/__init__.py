@@ -33,18 +33,18 @@ def find_worlds(
     if strange := [domain for domain in own if domain not in protocols and (domain or len(protocols) > 1)]:
         where = f"for {strange[0]!r}, and" if strange[0] else "and"
         raise UsageError(f"--world: this one is {where} the tasks are of {', '.join(protocols)}; write DOMAIN=FILE")
-    found = {}
+    files = {}
     for domain, protocol in protocols.items():
-        given = own.get(domain, own.get(""))
-        file = Path(given) if given else Path(__file__).with_name(f"{domain}.yaml")
-        if not given and not file.exists():
+        own_file = own.get(domain, own.get(""))
+        file = Path(own_file) if own_file else Path(__file__).with_name(f"{domain}.yaml")
+        if not own_file and not file.exists():
             continue
         try:
             survey(protocol, read_world(file, protocol))
         except UsageError as error:
-            if given or tell is None:
+            if own_file or tell is None:
                 raise
             tell(f"the world file of {domain} is left out, it does not fit the document (--world takes yours): {error}")
             continue
-        found[domain] = file
-    return found
+        files[domain] = file
+    return files

@@ -28,7 +28,7 @@ QUESTIONS = (
 ERRORS = ("call rejected", "data", "own mistake", "no answer", "no program", "refused", "limit")
 
 
-def call(index: int, tool: str, status: int = 200, **more: Any) -> dict[str, Any]:
+def call(index: int, tool: str, status: int = 200, **fields: Any) -> dict[str, Any]:
     """A recorded call."""
     return {
         "index": index,
@@ -42,7 +42,7 @@ def call(index: int, tool: str, status: int = 200, **more: Any) -> dict[str, Any
         "style": "function",
         "response": {"results": [{"id": 597, "title": "Titanic"}]},
         "error": None if status < 400 else "422: query is missing",
-        **more,
+        **fields,
     }
 
 
@@ -50,7 +50,7 @@ def solution(query: str, attempts: Sequence[Mapping[str, Any]], answer: str | No
     """A solution's JSON: `attempts` have a program and calls; all but an answered last one failed."""
     listed = []
     for position, attempt in enumerate(attempts):
-        done = position == len(attempts) - 1 and answer is not None
+        succeeded = position == len(attempts) - 1 and answer is not None
         tool = attempt["calls"][-1]["tool"] if attempt["calls"] else None
         fault = {
             "stage": "run",
@@ -62,10 +62,14 @@ def solution(query: str, attempts: Sequence[Mapping[str, Any]], answer: str | No
         blamed: dict[str, object] = {"tool": tool, "call": 0, "path": "crew[3]", "how": "data", "evidence": []}
         listed.append(
             {
-                "run": {"stdout": f"{answer}\n" if done else "", "stderr": "", "outcome": "ok" if done else "error"},
-                "stage": "done" if done else "run",
-                "fault": None if done else fault,
-                "attribution": None if done else blamed,
+                "run": {
+                    "stdout": f"{answer}\n" if succeeded else "",
+                    "stderr": "",
+                    "outcome": "ok" if succeeded else "error",
+                },
+                "stage": "done" if succeeded else "run",
+                "fault": None if succeeded else fault,
+                "attribution": None if succeeded else blamed,
                 **attempt,
             }
         )
@@ -83,7 +87,7 @@ def solution(query: str, attempts: Sequence[Mapping[str, Any]], answer: str | No
     }
 
 
-def metrics(**more: Any) -> dict[str, Any]:
+def metrics(**changes: Any) -> dict[str, Any]:
     """The figures of a task that went well, but for `more`."""
     return {
         "success": 1.0,
@@ -101,11 +105,11 @@ def metrics(**more: Any) -> dict[str, Any]:
         "reflections": 0,
         "gold_calls": 2,
         "error": None,
-        **more,
+        **changes,
     }
 
 
-def task(name: str, query: str = "Who made Titanic?", **more: Any) -> dict[str, Any]:
+def task(name: str, query: str = "Who made Titanic?", **fields: Any) -> dict[str, Any]:
     """A task file's content; `metrics` and `solution` may be given."""
     program = f"film = {TOOLS[0]}(query='Titanic')['results'][0]\nprint(film['title'])\n"
     return {
@@ -116,7 +120,7 @@ def task(name: str, query: str = "Who made Titanic?", **more: Any) -> dict[str, 
         "candidates": list(TOOLS),
         "metrics": metrics(),
         "solution": solution(query, [{"program": program, "calls": [call(0, TOOLS[0])]}], "Titanic"),
-        **more,
+        **fields,
     }
 
 
@@ -139,12 +143,12 @@ def write_run(folder: Path, tasks: Sequence[Mapping[str, Any]], times: bool = Tr
         **config,
     }
     (folder / "config.json").write_text(json.dumps(settings))
-    for one in tasks:
-        (folder / "tasks" / f"{one['id']}.json").write_text(json.dumps(one))
+    for entry in tasks:
+        (folder / "tasks" / f"{entry['id']}.json").write_text(json.dumps(entry))
     if times:
         lines = [
-            {"id": one["id"], "seconds": 3.0 + n % 5, "model_seconds": 2.5, "run_seconds": 0.5}
-            for n, one in enumerate(tasks)
+            {"id": entry["id"], "seconds": 3.0 + n % 5, "model_seconds": 2.5, "run_seconds": 0.5}
+            for n, entry in enumerate(tasks)
         ]
         (folder / "times.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     return folder

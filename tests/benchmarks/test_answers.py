@@ -63,10 +63,10 @@ def test_a_reference_belongs_to_the_wording_of_its_task(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     file = tmp_path / "b" / "t-1.py"
     file.write_text(f"# {query_hash('Who?')} after\nprint(1)\n")
-    found = find_reference("b", " Who? ", tmp_path)
+    reference = find_reference("b", " Who? ", tmp_path)
 
-    assert found is not None
-    assert (found.program, found.after) == ("print(1)\n", True)
+    assert reference is not None
+    assert (reference.program, reference.after) == ("print(1)\n", True)
     assert find_reference("b", "What?", tmp_path) is None
     assert find_reference("a", "Who?", tmp_path) is None
     (tmp_path / "c").mkdir()

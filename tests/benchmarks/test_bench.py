@@ -66,15 +66,15 @@ def write(folder: Path, tasks: object) -> Path:
     return file
 
 
-def command(films: Path, tasks: Path, out: Path, *more: str) -> list[str]:
+def command(films: Path, tasks: Path, out: Path, *options: str) -> list[str]:
     """The arguments of a run against the simulated API with the scripted model."""
     files = ["--tasks", str(tasks), "--api", str(films), "--out", str(out)]
-    return ["bench", "restbench-tmdb", *files, "--simulate", "--model", "openai:scripted", *more]
+    return ["bench", "restbench-tmdb", *files, "--simulate", "--model", "openai:scripted", *options]
 
 
-def bench(films: Path, tasks: Path, out: Path, *more: str) -> Result:
+def bench(films: Path, tasks: Path, out: Path, *options: str) -> Result:
     """Run it in this process."""
-    return CliRunner().invoke(main, command(films, tasks, out, *more))
+    return CliRunner().invoke(main, command(films, tasks, out, *options))
 
 
 def summary(out: Path) -> dict[str, object]:
@@ -88,10 +88,10 @@ def summary(out: Path) -> dict[str, object]:
 def test_the_original_format_names_calls(protocol: Protocol, tmp_path: Path) -> None:
     """`GET /film/{film_id}/credits` is the tool of that method and path, whatever its parameter is called."""
     file = write(tmp_path, [{"query": " q ", "solution": ["GET /search/film", "GET /film/{id}/credits"]}])
-    tasks, told = read(file, protocol)
+    tasks, notes = read(file, protocol)
 
     assert tasks == [Task(0, "tmdb-0", "q", Gold({SEARCH: 1, CREDITS: 1}), domain="tmdb")]
-    assert told == []
+    assert notes == []
 
 
 def test_the_candidate_format_names_tools(protocol: Protocol, tmp_path: Path) -> None:
@@ -108,11 +108,11 @@ def test_the_candidate_format_names_tools(protocol: Protocol, tmp_path: Path) ->
 def test_a_gold_path_may_differ_by_a_plural(protocol: Protocol, tmp_path: Path) -> None:
     """`/search/films` can only be `/search/film`; that is done, and told once."""
     wrong = {"query": "q", "solution": ["GET /search/films"]}
-    tasks, told = read(write(tmp_path, [wrong, wrong]), protocol)
+    tasks, notes = read(write(tmp_path, [wrong, wrong]), protocol)
 
     assert [task.gold for task in tasks] == [Gold({SEARCH: 1})] * 2
-    assert len(told) == 1
-    assert "/search/films" in told[0]
+    assert len(notes) == 1
+    assert "/search/films" in notes[0]
 
 
 @pytest.mark.parametrize(
@@ -149,10 +149,10 @@ def test_tools_may_be_chosen_from_the_whole_api(films: Path, endpoint: Callable[
     """As `atc solve` chooses them; what the file lists is left aside."""
     endpoint(BOTH)
     tasks = write(tmp_path, [{**TASKS[0], "api_list": [SEARCH, LATEST]}])
-    done = bench(films, tasks, tmp_path / "out", "--select", "1", "--json")
+    result = bench(films, tasks, tmp_path / "out", "--select", "1", "--json")
     record = json.loads((tmp_path / "out" / "tasks" / "tmdb-0.json").read_text())
 
-    assert done.exit_code == 0, done.stderr
+    assert result.exit_code == 0, result.stderr
     assert json.loads((tmp_path / "out" / "config.json").read_text())["candidates"] == "best 1"
     assert record["metrics"]["success"] == 1.0  # CREDITS, which the file does not list, was there
     assert bench(films, tasks, tmp_path / "other", "--select", "1", "--candidates", "2").exit_code == 2
@@ -175,12 +175,12 @@ def test_both_formats_of_restbench_agree(data: Path, name: str, tasks: int) -> N
     """The original files and those with 20 candidates have the same questions and, resolved, the same gold calls."""
     protocol = load(data / "restbench" / f"{name}_oas.json")
     plain, _ = read(data / "restbench" / f"{name}.dev.json", protocol)
-    listed, told = read(data / "toolflow" / f"{name}.candidates.dev.json", protocol)
+    listed, notes = read(data / "toolflow" / f"{name}.candidates.dev.json", protocol)
 
     assert len(plain) == len(listed) == tasks
     assert [task.gold for task in plain] == [task.gold for task in listed]
     assert [task.query for task in plain] == [task.query for task in listed]
-    assert told == []
+    assert notes == []
     assert all(len(offer(task, protocol, None, 0)) == 20 for task in listed)
     assert all(set(task.gold.calls) <= set(task.candidates) for task in listed)
 
@@ -321,11 +321,11 @@ def test_listed_candidates_are_taken_as_given(films: Path, endpoint: Callable[..
     record = json.loads((tmp_path / "out" / "tasks" / "tmdb-0.json").read_text())
     tasks = write(tmp_path, [{**TASKS[0], "api_list": [SEARCH, CREDITS, LATEST]}])
     listed = bench(films, tasks, tmp_path / "other", "--candidates", "2")
-    given = json.loads((tmp_path / "other" / "tasks" / "tmdb-0.json").read_text())
+    other_record = json.loads((tmp_path / "other" / "tasks" / "tmdb-0.json").read_text())
 
     assert record["candidates"] == [SEARCH, CREDITS]
     assert listed.exit_code == 0 and "--candidates goes without effect" in listed.stderr
-    assert set(given["candidates"]) == {SEARCH, CREDITS, LATEST}
+    assert set(other_record["candidates"]) == {SEARCH, CREDITS, LATEST}
 
 
 def test_workers_change_nothing_but_the_time(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -335,9 +335,9 @@ def test_workers_change_nothing_but_the_time(films: Path, endpoint: Callable[...
     for workers in ("1", "4"):
         assert bench(films, tasks, tmp_path / workers, "--workers", workers).exit_code == 0
 
-    one, four = (sorted((tmp_path / workers / "tasks").iterdir()) for workers in ("1", "4"))
-    assert [file.name for file in one] == [file.name for file in four]
-    assert [file.read_bytes() for file in one] == [file.read_bytes() for file in four]
+    alone, together = (sorted((tmp_path / workers / "tasks").iterdir()) for workers in ("1", "4"))
+    assert [file.name for file in alone] == [file.name for file in together]
+    assert [file.read_bytes() for file in alone] == [file.read_bytes() for file in together]
     figures = [summary(tmp_path / workers) for workers in ("1", "4")]
     assert {**figures[0], "seconds": 0} == {**figures[1], "seconds": 0}
 
@@ -381,10 +381,10 @@ print("done")
     (task,) = [task for task in open_dataset("tiny", None, ()).tasks if task.id == "parcels-5"]
     file = write(tmp_path, [{"dataset": "parcels", "qid": 5, "query": task.query, "solution": ["GET_customers"]}])
     arguments = ["bench", "tiny", "--tasks", str(file), "--model", "openai:scripted", "--out", str(tmp_path / "out")]
-    done = CliRunner().invoke(main, arguments)
+    result = CliRunner().invoke(main, arguments)
     record = json.loads((tmp_path / "out" / "tasks" / "parcels-5.json").read_text())
 
-    assert done.exit_code == 0, done.stderr
+    assert result.exit_code == 0, result.stderr
     assert (record["metrics"]["status"], record["metrics"]["correct"]) == ("answered", False)
 
 
@@ -402,7 +402,7 @@ def test_a_run_that_was_killed_ten_times_ends_as_an_undisturbed_one(
     code = "import sys; from atc.cli import main; sys.argv[0] = 'atc'; main()"
     arguments = [sys.executable, "-c", code, "bench", "restbench-tmdb", *replay, "--out", str(killed)]
     chance = random.Random(7)
-    kept: set[str] = set()
+    finished: set[str] = set()
     alive = 0
     for _ in range(10):
         process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -413,7 +413,7 @@ def test_a_run_that_was_killed_ten_times_ends_as_an_undisturbed_one(
         alive += process.poll() is None
         process.kill()
         process.communicate()
-        assert kept <= (kept := {file.name for file in (killed / "tasks").glob("*.json")})
+        assert finished <= (finished := {file.name for file in (killed / "tasks").glob("*.json")})
     subprocess.run(arguments, check=True, capture_output=True)
 
     assert alive >= 3
@@ -462,8 +462,8 @@ def test_what_others_solve_is_kept_when_the_model_goes(
     prepare(tmp_path / "out", settings)
     with closing(Failing(settings, dataset.protocols)) as work, pytest.raises(ModelError):
         list(run_tasks([(task, names) for task in dataset.tasks], settings, tmp_path / "out", threads(work, 2)))
-    kept = {file.name for file in (tmp_path / "out" / "tasks").iterdir()}
-    assert "tmdb-1.json" in kept and "tmdb-0.json" not in kept
+    finished = {file.name for file in (tmp_path / "out" / "tasks").iterdir()}
+    assert "tmdb-1.json" in finished and "tmdb-0.json" not in finished
 
 
 def test_a_line_is_added_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -502,9 +502,9 @@ def test_a_full_disk_loses_nothing(films: Path, endpoint: Callable[..., None], t
     assert "Traceback" not in stopped.stderr
     assert [file.name for file in (out / "tasks").iterdir()] == ["tmdb-0.json"]
 
-    kept = (out / "tasks" / "tmdb-0.json").stat().st_mtime_ns
+    written_at = (out / "tasks" / "tmdb-0.json").stat().st_mtime_ns
     assert CliRunner().invoke(main, arguments).exit_code == 0
-    assert (out / "tasks" / "tmdb-0.json").stat().st_mtime_ns == kept
+    assert (out / "tasks" / "tmdb-0.json").stat().st_mtime_ns == written_at
     assert (summary(out)["tasks"], summary(out)["success"]) == (2, summary(tmp_path / "whole")["success"])
 
 
@@ -518,17 +518,17 @@ def test_a_cluster_that_loses_a_worker_loses_no_task(
     tasks = write(tmp_path, several)
     assert bench(films, tasks, tmp_path / "threads").exit_code == 0
     atc = Path(sys.executable).with_name("atc")
-    more = ["--engine", "ray", "--workers", "2"]
+    options = ["--engine", "ray", "--workers", "2"]
     process = subprocess.Popen(
-        [atc, *command(films, tasks, tmp_path / "ray", *more)], stderr=subprocess.PIPE, text=True
+        [atc, *command(films, tasks, tmp_path / "ray", *options)], stderr=subprocess.PIPE, text=True
     )
     assert process.stderr
     assert any("1/18 task" in line for line in process.stderr)
     workers = subprocess.run(["pgrep", "-f", "ray::_solve_remotely"], capture_output=True, text=True, check=False)
     os.kill(int(workers.stdout.split()[0]), signal.SIGKILL)
-    _, told = process.communicate(timeout=120)
+    _, stderr = process.communicate(timeout=120)
 
-    assert process.returncode == 0, told
+    assert process.returncode == 0, stderr
     for file in (tmp_path / "threads" / "tasks").iterdir():
         assert (tmp_path / "ray" / "tasks" / file.name).read_bytes() == file.read_bytes()
 
@@ -540,9 +540,9 @@ def test_repeated_runs_lie_side_by_side(films: Path, endpoint: Callable[..., Non
 
     assert [figures["seed"] for figures in json.loads(printed.stdout)] == [0, 1]
     assert [summary(tmp_path / "out" / name)["seed"] for name in ("1", "2")] == [0, 1]
-    one, two = (json.loads((tmp_path / "out" / name / "tasks" / "tmdb-0.json").read_text()) for name in ("1", "2"))
-    seen = [[call["response"] for call in run["solution"]["calls"]] for run in (one, two)]
-    assert seen[0] == seen[1]
+    first, second = (json.loads((tmp_path / "out" / name / "tasks" / "tmdb-0.json").read_text()) for name in ("1", "2"))
+    responses = [[call["response"] for call in run["solution"]["calls"]] for run in (first, second)]
+    assert responses[0] == responses[1]
 
 
 def test_tasks_may_learn_from_one_another(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -592,16 +592,16 @@ def test_tasks_of_several_apis(films: Path, endpoint: Callable[..., None], tmp_p
     endpoint(BOTH)
     tasks = write(tmp_path, [{**TASKS[0], "dataset": "one", "qid": "a"}, {**TASKS[1], "dataset": "two", "qid": "a"}])
     files = ["--tasks", str(tasks), "--out", str(tmp_path / "out"), "--simulate", "--model", "openai:scripted"]
-    others = [*files[:3], str(tmp_path / "some"), *files[4:]]
-    some = CliRunner().invoke(main, ["bench", "toolflow", *others, "--api", f"one={films}"])
-    none = CliRunner().invoke(main, ["bench", "toolflow", *others, "--api", f"three={films}"])
-    done = CliRunner().invoke(main, ["bench", "toolflow", *files, "--api", f"one={films}", "--api", f"two={films}"])
+    partial_files = [*files[:3], str(tmp_path / "some"), *files[4:]]
+    partial = CliRunner().invoke(main, ["bench", "toolflow", *partial_files, "--api", f"one={films}"])
+    none = CliRunner().invoke(main, ["bench", "toolflow", *partial_files, "--api", f"three={films}"])
+    complete = CliRunner().invoke(main, ["bench", "toolflow", *files, "--api", f"one={films}", "--api", f"two={films}"])
 
-    assert some.exit_code == 0, some.stderr
-    assert "1 tasks of 'two' are left out" in some.stderr and "--api two=SPEC" in some.stderr
+    assert partial.exit_code == 0, partial.stderr
+    assert "1 tasks of 'two' are left out" in partial.stderr and "--api two=SPEC" in partial.stderr
     assert [file.name for file in (tmp_path / "some" / "tasks").iterdir()] == ["one-a.json"]
     assert none.exit_code == 2 and "--api one=SPEC" in none.stderr
-    assert done.exit_code == 0, done.stderr
+    assert complete.exit_code == 0, complete.stderr
     assert sorted(file.name for file in (tmp_path / "out" / "tasks").iterdir()) == ["one-a.json", "two-a.json"]
 
 
@@ -612,10 +612,10 @@ def test_a_benchmark_of_ones_own(films: Path, endpoint: Callable[..., None], tmp
     world.write_text("entities:\n  film: {names: [The Long Tide], size: 3}\n")
     files = ["--tasks", str(write(tmp_path, TASKS[:1])), "--simulate", "--model", "openai:scripted"]
     own = ["bench", "own", *files, "--out", str(tmp_path / "out")]
-    done = CliRunner().invoke(main, [*own, "--api", str(films), "--world", str(world)])
+    result = CliRunner().invoke(main, [*own, "--api", str(films), "--world", str(world)])
     config = json.loads((tmp_path / "out" / "config.json").read_text())
 
-    assert done.exit_code == 0, done.stderr
+    assert result.exit_code == 0, result.stderr
     assert config["files"]["world-own"]["file"] == "world.yaml"
     assert [file.name for file in (tmp_path / "out" / "tasks").iterdir()] == ["own-0.json"]
     assert CliRunner().invoke(main, own).exit_code == 2
@@ -631,8 +631,8 @@ def test_nothing_is_written_to_a_real_service_unasked(
     endpoint(BOTH)
     files = ["--tasks", str(write(tmp_path, TASKS[:1])), "--api", str(films), "--model", "openai:scripted"]
     nobody = ["--base-url", "http://127.0.0.1:9"]
-    for name, more in (("a", ["--simulate"]), ("b", nobody), ("c", [*nobody, "--writes", "allow"])):
-        CliRunner().invoke(main, ["bench", "restbench-tmdb", *files, *more, "--out", str(tmp_path / name)])
+    for name, options in (("a", ["--simulate"]), ("b", nobody), ("c", [*nobody, "--writes", "allow"])):
+        CliRunner().invoke(main, ["bench", "restbench-tmdb", *files, *options, "--out", str(tmp_path / name)])
 
     writes = [json.loads((tmp_path / name / "config.json").read_text())["writes"] for name in "abc"]
     assert writes == ["allow", "deny", "allow"]
@@ -649,12 +649,12 @@ def test_files_are_found_under_atc_data(
     (tmp_path / "restbench").mkdir()
     (tmp_path / "restbench" / "tmdb.dev.json").write_text(json.dumps(TASKS))
     (tmp_path / "restbench" / "tmdb_oas.json").write_bytes(films.read_bytes())
-    found = CliRunner().invoke(main, arguments)
+    complete = CliRunner().invoke(main, arguments)
 
     assert nothing.exit_code == 2
     assert "none of toolflow/tmdb.candidates.json" in nothing.stderr
     assert "atc data pull toolflow" in nothing.stderr
-    assert found.exit_code == 0, found.stderr
+    assert complete.exit_code == 0, complete.stderr
     assert summary(tmp_path / "out")["tasks"] == 3
 
 
@@ -694,9 +694,9 @@ def test_toolflow_is_read(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_help_lists_names_and_modes() -> None:
     """`atc bench --help` is enough to know what can be run."""
-    shown = CliRunner().invoke(main, ["bench", "--help"]).stdout
+    help_text = CliRunner().invoke(main, ["bench", "--help"]).stdout
 
-    assert all(name in shown for name in ("restbench-tmdb", "restbench-spotify", "attribute|naive|none"))
+    assert all(name in help_text for name in ("restbench-tmdb", "restbench-spotify", "attribute|naive|none"))
     assert CliRunner().invoke(main, ["bench", "restbench-none"]).exit_code == 2
 
 
@@ -736,13 +736,22 @@ def test_summary_takes_means_and_the_median() -> None:
 def test_the_local_model_gives_the_same_results_again(tmp_path: Path) -> None:
     """At temperature 0 with one worker, from an empty folder each time: each task's file, byte for byte."""
     for name in ("one", "two"):
-        asked = ["bench", "tiny", "--limit", "2", "--model", "local:qwen2.5-coder-1.5b", "--out", str(tmp_path / name)]
-        result = CliRunner().invoke(main, asked)
+        arguments = [
+            "bench",
+            "tiny",
+            "--limit",
+            "2",
+            "--model",
+            "local:qwen2.5-coder-1.5b",
+            "--out",
+            str(tmp_path / name),
+        ]
+        result = CliRunner().invoke(main, arguments)
         assert result.exit_code == 0, result.output
 
-    one, two = (sorted((tmp_path / name / "tasks").iterdir()) for name in ("one", "two"))
-    assert len(one) == len(two) == 2
-    assert [file.read_bytes() for file in one] == [file.read_bytes() for file in two]
+    first_files, second_files = (sorted((tmp_path / name / "tasks").iterdir()) for name in ("one", "two"))
+    assert len(first_files) == len(second_files) == 2
+    assert [file.read_bytes() for file in first_files] == [file.read_bytes() for file in second_files]
     first, second = (summary(tmp_path / name) for name in ("one", "two"))
-    same = first.keys() - {"seconds", "date"}
-    assert {key: first[key] for key in same} == {key: second[key] for key in same}
+    keys = first.keys() - {"seconds", "date"}
+    assert {key: first[key] for key in keys} == {key: second[key] for key in keys}

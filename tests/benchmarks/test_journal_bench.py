@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 def test_no_write_is_made_twice_with_the_journal() -> None:
     """Each fault once: with the journal nothing is written twice or lost, without it much is."""
     command = [sys.executable, "-m", "benchmarks.micro.journal", "--runs", "4", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
-    figures = json.loads(done.stdout)
+    process = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    figures = json.loads(process.stdout)
 
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     assert [(row["runs"], row["twice"], row["lost"], row["silent"]) for row in figures["journal"]] == [(1, 0, 0, 0)] * 4
     assert all(row["twice"] > 0 for row in figures["no journal"][:3])

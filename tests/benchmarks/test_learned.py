@@ -71,7 +71,7 @@ def exemplified(usage: object) -> Callable[[Documents], object]:
     return lambda paths: paths["/me/favourites"]["get"].update({"x-usage": usage})
 
 
-def record(dataset: Dataset, file: Path, shown: Mapping[str, Shown] | None = None) -> list[str]:
+def record(dataset: Dataset, file: Path, demonstrations: Mapping[str, Shown] | None = None) -> list[str]:
     """Solve the first tasks with our references, record the answers, and give the prompts."""
     settings = Settings(
         benchmark="tiny",
@@ -85,22 +85,22 @@ def record(dataset: Dataset, file: Path, shown: Mapping[str, Shown] | None = Non
         files=dataset.files,
     )
     prompts = []
-    with closing(Work(settings, dataset.protocols, learned=dataset.learned, shown=shown)) as work:
+    with closing(Work(settings, dataset.protocols, learned=dataset.learned, demonstrations=demonstrations)) as work:
         for task in dataset.tasks[:TASKS]:
             names = offer(task, dataset.protocols[task.domain], None, 0)
             work.model = ScriptedModel()
-            told = script(work, task, names)
-            assert told is not None
-            model = ScriptedModel(told.program)
+            solution = script(work, task, names)
+            assert solution is not None
+            model = ScriptedModel(solution.program)
             work.model = Recorder(model, file)
             work.solve(task, names)
             prompts.append("\n".join(message.content for message in model.asked[0]))
     return prompts
 
 
-def bench(out: Path, *more: str) -> Result:
+def bench(out: Path, *options: str) -> Result:
     """Run the first tasks."""
-    return CliRunner().invoke(main, ["bench", "tiny", "--limit", str(TASKS), "--out", str(out), "--json", *more])
+    return CliRunner().invoke(main, ["bench", "tiny", "--limit", str(TASKS), "--out", str(out), "--json", *options])
 
 
 def test_the_agent_goes_by_what_was_learned_and_is_scored_as_ever(learned: Path, tmp_path: Path) -> None:
@@ -155,8 +155,8 @@ def test_usage_examples_are_shown_with_questions_like_theirs(document: Documents
     file = written(changed(document, *edits), tmp_path)
     plain = record(with_learned(dataset, [f"museum={file}"]), tmp_path / "plain.jsonl")
     used = with_learned(dataset, [f"museum={file}"], usage=True)
-    shown = Shown(tmp_path / "store", used.learned["museum"], used.usage["museum"])
-    prompts = record(used, answers, {"museum": shown})
+    demonstrations = Shown(tmp_path / "store", used.learned["museum"], used.usage["museum"])
+    prompts = record(used, answers, {"museum": demonstrations})
     result = bench(out, "--learned", f"museum={file}", "--usage", "--model", f"replay:{answers}")
 
     assert result.exit_code == 0, result.stderr
@@ -165,8 +165,8 @@ def test_usage_examples_are_shown_with_questions_like_theirs(document: Documents
     assert "Answered before:" not in "".join(plain)
     store = Demonstrations(out / "store", used.learned["museum"])
     assert store.all() == list(used.usage["museum"])
-    assert not {one.query for one in store.all()} & {task.query for task in dataset.tasks}
-    assert next(one.tools for one in store.all() if one.query == LIKE["question"]) == ("GET_me_favourites",)
+    assert not {example.query for example in store.all()} & {task.query for task in dataset.tasks}
+    assert next(example.tools for example in store.all() if example.query == LIKE["question"]) == ("GET_me_favourites",)
     assert "usage-museum" in json.loads((out / "summary.json").read_text())["files"]
 
 
@@ -179,7 +179,9 @@ def test_usage_examples_are_shown_with_questions_like_theirs(document: Documents
         (exemplified({"question": "Which ones?"}), "GET /me/favourites: `x-usage` must have a `question`"),
         (exemplified({"question": "Which ones?", "program": "print("}), "and a Python `program`"),
         (
-            lambda paths: [one.pop("x-usage", 0) for some in paths.values() for one in some.values()],
+            lambda paths: [
+                operation.pop("x-usage", 0) for operations in paths.values() for operation in operations.values()
+            ],
             "no usage examples",
         ),
     ],
@@ -201,13 +203,13 @@ def test_arguments_that_go_out_in_another_form_are_told(document: Documents, tmp
     """A list of `artwork_ids` may be sent as one value or as several, and the service takes only one of them."""
 
     def explode(paths: Documents) -> None:
-        for one in paths["/me/favourites"]["delete"]["parameters"]:
-            one["explode"] = True
+        for parameter in paths["/me/favourites"]["delete"]["parameters"]:
+            parameter["explode"] = True
 
     dataset = with_learned(open_dataset("tiny", None, ()), [f"museum={written(changed(document, explode), tmp_path)}"])
 
-    (told,) = [warning for warning in dataset.warnings if "in another form" in warning]
-    assert "DELETE_me_favourites sends artwork_ids" in told
+    (warning_text,) = [warning for warning in dataset.warnings if "in another form" in warning]
+    assert "DELETE_me_favourites sends artwork_ids" in warning_text
 
 
 @pytest.mark.parametrize(

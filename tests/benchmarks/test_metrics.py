@@ -136,7 +136,7 @@ ALTERNATIVES = [Alternative("search", "find", "."), Alternative("images", None, 
 
 
 @pytest.mark.parametrize(
-    ("gold", "made", "status", "success"),
+    ("gold", "tools", "status", "success"),
     [
         (Gold({"search": 1, "credits": 1}), ["find", "credits"], "answered", 1),
         (Gold({"search": 1, "credits": 1}), ["find"], "answered", 0),
@@ -147,9 +147,9 @@ ALTERNATIVES = [Alternative("search", "find", "."), Alternative("images", None, 
         (Gold({"search": 2}, counted=True), ["find"], "answered", 0),
     ],
 )
-def test_alternatives_stand_for_missing_gold_calls(gold: Gold, made: list[str], status: str, success: float) -> None:
+def test_alternatives_stand_for_missing_gold_calls(gold: Gold, tools: list[str], status: str, success: float) -> None:
     """A tool that does as well counts for the gold one, and a gold one may be needless; the headline knows neither."""
-    attempts = [[call(tool) for tool in made]]
+    attempts = [[call(tool) for tool in tools]]
 
     assert success_otherwise(gold, attempts, status, ALTERNATIVES) == success
     assert success_otherwise(gold, attempts, status, ()) == score(gold, attempts, status).success

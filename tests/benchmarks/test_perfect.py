@@ -40,17 +40,17 @@ def test_each_mode_solves_what_the_references_solve(recorded: Path, mode: str, t
 
 def test_a_program_prints_the_answer_and_not_the_claim(recorded: Path) -> None:
     """What the modes of programs write ends with what an answer needs."""
-    said = [json.loads(line)["text"] for line in recorded.read_text().splitlines()]
+    texts = [json.loads(line)["text"] for line in recorded.read_text().splitlines()]
 
-    assert not any("json.dumps({" in text for text in said)
-    assert any('print(claim["number"])' in text or 'print(*claim["all"], sep="; ")' in text for text in said)
+    assert not any("json.dumps({" in text for text in texts)
+    assert any('print(claim["number"])' in text or 'print(*claim["all"], sep="; ")' in text for text in texts)
 
 
 def test_a_program_of_calls_takes_identifiers_from_the_replies_before() -> None:
     """What the question says stays as it is, even where a reply says the same."""
-    found = {"results": [{"id": 7, "name": "Up"}, {"id": 9, "name": "Up"}]}
+    response = {"results": [{"id": 7, "name": "Up"}, {"id": 9, "name": "Up"}]}
     calls = [
-        CallRecord(0, "GET_search", "GET", "/search", {"query": "Up"}, 1, 200, 1.0, 1, "function", found),
+        CallRecord(0, "GET_search", "GET", "/search", {"query": "Up"}, 1, 200, 1.0, 1, "function", response),
         CallRecord(1, "GET_film", "GET", "/film/9", {"film_id": 9, "title": "Up"}, 2, 200, 1.0, 1, "function", {}),
         CallRecord(2, "GET_film", "GET", "/film/8", {"film_id": 8}, 3, 200, 1.0, 1, "function", {}),
     ]

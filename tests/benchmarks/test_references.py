@@ -99,8 +99,8 @@ IDLE = {
 def wrong(name: str, data: Dataset) -> dict[str, str]:
     """What is wrong with the references of a benchmark, by task."""
     with working(name, data) as work:
-        found = {task.id: check(name, work, task) for task in data.tasks}
-    return {task: what for task, what in found.items() if what}
+        problems = {task.id: check(name, work, task) for task in data.tasks}
+    return {task: problem for task, problem in problems.items() if problem}
 
 
 @pytest.fixture(autouse=True)
@@ -125,8 +125,10 @@ def test_no_reference_repeats_its_question(data: Path, name: str) -> None:
     """A file is tied to its question by a hash; only names that are searched for stand in it."""
     for task in dataset(name, data).tasks:
         text = (FOLDER / name / f"{task.id}.py").read_text("utf-8").lower()
-        said = task.query.lower().split()
-        assert not any(" ".join(said[start : start + 7]) in text for start in range(max(len(said) - 6, 1))), task.id
+        question = task.query.lower().split()
+        assert not any(" ".join(question[start : start + 7]) in text for start in range(max(len(question) - 6, 1))), (
+            task.id
+        )
 
 
 @pytest.mark.parametrize("name", SPLITS)
@@ -137,10 +139,10 @@ def test_alternatives_are_tools_that_the_gold_does_without(data: Path, name: str
     for task in json.loads(ALTERNATIVES.read_text("utf-8")).get(name, {}):
         tools = {tool.name for tool in split.protocols[tasks[task].domain].tools}
         assert find_alternatives(name, tasks[task].query)
-        for one in find_alternatives(name, tasks[task].query):
-            assert one.gold in tasks[task].gold.calls
-            assert one.instead in tools | {None}
-            assert one.reason.endswith(".")
+        for alternative in find_alternatives(name, tasks[task].query):
+            assert alternative.gold in tasks[task].gold.calls
+            assert alternative.instead in tools | {None}
+            assert alternative.reason.endswith(".")
 
 
 def test_the_shipped_tasks_need_one_to_ten_calls() -> None:

@@ -37,11 +37,11 @@ def as_json(*arguments: object) -> dict[str, Any]:
     return dict(json.loads(result.stdout))
 
 
-def solved_after(reflections: int, success: float = 1.0, **more: Any) -> dict[str, Any]:
+def solved_after(reflections: int, success: float = 1.0, **figure_changes: Any) -> dict[str, Any]:
     """Metrics and solution of a task that took so many reflections."""
     attempts = [{"program": f"print({n})\n", "calls": [call(0, TOOLS[0])]} for n in range(reflections + 1)]
     return {
-        "metrics": metrics(success=success, reflections=reflections, **more),
+        "metrics": metrics(success=success, reflections=reflections, **figure_changes),
         "solution": solution("Who made Titanic?", attempts, "James Cameron" if success else None),
     }
 
@@ -57,11 +57,11 @@ def test_runs_of_atc_bench_are_reported(films: Path, endpoint: Callable[..., Non
         files = ["--tasks", str(tmp_path / "tasks.json"), "--api", str(films), "--out", str(tmp_path / mode)]
         options = ["--simulate", "--model", "openai:scripted", "--mode", mode]
         assert CliRunner().invoke(main, ["bench", "restbench-tmdb", *files, *options]).exit_code == 0
-    found = as_json(tmp_path / "attribute", tmp_path / "none", "--html", tmp_path / "page.html")
+    data = as_json(tmp_path / "attribute", tmp_path / "none", "--html", tmp_path / "page.html")
 
-    assert [run["figures"]["by_reflections"] for run in found["runs"]] == [[0, 1, 1, 1], [0]]
-    assert found["pairs"][0]["differences"]["success"]["mean"] == -1
-    assert list(found["settings"]) == ["mode"]
+    assert [run["figures"]["by_reflections"] for run in data["runs"]] == [[0, 1, 1, 1], [0]]
+    assert data["pairs"][0]["differences"]["success"]["mean"] == -1
+    assert list(data["settings"]) == ["mode"]
     text = (tmp_path / "page.html").read_text()
     assert "Attributed to <code>GET_search_film</code>" in text
     assert "Program after a reflection" in text
@@ -75,7 +75,7 @@ def test_a_run_folder_is_read(tmp_path: Path) -> None:
     run = read_run(write_run(tmp_path / "a", [task("q2"), task("q1")]))
 
     assert (run.name, run.mode, run.model) == ("a", "attribute", "local:qwen2.5-coder-1.5b")
-    assert [one.id for one in run.tasks] == ["q1", "q2"]
+    assert [record.id for record in run.tasks] == ["q1", "q2"]
     assert run.tasks[0].metrics.cached_tokens == 1500
     assert run.tasks[0].times is not None
     assert run.tasks[0].times.model_seconds == 2.5
@@ -115,7 +115,7 @@ def test_a_line_that_a_stop_cut_off_does_no_harm(tmp_path: Path) -> None:
     text = (run / "times.jsonl").read_text()
     (run / "times.jsonl").write_text(text[:-10])
 
-    assert [one.times is None for one in read_run(run).tasks] == [False, True]
+    assert [record.times is None for record in read_run(run).tasks] == [False, True]
 
 
 def test_runs_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
@@ -149,14 +149,14 @@ def test_means_are_of_known_values(tmp_path: Path) -> None:
         task("q3", metrics=metrics(correct=None)),
         task("q4", metrics=metrics(success=0.0, answered=False, correct=False, error="wrong tool")),
     ]
-    found = as_json(write_run(tmp_path / "run", tasks))
-    means = found["runs"][0]["figures"]["means"]
+    data = as_json(write_run(tmp_path / "run", tasks))
+    means = data["runs"][0]["figures"]["means"]
 
     assert means["success"]["mean"] == 0.75
     assert (means["correct"]["mean"], means["correct"]["n"]) == (pytest.approx(1 / 3), 3)
     assert (means["false_success"]["mean"], means["false_success"]["n"]) == (0.5, 2)
-    assert found["runs"][0]["figures"]["tokens_per_solved"] == 4 * 2100 / 3
-    assert found["notes"] == ["The right answer is known for 3 of 4 tasks (run)."]
+    assert data["runs"][0]["figures"]["tokens_per_solved"] == 4 * 2100 / 3
+    assert data["notes"] == ["The right answer is known for 3 of 4 tasks (run)."]
 
 
 def test_success_by_reflections_comes_from_the_attempts(tmp_path: Path) -> None:
@@ -176,12 +176,12 @@ def test_success_by_reflections_comes_from_the_attempts(tmp_path: Path) -> None:
 
 def test_an_answer_that_was_doubted_counts_where_it_would_have_been_the_last(tmp_path: Path) -> None:
     """Cut off at once it is the answer; a program that a check held back is none."""
-    done = {"run": {"outcome": "ok", "stdout": "Titanic\n"}, "calls": [call(0, TOOLS[0])]}
+    finished = {"run": {"outcome": "ok", "stdout": "Titanic\n"}, "calls": [call(0, TOOLS[0])]}
     held: dict[str, Any] = {"run": None, "calls": []}
     gold = {"calls": {TOOLS[0]: 1}, "counted": False}
     tasks = [task(name, **solved_after(1), gold=gold) for name in ("q1", "q2")]
-    for one, first in zip(tasks, (done, held), strict=True):
-        one["solution"]["attempts"][0].update(first)
+    for entry, first in zip(tasks, (finished, held), strict=True):
+        entry["solution"]["attempts"][0].update(first)
     run = read_run(write_run(tmp_path / "run", tasks))
 
     assert figures(run, run.tasks, None).by_reflections == (0.5, 1.0, 1.0, 1.0)
@@ -204,13 +204,16 @@ def test_tasks_are_grouped_by_gold_calls_and_by_error(tmp_path: Path) -> None:
         task("q3", metrics=metrics(gold_calls=12, success=0.0, error="wrong tool")),
         task("q4", metrics=metrics(gold_calls=1, success=0.0)),
     ]
-    found = as_json(write_run(tmp_path / "run", tasks))["runs"][0]["figures"]
+    run_figures = as_json(write_run(tmp_path / "run", tasks))["runs"][0]["figures"]
 
-    assert found["by_gold"] == [
+    assert run_figures["by_gold"] == [
         {"name": "1", "tasks": 2, "solved": 1},
         {"name": "7 or more", "tasks": 2, "solved": 1},
     ]
-    assert [(group["name"], group["tasks"]) for group in found["by_error"]] == [("no category", 1), ("wrong tool", 1)]
+    assert [(group["name"], group["tasks"]) for group in run_figures["by_error"]] == [
+        ("no category", 1),
+        ("wrong tool", 1),
+    ]
 
 
 def test_only_shared_tasks_are_compared(tmp_path: Path) -> None:
@@ -218,11 +221,11 @@ def test_only_shared_tasks_are_compared(tmp_path: Path) -> None:
     first = write_run(tmp_path / "a", [task("q1"), task("q2"), task("q3")])
     tasks = [task("q1", metrics=metrics(success=0.0)), task("q2", "Who made Alien?"), task("q4")]
     second = write_run(tmp_path / "b", tasks, files={"tasks": {"file": "other.json", "sha256": "ef" * 32}})
-    found = as_json(first, second)
+    data = as_json(first, second)
 
-    assert [[one["id"] for one in run["tasks"]] for run in found["runs"]] == [["q1"], ["q1"]]
-    assert found["pairs"][0]["differences"]["success"]["mean"] == -1
-    assert found["notes"] == [
+    assert [[entry["id"] for entry in run["tasks"]] for run in data["runs"]] == [["q1"], ["q1"]]
+    assert data["pairs"][0]["differences"]["success"]["mean"] == -1
+    assert data["notes"] == [
         "All figures are of the 1 tasks that every run has (a has 3, b has 3).",
         "The runs are of different task files; a task is the same if dataset, id and query are.",
     ]
@@ -230,19 +233,19 @@ def test_only_shared_tasks_are_compared(tmp_path: Path) -> None:
 
 def test_runs_without_a_common_task_are_not_paired(tmp_path: Path) -> None:
     """Each is shown on its own tasks."""
-    found = as_json(write_run(tmp_path / "a", [task("q1")]), write_run(tmp_path / "b", [task("q2"), task("q3")]))
+    data = as_json(write_run(tmp_path / "a", [task("q1")]), write_run(tmp_path / "b", [task("q2"), task("q3")]))
 
-    assert [len(run["tasks"]) for run in found["runs"]] == [1, 2]
-    assert found["pairs"] == []
-    assert "no task in common" in found["notes"][0]
+    assert [len(run["tasks"]) for run in data["runs"]] == [1, 2]
+    assert data["pairs"] == []
+    assert "no task in common" in data["notes"][0]
 
 
 def test_two_runs_of_the_same_settings_show_their_consistency(tmp_path: Path) -> None:
     """One of four tasks came out otherwise: 75 % agree, and the test finds no difference."""
     tasks = [task(f"q{n}") for n in range(4)]
     first, second = write_run(tmp_path / "a", tasks), write_run(tmp_path / "b", tasks)
-    other = task("q0", **solved_after(1, success=0.0))
-    (second / "tasks" / "q0.json").write_text(json.dumps(other))
+    changed = task("q0", **solved_after(1, success=0.0))
+    (second / "tasks" / "q0.json").write_text(json.dumps(changed))
     (pair,) = as_json(first, second)["pairs"]
 
     assert pair["consistency"] == {"success": 0.75, "answer": 0.75, "calls": 1.0, "program": 0.75}
@@ -257,9 +260,9 @@ def test_an_interval_holds_the_truth_as_often_as_it_says() -> None:
     draw = random.Random(7)
     samples = [[float(draw.random() < 0.7) for _ in range(60)] for _ in range(100)]
     held = [
-        found.low <= 0.7 <= found.high
-        for found in map(estimate, samples)
-        if found.low is not None and found.high is not None
+        interval.low <= 0.7 <= interval.high
+        for interval in map(estimate, samples)
+        if interval.low is not None and interval.high is not None
     ]
 
     assert 88 <= sum(held) <= 100
@@ -270,11 +273,11 @@ def test_an_interval_holds_the_truth_as_often_as_it_says() -> None:
 
 def test_the_paired_test_is_the_sign_test_for_successes() -> None:
     """One task lost and nine gained: p = 2 · (1 + 10) / 2^10, as in a table of the binomial distribution."""
-    found = difference([0.0] * 9 + [1.0] + [1.0] * 20, [1.0] * 9 + [0.0] + [1.0] * 20)
+    gap = difference([0.0] * 9 + [1.0] + [1.0] * 20, [1.0] * 9 + [0.0] + [1.0] * 20)
 
-    assert (found.more, found.fewer, found.n) == (9, 1, 30)
-    assert found.p == pytest.approx(22 / 1024)
-    assert found.mean == pytest.approx(8 / 30)
+    assert (gap.more, gap.fewer, gap.n) == (9, 1, 30)
+    assert gap.p == pytest.approx(22 / 1024)
+    assert gap.mean == pytest.approx(8 / 30)
     assert difference([1.0], [1.0]).p == 1
 
 
@@ -284,12 +287,12 @@ def test_drawn_and_counted_flips_agree() -> None:
     apart = [draw.gauss(0.4, 1) for _ in range(16)]
     least = abs(sum(apart))
     ways = [
-        abs(sum(sign * abs(one) for sign, one in zip(signs, apart, strict=True))) >= least - 1e-12
+        abs(sum(sign * abs(value) for sign, value in zip(signs, apart, strict=True))) >= least - 1e-12
         for signs in itertools.product((1, -1), repeat=16)
     ]
 
     assert sign_flip(apart) == pytest.approx(sum(ways) / len(ways), abs=0.02)
-    assert sign_flip(apart[:8]) == sign_flip([-one for one in apart[:8]])
+    assert sign_flip(apart[:8]) == sign_flip([-value for value in apart[:8]])
 
 
 # --- prices
@@ -333,21 +336,21 @@ def test_cost_counts_cached_tokens_apart(tmp_path: Path) -> None:
         " models: {'openai:*': {prompt: 1, completion: 1}, 'openai:our-*': {prompt: 2, cached: 1, completion: 10}}}"
     )
     run = write_run(tmp_path / "run", [task("q1")], model="openai:our-model")
-    found = as_json(run, "--prices", table)
+    data = as_json(run, "--prices", table)
 
-    assert found["runs"][0]["figures"]["cost"] == pytest.approx((500 * 2 + 1500 * 1 + 100 * 10) / 1e6)
-    assert found["prices"] == {"currency": "EUR", "date": "2026-05-01", "source": "an offer"}
-    shown = " ".join(report(run, "--prices", table).stdout.split())
-    assert "openai:our-model: 2 EUR a million prompt tokens, 10 completion tokens (an offer; 2026-05-01)." in shown
+    assert data["runs"][0]["figures"]["cost"] == pytest.approx((500 * 2 + 1500 * 1 + 100 * 10) / 1e6)
+    assert data["prices"] == {"currency": "EUR", "date": "2026-05-01", "source": "an offer"}
+    text = " ".join(report(run, "--prices", table).stdout.split())
+    assert "openai:our-model: 2 EUR a million prompt tokens, 10 completion tokens (an offer; 2026-05-01)." in text
 
 
 def test_the_local_model_costs_nothing_and_an_unknown_one_is_said(tmp_path: Path) -> None:
     """No price is made up."""
     local = as_json(write_run(tmp_path / "a", [task("q1")]))
-    other = as_json(write_run(tmp_path / "c", [task("q1")], model="openvino:qwen2.5-coder-1.5b"))
+    second_local = as_json(write_run(tmp_path / "c", [task("q1")], model="openvino:qwen2.5-coder-1.5b"))
     unknown = as_json(write_run(tmp_path / "b", [task("q1")], model="openai:nobody-knows"))
 
-    assert local["runs"][0]["figures"]["cost"] == other["runs"][0]["figures"]["cost"] == 0
+    assert local["runs"][0]["figures"]["cost"] == second_local["runs"][0]["figures"]["cost"] == 0
     assert unknown["runs"][0]["figures"]["cost"] is None
     assert unknown["notes"] == ["openai:nobody-knows has no price in the table: name one with --prices."]
 
@@ -366,19 +369,19 @@ def test_a_wrong_price_table_is_told(tmp_path: Path) -> None:
 
 def test_the_terminal_shows_all_figures(tmp_path: Path) -> None:
     """One table for each kind of figure, ours labelled so, and nothing published unless it is asked for."""
-    shown = report(*sample(tmp_path)).stdout
+    text = report(*sample(tmp_path)).stdout
 
     for part in ("Success", "Path", "Prec", "false success (ours)", "Figure 5", "Figure 6a", "Figure 6b", "Figure 7"):
-        assert part in shown
-    assert "Paired differences (ours)" in shown
-    assert "All runs: benchmark restbench-tmdb; model local:qwen2.5-coder-1.5b" in shown
-    assert "published" not in shown
+        assert part in text
+    assert "Paired differences (ours)" in text
+    assert "All runs: benchmark restbench-tmdb; model local:qwen2.5-coder-1.5b" in text
+    assert "published" not in text
 
 
 def test_published_figures_are_labelled_and_beside_ours(tmp_path: Path) -> None:
     """Each row of the papers carries "published" with its table; ours stand below."""
-    shown = report(write_run(tmp_path / "mine", [task("q1")]), "--paper").stdout
-    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in shown.splitlines() if "│" in line]
+    text = report(write_run(tmp_path / "mine", [task("q1")]), "--paper").stdout
+    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in text.splitlines() if "│" in line]
 
     assert ["published, Table 1", "ATC", "gpt-3.5-turbo", "89.00", "84.71", "83.87"] in rows
     assert ["published, Table 3", "ATC", "GPT-4", "94.00", "92.68", "-"] in rows
@@ -398,10 +401,10 @@ def test_paper_alone_shows_what_is_published() -> None:
 def test_a_part_of_toolflow_is_put_beside_toolflow(tmp_path: Path) -> None:
     """Its figures are those of the whole; a benchmark that no paper has says so."""
     part = write_run(tmp_path / "part", [task("q1")], benchmark="toolflow-weather")
-    other = write_run(tmp_path / "other", [task("q1")], benchmark="tiny")
+    whole = write_run(tmp_path / "other", [task("q1")], benchmark="tiny")
 
     assert "60.21" in report(part, "--paper").stdout
-    assert "Nothing is published for tiny." in report(other, "--paper").stdout
+    assert "Nothing is published for tiny." in report(whole, "--paper").stdout
 
 
 def test_markdown_has_the_same_tables(tmp_path: Path) -> None:
@@ -421,10 +424,10 @@ def test_a_table_without_rows_is_its_title_and_remarks(tmp_path: Path) -> None:
     """Of two runs with the same settings there is nothing to set side by side."""
     folders = [write_run(tmp_path / name, [task("q1")]) for name in "ab"]
     page, text = tmp_path / "report.html", tmp_path / "report.md"
-    shown = report(*folders, "--html", page, "--markdown", text).output
+    output = report(*folders, "--html", page, "--markdown", text).output
 
     assert "## Settings\n\n\nAll runs: " in text.read_text()
-    assert "Settings" in shown
+    assert "Settings" in output
     assert "<th>setting</th>" not in page.read_text() and "<h2>Settings</h2>" in page.read_text()
 
 
@@ -457,8 +460,8 @@ def evil_run(folder: Path) -> Path:
     solved = solution(EVIL, [{**attempt}, {**attempt}], EVIL)
     solved["attempts"][0]["fault"]["message"] = EVIL
     solved["attempts"][0]["attribution"] |= {"tool": EVIL, "path": EVIL, "evidence": [EVIL]}
-    one = task("q1", EVIL, solution=solved, gold={"calls": {EVIL: 1}}, metrics=metrics(success=0.0, error=EVIL))
-    return write_run(folder, [one], model=EVIL, mode=EVIL, benchmark=EVIL)
+    entry = task("q1", EVIL, solution=solved, gold={"calls": {EVIL: 1}}, metrics=metrics(success=0.0, error=EVIL))
+    return write_run(folder, [entry], model=EVIL, mode=EVIL, benchmark=EVIL)
 
 
 def test_markup_from_outside_is_text_on_the_page(tmp_path: Path) -> None:
@@ -502,8 +505,10 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
         assert not browser.shown("#t0-r0")
         browser.click("a.cell[href='#t0-r0']")
         assert browser.shown("#t0-r0")
-        shown = browser.text("#t0-r0")
-        assert all(part in shown for part in ("tmdb-q00", "Answer", "First program", "GET_search_movie", "Gold calls"))
+        section = browser.text("#t0-r0")
+        assert all(
+            part in section for part in ("tmdb-q00", "Answer", "First program", "GET_search_movie", "Gold calls")
+        )
         browser.click("#t0-r0 nav a[href='#t0-r1']")
         assert not browser.shown("#t0-r0")
         assert "Program after a reflection" in browser.text("#t0-r1")

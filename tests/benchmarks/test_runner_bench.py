@@ -13,9 +13,9 @@ from benchmarks.tasks.datasets import open_dataset
 def test_the_runner_is_measured_beside_the_programs_alone(tmp_path: Path) -> None:
     dataset = open_dataset("tiny", None, ())
 
-    found = measure(replace(dataset, tasks=dataset.tasks[:3]), tmp_path, seconds=0.01)
+    rates = measure(replace(dataset, tasks=dataset.tasks[:3]), tmp_path, seconds=0.01)
 
-    assert list(found) == ["alone", "runner x 1", "runner x 2"]
-    assert all(rate > 0 for rate in found.values())
+    assert list(rates) == ["alone", "runner x 1", "runner x 2"]
+    assert all(rate > 0 for rate in rates.values())
     solved = [json.loads(file.read_text())["metrics"] for file in tmp_path.glob("2-0/tasks/*.json")]
-    assert [one["success"] for one in solved] == [1.0, 1.0, 1.0]
+    assert [entry["success"] for entry in solved] == [1.0, 1.0, 1.0]

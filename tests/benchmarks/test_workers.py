@@ -114,8 +114,8 @@ class Knowing:
         self._programs = programs
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
-        asked = messages[-2].content if messages[-1].role == "assistant" else messages[-1].content
-        program = next(program for question, program in self._programs.items() if question in asked)
+        prompt = messages[-2].content if messages[-1].role == "assistant" else messages[-1].content
+        program = next(program for question, program in self._programs.items() if question in prompt)
         return Completion(SEARCHED + program, Usage(100, 20, 50, 1, 0.01), "stop")
 
     def close(self) -> None:
@@ -130,8 +130,8 @@ def solve(protocol: Protocol, tasks: Sequence[Task], workers: int, out: Path) ->
     protocols = {tasks[0].domain: protocol}
     with closing(Work(settings, protocols, worlds=find_worlds(protocols))) as work:
         work.__dict__["model"] = Knowing({task.query: PROGRAMS[task.position] for task in tasks})
-        found = list(run_tasks([(task, names) for task in tasks], settings, out, threads(work, workers)))
-    return sorted(found, key=lambda result: result.id)
+        results = list(run_tasks([(task, names) for task in tasks], settings, out, threads(work, workers)))
+    return sorted(results, key=lambda result: result.id)
 
 
 def test_tasks_side_by_side_come_out_as_one_after_the_other(data: Path, tmp_path: Path) -> None:

@@ -52,26 +52,28 @@ def scripts() -> tuple[Script, ...]:
 
 
 def _own() -> list[Script]:
-    found = []
-    for place, (name, given, program) in enumerate(_sections("own.txt")):
-        after = given.get("after") == "yes"
-        claim = _CLAIM.format(given["claim"])
+    own_scripts = []
+    for place, (name, headers, program) in enumerate(_sections("own.txt")):
+        after = headers.get("after") == "yes"
+        claim = _CLAIM.format(headers["claim"])
         reference = Reference(claim if after else f"{program}\n{claim}", after)
-        found.append(Script(name, _half(place), "ours", given["api"], name, given["query"], program, reference))
-    return found
+        own_scripts.append(
+            Script(name, _half(place), "ours", headers["api"], name, headers["query"], program, reference)
+        )
+    return own_scripts
 
 
 def _written() -> list[Script]:
     tasks = {task.id: task for task in open_dataset("tiny", None, ()).tasks}
-    found = []
-    for place, (name, given, program) in enumerate(_sections("written.txt")):
-        task = tasks[given["task"]]
+    written_scripts = []
+    for place, (name, headers, program) in enumerate(_sections("written.txt")):
+        task = tasks[headers["task"]]
         reference = find_reference("tiny", task.query)
         if reference is None:
             raise ValueError(f"written.txt, {name}: there is no reference for the task {task.id}")
-        half = "seen" if given.get("half") == "seen" else _half(place)
-        found.append(Script(name, half, "model", task.domain, task.id, task.query, program, reference))
-    return found
+        half = "seen" if headers.get("half") == "seen" else _half(place)
+        written_scripts.append(Script(name, half, "model", task.domain, task.id, task.query, program, reference))
+    return written_scripts
 
 
 def _half(place: int) -> Half:
@@ -80,10 +82,10 @@ def _half(place: int) -> Half:
 
 def _sections(file: str) -> list[tuple[str, Mapping[str, str], str]]:
     """The name, headers and program of each section of a file."""
-    found: list[tuple[str, Mapping[str, str], str]] = []
+    sections: list[tuple[str, Mapping[str, str], str]] = []
     for section in (_HERE / file).read_text("utf-8").split("\n### ")[1:]:
         head, _, program = section.partition("\n\n")
         name, *lines = head.splitlines()
-        given = dict(line.split(": ", 1) for line in lines)
-        found.append((name.strip(), given, program.strip("\n") + "\n"))
-    return found
+        headers = dict(line.split(": ", 1) for line in lines)
+        sections.append((name.strip(), headers, program.strip("\n") + "\n"))
+    return sections

@@ -83,24 +83,29 @@ class Fault:
     twist: Twist | None = None
 
 
-def faults(kind: Kind, script: Script, run: Run, other: Run, chance: random.Random) -> list[Fault]:
+def faults(kind: Kind, script: Script, run: Run, other_run: Run, chance: random.Random) -> list[Fault]:
     """What a right program becomes with a fault of one kind, in all ways that fit it, in an order left to chance.
 
     Args:
         run: How the program goes without a fault.
         other: How it goes in another world: the source of answers that are well made and wrong here.
     """
-    source = _Source(script, ast.parse(script.program), run, other, chance)
-    made = [
-        Fault(kind, way, ast.unparse(ast.fix_missing_locations(copy.deepcopy(tree))) + "\n", twist)
-        for way, tree, twist in _KINDS[kind](source)
+    source = _Source(script, ast.parse(script.program), run, other_run, chance)
+    candidates = [
+        Fault(kind, variant, ast.unparse(ast.fix_missing_locations(copy.deepcopy(tree))) + "\n", twist)
+        for variant, tree, twist in _KINDS[kind](source)
     ]
     ways: dict[str, list[Fault]] = {}
-    for fault in chance.sample(made, len(made)):
+    for fault in chance.sample(candidates, len(candidates)):
         ways.setdefault(fault.way, []).append(fault)
     # One of each way, then another one of each: some ways fit a program many times over.
     order = chance.sample(sorted(ways), len(ways))
-    return [fault for some in zip_longest(*(ways[way] for way in order)) for fault in some if fault is not None]
+    return [
+        fault
+        for round_faults in zip_longest(*(ways[variant] for variant in order))
+        for fault in round_faults
+        if fault is not None
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +162,10 @@ class _Source:
         """A certain call, failing."""
         path = call.url.partition("?")[0].partition("/__session__/")[2]
         path = "/" + path.partition("/")[2] if path else re.sub(r"^\w+://[^/]+", "", call.url).partition("?")[0]
-        same = [one for one in self.run.calls if (one.method, one.url.partition("?")[0]) == _where(call)]
-        return Failing(f"{call.method} {path}", status, _MESSAGES[status], same.index(call))
+        same_requests = [
+            record for record in self.run.calls if (record.method, record.url.partition("?")[0]) == _where(call)
+        ]
+        return Failing(f"{call.method} {path}", status, _MESSAGES[status], same_requests.index(call))
 
 
 def _where(call: CallRecord) -> tuple[str, str]:
@@ -257,10 +264,10 @@ def _rests_on_nothing(source: _Source) -> Iterator[_Made]:
     constant = ast.Constant(source.answer)
     yield "another answer in its place", printing(source.tree, [constant]), None
     yield "in a sentence", printing(source.tree, [ast.Constant("The answer is"), constant]), None
-    first = next((at for at, one in enumerate(source.tree.body) if any(map(is_tool, ast.walk(one)))), None)
+    first = next((at for at, statement in enumerate(source.tree.body) if any(map(is_tool, ast.walk(statement)))), None)
     if first is None:
         return
-    head = [one for one in source.tree.body[: first + 1] if not any(map(is_print, ast.walk(one)))]
+    head = [statement for statement in source.tree.body[: first + 1] if not any(map(is_print, ast.walk(statement)))]
     if not any(map(is_tool, ast.walk(ast.Module(head, [])))):
         return
     tail = ast.parse(f"answer = {source.answer!r}\nprint(answer)").body
@@ -274,9 +281,9 @@ def _rests_on_nothing(source: _Source) -> Iterator[_Made]:
 def _other_entity(source: _Source) -> Iterator[_Made]:
     named = sorted(text for text in set(texts(source.tree)) if source.names(text))
     for text in named:
-        others = [name for name in _NAMES[source.script.api] if name != text and (" " in name) == (" " in text)]
-        for other in others[:4]:
-            yield "another name", changed(source.tree, _renaming(text, other)), None
+        other_names = [name for name in _NAMES[source.script.api] if name != text and (" " in name) == (" " in text)]
+        for other_name in other_names[:4]:
+            yield "another name", changed(source.tree, _renaming(text, other_name)), None
         yield "a slip of the pen", changed(source.tree, _renaming(text, source.slip(text))), None
     searches = {
         keyword.arg
@@ -296,17 +303,17 @@ def _other_entity(source: _Source) -> Iterator[_Made]:
     for addition in ("Junior", "the Elder", "II") if named else ():
         yield "somebody of that name", source.tree, Namesakes(addition)
         yield "the second that was found", changed(source.tree, _second), Namesakes(addition, first=False)
-    known = _IDENTIFIERS[source.script.api]
+    identifiers = _IDENTIFIERS[source.script.api]
     for node in ast.walk(source.tree):
         for keyword in node.keywords if is_tool(node) else ():
             name = keyword.arg or ""
-            for value in known.get(name, ()) if not isinstance(keyword.value, ast.Constant) else ():
+            for value in identifiers.get(name, ()) if not isinstance(keyword.value, ast.Constant) else ():
                 yield "an identifier made up", changed(source.tree, _fixing(node, name, value)), None
 
 
-def _renaming(text: str, other: str) -> Change:
+def _renaming(text: str, replacement: str) -> Change:
     """One text becomes another one."""
-    return lambda node: ast.Constant(other) if isinstance(node, ast.Constant) and node.value == text else None
+    return lambda node: ast.Constant(replacement) if isinstance(node, ast.Constant) and node.value == text else None
 
 
 def _second(node: ast.AST) -> ast.AST | None:
@@ -337,9 +344,9 @@ def _first_page(source: _Source) -> Iterator[_Made]:
         for style in range(3):
             yield "lists come in pages", source.tree, Paged(size, style)
     before = ast.dump(source.tree)
-    for way, change in (("the loop over pages is gone", _once), ("only the first page is asked for", _first)):
+    for variant, change in (("the loop over pages is gone", _once), ("only the first page is asked for", _first)):
         if ast.dump(tree := changed(source.tree, change)) != before:
-            yield way, tree, None
+            yield variant, tree, None
     replies = [call.response for call in source.run.calls if isinstance(call.response, dict)]
     for key in sorted({key for reply in replies for key, value in reply.items() if isinstance(value, list)}):
         if ast.dump(tree := changed(source.tree, _counting(key))) != before:
@@ -378,22 +385,22 @@ def _counting(key: str) -> Change:
 def _empty_for_negative(source: _Source) -> Iterator[_Made]:
     instead = source.nothing()
     for node in ast.walk(source.tree):
-        wanted = node.comparators[0] if isinstance(node, ast.Compare) else None
-        text = wanted.value if isinstance(wanted, ast.Constant) else None
+        operand = node.comparators[0] if isinstance(node, ast.Compare) else None
+        text = operand.value if isinstance(operand, ast.Constant) else None
         if not isinstance(node, ast.Compare) or not isinstance(text, str) or not re.search(r"[A-Za-z]", text):
             continue
         spellings = {text.lower(), text.upper(), text.capitalize(), text + "s", text.replace(" ", "-"), text + " "}
-        for other in sorted(spellings - {text}):
-            yield "spelt otherwise", guarded(changed(source.tree, _renaming(text, other)), instead), None
+        for spelling in sorted(spellings - {text}):
+            yield "spelt otherwise", guarded(changed(source.tree, _renaming(text, spelling)), instead), None
         key = key_of(node.left)
-        for other in ("state", "kind", "type", f"{key}_name") if key else ():
-            yield "a field that is not there", guarded(changed(source.tree, _absent(key, other)), instead), None
+        for spelling in ("state", "kind", "type", f"{key}_name") if key else ():
+            yield "a field that is not there", guarded(changed(source.tree, _absent(key, spelling)), instead), None
     replies = [call.response for call in source.run.calls if isinstance(call.response, dict)]
     keys = [key for node in ast.walk(source.tree) if (key := key_of(node)) is not None]
     for key in dict.fromkeys(keys):
         if any(isinstance(reply.get(key), list) for reply in replies):
-            for other in sorted({"items", "data", "results"} - {key}):
-                tree = guarded(changed(source.tree, _absent(key, other, [])), instead)
+            for spelling in sorted({"items", "data", "results"} - {key}):
+                tree = guarded(changed(source.tree, _absent(key, spelling, [])), instead)
                 yield "a list that is not there", tree, None
     for text in sorted(text for text in set(texts(source.tree)) if source.names(text)):
         for _ in range(2):
@@ -401,13 +408,16 @@ def _empty_for_negative(source: _Source) -> Iterator[_Made]:
             yield "searched for with a slip", tree, Closed(source.script.query)
 
 
-def _absent(key: str | None, other: str, default: object = None) -> Change:
+def _absent(key: str | None, missing_key: str, default: object = None) -> Change:
     """`reply["key"]` becomes `reply.get("other")`, with an empty list if that is the default."""
 
     def change(node: ast.AST) -> ast.AST | None:
         if not isinstance(node, ast.Subscript) or key_of(node) != key:
             return None
-        arguments: list[ast.expr] = [ast.Constant(other), *([] if default is None else [ast.List([], ast.Load())])]
+        arguments: list[ast.expr] = [
+            ast.Constant(missing_key),
+            *([] if default is None else [ast.List([], ast.Load())]),
+        ]
         inner = changed(ast.Module([ast.Expr(node.value)], []), change).body[0]
         assert isinstance(inner, ast.Expr)
         return ast.Call(ast.Attribute(inner.value, "get", ast.Load()), arguments, [])

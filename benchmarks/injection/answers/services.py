@@ -74,22 +74,22 @@ class Paged:
         parts = urlsplit(target)
         query = dict(parse_qsl(parts.query))
         reply = ask(target)
-        found = _listed(reply)
-        if method != "GET" or found is None or any(key.lower().startswith(("page", "total")) for key in found[0]):
+        listing = _listed(reply)
+        if method != "GET" or listing is None or any(key.lower().startswith(("page", "total")) for key in listing[0]):
             return reply
-        body, key = found
+        body, key = listing
         items = body[key]
         if not isinstance(items, list) or len(items) <= self.size:
             return reply
         page = int(query.get("page", "1"))
         pages = -(-len(items) // self.size)
-        told: tuple[dict[str, object], ...] = (
+        page_fields: tuple[dict[str, object], ...] = (
             {"page": page, "total_pages": pages, "total_results": len(items)},
             {"total": len(items), "limit": self.size, "offset": (page - 1) * self.size},
             {"hasMore": page < pages, "nextPage": page + 1 if page < pages else None},
         )
         cut = items[(page - 1) * self.size : page * self.size]
-        return _said(reply, {**body, **told[self.style % len(told)], key: cut})
+        return _said(reply, {**body, **page_fields[self.style % len(page_fields)], key: cut})
 
 
 @dataclass(slots=True)
@@ -102,17 +102,17 @@ class Namesakes:
     def __call__(self, method: str, target: str, ask: _Ask) -> _Reply:
         """Answer one request."""
         reply = ask(target)
-        asked, found = _searched(target), _listed(reply)
-        if method != "GET" or asked is None or found is None:
+        search, listing = _searched(target), _listed(reply)
+        if method != "GET" or search is None or listing is None:
             return reply
-        name, text = asked
-        other = _listed(ask(_with(target, name, f"{text} {self.addition}")))
-        body, key = found
+        name, text = search
+        other_listing = _listed(ask(_with(target, name, f"{text} {self.addition}")))
+        body, key = listing
         items = body[key]
-        others = other[0].get(key) if other is not None else None
-        if not isinstance(items, list) or not isinstance(others, list):
+        other_items = other_listing[0].get(key) if other_listing is not None else None
+        if not isinstance(items, list) or not isinstance(other_items, list):
             return reply
-        namesake = [item for item in others if item not in items][:1]
+        namesake = [item for item in other_items if item not in items][:1]
         counts = {name: len(items) + len(namesake) for name in _COUNTS & body.keys()}
         return _said(reply, {**body, **counts, key: [*namesake, *items] if self.first else [*items, *namesake]})
 
@@ -126,10 +126,10 @@ class Closed:
     def __call__(self, method: str, target: str, ask: _Ask) -> _Reply:
         """Answer one request."""
         reply = ask(target)
-        asked, found = _searched(target), _listed(reply)
-        if method != "GET" or asked is None or found is None or asked[1].casefold() in self.query.casefold():
+        search, listing = _searched(target), _listed(reply)
+        if method != "GET" or search is None or listing is None or search[1].casefold() in self.query.casefold():
             return reply
-        body, key = found
+        body, key = listing
         counts = dict.fromkeys(_COUNTS & body.keys(), 0)
         return _said(reply, {**body, **counts, key: []})
 
@@ -159,7 +159,7 @@ def _searched(target: str) -> tuple[str, str] | None:
 
 def _with(target: str, name: str, value: str) -> str:
     path, _, query = target.partition("?")
-    pairs = [(one, value if one == name else text) for one, text in parse_qsl(query)]
+    pairs = [(parameter, value if parameter == name else text) for parameter, text in parse_qsl(query)]
     return f"{path}?{urlencode(pairs, quote_via=quote)}"
 
 
@@ -172,11 +172,11 @@ class _Service(Simulator):
 
     def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> _Reply:
         """Answer one request."""
-        found = re.match(r"/__session__/([^/]+)/", target)
-        twist = self.twists.get(found[1]) if found else None
+        match = re.match(r"/__session__/([^/]+)/", target)
+        twist = self.twists.get(match[1]) if match else None
 
-        def ask(one: str) -> _Reply:
-            return super(_Service, self).handle(method, one, headers, body)
+        def ask(other_target: str) -> _Reply:
+            return super(_Service, self).handle(method, other_target, headers, body)
 
         return twist(method, target, ask) if twist is not None else ask(target)
 

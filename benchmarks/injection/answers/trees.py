@@ -33,15 +33,15 @@ class _Changed(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> ast.AST:
         """Exchange a node, or go on inside it."""
-        made = self._change(node)
-        return self.generic_visit(node) if made is None else made
+        replacement = self._change(node)
+        return self.generic_visit(node) if replacement is None else replacement
 
 
 def changed(tree: ast.Module, change: Change) -> ast.Module:
     """A program with some nodes exchanged; the tree itself stays as it is."""
-    made = _Changed(change).visit(copy.deepcopy(tree))
-    assert isinstance(made, ast.Module)
-    return made
+    copied = _Changed(change).visit(copy.deepcopy(tree))
+    assert isinstance(copied, ast.Module)
+    return copied
 
 
 def is_print(node: ast.AST) -> TypeGuard[ast.Call]:
@@ -82,28 +82,30 @@ def said(arguments: Sequence[ast.expr]) -> ast.Expr:
 
 def printing(tree: ast.Module, arguments: Sequence[ast.expr]) -> ast.Module:
     """A program whose first print says this and whose other ones are gone."""
-    left = [said(arguments)]
+    replacements = [said(arguments)]
 
     def change(node: ast.AST) -> ast.AST | None:
         if not isinstance(node, ast.Expr) or not is_print(node.value):
             return None
-        return left.pop() if left else ast.Pass()
+        return replacements.pop() if replacements else ast.Pass()
 
     return changed(tree, change)
 
 
 def split(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.stmt]]:
     """The imports and functions of a program, and the rest of it."""
-    heads: list[ast.stmt] = [one for one in tree.body if isinstance(one, (ast.Import, ast.ImportFrom, ast.FunctionDef))]
-    return heads, [one for one in tree.body if one not in heads]
+    heads: list[ast.stmt] = [
+        statement for statement in tree.body if isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef))
+    ]
+    return heads, [statement for statement in tree.body if statement not in heads]
 
 
 def tried(body: list[ast.stmt], handler: str) -> ast.Try:
     """Statements that are tried; `handler` is one line, and the error is called `error` in it."""
-    made = ast.parse(f"try:\n    pass\nexcept Exception as error:\n    {handler}").body[0]
-    assert isinstance(made, ast.Try)
-    made.body = body
-    return made
+    statement = ast.parse(f"try:\n    pass\nexcept Exception as error:\n    {handler}").body[0]
+    assert isinstance(statement, ast.Try)
+    statement.body = body
+    return statement
 
 
 def guarded(tree: ast.Module, instead: str) -> ast.Module:
@@ -115,12 +117,12 @@ def guarded(tree: ast.Module, instead: str) -> ast.Module:
         if not taken or not any(map(is_tool, ast.walk(taken[0].value))):
             continue
         whole = ast.dump(taken[0].value)
-        found = ast.Assign([ast.Name("found", ast.Store())], taken[0].value)
+        assignment = ast.Assign([ast.Name("found", ast.Store())], taken[0].value)
 
         def held(node: ast.AST, whole: str = whole) -> ast.AST | None:
             return ast.Name("found", ast.Load()) if ast.dump(node) == whole else None
 
         rest = changed(ast.Module(tree.body[at:], []), held)
-        asked = ast.If(ast.Name("found", ast.Load()), rest.body, [said([ast.Constant(instead)])])
-        return ast.Module([*tree.body[:at], found, asked], [])
+        condition = ast.If(ast.Name("found", ast.Load()), rest.body, [said([ast.Constant(instead)])])
+        return ast.Module([*tree.body[:at], assignment, condition], [])
     return tree

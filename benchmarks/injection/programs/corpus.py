@@ -64,15 +64,15 @@ class Case:
             return None
         if self.chosen is not None:
             name, value = self.chosen
-            found = (c for c in calls if c.tool == self.culprit and str(c.arguments.get(name)) == value)
-            return next(found, None)
+            matching = (c for c in calls if c.tool == self.culprit and str(c.arguments.get(name)) == value)
+            return next(matching, None)
         return next((c for c in calls if c.index == self.call and c.tool == self.culprit), None)
 
 
 def cases(half: Half | None = None) -> list[Case]:
     """All cases in the order of their files, or those of one half."""
     halves: tuple[Half, ...] = ("seen", "held") if half is None else (half,)
-    return [case for one in halves for case in _read(one)]
+    return [case for name in halves for case in _read(name)]
 
 
 @lru_cache(maxsize=2)
@@ -85,35 +85,35 @@ def _case(half: Half, section: str) -> Case:
     """Raises: ValueError: A header is unknown, or cannot be read."""
     head, _, program = section.partition("\n\n")
     name, *lines = head.splitlines()
-    given: dict[str, str] = {}
+    headers: dict[str, str] = {}
     answers: list[Answer] = []
     amendments: list[Amendment] = []
     for line in lines:
-        found = _HEADERS.fullmatch(line)
-        if found is None:
+        header = _HEADERS.fullmatch(line)
+        if header is None:
             raise ValueError(f"{half}.txt, {name}: {line!r} is no header")
-        key, value = found["key"], found["value"]
+        key, value = header["key"], header["value"]
         if key == "answer":
             answers.append(_answer(value))
         elif key == "amend":
             amendments.append(_amendment(value))
         else:
-            given[key] = value
-    if unknown := given.keys() - {"kind", "api", "query", "culprit", "call", "chosen", "second", "path", "twin"}:
+            headers[key] = value
+    if unknown := headers.keys() - {"kind", "api", "query", "culprit", "call", "chosen", "second", "path", "twin"}:
         raise ValueError(f"{half}.txt, {name}: there is no header {', '.join(sorted(unknown))}")
-    chosen = given["chosen"].partition("=") if "chosen" in given else None
+    chosen = headers["chosen"].partition("=") if "chosen" in headers else None
     return Case(
         name=name.strip(),
         half=half,
-        kind=given["kind"],
-        api=given["api"],
-        query=given["query"],
+        kind=headers["kind"],
+        api=headers["api"],
+        query=headers["query"],
         program=program.strip("\n") + "\n",
-        culprit=given.get("culprit"),
-        call=int(given["call"]) if "call" in given else None,
-        second=given.get("second"),
-        path=given.get("path"),
-        twin=given.get("twin") == "yes",
+        culprit=headers.get("culprit"),
+        call=int(headers["call"]) if "call" in headers else None,
+        second=headers.get("second"),
+        path=headers.get("path"),
+        twin=headers.get("twin") == "yes",
         style=_style(program),
         chosen=(chosen[0], chosen[2]) if chosen else None,
         answers=tuple(answers),

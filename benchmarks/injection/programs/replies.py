@@ -56,16 +56,16 @@ class Pattern:
         method, _, target = text.partition(" ")
         path, _, query = target.partition("?")
         pairs = (part.partition("=") for part in query.split("&") if part)
-        wanted = {name: str(value) for name, value in (body or {}).items()}
-        return cls(method, path, tuple((name, value) for name, _, value in pairs), wanted)
+        values = {name: str(value) for name, value in (body or {}).items()}
+        return cls(method, path, tuple((name, value) for name, _, value in pairs), values)
 
-    def fits(self, asked: Asked) -> bool:
+    def fits(self, request: Asked) -> bool:
         """Whether a request is meant."""
         return (
-            asked.method == self.method
-            and re.fullmatch(self.path, asked.path) is not None
-            and all(any(n == name and re.fullmatch(value, v) for n, v in asked.query) for name, value in self.query)
-            and all(re.fullmatch(value, str(asked.body.get(name, ""))) for name, value in self.body.items())
+            request.method == self.method
+            and re.fullmatch(self.path, request.path) is not None
+            and all(any(n == name and re.fullmatch(value, v) for n, v in request.query) for name, value in self.query)
+            and all(re.fullmatch(value, str(request.body.get(name, ""))) for name, value in self.body.items())
         )
 
 
@@ -79,12 +79,12 @@ class Answer:
 
     def encoded(self) -> tuple[int, bytes, str, Mapping[str, str]]:
         """Status, body, media type, further headers: who is told to come later, may come at once."""
-        more = {"Retry-After": "0"} if self.status in {429, 503} else {}
+        headers = {"Retry-After": "0"} if self.status in {429, 503} else {}
         if isinstance(self.body, str):
-            return self.status, self.body.encode(), "text/html; charset=utf-8", more
+            return self.status, self.body.encode(), "text/html; charset=utf-8", headers
         if self.status == 204:
-            return self.status, b"", "", more
-        return self.status, json.dumps(self.body).encode(), "application/json", more
+            return self.status, b"", "", headers
+        return self.status, json.dumps(self.body).encode(), "application/json", headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,6 @@ class Amendment:
         return changed
 
 
-def first(answers: Iterable[Answer], asked: Asked) -> Answer | None:
+def first(answers: Iterable[Answer], request: Asked) -> Answer | None:
     """The first reply that is meant for a request."""
-    return next((answer for answer in answers if answer.pattern.fits(asked)), None)
+    return next((answer for answer in answers if answer.pattern.fits(request)), None)

@@ -89,16 +89,16 @@ def _body(entry: Mapping[str, object]) -> object:
     return entry["html"] if "html" in entry else entry.get("body")
 
 
-def _amended(reply: _Reply, asked: Asked, case: Case | None) -> _Reply:
+def _amended(reply: _Reply, request: Asked, case: Case | None) -> _Reply:
     """The reply with the changes that a case makes to it."""
-    status, data, kind, more = reply
-    changes = [change for change in (case.amendments if case else ()) if change.pattern.fits(asked)]
+    status, data, kind, headers = reply
+    changes = [change for change in (case.amendments if case else ()) if change.pattern.fits(request)]
     if not changes or not data or status >= 400:
         return reply
     body = json.loads(data)
     for change in changes:
         body = change.applied(body)
-    return status, json.dumps(body).encode(), kind, more
+    return status, json.dumps(body).encode(), kind, headers
 
 
 class _Amended(Simulator):
@@ -111,11 +111,11 @@ class _Amended(Simulator):
 
     def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> _Reply:
         """Answer one request."""
-        asked = Asked.read(method, target, body, self._path)
-        answer = first(self._case.answers, asked) if self._case else None
+        request = Asked.read(method, target, body, self._path)
+        answer = first(self._case.answers, request) if self._case else None
         if answer is not None:
             return answer.encoded()
-        return _amended(super().handle(method, target, headers, body), asked, self._case)
+        return _amended(super().handle(method, target, headers, body), request, self._case)
 
 
 class _Scripted:
@@ -144,13 +144,13 @@ class _Scripted:
 
     def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> _Reply:
         """Answer one request."""
-        asked = Asked.read(method, target, body, self._path)
+        request = Asked.read(method, target, body, self._path)
         if headers.get("Authorization") != f"Bearer {_SECRET}":
             return 401, b'{"message": "no valid token"}', "application/json", {}
-        answer = first(self._answers, asked)
+        answer = first(self._answers, request)
         if answer is None:
             return 404, b'{"message": "there is nothing here"}', "application/json", {}
-        return _amended(answer.encoded(), asked, self._case)
+        return _amended(answer.encoded(), request, self._case)
 
 
 class _Server(ThreadingHTTPServer):
@@ -171,11 +171,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        status, data, kind, more = self.server.service.handle(self.command, self.path, dict(self.headers.items()), body)
+        status, data, kind, headers = self.server.service.handle(
+            self.command, self.path, dict(self.headers.items()), body
+        )
         self.send_response(status)
         if kind:
             self.send_header("Content-Type", kind)
-        for name, value in more.items():
+        for name, value in headers.items():
             self.send_header(name, value)
         if status != 204:
             self.send_header("Content-Length", str(len(data)))
