@@ -16,6 +16,7 @@ from protocols.text.words import PAGING, words
 __all__ = [
     "ResponseField",
     "Step",
+    "declared_types",
     "fields",
     "is_expandable",
     "items_of",
@@ -80,6 +81,14 @@ def variants(schema: Schema, protocol: Protocol, around: tuple[int, ...] = ()) -
     for word in ("oneOf", "anyOf", "allOf"):
         for part in cast("list[Schema]", schema.get(word) or []):
             yield from variants(part, protocol, (*around, id(schema)))
+
+
+def declared_types(schema: Schema) -> tuple[str, ...]:
+    """The JSON types under `type`; empty where a schema gives none."""
+    declared = schema.get("type")
+    if isinstance(declared, list):
+        return tuple(map(str, declared))
+    return (str(declared),) if declared is not None else ()
 
 
 def json_types(schema: Schema) -> tuple[str, ...]:

@@ -16,7 +16,9 @@ import pytest
 import requests
 
 from protocols import Protocol, ToolError, load
-from protocols.calls.binding import BoundCall, bind, match, payload, signature
+from protocols.calls.binding import bind, signature
+from protocols.calls.path_matching import match
+from protocols.calls.serialization import BoundCall, payload
 
 SAMPLES = Path(__file__).parent / "samples"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from protocols import Protocol, ProtocolError, Tool, UsageError, load
-from protocols.calls.binding import bind, match_gold, signature
+from protocols.calls.binding import bind, signature
+from protocols.calls.path_matching import match_gold
 
 SAMPLE = Path(__file__).parent / "samples" / "tram.tools.json"
 

@@ -14,7 +14,7 @@ from atc.check.literals import made_up, placeholders, wrong_constants
 from atc.check.stubs import write_stubs
 from atc.check.type_checker import CheckerError, run_checker
 from atc.program.source import parsed
-from protocols.calls.binding import match
+from protocols.calls.path_matching import match
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import ProgramRefused

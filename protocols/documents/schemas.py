@@ -8,7 +8,7 @@ more than 24 deep, a `$ref` to `#/$defs/NAME` remains.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from protocols.documents.source import DocumentSet
@@ -16,6 +16,7 @@ from protocols.errors import ProtocolError
 from protocols.model import Schema
 from protocols.naming import fold
 from protocols.patterns import is_bounded
+from protocols.schema_fields import declared_types
 
 __all__ = ["SchemaReader", "apart", "merge", "visible"]
 
@@ -198,7 +199,7 @@ def visible(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
     Properties of alternatives are there too, required only if all alternatives require them. Empty if it may be
     something else than an object, or a list of such objects.
     """
-    if not {"object", "null"}.issuperset(_types(schema)) or schema.keys() & {"$ref"}:
+    if not {"object", "null"}.issuperset(declared_types(schema)) or schema.keys() & {"$ref"}:
         return {}, frozenset()
     own, listed = schema.get("properties"), schema.get("required")
     properties: dict[str, Schema] = dict(own) if isinstance(own, Mapping) else {}
@@ -209,7 +210,7 @@ def visible(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
         required |= needed
     for key in ("oneOf", "anyOf"):
         alternatives = [branch for branch in _parts(schema, key) if not _is_null(branch)]
-        objects = [branch for branch in alternatives if _types(branch) != ["array"]]
+        objects = [branch for branch in alternatives if declared_types(branch) != ("array",)]
         branches = [visible(branch) for branch in objects or alternatives]
         if not branches:
             continue
@@ -229,29 +230,22 @@ def _parts(schema: Schema, key: str) -> list[Schema]:
     return [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
 
 
-def _types(schema: Schema) -> list[str]:
-    declared = schema.get("type")
-    if isinstance(declared, list):
-        return [str(name) for name in declared]
-    return [str(declared)] if declared is not None else []
-
-
 def _is_null(schema: Schema) -> bool:
-    return _types(schema) == ["null"] or schema.get("enum") == [None]
+    return declared_types(schema) == ("null",) or schema.get("enum") == [None]
 
 
-def _typed(names: list[str]) -> object:
-    if "number" in names:
-        names = [name for name in names if name != "integer"]
-    names = list(dict.fromkeys(names))
-    return names[0] if len(names) == 1 else names
+def _typed(names: Iterable[str]) -> object:
+    unique = list(dict.fromkeys(names))
+    if "number" in unique:
+        unique = [name for name in unique if name != "integer"]
+    return unique[0] if len(unique) == 1 else unique
 
 
 def _nullable(schema: Schema) -> dict[str, object]:
     """The schema, or null."""
     out = dict(schema)
     if "type" in out:
-        out["type"] = _typed([*_types(out), "null"])
+        out["type"] = _typed([*declared_types(out), "null"])
         return _with_null(out)
     for key in ("anyOf", "oneOf"):
         branches = out.get(key)
@@ -280,26 +274,26 @@ def _simplified(schema: dict[str, object]) -> dict[str, object]:
         rest = {name: value for name, value in schema.items() if name not in (key, "discriminator")}
         others = [branch for branch in branches if not _is_null(branch)]
         if len(others) == 1 and not {"$ref", "allOf"} & others[0].keys():
-            if rest.get("type") == "object" and "null" in _types(others[0]):
+            if rest.get("type") == "object" and "null" in declared_types(others[0]):
                 del rest["type"]
             one = dict(merge(others[0], rest)) if rest else dict(others[0])
             schema = _nullable(one) if len(others) < len(branches) else one
-        elif all(branch.keys() <= {"type", "title", "description"} and _types(branch) for branch in branches):
+        elif all(branch.keys() <= {"type", "title", "description"} and declared_types(branch) for branch in branches):
             if "type" in rest:
                 schema = rest
             elif key == "anyOf" or _apart(branches):
-                schema = {"type": _typed([name for branch in branches for name in _types(branch)]), **rest}
+                schema = {"type": _typed([name for branch in branches for name in declared_types(branch)]), **rest}
         elif all(
             "const" in branch and branch.keys() <= {"const", "title", "description", "type"} for branch in branches
         ):
-            types = _typed([name for branch in branches for name in _types(branch)])
+            types = _typed([name for branch in branches for name in declared_types(branch)])
             schema = {**({"type": types} if types else {}), "enum": [branch["const"] for branch in branches], **rest}
     return schema
 
 
 def _apart(branches: list[Schema]) -> bool:
     """Whether no value can be of two of these bare types."""
-    names = [name for branch in branches for name in _types(branch)]
+    names = [name for branch in branches for name in declared_types(branch)]
     return len(set(names)) == len(names) and not {"integer", "number"} <= set(names)
 
 
@@ -329,7 +323,7 @@ def merge(first: Schema, second: Schema) -> Schema:
         elif key == "required" and isinstance(old, list) and isinstance(new, list):
             out[key] = list(dict.fromkeys([*old, *new]))
         elif key == "type":
-            out[key] = _common_types(_types(first), _types(second))
+            out[key] = _common_types(declared_types(first), declared_types(second))
         elif key == "enum" and isinstance(old, list) and isinstance(new, list):
             out[key] = [value for value in old if value in new] or new
         elif key == "examples" and isinstance(old, list) and isinstance(new, list):
@@ -361,7 +355,7 @@ def _conjuncts(schema: Schema) -> list[object]:
     return list(parts) if isinstance(parts, list) and schema.keys() == {"allOf"} else [schema]
 
 
-def _common_types(first: list[str], second: list[str]) -> object:
+def _common_types(first: tuple[str, ...], second: tuple[str, ...]) -> object:
     both = [name for name in second if name in first or (name == "integer" and "number" in first)]
     if "integer" in first and "number" in second:
         both.append("integer")

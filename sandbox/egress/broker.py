@@ -22,14 +22,23 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote_plus, urlencode, urljoin, urlsplit
 
 from protocols.calls.auth import Credential, holds_secret, redact, redact_stream
-from protocols.calls.binding import BoundCall, bind, payload
+from protocols.calls.binding import bind
+from protocols.calls.serialization import BoundCall, payload
 from protocols.errors import LimitReached, ToolError
 from protocols.model import Protocol, Tool
 from sandbox.body_store import BEGINNING, KEPT, beginning, keep
-from sandbox.egress.call_policy import Conduct
-from sandbox.egress.egress_rules import URL_LIMIT, Origin, Place, Reach, UnreachableError, check_length, climbs
+from sandbox.egress.call_policy import CallPolicy
+from sandbox.egress.egress_rules import (
+    URL_LIMIT,
+    CallTarget,
+    EgressRules,
+    Origin,
+    UnreachableError,
+    check_length,
+    climbs,
+)
 from sandbox.egress.replies import (
-    Reply,
+    BrokerReply,
     charset,
     header,
     reading,
@@ -46,10 +55,10 @@ from sandbox.truncation import cut, cut_arguments, nested, one_line, size_of
 if TYPE_CHECKING:
     import requests
 
-    from sandbox.egress.transport import Answer, Transport
-    from sandbox.journal.journal import Attempt, Entry
+    from sandbox.egress.transport import Transport, TransportReply
+    from sandbox.journal.journal import Entry, JournalAttempt
 
-__all__ = ["Begun", "Broker", "Exceeded", "Plan"]
+__all__ = ["Broker", "LimitExceeded", "PendingCall", "PlannedRequest"]
 
 MAX_ATTEMPTS = 4
 """Requests that one call of a tool may send, counting the first."""
@@ -108,7 +117,7 @@ _NO_COOKIE_NAME = re.compile(r"[^\x21-\x7e]|[=;,\"\\]")
 _DEFAULT_HEADERS = {"User-Agent": "python-requests/2", "Accept-Encoding": "gzip, deflate", "Accept": "*/*"}
 
 
-class Exceeded(LimitReached):
+class LimitExceeded(LimitReached):
     """A limit that ends the run; `limit` names it: calls, request, response, traffic or wall."""
 
     def __init__(self, limit: str, message: str) -> None:
@@ -144,13 +153,13 @@ class Broker:
         tools: Collection[str] | None = None,
         on_call: Callable[[CallRecord], None] | None = None,
         deadline: float | None = None,
-        journal: Attempt | None = None,
+        journal: JournalAttempt | None = None,
         writes: Writes = "allow",
     ) -> None:
         self._protocol = protocol
-        self._conduct = Conduct(self, protocol, journal, writes)
-        self.gate = self._conduct.gate
-        self._reach = Reach(protocol, base_url, allow)
+        self._policy = CallPolicy(self, protocol, journal, writes)
+        self.approval = self._policy.approval
+        self._reach = EgressRules(protocol, base_url, allow)
         self._credentials = tuple(credentials)
         self._limits = limits or Limits()
         self._on_call = on_call
@@ -160,7 +169,7 @@ class Broker:
         self._signing = any(tool.security for tool in everything)
         self._lock = threading.RLock()
         self._settled = threading.Condition(self._lock)
-        self._open: dict[int, Begun] = {}
+        self._open: dict[int, PendingCall] = {}
         self._over = threading.Event()
         self._started = self._repeated = 0
         self._calls: dict[int, CallRecord] = {}
@@ -185,12 +194,12 @@ class Broker:
     def until(self, deadline: float) -> None:
         """Move the end, for who makes one call at a time and thinks in between."""
         self._deadline = deadline
-        self._conduct.until(deadline)
+        self._policy.until(deadline)
 
     def cancel(self) -> None:
         """End every call that is under way; when this returns, each has its record."""
         self._over.set()
-        self._conduct.cancel()
+        self._policy.cancel()
         if self._transport is not None:
             self._transport.cancel()
         with self._settled:
@@ -199,14 +208,14 @@ class Broker:
         if unfinished:  # their threads hang where nothing can be cancelled, as in the resolution of a host's name
             from sandbox.egress.transport import OVER
 
-            for begun in unfinished:
-                self._finish(begun, error=OVER)
+            for call in unfinished:
+                self._finish(call, error=OVER)
 
     def close(self) -> None:
         """Give back connections."""
         if self._transport is not None:
             self._transport.close()
-        self._conduct.close()
+        self._policy.close()
 
     # Calls
 
@@ -232,35 +241,35 @@ class Broker:
         kwargs: Mapping[str, object] | None = None,
         line: int | None = None,
         task: Sequence[str] = (),
-    ) -> Reply:
+    ) -> BrokerReply:
         """Like `call`, with all that is known of the reply; a ToolError is its `problem`. Raises: Exceeded."""
-        begun = self._begin("function", line, tool, task)
+        call = self._begin("function", line, tool, task)
         operation = self._tools.get(tool)
         try:
             if operation is None:
                 raise ToolError(f"there is no tool {tool}", tool=tool)
-            begun.method, begun.url = operation.method, f"{self._reach.base_of(operation)}{operation.path}"
+            call.method, call.url = operation.method, f"{self._reach.base_of(operation)}{operation.path}"
             if any(len(name) > NAME_LIMIT for name in kwargs or ()) or len(kwargs or ()) > ARGUMENTS_LIMIT:
                 text = f"takes no more than {ARGUMENTS_LIMIT} arguments, with names of at most {NAME_LIMIT} characters"
                 raise ToolError(f"{tool}() {text}", tool=tool)
-            arguments = {**self._conduct.given(operation), **(kwargs or {})}
+            arguments = {**self._policy.given(operation), **(kwargs or {})}
             bound = bind(operation, args, arguments, self._protocol.definitions if self._protocol else {})
             if len(bound.path) > URL_LIMIT:
                 raise ToolError(f"{tool}(): its path would have more than {URL_LIMIT} characters", tool=tool)
             if climbs(bound.path) and not climbs(operation.path):
                 raise ToolError(f"{tool}(): a path argument must not have '.' or '..' between slashes", tool=tool)
-            plan = self._unmoved(operation, _plan(bound))
-            if _overrides(operation, plan):
+            planned = self._unmoved(operation, _plan(bound))
+            if _overrides(operation, planned):
                 raise ToolError(f"{tool}() must not give a _method, which may change the method", tool=tool)
         except (ToolError, ValueError, TypeError, RecursionError) as error:  # the last three: values no schema foresees
-            begun.arguments = {**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})}
+            call.arguments = {**{f"args[{i}]": value for i, value in enumerate(args)}, **(kwargs or {})}
             problem = self._redacted(str(error))
-            record = self._finish(begun, error=problem)
-            return Reply(record, begun.url, problem=problem, failure="InvalidURL")
-        begun.arguments = bound.arguments
-        place = Place(operation, self._reach.base_of(operation), self._reach.base_of(operation), bound.path, {})
-        begun.url = _url(place.base + plan.path, plan.query)
-        return self._conduct.make(begun, place, plan, retry=True)
+            record = self._finish(call, error=problem)
+            return BrokerReply(record, call.url, problem=problem, failure="InvalidURL")
+        call.arguments = bound.arguments
+        target = CallTarget(operation, self._reach.base_of(operation), self._reach.base_of(operation), bound.path, {})
+        call.url = _url(target.base + planned.path, planned.query)
+        return self._policy.make(call, target, planned, retry=True)
 
     def request(
         self,
@@ -277,7 +286,7 @@ class Broker:
         redirects: bool = True,
         line: int | None = None,
         task: Sequence[str] = (),
-    ) -> Reply:
+    ) -> BrokerReply:
         """Send what a program sends with `requests`; it sees the status as it is, and nothing is sent twice.
 
         Args:
@@ -287,9 +296,9 @@ class Broker:
         """
         import requests
 
-        begun = self._begin("requests", line, None, task)
+        call = self._begin("requests", line, None, task)
         method = method.upper()
-        begun.method, begun.url = method, url
+        call.method, call.url = method, url
         own_headers = _defaults(headers or {}, {"Content-Type": "application/json"} if json_body is not None else {})
         kind = next((value for name, value in own_headers.items() if _plain_name(name) == "content-type"), "")
         data = self._without_method(data, kind)
@@ -305,30 +314,30 @@ class Broker:
                 auth=auth,
             ).prepare()
             check_length(str(prepared.url))
-            place = self._reach.locate(method, str(prepared.url))
+            target = self._reach.locate(method, str(prepared.url))
             body = prepared.body.encode() if isinstance(prepared.body, str) else prepared.body
             passed_headers = {name: str(value) for name, value in prepared.headers.items() if self._passes(name)}
             own_cookies = next((value for name, value in own_headers.items() if _plain_name(name) == "cookie"), None)
-            plan = Plan(
+            planned = PlannedRequest(
                 method=method,
-                path=place.path,
-                query=self._passing(place.tool, urlsplit(str(prepared.url)).query),
+                path=target.path,
+                query=self._passing(target.tool, urlsplit(str(prepared.url)).query),
                 headers=passed_headers,
                 cookies=dict(cookies or {}) if own_cookies is None else _cookies(own_cookies),
                 body=body,
                 timeout=timeout,
                 redirects=redirects,
             )
-            if _overrides(place.tool, plan):
+            if _overrides(target.tool, planned):
                 raise UnreachableError("InvalidURL", "the body must not give a _method, which may change the method")
         except (requests.RequestException, UnreachableError, UnicodeError, ValueError) as error:
             kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
             message = one_line(self._redacted(str(error)))
-            record = self._finish(begun, error=message)
-            return Reply(record, record.url, failure=kind, problem=cut(message))
-        begun.tool, begun.arguments = place.tool.name if place.tool else None, _arguments(place, plan)
-        begun.url = str(prepared.url)
-        return self._conduct.make(begun, place, plan, retry=False, display_url=begun.url)
+            record = self._finish(call, error=message)
+            return BrokerReply(record, record.url, failure=kind, problem=cut(message))
+        call.tool, call.arguments = target.tool.name if target.tool else None, _arguments(target, planned)
+        call.url = str(prepared.url)
+        return self._policy.make(call, target, planned, retry=False, display_url=call.url)
 
     def _passes(self, header: str) -> bool:
         """Whether a header of the program is sent on as it is."""
@@ -338,22 +347,24 @@ class Broker:
         if instead:
             self._warn(f"the program's own header {shortened} was not sent: it may change the method or path")
         elif re.fullmatch("[a-z0-9-]+", name) is None:
-            self._warn(f"the program's own header {shortened!r} was not sent: a name has letters, digits, - and _ alone")
+            self._warn(
+                f"the program's own header {shortened!r} was not sent: a name has letters, digits, - and _ alone"
+            )
             return False
         return name not in _NOT_THE_PROGRAMS and not instead and name != "cookie"
 
-    def _unmoved(self, tool: Tool, plan: Plan) -> Plan:
+    def _unmoved(self, tool: Tool, planned: PlannedRequest) -> PlannedRequest:
         """A call of a tool without headers that are the connection's, although the document has them; a read also
         without those that make a write of it."""
         dropped = [
             name
-            for name in plan.headers
+            for name in planned.headers
             if _plain_name(name) in _NOT_THE_PROGRAMS
             or (tool.method in SAFE and _INSTEAD_OF_CHECKED.fullmatch(_plain_name(name)) is not None)
         ]
         for name in dropped:
             self._warn(f"the header {cut(name, 100)} of {tool.name} was not sent: it may change the request")
-        return replace(plan, headers={name: text for name, text in plan.headers.items() if name not in dropped})
+        return replace(planned, headers={name: text for name, text in planned.headers.items() if name not in dropped})
 
     def _without_method(
         self, data: bytes | Sequence[Sequence[str]] | None, kind: str
@@ -371,73 +382,83 @@ class Broker:
         allowed = [(name, value) for name, value in pairs if not _METHOD.fullmatch(name)]
         return urlencode(allowed, encoding="latin-1").encode() if isinstance(data, bytes) else allowed
 
-    def _passing(self, tool: Tool | None, query: str) -> _Query:
+    def _passing(self, tool: Tool | None, query: str) -> Query:
         """The query of a program, without what may change the method that was checked."""
         pairs = parse_qsl(query, keep_blank_values=True)
         if _documents_method(tool) or not _names_method(query):
-            return _Query(pairs, query)
+            return Query(pairs, query)
         self._warn("the program's own query parameter _method was not sent: it may change the method")
-        return _Query([(name, value) for name, value in pairs if not _METHOD.fullmatch(name)])
+        return Query([(name, value) for name, value in pairs if not _METHOD.fullmatch(name)])
 
     # One call, step by step
 
     def _begin(
         self, style: Literal["function", "requests"], line: int | None, tool: str | None, task: Sequence[str]
-    ) -> Begun:
+    ) -> PendingCall:
         """Give a call its number. Raises: Exceeded: It is one too many."""
         with self._lock:
-            begun = Begun(self._started, style, line, tool, tuple(task))
+            call = PendingCall(self._started, style, line, tool, tuple(task))
             self._started += 1
-            self._open[begun.index] = begun
-            over = begun.index + self._repeated >= self._limits.calls
+            self._open[call.index] = call
+            over = call.index + self._repeated >= self._limits.calls
         if over:
             text = f"the limit of {self._limits.calls} calls is reached"
-            self._finish(begun, error=text)
-            raise Exceeded("calls", text)
-        return begun
+            self._finish(call, error=text)
+            raise LimitExceeded("calls", text)
+        return call
 
-    def _perform(self, begun: Begun, place: Place, plan: Plan, *, retry: bool, display_url: str | None = None) -> Reply:
+    def _perform(
+        self,
+        call: PendingCall,
+        target: CallTarget,
+        planned: PlannedRequest,
+        *,
+        retry: bool,
+        display_url: str | None = None,
+    ) -> BrokerReply:
         """Sign, send, perhaps again, clean and record. Raises: Exceeded."""
         import requests
 
         from sandbox.egress.transport import NoAnswerError, TooLargeError
 
-        begun.url = _url(place.base + plan.path, plan.query)
-        visible = self._redacted(display_url or begun.url)
-        sent = {name: self._redacted(value) for name, value in plan.headers.items()}
+        call.url = _url(target.base + planned.path, planned.query)
+        visible = self._redacted(display_url or call.url)
+        sent = {name: self._redacted(value) for name, value in planned.headers.items()}
         try:
-            self._moves(plan)
-            request = self._signed(place, plan)
-            self._conduct.leaves(begun)
+            self._moves(planned)
+            request = self._signed(target, planned)
+            self._policy.leaves(call)
             while True:
-                begun.attempts += 1
-                answer = self._send(request, plan)
-                delay = self._delay(plan.method, answer, begun.attempts) if retry else None
+                call.attempts += 1
+                response = self._send(request, planned)
+                delay = self._delay(planned.method, response, call.attempts) if retry else None
                 if delay is None or self._over.wait(delay):
                     break
-                answer.body.close()
-            answer, stopped, history = self._redirected(place, plan, request, answer)
+                response.body.close()
+            response, stopped, history = self._redirected(target, planned, request, response)
         except NoAnswerError as error:
-            begun.may_have_left = error.may_have_left
+            call.may_have_left = error.may_have_left
             message = one_line(self._redacted(str(error)))
-            record = self._finish(begun, error=message)
-            problem = self._redacted(f"{place.called}: no reply from {plan.method} {plan.path} — {message}")
-            return Reply(record, visible, sent=sent, failure=error.kind, problem=problem)
+            record = self._finish(call, error=message)
+            problem = self._redacted(f"{target.called}: no reply from {planned.method} {planned.path} — {message}")
+            return BrokerReply(record, visible, sent=sent, failure=error.kind, problem=problem)
         except (requests.RequestException, UnreachableError, ValueError) as error:  # a header, an address, a length
             kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
             message = cut(self._redacted(str(error)))
-            record = self._finish(begun, error=message)
-            problem = self._redacted(f"{place.called}: {plan.method} {plan.path} can't be sent — {message}")
-            return Reply(record, visible, sent=sent, failure=kind, problem=cut(problem))
+            record = self._finish(call, error=message)
+            problem = self._redacted(f"{target.called}: {planned.method} {planned.path} can't be sent — {message}")
+            return BrokerReply(record, visible, sent=sent, failure=kind, problem=cut(problem))
         except TooLargeError as error:
-            text = f"the reply to {plan.method} {plan.path} is larger than the {self._limits.response} bytes allowed"
+            text = (
+                f"the reply to {planned.method} {planned.path} is larger than the {self._limits.response} bytes allowed"
+            )
             start = beginning(b"".join(redact_stream([error.beginning], self._credentials)))
-            self._finish(begun, status=error.status, body=start, error=text)
-            raise Exceeded("response", text) from None
-        except Exceeded as error:
-            self._finish(begun, error=str(error))
+            self._finish(call, status=error.status, body=start, error=text)
+            raise LimitExceeded("response", text) from None
+        except LimitExceeded as error:
+            self._finish(call, error=str(error))
             raise
-        reply = self._received(begun, place, plan, answer, stopped)
+        reply = self._received(call, target, planned, response, stopped)
         return replace(
             reply,
             url=history[-1].url if history else visible,
@@ -447,12 +468,14 @@ class Broker:
             failure="TooManyRedirects" if stopped == TOO_MANY and not retry else None,
         )
 
-    def _moves(self, plan: Plan) -> None:
+    def _moves(self, planned: PlannedRequest) -> None:
         """Count what a request moves. Raises: Exceeded."""
-        size = len(plan.body or b"")
+        size = len(planned.body or b"")
         if size > self._limits.request:
-            text = f"the body of {plan.method} {plan.path} is larger than the {self._limits.request} bytes allowed"
-            raise Exceeded("request", text)
+            text = (
+                f"the body of {planned.method} {planned.path} is larger than the {self._limits.request} bytes allowed"
+            )
+            raise LimitExceeded("request", text)
         self._count(size)
 
     def _count(self, size: int) -> None:
@@ -460,54 +483,63 @@ class Broker:
         with self._lock:
             self._moved += size
             if self._moved > self._limits.traffic:
-                raise Exceeded("traffic", f"the calls moved more than the {self._limits.traffic} bytes allowed in all")
+                raise LimitExceeded(
+                    "traffic", f"the calls moved more than the {self._limits.traffic} bytes allowed in all"
+                )
 
-    def _received(self, begun: Begun, place: Place, plan: Plan, answer: Answer, stopped: str | None) -> Reply:
+    def _received(
+        self,
+        call: PendingCall,
+        target: CallTarget,
+        planned: PlannedRequest,
+        response: TransportReply,
+        stopped: str | None,
+    ) -> BrokerReply:
         """A reply as the program and the record get it. `stopped` says why a redirect was not followed."""
-        room = KEPT if self._room(answer.body.size) else 0
-        answer = self._cleaned(answer)
-        body = keep(self._clean_parts(answer), room)
-        answer.body.close()
-        form, parsed, problem = reading(place.tool, answer.headers, body, answer.encoding)
-        if answer.status >= 300:
+        room = KEPT if self._room(response.body.size) else 0
+        response = self._cleaned(response)
+        body = keep(self._clean_parts(response), room)
+        response.body.close()
+        form, parsed, problem = reading(target.tool, response.headers, body, response.encoding)
+        if response.status >= 300:
             reason = stopped or service_message(parsed)
             quoted = one_line(reason).replace('"', "'") if reason else ""
-            problem = one_line(f"{answer.status} {answer.reason}".strip())
+            problem = one_line(f"{response.status} {response.reason}".strip())
             problem += f" — {reason}" if stopped else f' — the service said "{quoted}"' if quoted else ""
         if problem is not None:
-            problem = self._redacted(f"{place.called}: {problem} ({plan.method} {plan.path})")
-        wait = retry_after(answer.headers) if answer.status in _BUSY else None
-        record = self._finish(begun, status=answer.status, body=parsed, error=problem, wait=wait)
-        return Reply(
+            problem = self._redacted(f"{target.called}: {problem} ({planned.method} {planned.path})")
+        wait = retry_after(response.headers) if response.status in _BUSY else None
+        record = self._finish(call, status=response.status, body=parsed, error=problem, wait=wait)
+        return BrokerReply(
             record,
-            reason=answer.reason,
-            headers=answer.headers,
-            cookies=answer.cookies,
+            reason=response.reason,
+            headers=response.headers,
+            cookies=response.cookies,
             body=body,
-            encoding=answer.encoding,
+            encoding=response.encoding,
             form=form,
             problem=problem,
         )
 
-    def _cleaned(self, answer: Answer) -> Answer:
+    def _cleaned(self, response: TransportReply) -> TransportReply:
         """A reply whose texts hold no secret; its body is another matter."""
-        encoding = charset(answer.encoding)
+        encoding = charset(response.encoding)
         return replace(
-            answer,
-            reason=self._redacted(answer.reason),
-            headers={self._redacted(name): self._redacted(value) for name, value in answer.headers.items()},
-            cookies={self._redacted(name): self._redacted(value) for name, value in answer.cookies.items()},
+            response,
+            reason=self._redacted(response.reason),
+            headers={self._redacted(name): self._redacted(value) for name, value in response.headers.items()},
+            cookies={self._redacted(name): self._redacted(value) for name, value in response.cookies.items()},
             encoding=encoding and self._redacted(encoding),
         )
 
-    def _clean_parts(self, answer: Answer) -> Iterator[bytes]:
+    def _clean_parts(self, response: TransportReply) -> Iterator[bytes]:
         """The body without a secret; where its encoding hides one, as it would be in UTF-8 and then encoded again."""
-        encoding = answer.encoding
+        encoding = response.encoding
         if not self._credentials or encoding is None or reads_as_bytes(encoding):
-            return redact_stream(answer.body.parts(), self._credentials)
-        if not holds_secret(recoded(answer.body.parts(), encoding, "utf-8"), self._credentials):
-            return redact_stream(answer.body.parts(), self._credentials)
-        clean = redact_stream(recoded(answer.body.parts(), encoding, "utf-8"), self._credentials)
+            return redact_stream(response.body.parts(), self._credentials)
+        if not holds_secret(recoded(response.body.parts(), encoding, "utf-8"), self._credentials):
+            return redact_stream(response.body.parts(), self._credentials)
+        clean = redact_stream(recoded(response.body.parts(), encoding, "utf-8"), self._credentials)
         return recoded(clean, "utf-8", encoding)
 
     def _room(self, size: int) -> bool:
@@ -519,7 +551,7 @@ class Broker:
 
     def _finish(
         self,
-        begun: Begun,
+        call: PendingCall,
         *,
         status: int | None = None,
         body: object = None,
@@ -530,16 +562,16 @@ class Broker:
         wait: float | None = None,
     ) -> CallRecord:
         record = CallRecord(
-            index=begun.index,
-            tool=begun.tool and cut(begun.tool, 200),
-            method=cut(begun.method, 50),
-            url=cut(self._redacted(begun.url)),
-            arguments=self._shown(begun.arguments),
-            line=begun.line,
+            index=call.index,
+            tool=call.tool and cut(call.tool, 200),
+            method=cut(call.method, 50),
+            url=cut(self._redacted(call.url)),
+            arguments=self._shown(call.arguments),
+            line=call.line,
             status=status,
-            ms=round((time.monotonic() - begun.at) * 1000, 3),
-            attempts=begun.attempts,
-            style=begun.style,
+            ms=round((time.monotonic() - call.at) * 1000, 3),
+            attempts=call.attempts,
+            style=call.style,
             response=body,
             error=error and cut(error),
             replayed=replayed,
@@ -575,41 +607,49 @@ class Broker:
             return arguments
         return cut_arguments(arguments)
 
-    def _send(self, request: requests.PreparedRequest, plan: Plan) -> Answer:
-        from sandbox.egress.dns import Addresses
+    def _send(self, request: requests.PreparedRequest, planned: PlannedRequest) -> TransportReply:
+        from sandbox.egress.dns import HostResolver
         from sandbox.egress.transport import OVER, NoAnswerError, Transport
 
         with self._lock:
             if self._transport is None:
-                self._transport = Transport(Addresses(self._reach.trusted))
+                self._transport = Transport(HostResolver(self._reach.trusted))
         if self._over.is_set():
             raise NoAnswerError("ConnectionError", OVER)
-        seconds = min(self._limits.request_timeout, plan.timeout or self._limits.request_timeout)
-        remaining = self._deadline + self.gate.waited - time.monotonic() if self._deadline is not None else seconds
+        seconds = min(self._limits.request_timeout, planned.timeout or self._limits.request_timeout)
+        remaining = self._deadline + self.approval.waited - time.monotonic() if self._deadline is not None else seconds
         try:
-            answer = self._transport.send(request, seconds=max(0.0, min(seconds, remaining)), limit=self._limits.response)
+            response = self._transport.send(
+                request, seconds=max(0.0, min(seconds, remaining)), limit=self._limits.response
+            )
             try:
-                self._count(answer.heading + answer.body.size)
-            except Exceeded:
-                answer.body.close()
+                self._count(response.heading + response.body.size)
+            except LimitExceeded:
+                response.body.close()
                 raise
-            return answer
+            return response
         except NoAnswerError as error:
             if remaining < seconds and error.kind == "ReadTimeout":
-                raise Exceeded("wall", f"no reply from {plan.method} {plan.path} before the end of the run") from None
+                raise LimitExceeded(
+                    "wall", f"no reply from {planned.method} {planned.path} before the end of the run"
+                ) from None
             raise
 
-    def _delay(self, method: str, answer: Answer, attempts: int) -> float | None:
+    def _delay(self, method: str, response: TransportReply, attempts: int) -> float | None:
         """Seconds to wait before this call is sent again; None: it is not.
 
         After a 429 the service has done nothing, so any method may go again; after a 503 only a read may.
         """
-        if answer.status not in _BUSY or (answer.status == 503 and method not in _READS) or attempts >= MAX_ATTEMPTS:
+        if (
+            response.status not in _BUSY
+            or (response.status == 503 and method not in _READS)
+            or attempts >= MAX_ATTEMPTS
+        ):
             return None
-        delay = retry_after(answer.headers)
+        delay = retry_after(response.headers)
         if delay is None:
             delay = BACKOFF * 2 ** (attempts - 1)
-        if self._deadline is not None and time.monotonic() + delay >= self._deadline + self.gate.waited:
+        if self._deadline is not None and time.monotonic() + delay >= self._deadline + self.approval.waited:
             return None
         with self._lock:
             if self._started + self._repeated >= self._limits.calls:
@@ -618,46 +658,49 @@ class Broker:
         return delay
 
     def _redirected(
-        self, place: Place, plan: Plan, request: requests.PreparedRequest, answer: Answer
-    ) -> tuple[Answer, str | None, tuple[_Hop, ...]]:
+        self, target: CallTarget, planned: PlannedRequest, request: requests.PreparedRequest, response: TransportReply
+    ) -> tuple[TransportReply, str | None, tuple[Hop, ...]]:
         """Follow redirects of a read that stay within the same API.
 
         Gives the last answer, why a redirect was not followed, and those that were.
         """
-        hops: list[_Hop] = []
+        hops: list[Hop] = []
         while True:
-            location = header(answer.headers, "location")
-            if not 300 <= answer.status < 400 or location is None:
-                return answer, None, tuple(hops)
-            if plan.method not in _READS or not plan.redirects:
-                return answer, "redirects of this call are not followed", tuple(hops)
+            location = header(response.headers, "location")
+            if not 300 <= response.status < 400 or location is None:
+                return response, None, tuple(hops)
+            if planned.method not in _READS or not planned.redirects:
+                return response, "redirects of this call are not followed", tuple(hops)
             if len(hops) == MAX_REDIRECTS:
-                return answer, TOO_MANY, tuple(hops)
+                return response, TOO_MANY, tuple(hops)
             url = _joined(str(request.url), location)
-            next_target = self._reach.redirected(place, plan.method, url)
+            next_target = self._reach.redirected(target, planned.method, url)
             if next_target is None:
-                return answer, f"it redirects to {url}, which is no operation of this API", tuple(hops)
+                return response, f"it redirects to {url}, which is no operation of this API", tuple(hops)
             query = self._passing(next_target.tool, urlsplit(url).query)
-            cookies = {**plan.cookies, **answer.cookies}
-            place, plan = next_target, replace(plan, path=next_target.path, query=query, cookies=cookies, body=None)
-            request = self._signed(place, plan)
-            next_url = self._redacted(_url(place.server + place.path, query))
-            hops.append(_Hop(answer.status, next_url, self._cleaned(answer).cookies))
-            answer.body.close()
-            answer = self._send(request, plan)
+            cookies = {**planned.cookies, **response.cookies}
+            target, planned = (
+                next_target,
+                replace(planned, path=next_target.path, query=query, cookies=cookies, body=None),
+            )
+            request = self._signed(target, planned)
+            next_url = self._redacted(_url(target.server + target.path, query))
+            hops.append(Hop(response.status, next_url, self._cleaned(response).cookies))
+            response.body.close()
+            response = self._send(request, planned)
 
     # Credentials
 
-    def _signed(self, place: Place, plan: Plan) -> requests.PreparedRequest:
+    def _signed(self, target: CallTarget, planned: PlannedRequest) -> requests.PreparedRequest:
         """The request as it goes out, credentials included; they win over what the program set itself."""
         import requests
 
-        headers = {name: value for name, value in plan.headers.items() if name.lower() != "accept-encoding"}
-        query, cookies = list(plan.query), dict(plan.cookies)
+        headers = {name: value for name, value in planned.headers.items() if name.lower() != "accept-encoding"}
+        query, cookies = list(planned.query), dict(planned.cookies)
         for name in [name for name in cookies if not name or _NO_COOKIE_NAME.search(name)]:
             self._warn(f"the program's own cookie {cut(name, 100)!r} was not sent: that is no name")
             del cookies[name]
-        for credential in self._chosen(place.tool):
+        for credential in self._chosen(target.tool):
             own: tuple[dict[str, str], list[tuple[str, str]], dict[str, str]] = ({}, [], {})
             credential.apply(*own)
             names = {_plain_name(name) for name in own[0]}
@@ -671,12 +714,14 @@ class Broker:
                 self._overruled(f"cookie {name}", True)
             credential.apply(headers, query, cookies)
         prepared = requests.PreparedRequest()
-        prepared.prepare_method(plan.method)
-        prepared.prepare_url(_url(place.base + plan.path, plan.query if query == list(plan.query) else query), None)
+        prepared.prepare_method(planned.method)
+        prepared.prepare_url(
+            _url(target.base + planned.path, planned.query if query == list(planned.query) else query), None
+        )
         prepared.prepare_headers(_defaults(headers, _DEFAULT_HEADERS))
         if cookies:
             prepared.headers["Cookie"] = "; ".join(f"{name}={_cookie(value)}" for name, value in cookies.items())
-        prepared.prepare_body(plan.body, None)
+        prepared.prepare_body(planned.body, None)
         check_length(str(prepared.url))
         if sum(len(name) + len(value) for name, value in prepared.headers.items()) > HEADERS_LIMIT:
             raise UnreachableError("InvalidHeader", f"its headers have more than {HEADERS_LIMIT} characters")
@@ -689,7 +734,11 @@ class Broker:
             return list(self._credentials) if self._protocol is None else []
         named = {credential.scheme: credential for credential in self._credentials if credential.scheme}
         alternatives = [alternative for alternative in tool.security if named.keys() >= set(alternative)]
-        schemes = set(max(alternatives, key=bool)) if alternatives else {scheme for alternative in tool.security for scheme in alternative}
+        schemes = (
+            set(max(alternatives, key=bool))
+            if alternatives
+            else {scheme for alternative in tool.security for scheme in alternative}
+        )
         if not self._signing:
             schemes = set(named)
         return [c for c in self._credentials if c.scheme is None or c.scheme in schemes]
@@ -707,7 +756,7 @@ class Broker:
 
 
 @dataclass(slots=True)
-class Begun:
+class PendingCall:
     """A call that has its number but not yet its record."""
 
     index: int
@@ -727,7 +776,7 @@ class Begun:
     thread: int = field(default_factory=threading.get_ident)
 
 
-class _Hop(NamedTuple):
+class Hop(NamedTuple):
     """A redirect that was followed: its status, where it led, and the cookies that it set."""
 
     status: int
@@ -735,7 +784,7 @@ class _Hop(NamedTuple):
     cookies: Mapping[str, str]
 
 
-class _Query(list[tuple[str, str]]):
+class Query(list[tuple[str, str]]):
     """A query as pairs, and as it was written."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]], written: str | None = None) -> None:
@@ -744,7 +793,7 @@ class _Query(list[tuple[str, str]]):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlannedRequest:
     """A request before credentials. `path` is relative to the base URL and percent-encoded."""
 
     method: str
@@ -772,42 +821,42 @@ def _check_request(method: str, url: str, params: Sequence[Sequence[str]], heade
         raise UnreachableError("InvalidHeader", f"the headers have more than {HEADERS_LIMIT} characters")
 
 
-def _plan(bound: BoundCall) -> Plan:
+def _plan(bound: BoundCall) -> PlannedRequest:
     content = payload(bound)
     headers = {"Accept": "application/json, */*;q=0.5", **bound.headers}
     if content is not None:
         headers["Content-Type"] = content[1]
     body = content[0] if content is not None else None
-    return Plan(bound.tool.method, bound.path, bound.query, headers, bound.cookies, body)
+    return PlannedRequest(bound.tool.method, bound.path, bound.query, headers, bound.cookies, body)
 
 
-def _arguments(place: Place, plan: Plan) -> dict[str, object]:
+def _arguments(target: CallTarget, planned: PlannedRequest) -> dict[str, object]:
     """What a request gave, by argument name as far as the tool knows it; of a large body, how it begins.
 
     A name that stands in two places is shown for both: `id` and `body id`.
     """
     names: dict[tuple[str, str], str] = {}
-    if place.tool is not None:
-        names = {(p.location, p.name): p.argument for p in place.tool.arguments}
-    arguments: dict[str, object] = dict(place.arguments)
+    if target.tool is not None:
+        names = {(p.location, p.name): p.argument for p in target.tool.arguments}
+    arguments: dict[str, object] = dict(target.arguments)
 
     def add(where: str, values: Mapping[str, object]) -> None:
         for name, value in values.items():
             argument = names.get((where, name), name)
             arguments[f"{where} {name}" if argument in arguments else argument] = value
 
-    add("query", _grouped(plan.query))
-    kind = next((value for name, value in plan.headers.items() if name.lower() == "content-type"), "")
-    body: object = _begun(plan.body or b"")
-    if plan.body and len(plan.body) <= KEPT:
+    add("query", _grouped(planned.query))
+    kind = next((value for name, value in planned.headers.items() if name.lower() == "content-type"), "")
+    body: object = _begun(planned.body or b"")
+    if planned.body and len(planned.body) <= KEPT:
         if _FORM in kind.lower():
-            body = _grouped(parse_qsl(plan.body.decode("utf-8", "replace"), keep_blank_values=True))
+            body = _grouped(parse_qsl(planned.body.decode("utf-8", "replace"), keep_blank_values=True))
         else:
             with contextlib.suppress(ValueError, RecursionError):
-                body = json.loads(plan.body, object_pairs_hook=_once)
+                body = json.loads(planned.body, object_pairs_hook=_once)
     if isinstance(body, dict):
         add("body", body)
-    elif plan.body and body is not None:
+    elif planned.body and body is not None:
         add("body", {"body": body})
     return arguments
 
@@ -843,7 +892,7 @@ def _content(data: bytes | Sequence[Sequence[str]] | None) -> Any:
 
 
 def _url(base: str, query: Sequence[tuple[str, str]]) -> str:
-    written = query.written if isinstance(query, _Query) else None
+    written = query.written if isinstance(query, Query) else None
     if written is None:
         written = urlencode(query, quote_via=quote)
     return f"{base}?{written}" if written else base
@@ -867,16 +916,16 @@ def _documents_method(tool: Tool | None) -> bool:
     return tool is not None and tool.method not in SAFE and any(p.name == "_method" for p in tool.arguments)
 
 
-def _overrides(tool: Tool | None, plan: Plan) -> bool:
+def _overrides(tool: Tool | None, planned: PlannedRequest) -> bool:
     """Whether a request gives a method in its query or body that some services take for its own."""
     if _documents_method(tool):
         return False
-    body = plan.body or b""
-    kind = next((value for name, value in plan.headers.items() if _plain_name(name) == "content-type"), "").lower()
+    body = planned.body or b""
+    kind = next((value for name, value in planned.headers.items() if _plain_name(name) == "content-type"), "").lower()
     if _FORM in kind and _names_method(body.decode("latin-1")):
         return True
     inside = _METHOD_IN_PARTS if kind.lstrip().startswith("multipart/") else _METHOD_IN_JSON
-    return inside.search(body) is not None or any(_METHOD.fullmatch(name) for name, _ in plan.query)
+    return inside.search(body) is not None or any(_METHOD.fullmatch(name) for name, _ in planned.query)
 
 
 def _plain_name(header: str) -> str:

@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from protocols.calls.binding import match
+from protocols.calls.path_matching import match
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
 from sandbox.truncation import cut
 
-__all__ = ["Origin", "Place", "Reach", "UnreachableError", "check_length", "climbs", "origin", "shown"]
+__all__ = ["CallTarget", "EgressRules", "Origin", "UnreachableError", "check_length", "climbs", "display_url", "origin"]
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -67,7 +67,7 @@ def check_length(url: str, extra: int = 0) -> None:
         raise UnreachableError("InvalidURL", f"the host has more than {HOST_LIMIT} characters")
 
 
-class Place(NamedTuple):
+class CallTarget(NamedTuple):
     """Where a request leads: the tool (None: an allowed origin, whatever the path), its base URL in force, the server
     as the program wrote it, the rest of the path, and its variables."""
 
@@ -83,7 +83,7 @@ class Place(NamedTuple):
         return self.tool.name if self.tool else self.server
 
 
-def shown(url: str) -> str:
+def display_url(url: str) -> str:
     """A URL without what may be a secret in it: user, password, query and fragment."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
@@ -101,7 +101,7 @@ def origin(text: str) -> Origin:
     return parsed
 
 
-class Reach:
+class EgressRules:
     """Where the programs of one run may go.
 
     Args:
@@ -133,7 +133,7 @@ class Reach:
         servers = [server.url for server in tool.servers if urlsplit(server.url).netloc] if tool else []
         return (servers or self._servers or [""])[0].rstrip("/")
 
-    def locate(self, method: str, url: str) -> Place:
+    def locate(self, method: str, url: str) -> CallTarget:
         """The operation, or the allowed origin, that a URL addresses. Raises: UnreachableError."""
         parts = urlsplit(url)
         if parts.scheme not in _PORTS:
@@ -142,7 +142,7 @@ class Reach:
             raise UnreachableError("InvalidURL", "a URL with a user name in it is not allowed")
         url_origin = _origin(parts)
         if url_origin in self._open:
-            return Place(None, str(url_origin), str(url_origin), parts.path or "/", {})
+            return CallTarget(None, str(url_origin), str(url_origin), parts.path or "/", {})
         host_known = False
         for server in self._servers if self._protocol is not None else ():
             server_parts = urlsplit(server)
@@ -154,7 +154,7 @@ class Reach:
             if path is not None and operation is not None:
                 tool, arguments = operation
                 base = self._base or (server if server in [s.url for s in tool.servers] else self.base_of(tool))
-                return Place(tool, base.rstrip("/"), server, path, arguments)
+                return CallTarget(tool, base.rstrip("/"), server, path, arguments)
         reachable = ", ".join([*self._shown(), *map(str, self._open)])
         if not host_known:
             limits = f"this program may reach only {reachable}" if reachable else "this program may reach no host"
@@ -163,21 +163,21 @@ class Reach:
         text = f"{method} {path} is no operation of this API ({reachable}){self._nearest(method, path)}"
         raise UnreachableError("InvalidURL", text)
 
-    def redirected(self, place: Place, method: str, url: str) -> Place | None:
+    def redirected(self, target: CallTarget, method: str, url: str) -> CallTarget | None:
         """Where a redirect from a place leads; None where it leads out of what that place belongs to."""
         try:
-            base_parts, url_parts = urlsplit(place.base), urlsplit(url)
+            base_parts, url_parts = urlsplit(target.base), urlsplit(url)
             if _origin(base_parts) != _origin(url_parts):
                 return None
         except ValueError:  # no address
             return None
-        if place.tool is None:
-            return place._replace(path=url_parts.path or "/")
+        if target.tool is None:
+            return target._replace(path=url_parts.path or "/")
         path = _within(url_parts.path, base_parts.path)
         operation = self._operation(method, path)
         if path is None or operation is None:
             return None
-        return Place(operation[0], place.base, place.server, path, operation[1])
+        return CallTarget(operation[0], target.base, target.server, path, operation[1])
 
     def _operation(self, method: str, path: str | None) -> tuple[Tool, dict[str, str]] | None:
         if path is None or self._protocol is None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import cast
 from urllib.parse import urlencode
 
-from protocols.calls.binding import match
+from protocols.calls.path_matching import match
 from protocols.model import Protocol, Response, Schema, Tool
 from protocols.simulator.analysis.response_shape import ResponseShape, build, fits
 from protocols.simulator.analysis.world_schema import ResponsePlan, WorldSchema

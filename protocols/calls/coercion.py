@@ -1,0 +1,104 @@
+"""A value in the type that its schema asks for, wherever the conversion loses nothing."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import re
+from collections.abc import KeysView, Mapping, Sequence, ValuesView
+from decimal import Decimal
+from typing import Any
+
+from protocols.bounded import Exhausted, spend
+from protocols.calls.constraints import find_violation
+from protocols.calls.serialization import wire_text
+from protocols.schema_fields import declared_types
+
+__all__ = ["coerce", "json_value", "unsendable_part"]
+
+_INTEGER = re.compile(r"[-+]?\d+")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_LONGEST_NUMBER = 4000  # Python reads no longer ones
+
+
+def json_value(value: object) -> object:
+    """The value with dates, decimals, sets and the like as the JSON values nearest to them."""
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, Mapping):
+        return {str(key): json_value(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset | range) or hasattr(value, "__next__"):
+        items = [json_value(inner) for inner in value]  # type: ignore[attr-defined]
+        return sorted(items, key=str) if isinstance(value, set | frozenset) else items
+    if isinstance(value, KeysView | ValuesView):
+        return [json_value(inner) for inner in value]
+    return value
+
+
+def unsendable_part(value: object) -> object | None:
+    """The first part of a value that JSON cannot hold."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        return next((found for found in map(unsendable_part, value) if found is not None), None)
+    if isinstance(value, float) and not math.isfinite(value):
+        return value
+    return None if value is None or isinstance(value, str | int | float | bytes) else value
+
+
+def coerce(value: Any, schema: object) -> Any:
+    """The value in the type that the schema names, where no information is lost; else as it was."""
+    try:
+        return _coerced(value, schema)
+    except Exhausted:
+        return value
+
+
+def _coerced(value: Any, schema: object) -> Any:
+    spend()
+    if not isinstance(schema, Mapping):
+        return value
+    for key in ("anyOf", "oneOf"):
+        branches = schema.get(key)
+        if isinstance(branches, list) and "type" not in schema:
+            fitting = [branch for branch in branches if find_violation(value, branch, {}) is None]
+            if fitting:
+                return _coerced(value, fitting[0])
+            changed = [(branch, _coerced(value, branch)) for branch in branches]
+            return next((new for branch, new in changed if find_violation(new, branch, {}) is None), value)
+    types = declared_types(schema)
+    if not types or (isinstance(value, str) and "string" in types):
+        return value
+    if isinstance(value, str):
+        return _parsed_text(value.strip(), types, value)
+    if isinstance(value, list) and "array" in types:
+        return [_coerced(item, schema.get("items")) for item in value]
+    if isinstance(value, dict) and "object" in types:
+        inner = schema.get("properties")
+        inner = inner if isinstance(inner, Mapping) else {}
+        return {key: _coerced(item, inner.get(key)) for key, item in value.items()}
+    if isinstance(value, bool):
+        return wire_text(value) if "string" in types and "boolean" not in types else value
+    if isinstance(value, float) and "integer" in types and "number" not in types and value.is_integer():
+        return int(value)
+    if isinstance(value, int | float) and "string" in types and not {"integer", "number"} & set(types):
+        return wire_text(value)
+    return value
+
+
+def _parsed_text(text: str, types: Sequence[str], value: str) -> object:
+    if ("integer" in types or "number" in types) and len(text) <= _LONGEST_NUMBER and _INTEGER.fullmatch(text):
+        return int(text)
+    if "number" in types and len(text) <= _LONGEST_NUMBER and _NUMBER.fullmatch(text):
+        return float(text)
+    if "boolean" in types and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if "object" in types or "array" in types:
+        try:
+            return json.loads(text)
+        except ValueError:
+            return value
+    return value

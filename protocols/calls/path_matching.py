@@ -1,0 +1,118 @@
+"""The tool that a request, or the line of a benchmark, addresses by its path."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import lru_cache
+from urllib.parse import unquote, urlsplit
+
+from protocols.errors import UsageError
+from protocols.model import Protocol, Tool
+from protocols.naming import tool_name
+
+__all__ = ["match", "match_gold"]
+
+_TEMPLATE = re.compile(r"\{([^{}]*)\}")
+
+
+def match(protocol: Protocol, method: str, path: str) -> tuple[Tool, dict[str, str]] | None:
+    """The tool that a request addresses, and its path arguments by argument name, decoded.
+
+    Args:
+        path: Percent-encoded, without the server's URL, without a query. A slash at the end makes no difference.
+    """
+    wanted = (path.split("?")[0].rstrip("/") or "/").split("/")
+    best: tuple[tuple[int, ...], Tool, dict[str, str]] | None = None
+    for tool in protocol.tools:
+        if tool.method != method.upper():
+            continue
+        segments, names, rank = _parsed_template(tool.path)
+        if len(segments) != len(wanted) or (best is not None and rank >= best[0]):
+            continue
+        found = [_segment_values(literals, text) for literals, text in zip(segments, wanted, strict=True)]
+        if all(values is not None for values in found):
+            arguments = {p.name: p.argument for p in tool.parameters if p.location == "path"}
+            values = [unquote(value) for segment in found for value in segment or ()]
+            best = rank, tool, {arguments.get(name, name): value for name, value in zip(names, values, strict=True)}
+    return best[1:] if best is not None else None
+
+
+@lru_cache(maxsize=4096)
+def _parsed_template(path: str) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...], tuple[int, ...]]:
+    """A template as segments, its variables, and a rank that puts literal segments before templated ones.
+
+    A segment is the texts around its variables: `("v",)` for `v`, `("", "...", "")` for `{base}...{head}`.
+    """
+    parts = _TEMPLATE.split(path.rstrip("/") or "/")
+    segments: list[list[str]] = [[]]
+    for literal in parts[::2]:
+        first, *others = literal.split("/")
+        segments[-1].append(first)
+        segments += [[other] for other in others]
+    rank = tuple(0 if len(texts) == 1 else 2 if texts == ["", ""] else 1 for texts in segments)
+    return tuple(map(tuple, segments)), tuple(parts[1::2]), rank
+
+
+def _segment_values(literals: tuple[str, ...], text: str) -> list[str] | None:
+    """What the variables of a segment hold, each as much as it can before the next; None where it does not fit.
+
+    It is found from the end, in one pass; a pattern with several variables would try all ways to divide the text.
+    """
+    first, *between, last = literals if len(literals) > 1 else (literals[0], "")
+    if len(literals) == 1:
+        return [] if text == first else None
+    if not text.startswith(first) or not text.endswith(last):
+        return None
+    end = len(text) - len(last)
+    values: list[str] = []
+    for literal in reversed(between):
+        start = text.rfind(literal, len(first) + 1, end - 1)
+        if start < 0:
+            return None
+        values.append(text[start + len(literal) : end])
+        end = start
+    if end <= len(first):
+        return None
+    return [text[len(first) : end], *reversed(values)]
+
+
+def match_gold(protocol: Protocol, gold: str) -> str:
+    """The name of the tool that a line of a benchmark means: `GET /person/{person_id}` or a tool's name.
+
+    A path that no tool has is matched to the only tool of that method whose path differs by a plural `s` of its
+    words; this is said with `warnings.warn`. Names of path variables do not matter.
+
+    Raises: UsageError: No tool, or more than one, comes into question.
+    """
+    method, _, path = gold.strip().partition(" ")
+    if not path:
+        if gold.strip() in protocol:
+            return gold.strip()
+        raise UsageError(f"{gold!r} is no tool of {protocol.title!r}")
+    path = _path_within_server(protocol, path.strip())
+    if tool_name(method, path) in protocol:
+        return tool_name(method, path)
+    tools = [tool for tool in protocol.tools if tool.method == method.upper()]
+    for form in (_anonymous, _singular):
+        found = [tool for tool in tools if form(tool.path) == form(path)]
+        if len(found) == 1:
+            if form is _singular:
+                warnings.warn(f"{gold!r} is no tool; taken for {found[0].name} ({found[0].path})", stacklevel=2)
+            return found[0].name
+    raise UsageError(f"{gold!r} is no tool of {protocol.title!r}")
+
+
+def _path_within_server(protocol: Protocol, path: str) -> str:
+    for server in protocol.servers:
+        if path.startswith(server.url + "/"):
+            return path[len(server.url) :]
+    return urlsplit(path).path if "://" in path else path
+
+
+def _anonymous(path: str) -> str:
+    return _TEMPLATE.sub("{}", path).rstrip("/")
+
+
+def _singular(path: str) -> str:
+    return "/".join(segment.removesuffix("s") for segment in _anonymous(path).split("/"))
