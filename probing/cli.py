@@ -16,8 +16,8 @@ from atc.cli.options import check_api_options, clock_options, out_file, target_o
 
 if TYPE_CHECKING:
     from atc.models import Model
-    from probing.prober.findings import Finding, ProbeReport
-    from probing.prober.permission import Scope
+    from probing.prober.findings import ToolFinding, ProbeReport
+    from probing.prober.permission import WriteScope
     from probing.prober.prober import Prober
     from protocols import Protocol
     from sandbox import Sandbox
@@ -101,7 +101,7 @@ def probe(
     blind: bool,
     model: str | None,
     record: Path | None,
-    writes: Scope | None,
+    writes: WriteScope | None,
     reads: tuple[str, ...],
     only: tuple[str, ...],
     iterations: int,
@@ -124,13 +124,13 @@ def probe(
     """
     from atc.cli import say
     from atc.files import to_json, write_json, write_text
-    from probing.document import documented
-    from probing.evaluation import compared
-    from probing.export import draw
-    from probing.live import Frontier
-    from probing.prober.permission import Permission
+    from probing.document import openapi_document
+    from probing.evaluation import evaluate
+    from probing.export import export_graph
+    from probing.live import ProbeProgress
+    from probing.prober.permission import WritePermission
     from probing.prober.prober import Prober
-    from probing.strip_responses import blinded
+    from probing.strip_responses import strip_responses
     from protocols import load
     from protocols.calls.auth import credential
     from protocols.contracts.store import SIMULATED
@@ -148,8 +148,8 @@ def probe(
     truth = load(spec or str(checked))
     if unknown := [name for name in only if name not in truth]:
         raise UsageError(f"{truth.title} has no tool {', '.join(unknown)}")
-    protocol = blinded(truth) if blind else truth
-    permission = Permission(protocol, writes or ("all" if simulate and checked is None else "deny"), reads)
+    protocol = strip_responses(truth) if blind else truth
+    permission = WritePermission(protocol, writes or ("all" if simulate and checked is None else "deny"), reads)
     with ExitStack() as closing:
         credentials = tuple(credential(one, truth) for one in auth)
         if simulate:
@@ -175,10 +175,10 @@ def probe(
             say(f"there is no {log} to go on from: the probe begins anew")
         closing.enter_context(_locked(log))
         if not resume:
-            _begin_anew(log)
-        frontier = closing.enter_context(Frontier(len(only) or len(protocol.tools)))
+            _start_log(log)
+        frontier = closing.enter_context(ProbeProgress(len(only) or len(protocol.tools)))
 
-        def told(finding: Finding) -> None:
+        def told(finding: ToolFinding) -> None:
             bodies = prober.learned.bodies.get(finding.tool)
             frontier.found(finding, bodies[0] if bodies else None)
 
@@ -202,20 +202,20 @@ def probe(
         found = prober.probe()
     server = base_url if base_url is not None and not simulate else None
     if blind:
-        found = found.compared(compared(truth, prober.learned, seed, schema, fresh=simulate))
-    write_text(out, _text(documented(protocol, prober.found, schema, server), out))
+        found = found.compared(evaluate(truth, prober.learned, seed, schema, fresh=simulate))
+    write_text(out, _serialize(openapi_document(protocol, prober.found, schema, server), out))
     if report is not None:
         write_json(report, found.to_json())
     if graph is not None:
-        draw(graph, prober.known, prober.found)
+        export_graph(graph, prober.known, prober.found)
     if store is not None:
-        _teach(store / SIMULATED if simulate else store, protocol, prober)
+        _store_results(store / SIMULATED if simulate else store, protocol, prober)
     if not found.ended and not found.left_behind:
         log.unlink(missing_ok=True)
     if as_json:
         click.echo(to_json(found.to_json()), nl=False)
     else:
-        _show(found)
+        _print_report(found)
     if found.left_behind:
         say(f"not removed from the service: {'; '.join(found.left_behind)}")
     if found.ended:
@@ -225,11 +225,11 @@ def probe(
 
 def _service(truth: Protocol, simulate: bool, base_url: str | None, auth: Sequence[str]) -> str:
     """What is probed, and as whom, without a secret."""
-    from sandbox.egress.egress_rules import shown
+    from sandbox.egress.egress_rules import display_url
 
     if simulate:
         return "the simulated service"
-    place = shown(base_url or (truth.servers[0].url if truth.servers else ""))
+    place = display_url(base_url or (truth.servers[0].url if truth.servers else ""))
     return " ".join([place, *(f"with --auth {one}" for one in auth)])
 
 
@@ -254,7 +254,7 @@ def _locked(log: Path) -> Iterator[None]:
             lock.unlink(missing_ok=True)
 
 
-def _begin_anew(log: Path) -> None:
+def _start_log(log: Path) -> None:
     """Remove the log of an earlier probe. Raises: UsageError: It is none, or holds what is still to be removed."""
     from atc.files import read_lines
     from protocols.errors import UsageError
@@ -302,15 +302,15 @@ def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> in
 
     from atc.files import to_json
     from atc.tui.text import visible
-    from probing.document import usage_of
-    from probing.drift import drifted, is_breaking
-    from probing.live import Frontier
+    from probing.document import usage_examples
+    from probing.drift import detect_drift, is_breaking
+    from probing.live import ProbeProgress
     from protocols import load
 
-    usage = {name: program for name, (_, program) in usage_of(file).items()}
+    usage = {name: program for name, (_, program) in usage_examples(file).items()}
     document = load(file)
-    with Frontier(None) as frontier:
-        changes = drifted(document, usage, sandbox, frontier.trying, budget)
+    with ProbeProgress(None) as frontier:
+        changes = detect_drift(document, usage, sandbox, frontier.trying, budget)
     broken = sum(map(is_breaking, changes))
     if as_json:
         click.echo(to_json([{**asdict(one), "breaking": is_breaking(one)} for one in changes]), nl=False)
@@ -327,7 +327,7 @@ def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> in
     return 1 if broken else 0
 
 
-def _teach(store: Path, protocol: Protocol, prober: Prober) -> None:
+def _store_results(store: Path, protocol: Protocol, prober: Prober) -> None:
     """Keep what was learned where `atc solve --store` looks: contracts and programs."""
     from atc.program.source import called
     from atc.retrieval.demonstrations import Demonstration, Demonstrations
@@ -343,7 +343,7 @@ def _teach(store: Path, protocol: Protocol, prober: Prober) -> None:
         solved.add(Demonstration(one.question, one.program, tools))
 
 
-def _text(document: dict[str, object], out: Path) -> str:
+def _serialize(document: dict[str, object], out: Path) -> str:
     from atc.files import to_json
 
     if out.suffix == ".json":
@@ -353,7 +353,7 @@ def _text(document: dict[str, object], out: Path) -> str:
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
 
 
-def _show(found: ProbeReport) -> None:
+def _print_report(found: ProbeReport) -> None:
     """Print the tools by outcome, each reason once above the tools that it holds for, and one line of totals."""
     from atc.tui.text import visible
 

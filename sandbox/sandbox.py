@@ -26,21 +26,21 @@ from typing import TYPE_CHECKING, Any, Literal
 from protocols.errors import ProgramRefused, UsageError
 from protocols.text.words import likeness
 from sandbox.child import channel
-from sandbox.child.exit_frame import Ending, Failure, ending
-from sandbox.egress.broker import Broker, Exceeded
+from sandbox.child.exit_frame import ExitFrame, Failure, parse_exit_frame
+from sandbox.egress.broker import Broker, LimitExceeded
 from sandbox.egress.egress_rules import origin
-from sandbox.egress.replies import Reply
+from sandbox.egress.replies import BrokerReply
 from sandbox.egress.writes import Writes
 from sandbox.language.policy import compile_program
 from sandbox.pool import workers
-from sandbox.provenance.replay import Answered, retrace, send_reply
+from sandbox.provenance.replay import ReplyLog, replay_run, send_reply
 from sandbox.records import CallRecord, Layer, Limits, ProgramError, Resources, Run
 from sandbox.truncation import cut
 
 if TYPE_CHECKING:
     from protocols.calls.auth import Credential
     from protocols.model import Protocol
-    from sandbox.journal.journal import Attempt, Journal
+    from sandbox.journal.journal import Journal, JournalAttempt
 
 __all__ = ["Sandbox"]
 
@@ -157,11 +157,11 @@ class Sandbox:
             code = compile_program(program)
         except ProgramRefused as error:
             fault = ProgramError("ProgramRefused", str(error), error.line, snippet(program, error.line), (error.line,))
-            return _unstarted("refused", fault, started)
+            return _run_not_started("refused", fault, started)
         except SyntaxError as error:
             message = error.msg if isinstance(error.msg, str) else str(error)
             fault = ProgramError("SyntaxError", message, error.lineno, snippet(program, error.lineno))
-            return _unstarted("error", fault, started)
+            return _run_not_started("error", fault, started)
         attempt = self._journal.attempt(program) if self._journal is not None else None
         broker = self._open_broker(started + limits.wall, attempt, limits)
         settings = self._settings()
@@ -172,15 +172,15 @@ class Sandbox:
             broker.cancel()
             broker.close()
         if self._track and run.calls and run.outcome in ("ok", "error"):
-            return replace(run, provenance=retrace(program, run, execution.answered, limits, settings))
+            return replace(run, provenance=replay_run(program, run, execution.reply_log, limits, settings))
         return run
 
-    def open_broker(self, attempt: Attempt | None = None) -> Broker:
+    def open_broker(self, attempt: JournalAttempt | None = None) -> Broker:
         """The way out alone, for calls that no program makes; `Broker.until` says how long each may take."""
         return self._open_broker(None, attempt)
 
     def _open_broker(
-        self, deadline: float | None, attempt: Attempt | None = None, limits: Limits | None = None
+        self, deadline: float | None, attempt: JournalAttempt | None = None, limits: Limits | None = None
     ) -> Broker:
         return Broker(
             self._protocol,
@@ -234,11 +234,11 @@ class _Execution:
         self._printed = 0
         self._warnings: list[str] = []
         self.layers: tuple[Layer, ...] | None = None
-        self._end: Ending | None = None
+        self._end: ExitFrame | None = None
         self._limit: str | None = None
         self._limit_line: int | None = None
         self._broken: BaseException | None = None
-        self.answered = Answered()
+        self.reply_log = ReplyLog()
         self._sending = threading.Lock()
         self._counting = threading.Lock()
         self._frames = 0
@@ -249,7 +249,7 @@ class _Execution:
         interrupted = False
         calls = ThreadPoolExecutor(PARALLEL_CALLS, "broker")
         worker = None
-        status, used = 0, None
+        status, use = 0, None
         try:
             worker = workers.take()
             self._converse(worker.socket, calls, code)
@@ -259,18 +259,18 @@ class _Execution:
             if worker is not None and self._end is not None and not interrupted:
                 workers.retire(worker)
             elif worker is not None:
-                status, used = worker.stop()
+                status, use = worker.stop()
             self._broker.cancel()
             calls.shutdown(wait=False, cancel_futures=True)
         if self._broken is not None:
             raise self._broken
-        return self._result(status, used, interrupted)
+        return self._result(status, use, interrupted)
 
     # The conversation with the child
 
     def _converse(self, ours: socket.socket, calls: ThreadPoolExecutor, code: bytes) -> None:
         # Where somebody is asked, only this side knows how long a run may take.
-        deadline = self._deadline + (MOST_ASKED if self._broker.gate.asks else 0.0)
+        deadline = self._deadline + (MOST_ASKED if self._broker.approval.asks else 0.0)
         settings = {**self._settings, "deadline": deadline}
         frames = channel.Frames(max(self._limits.request, self._limits.output))
         poll = select.poll()
@@ -289,7 +289,7 @@ class _Execution:
                     if not data:
                         return
                     for (kind, head, payload), size in frames.feed(data):
-                        self._heard(ours, calls, kind, head, payload, WEIGHT * size + len(payload))
+                        self._on_frame(ours, calls, kind, head, payload, WEIGHT * size + len(payload))
                         del payload
                         if self._left() <= 0:
                             break
@@ -301,13 +301,13 @@ class _Execution:
             self._limit = "request"
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             self._warnings.append(f"the program was stopped: its process spoke out of turn ({cut(str(error), 200)})")
-            self._end = Ending(Failure("RuntimeError", "the program broke its process"), exit_status=1)
+            self._end = ExitFrame(Failure("RuntimeError", "the program broke its process"), exit_status=1)
 
     def _left(self) -> float:
         """Seconds until nothing more is listened to; the time that somebody takes to confirm writes is added."""
-        return self._deadline + self._broker.gate.waited + GRACE - time.monotonic()
+        return self._deadline + self._broker.approval.waited + GRACE - time.monotonic()
 
-    def _heard(
+    def _on_frame(
         self,
         ours: socket.socket,
         calls: ThreadPoolExecutor,
@@ -324,16 +324,18 @@ class _Execution:
             self._frames += 1
             if self._frames > self._limits.calls + 1:
                 return  # the one before has ended the run
-            send = self._asked(kind, head, payload)
+            send = self._call_of(kind, head, payload)
             with self._counting:
                 self._held += weight
-            key = Answered.key(kind, head, payload)
+            key = ReplyLog.key(kind, head, payload)
             calls.submit(self._answer, ours, int(head["id"]), kind == channel.CALL, send, head["line"], weight, key)
         elif kind == channel.READY and self.layers is None:
             self.layers = _layers(head["layers"])
-            self._warnings += [f"{layer.name} is not active: {layer.reason}" for layer in self.layers if not layer.active]
+            self._warnings += [
+                f"{layer.name} is not active: {layer.reason}" for layer in self.layers if not layer.active
+            ]
         elif kind == channel.DONE:
-            self._end = ending(head)
+            self._end = parse_exit_frame(head)
 
     def _print(self, kind: bytes, data: bytes) -> None:
         if not data:
@@ -348,7 +350,7 @@ class _Execution:
 
     # Calls, each in a thread of its own
 
-    def _asked(self, kind: bytes, head: dict[str, Any], payload: bytes) -> Callable[[], Reply]:
+    def _call_of(self, kind: bytes, head: dict[str, Any], payload: bytes) -> Callable[[], BrokerReply]:
         """The call that a message asks for. Raises: ValueError, KeyError, TypeError: It is not one of ours."""
         line = head["line"] if head["line"] is None else int(head["line"])
         task = [str(part) for part in head["task"]]
@@ -380,30 +382,30 @@ class _Execution:
         ours: socket.socket,
         number: int,
         function: bool,
-        send: Callable[[], Reply],
+        send: Callable[[], BrokerReply],
         line: Any,
         weight: int,
         key: str,
     ) -> None:
         try:
             reply = send()
-            described = _described(reply, number, function)
-            self.answered.add(key, described, reply.body)
+            head = _reply_head(reply, number, function)
+            self.reply_log.add(key, head, reply.body)
             with self._sending, contextlib.suppress(OSError):  # the child may be gone; the record stays
-                send_reply(ours, described, reply.body)
+                send_reply(ours, head, reply.body)
             return
-        except Exceeded as error:
+        except LimitExceeded as error:
             self._limit_line = line
             self._limit = error.limit
         except BaseException as error:
-            self._mistaken(error, line)
+            self._on_error(error, line)
         finally:
             with self._counting:
                 self._held -= weight
         with contextlib.suppress(OSError):
             ours.shutdown(socket.SHUT_RDWR)  # wakes the loop, which then ends the run
 
-    def _mistaken(self, error: BaseException, line: int | None) -> None:
+    def _on_error(self, error: BaseException, line: int | None) -> None:
         """Something was raised that no call should raise: by whoever is told of calls, or because a journal can't be
         written, then `run` raises it; else by a mistake of ours, which ends this run alone."""
         if isinstance(error, UsageError):
@@ -413,15 +415,15 @@ class _Execution:
             self._broker.give_up(error)
             message = f"a call could not be made ({type(error).__name__}: {cut(str(error), 200)})"
             failure = Failure("RuntimeError", message, () if line is None else (line,))
-            self._end = Ending(failure, exit_status=1)
+            self._end = ExitFrame(failure, exit_status=1)
         self._broken = self._broker.broken
 
     # The result
 
-    def _result(self, status: int, used: workers.Used | None, interrupted: bool) -> Run:
-        end = self._end or Ending()
+    def _result(self, status: int, use: workers.ResourceUse | None, interrupted: bool) -> Run:
+        end = self._end or ExitFrame()
         stdout, stderr = (text.decode("utf-8", "replace") for text in self._printed_texts.values())
-        limit = self._limit or end.limit or (None if self._end is not None else self._limit_of(status, used))
+        limit = self._limit or end.limit or (None if self._end is not None else self._limit_of(status, use))
         fault: ProgramError | None = None
         outcome: Literal["ok", "error", "limit", "interrupted"] = "ok"
         exit_status = 0
@@ -442,19 +444,19 @@ class _Execution:
             fault = self._fault(end.failure)
         resources = Resources(
             wall=round(time.monotonic() - self._started, 4),
-            cpu=end.cpu or (round(used.cpu, 4) if used else 0.0),
-            memory=end.memory or (round(used.memory / 1024, 1) if used else 0.0),
+            cpu=end.cpu or (round(use.cpu, 4) if use else 0.0),
+            memory=end.memory or (round(use.memory / 1024, 1) if use else 0.0),
             output=self._printed,
         )
         warnings = (*self._warnings, *self._broker.warnings)
         return Run(outcome, stdout, stderr, fault, self._broker.calls, resources, limit, exit_status, warnings)
 
-    def _limit_of(self, status: int, used: workers.Used | None) -> str | None:
+    def _limit_of(self, status: int, use: workers.ResourceUse | None) -> str | None:
         """Which limit a process hit that could not say so."""
-        killed = status == -signal.SIGKILL and used is not None and used.cpu >= self._limits.cpu
+        killed = status == -signal.SIGKILL and use is not None and use.cpu >= self._limits.cpu
         if status == -signal.SIGXCPU or killed:
             return "cpu"
-        if status == -signal.SIGALRM or time.monotonic() >= self._deadline + self._broker.gate.waited:
+        if status == -signal.SIGALRM or time.monotonic() >= self._deadline + self._broker.approval.waited:
             return "wall"
         return None
 
@@ -504,7 +506,7 @@ def _suggestion(name: str, tools: Any) -> str:
     return f"; did you mean {best}?" if best is not None and likeness(name, best) >= 0.7 else ""
 
 
-def _unstarted(outcome: Literal["refused", "error"], fault: ProgramError, started: float) -> Run:
+def _run_not_started(outcome: Literal["refused", "error"], fault: ProgramError, started: float) -> Run:
     wall = round(time.monotonic() - started, 4)
     return Run(outcome, "", "", fault, (), Resources(wall, 0.0, 0.0, 0), exit_status=1)
 
@@ -522,18 +524,18 @@ def _texts(items: Any) -> dict[str, str]:
     return {str(name): str(value) for name, value in dict(items).items()}
 
 
-def _described(reply: Reply, number: int, function: bool) -> dict[str, object]:
+def _reply_head(reply: BrokerReply, number: int, function: bool) -> dict[str, object]:
     """A reply as the child needs it, for a tool's result or for a Response."""
-    described: dict[str, object] = {"id": number, "index": reply.record.index, "status": reply.record.status}
+    head: dict[str, object] = {"id": number, "index": reply.record.index, "status": reply.record.status}
     if function:
-        described["form"] = reply.form
+        head["form"] = reply.form
         if reply.problem is not None:
-            described["error"] = reply.problem
-        return described
+            head["error"] = reply.problem
+        return head
     if reply.failure is not None:
-        return {**described, "error": reply.failure, "message": reply.record.error or "", "url": reply.url}
+        return {**head, "error": reply.failure, "message": reply.record.error or "", "url": reply.url}
     return {
-        **described,
+        **head,
         "reason": reply.reason,
         "url": reply.url,
         "headers": dict(reply.headers),

@@ -258,7 +258,7 @@ def check_server(protocol: Protocol, base_url: str | None, allow: Sequence[str] 
         UsageError: The base URL is none.
         APIError: Nobody answers there.
     """
-    from sandbox.egress.dns import Addresses, RefusedAddressError
+    from sandbox.egress.dns import HostResolver, RefusedAddressError
     from sandbox.egress.egress_rules import origin
 
     known = [server.url for server in protocol.servers]
@@ -277,7 +277,7 @@ def check_server(protocol: Protocol, base_url: str | None, allow: Sequence[str] 
     where = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
     try:
         named = {(place.host, place.port) for place in map(origin, allow)} | ({(host, port)} if base_url else set())
-        _connect(Addresses(named).of(host, port), port)
+        _connect(HostResolver(named).resolve(host, port), port)
     except RefusedAddressError as error:
         raise APIError(str(error)) from None
     except OSError as error:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from atc.models.base import TEMPERATURE, Completion, Message, ModelBase, ModelRequest, Usage, cut_at_stop
 from protocols.calls.auth import Credential, redact
 from protocols.errors import ModelError, PromptRefused
-from sandbox.egress.egress_rules import shown
+from sandbox.egress.egress_rules import display_url
 from sandbox.truncation import one_line
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class OpenAIModel(ModelBase):
 
     def _place(self) -> str:
         """The endpoint without what may be a secret in its URL."""
-        return shown(self._url or "https://api.openai.com/v1")
+        return display_url(self._url or "https://api.openai.com/v1")
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -35,7 +35,7 @@ SNIPPET_TOKENS = 512
 def codeact(work: Work) -> str:
     """Answer by snippets. Raises: Ended, ModelError."""
     if work.journal is not None:
-        work.journal.anew()
+        work.journal.restart()
     messages = work.opening("codeact", "codeact_examples")
     while True:
         said = work.ask(messages, stop=("\nOutput:",), max_tokens=SNIPPET_TOKENS)

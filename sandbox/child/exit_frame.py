@@ -12,7 +12,7 @@ from typing import Any
 
 from sandbox.truncation import cut
 
-__all__ = ["Ending", "Failure", "ending"]
+__all__ = ["ExitFrame", "Failure", "parse_exit_frame"]
 
 LIMITS = frozenset({"wall", "cpu", "memory", "output", "request"})
 """Limits that a child may say it has hit; the others are counted in the host."""
@@ -35,7 +35,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ExitFrame:
     """How a program ended: well, with a failure, or at a limit; CPU seconds, memory in MiB; what a tracked run found
     out about its values, unchecked."""
 
@@ -48,7 +48,7 @@ class Ending:
     provenance: object = None
 
 
-def ending(head: Mapping[str, Any]) -> Ending:
+def parse_exit_frame(head: Mapping[str, Any]) -> ExitFrame:
     """Read the head of a DONE frame. Raises: ValueError: It is not one of ours."""
     limit = head.get("limit")
     if limit is not None and limit not in LIMITS:
@@ -56,7 +56,7 @@ def ending(head: Mapping[str, Any]) -> Ending:
     error_data = head.get("error")
     failure = _failure(error_data) if error_data is not None else None
     status = head.get("exit_status")
-    return Ending(
+    return ExitFrame(
         failure,
         limit,
         _lines(head.get("trace")),

@@ -54,7 +54,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], object]] = {
 _LOADS = json.loads
 
 
-class _Here(_local):
+class _ThreadState(_local):
     """What one thread knows of the function that it is in."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Tracker:
     def __init__(self, give_up: Callable[[], object] = lambda: None) -> None:
         self._give_up = give_up
         self._steps = 0
-        self._here = _Here()
+        self._here = _ThreadState()
         self._known: dict[int, tuple[object, Origin]] = {}
         self._parts: dict[int, dict[object, Origin]] = {}
         self._displays: set[int] = set()
@@ -268,7 +268,9 @@ class Tracker:
 
     def chosen(self, number: int, numbers: tuple[int, ...], value: object) -> Any:
         """One of several expressions."""
-        return self._note(number, value, _merged(*(self._here.origins.get(inner, _NONE) for inner in reversed(numbers))))
+        return self._note(
+            number, value, _merged(*(self._here.origins.get(inner, _NONE) for inner in reversed(numbers)))
+        )
 
     def derived(self, number: int, numbers: tuple[int, ...], value: object) -> Any:
         """What was made from other expressions."""
@@ -383,7 +385,9 @@ class Tracker:
             self._parts[id(value)] = {index: item_origin for index, (_, item_origin) in enumerate(elements)}
         elif type(value) is dict:
             self._parts[id(value)] = {key: item_origin for key, item_origin in elements if _hashable(key)}
-        return self._note_new(number, value, _made(_merged(*(item_origin for _, item_origin in elements[:MOST]), origin)))
+        return self._note_new(
+            number, value, _made(_merged(*(item_origin for _, item_origin in elements[:MOST]), origin))
+        )
 
     # Calls
 
@@ -487,7 +491,9 @@ class Tracker:
             return (run, "result", *zip(args[1:], arg_origins[1:], strict=True))
         paired = []
         for origin, iterable in zip(arg_origins[1:], args[1:], strict=True):
-            paired.append([(item, self._identity(item, item_origin)) for item, item_origin in self._pairs(origin, iterable)])
+            paired.append(
+                [(item, self._identity(item, item_origin)) for item, item_origin in self._pairs(origin, iterable)]
+            )
         return (run, itertools.count(), *paired)
 
     def _pairs(self, origin: Origin, iterable: Any) -> Iterator[tuple[object, Origin]]:
@@ -574,7 +580,9 @@ class Tracker:
         self._displays.discard(id(receiver))
         self._known[id(receiver)] = (receiver, _merged(_made(of_receiver), *(_made(origin) for origin in arg_origins)))
 
-    def _fields(self, kind: type, instance: object, arg_origins: tuple[Origin, ...], by_name: dict[str, Origin]) -> None:
+    def _fields(
+        self, kind: type, instance: object, arg_origins: tuple[Origin, ...], by_name: dict[str, Origin]
+    ) -> None:
         """What a dataclass or a named tuple was made from lies in its fields."""
         fields = getattr(kind, "__dataclass_fields__", None) or getattr(kind, "_fields", None)
         if not fields or (guards.is_own_class(kind) is False and not hasattr(kind, "_fields")):

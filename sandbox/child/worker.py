@@ -60,7 +60,7 @@ class ToolError(Exception):
 ToolError.__module__ = "builtins"
 
 
-class Door:
+class ParentChannel:
     """The program's side of the channel: the only way out of this process."""
 
     def __init__(self, descriptor: int, output_limit: int, request_limit: int, status: int) -> None:
@@ -87,7 +87,7 @@ class Door:
         self._room -= len(data)
         if self._room < 0:
             self.send(kind, {}, data[: self._room])
-            self.leave({"limit": "output", **_place(sys._getframe())})
+            self.leave({"limit": "output", **_program_trace(sys._getframe())})
         self.send(kind, {}, data)
 
     def exchange(self, kind: bytes, head: dict[str, Any], payload: bytes = b"") -> tuple[dict[str, Any], bytes]:
@@ -100,7 +100,7 @@ class Door:
         head = {**head, "id": number, "line": _calling_line(), "task": tasks.current()}
         start = channel.prefix(kind, head, len(payload))
         if len(payload) > self._most or len(start) > channel.HEAD_LIMIT:
-            self.leave({"limit": "request", **_place(sys._getframe())})
+            self.leave({"limit": "request", **_program_trace(sys._getframe())})
         with self._sending:
             channel.send(self._descriptor, start)
             channel.send(self._descriptor, payload)
@@ -112,7 +112,7 @@ class Door:
                     _, reply, body = channel.receive(self._descriptor)
                     self._replies[reply["id"]] = reply, body
                 except MemoryError:  # in the middle of a frame: nobody could read the next one
-                    self.leave({"limit": "memory", **_place(sys._getframe())})
+                    self.leave({"limit": "memory", **_program_trace(sys._getframe())})
 
     def leave(self, head: dict[str, Any]) -> NoReturn:
         """Report the end of the program, after what it printed and did not flush, and end this process."""
@@ -227,42 +227,42 @@ def main(descriptor: int, walls: Walls) -> NoReturn:
     time.tzset()
     layers = isolate(walls)
     # What a program will need is touched here, or copying it from the zygote's memory would cost the program time.
-    guards.program_builtins(modules.Library({}, None).importer, {}, {})
+    guards.program_builtins(modules.ModuleShims({}, None).importer, {}, {})
     try:
         kind, head, code = channel.receive(descriptor)
         if kind == channel.START:
-            settings = _Settings(head)
-            serve(Door(descriptor, settings.output, settings.request, status), settings, code, layers)
+            settings = _StartSettings(head)
+            serve(ParentChannel(descriptor, settings.output, settings.request, status), settings, code, layers)
     except EOFError:
         pass
     os._exit(0)
 
 
-def serve(door: Door, settings: _Settings, code: bytes, layers: Report) -> None:
+def serve(parent: ParentChannel, settings: _StartSettings, code: bytes, layers: Report) -> None:
     """Run one program. Never returns: the process ends with it. `layers` are the walls that are up already."""
-    sys.stdout = Stream("stdout", lambda text: door.write(channel.STDOUT, text), door.pending[channel.STDOUT])
-    sys.stderr = Stream("stderr", lambda text: door.write(channel.STDERR, text), door.pending[channel.STDERR])
+    sys.stdout = Stream("stdout", lambda text: parent.write(channel.STDOUT, text), parent.pending[channel.STDOUT])
+    sys.stderr = Stream("stderr", lambda text: parent.write(channel.STDERR, text), parent.pending[channel.STDERR])
     sys.stdin = Empty()
     random.seed(settings.chance)  # or all that were forked from one process would draw the same
     if settings.tracked:
         time.sleep = lambda seconds: None  # the replies are there already
         sys.setrecursionlimit(4 * sys.getrecursionlimit())  # a call of the program takes several of the tracker's
-    dial = clock.Clock(settings.now, settings.seed) if settings.now is not None else None
-    library = modules.Library(_web(door), dial)
+    fixed_clock = clock.Clock(settings.now, settings.seed) if settings.now is not None else None
+    shims = modules.ModuleShims(_requests_sources(parent), fixed_clock)
     namespace: dict[str, Any] = {"__name__": "__main__", "__doc__": None}
     guards.forget()
-    tracker = Tracker(lambda: door.leave({"limit": "cpu"})) if settings.tracked else None
-    functions = {name: _tool(tool, door, tracker) for name, tool in settings.tools.items()}
+    tracker = Tracker(lambda: parent.leave({"limit": "cpu"})) if settings.tracked else None
+    functions = {name: _tool(tool, parent, tracker) for name, tool in settings.tools.items()}
     ours: dict[str, object] = {**functions, "ToolError": ToolError}
     if tracker is not None:
         ours[TRACKER] = tracker
-    namespace["__builtins__"] = guards.program_builtins(library.importer, namespace, ours)
-    _watch_time(door, settings.deadline)
-    door.send(channel.READY, {"layers": [*layers, *confine(settings.cpu, settings.memory)]})
-    door.leave(_run(marshal.loads(code), namespace, tracker))
+    namespace["__builtins__"] = guards.program_builtins(shims.importer, namespace, ours)
+    _watch_time(parent, settings.deadline)
+    parent.send(channel.READY, {"layers": [*layers, *confine(settings.cpu, settings.memory)]})
+    parent.leave(_run(marshal.loads(code), namespace, tracker))
 
 
-class _Settings:
+class _StartSettings:
     """The head of the START frame; the parent wrote it.
 
     `tools` are the functions that the program may call, and the tool that each one calls. `deadline` goes by the
@@ -286,18 +286,18 @@ class _Settings:
 def _run(code: CodeType, namespace: dict[str, Any], tracker: Tracker | None) -> dict[str, Any]:
     """Execute the program; gives the head of the DONE frame."""
     if tracker is None:
-        return _executed(code, namespace)
+        return _execute(code, namespace)
     error: BaseException | None = None
 
     def remember(raised: BaseException) -> None:
         nonlocal error
         error = raised
 
-    head = _executed(code, namespace, remember)
+    head = _execute(code, namespace, remember)
     return {**head, "provenance": tracker.report(error)}
 
 
-def _executed(
+def _execute(
     code: CodeType, namespace: dict[str, Any], report: Callable[[BaseException], None] = lambda error: None
 ) -> dict[str, Any]:
     try:
@@ -310,33 +310,33 @@ def _executed(
             sys.stderr.flush()
     except SystemExit as error:
         report(error)
-        return _exited(error)
+        return _exit_head(error)
     except MemoryError as error:
-        return {"limit": "memory", **_failure(error)}
+        return {"limit": "memory", **_failure_head(error)}
     except BaseException as error:
         report(error)
-        return {"error": _failure(error)}
+        return {"error": _failure_head(error)}
     return {}
 
 
-def _exited(error: SystemExit) -> dict[str, Any]:
+def _exit_head(error: SystemExit) -> dict[str, Any]:
     """sys.exit: nothing or 0 is a good end; a text goes to stderr, as Python does it."""
     status = error.code
     if status is None:
         return {}
     if isinstance(status, int):
         number = int.__and__(status, -1)  # whatever a class of the program's own says that it is
-        return {"error": _failure(error), "exit_status": number & 0xFF or 1} if number else {}
-    print(_said(status, MESSAGE_LIMIT), file=sys.stderr)
+        return {"error": _failure_head(error), "exit_status": number & 0xFF or 1} if number else {}
+    print(_text_of(status, MESSAGE_LIMIT), file=sys.stderr)
     sys.stderr.flush()
-    return {"error": _failure(error), "exit_status": 1}
+    return {"error": _failure_head(error), "exit_status": 1}
 
 
-def _failure(error: BaseException) -> dict[str, Any]:
+def _failure_head(error: BaseException) -> dict[str, Any]:
     """What is known of an exception: class name, text, the program's lines outermost first, the call behind it."""
     head: dict[str, Any] = {
-        "type": _said(type(error).__name__, 200),
-        "message": _said(error, MESSAGE_LIMIT),
+        "type": _text_of(type(error).__name__, 200),
+        "message": _text_of(error, MESSAGE_LIMIT),
         "trace": _lines(error.__traceback__),
     }
     if isinstance(error, SyntaxError) and not head["trace"]:
@@ -345,7 +345,7 @@ def _failure(error: BaseException) -> dict[str, Any]:
     if isinstance(error, NameError):
         name = vars(NameError)["name"].__get__(error)
         if name is not None:
-            head["name"] = _said(name, 100)
+            head["name"] = _text_of(name, 100)
     cause: BaseException | None = error
     for _ in range(100):  # causes may go round in a circle
         call = answered_by(cause) if cause is not None else None
@@ -357,7 +357,7 @@ def _failure(error: BaseException) -> dict[str, Any]:
     return head
 
 
-def _said(value: object, most: int) -> str:
+def _text_of(value: object, most: int) -> str:
     """The beginning of what an object is as text; a text of the program's own may say anything of itself."""
     try:
         text = str(value)
@@ -378,11 +378,11 @@ def _lines(trace: TracebackType | None) -> list[int]:
 def _calling_line() -> int | None:
     """The program line behind a call; for a tool that a pool calls by itself, the line that waits for the pool."""
     frames = (sys._getframe(), sys._current_frames().get(_MAIN_THREAD))
-    lines = [line for frame in frames for line in _place(frame)["trace"][-1:]]
+    lines = [line for frame in frames for line in _program_trace(frame)["trace"][-1:]]
     return lines[0] if lines else None
 
 
-def _place(frame: FrameType | None) -> dict[str, Any]:
+def _program_trace(frame: FrameType | None) -> dict[str, Any]:
     """Where the program is, as the trace of a failure."""
     lines = []
     while frame is not None:
@@ -392,11 +392,11 @@ def _place(frame: FrameType | None) -> dict[str, Any]:
     return {"trace": lines[:TRACE_LIMIT][::-1]}
 
 
-def _watch_time(door: Door, deadline: float) -> None:
+def _watch_time(parent: ParentChannel, deadline: float) -> None:
     """Stop at a time limit from within, which tells the line; the parent stops a process that doesn't."""
 
     def stop(limit: str) -> Callable[[int, FrameType | None], None]:
-        return lambda _, frame: door.leave({"limit": limit, **_place(frame)})
+        return lambda _, frame: parent.leave({"limit": limit, **_program_trace(frame)})
 
     signal.signal(signal.SIGXCPU, stop("cpu"))
     signal.signal(signal.SIGALRM, stop("wall"))
@@ -406,10 +406,10 @@ def _watch_time(door: Door, deadline: float) -> None:
 # What the program calls
 
 
-def _tool(name: str, door: Door, tracker: Tracker | None) -> Callable[..., object]:
+def _tool(name: str, parent: ParentChannel, tracker: Tracker | None) -> Callable[..., object]:
     def tool(*args: object, **kwargs: object) -> object:
-        head: dict[str, Any] = {"tool": name, "args": _plain(args), "kwargs": _plain(kwargs)}
-        reply, body = door.exchange(channel.CALL, head)
+        head: dict[str, Any] = {"tool": name, "args": _as_json(args), "kwargs": _as_json(kwargs)}
+        reply, body = parent.exchange(channel.CALL, head)
         if tracker is not None:
             tracker.asked(reply["index"], args, kwargs)
         problem = reply.get("error")
@@ -438,24 +438,24 @@ def _value(reply: dict[str, Any], body: bytes) -> object:
     return body.decode(errors="replace") if body else None
 
 
-def _plain(value: object) -> object:
+def _as_json(value: object) -> object:
     """An argument as JSON. Raises: TypeError."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, abc.Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _as_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, range, deque, abc.KeysView, abc.ValuesView, abc.ItemsView)):
-        return [_plain(item) for item in value]
+        return [_as_json(item) for item in value]
     if isinstance(value, (set, frozenset)):
-        return sorted((_plain(item) for item in value), key=str)
+        return sorted((_as_json(item) for item in value), key=str)
     if isinstance(value, (bytes, bytearray)):
         return _text(value)
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if hasattr(value, "__iter__") and hasattr(value, "__next__"):
-        return [_plain(item) for item in value]
+        return [_as_json(item) for item in value]
     enumerated = getattr(value, "value", None)
     if isinstance(enumerated, (str, int, float)):
         return enumerated
@@ -472,7 +472,7 @@ def _text(value: bytes | bytearray) -> str:
         raise TypeError(text) from None
 
 
-def _web(door: Door) -> dict[str, Callable[[], dict[str, Any]]]:
+def _requests_sources(parent: ParentChannel) -> dict[str, Callable[[], dict[str, Any]]]:
     """The `requests` family, built when the program imports one of them."""
     built: dict[str, dict[str, Any]] = {}
 
@@ -480,7 +480,7 @@ def _web(door: Door) -> dict[str, Callable[[], dict[str, Any]]]:
         if not built:
             from sandbox.language.shims import http
 
-            built.update(http.facade(lambda head, body: door.exchange(channel.REQUEST, head, body)))
+            built.update(http.requests_modules(lambda head, body: parent.exchange(channel.REQUEST, head, body)))
         return built[name]
 
     names = ("requests", "requests.adapters", "requests.auth", "requests.exceptions", "requests.utils")

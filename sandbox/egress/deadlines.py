@@ -13,7 +13,7 @@ from contextlib import contextmanager
 __all__ = ["deadline"]
 
 
-class _Watch:
+class _Watchdog:
     """A thread that sleeps until the next moment at which something is late."""
 
     def __init__(self) -> None:
@@ -22,17 +22,17 @@ class _Watch:
         self._number = itertools.count()
         self._running = False
 
-    def add(self, seconds: float, late: list[Callable[[], None]]) -> None:
+    def add(self, seconds: float, on_expiry: list[Callable[[], None]]) -> None:
         with self._changed:
-            entry = (time.monotonic() + seconds, next(self._number), late)
+            entry = (time.monotonic() + seconds, next(self._number), on_expiry)
             heapq.heappush(self._due, entry)
             if not self._running:
-                threading.Thread(target=self._look, name="deadlines", daemon=True).start()
+                threading.Thread(target=self._run, name="deadlines", daemon=True).start()
                 self._running = True
             elif self._due[0] is entry:
                 self._changed.notify()
 
-    def _look(self) -> None:
+    def _run(self) -> None:
         while True:
             with self._changed:
                 while self._due and not self._due[0][2]:
@@ -41,26 +41,26 @@ class _Watch:
                 if remaining is None or remaining > 0:
                     self._changed.wait(remaining)
                     continue
-                late = heapq.heappop(self._due)[2]
-            for call in late:
+                on_expiry = heapq.heappop(self._due)[2]
+            for call in on_expiry:
                 call()
 
 
-_watch = _Watch()
+_watch = _Watchdog()
 
 
-def _anew() -> None:
+def _restart_after_fork() -> None:
     global _watch
-    _watch = _Watch()
+    _watch = _Watchdog()
 
 
-os.register_at_fork(after_in_child=_anew)
+os.register_at_fork(after_in_child=_restart_after_fork)
 
 
 @contextmanager
-def deadline(seconds: float, late: Callable[[], None]) -> Iterator[None]:
+def deadline(seconds: float, on_expiry: Callable[[], None]) -> Iterator[None]:
     """Call `late` from another thread if the block is not left within some seconds; it must not block."""
-    calls = [late]
+    calls = [on_expiry]
     _watch.add(seconds, calls)
     try:
         yield

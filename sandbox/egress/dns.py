@@ -12,17 +12,17 @@ import socket
 import threading
 from collections.abc import Collection
 
-__all__ = ["Addresses", "RefusedAddressError"]
+__all__ = ["HostResolver", "RefusedAddressError"]
 
 
-_REMEDY = "if that is meant, allow its origin (--allow)"
+_SUGGESTION = "if that is meant, allow its origin (--allow)"
 
 
 class RefusedAddressError(OSError):
     """A name leads to an address that it may not lead to."""
 
 
-class Addresses:
+class HostResolver:
     """The addresses of one run. `trusted` are the hosts and ports that the user named, wherever they may lead."""
 
     def __init__(self, trusted: Collection[tuple[str, int]] = ()) -> None:
@@ -30,7 +30,7 @@ class Addresses:
         self._pinned: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Lock()
 
-    def of(self, host: str, port: int) -> tuple[str, ...]:
+    def resolve(self, host: str, port: int) -> tuple[str, ...]:
         """The addresses of a host, in the order to try them; the same ones whenever it is asked.
 
         Raises: OSError: The name is not known, or (RefusedAddressError) leads into a private network. A host that is
@@ -41,7 +41,7 @@ class Addresses:
         written = _address(name)
         if written is not None:
             if not (_is_public(written) or written.is_loopback or (name, port) in self._trusted):
-                raise RefusedAddressError(f"{name} is a private address; {_REMEDY}")
+                raise RefusedAddressError(f"{name} is a private address; {_SUGGESTION}")
             return (name,)
         with self._lock:
             if name not in self._pinned:
@@ -52,9 +52,13 @@ class Addresses:
             return addresses
         local = name == "localhost" or name.endswith(".localhost")
         parsed = [(address, _address(address)) for address in addresses]
-        fit = tuple(text for text, address in parsed if address is not None and (address.is_loopback if local else _is_public(address)))
+        fit = tuple(
+            text
+            for text, address in parsed
+            if address is not None and (address.is_loopback if local else _is_public(address))
+        )
         if not fit:
-            raise RefusedAddressError(f"{name} leads to {addresses[0]}, a private address; {_REMEDY}")
+            raise RefusedAddressError(f"{name} leads to {addresses[0]}, a private address; {_SUGGESTION}")
         return fit
 
 

@@ -18,8 +18,8 @@ from sandbox.records import CallRecord
 from sandbox.truncation import nested
 
 __all__ = [
+    "BrokerReply",
     "Form",
-    "Reply",
     "charset",
     "decoded",
     "header",
@@ -37,7 +37,7 @@ Form = Literal["json", "text", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class BrokerReply:
     """How one call went. No secret is in it.
 
     `failure` is the class of `requests.exceptions` for a call without a reply, `problem` what is wrong with the call

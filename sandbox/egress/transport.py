@@ -26,9 +26,9 @@ from urllib3.exceptions import NewConnectionError
 
 from sandbox.body_store import Spool
 from sandbox.egress.deadlines import deadline
-from sandbox.egress.dns import Addresses, RefusedAddressError
+from sandbox.egress.dns import HostResolver, RefusedAddressError
 
-__all__ = ["OVER", "Answer", "NoAnswerError", "TooLargeError", "Transport"]
+__all__ = ["OVER", "NoAnswerError", "TooLargeError", "Transport", "TransportReply"]
 
 CHUNK = 16 * 1024
 HEADING = 128 * 1024
@@ -41,7 +41,7 @@ OVER = "the run ended before a reply came"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class TransportReply:
     """What the server said. `heading` is the size of its headers in bytes; `encoding` as `requests` derives it."""
 
     status: int
@@ -81,7 +81,7 @@ class TooLargeError(Exception):
 class Transport:
     """The connections of one broker; `send` may be called from several threads. `addresses` says where names lead."""
 
-    def __init__(self, addresses: Addresses) -> None:
+    def __init__(self, addresses: HostResolver) -> None:
         self._owners: weakref.WeakKeyDictionary[socket.socket, int] = weakref.WeakKeyDictionary()
         self._left: set[int] = set()
         self._lock = threading.Lock()
@@ -90,7 +90,7 @@ class Transport:
         self._adapter: _Adapter | None = None
         self._authorities: str | bool = os.environ.get("REQUESTS_CA_BUNDLE") or True
 
-    def send(self, request: requests.PreparedRequest, *, seconds: float, limit: int) -> Answer:
+    def send(self, request: requests.PreparedRequest, *, seconds: float, limit: int) -> TransportReply:
         """Send once and read the whole reply.
 
         Args:
@@ -118,15 +118,15 @@ class Transport:
             if self._cancelled:
                 raise NoAnswerError("ConnectionError", OVER, thread in self._left) from None
             if expired.is_set() or isinstance(error, requests.Timeout):
-                raise NoAnswerError("ReadTimeout", _late(seconds), thread in self._left) from None
-            raise NoAnswerError(type(error).__name__, _said(error), thread in self._left) from None
+                raise NoAnswerError("ReadTimeout", _timeout_message(seconds), thread in self._left) from None
+            raise NoAnswerError(type(error).__name__, _reason(error), thread in self._left) from None
         except (OSError, ValueError) as error:  # a socket that was shut under the library's hands
             kind = "ReadTimeout" if expired.is_set() else "ConnectionError"
             why = OVER if self._cancelled else f"the connection broke: {error}"
             raise NoAnswerError(kind, why, thread in self._left) from None
         if expired.is_set():
-            raise NoAnswerError("ReadTimeout", _late(seconds), may_have_left=True)
-        return Answer(
+            raise NoAnswerError("ReadTimeout", _timeout_message(seconds), may_have_left=True)
+        return TransportReply(
             response.status_code,
             response.reason or "",
             dict(response.headers),
@@ -187,7 +187,7 @@ class Transport:
 class _Adapter(HTTPAdapter):
     """The library's adapter, with connections that tell who uses them."""
 
-    def __init__(self, own: Any, leave: Any, addresses: Addresses) -> None:
+    def __init__(self, own: Any, leave: Any, addresses: HostResolver) -> None:
         self._own = own
         self._leave = leave
         self._addresses = addresses
@@ -202,17 +202,17 @@ class _Adapter(HTTPAdapter):
         }
 
 
-def _late(seconds: float) -> str:
+def _timeout_message(seconds: float) -> str:
     return f"no whole reply within {seconds:.3g} s"
 
 
-def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: Addresses) -> Any:
+def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: HostResolver) -> Any:
     class Pool(pool):  # type: ignore[misc]
         def _make_request(self, conn: Any, method: str, url: str, **options: Any) -> Any:
             return super()._make_request(conn, method, _Target(url), **options)
 
-    class Connection(connection):  # type: ignore[misc]
-        response_class = _Reply
+    class WatchedConnection(connection):  # type: ignore[misc]
+        response_class = _BoundedResponse
         _twin: socket.socket | None = None
 
         def _new_conn(self) -> Any:
@@ -220,7 +220,7 @@ def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: Addresses
             and the Host header."""
             name = self._dns_host  # type: ignore[has-type]
             try:
-                addresses_found = addresses.of(name, self.port)
+                addresses_found = addresses.resolve(name, self.port)
                 for remaining, address in zip(range(len(addresses_found), 0, -1), addresses_found, strict=True):
                     self._dns_host = address
                     try:
@@ -258,7 +258,7 @@ def _pool(pool: Any, connection: Any, own: Any, leave: Any, addresses: Addresses
             leave()
             super().send(data)
 
-    return type(pool.__name__, (Pool,), {"ConnectionCls": Connection})
+    return type(pool.__name__, (Pool,), {"ConnectionCls": WatchedConnection})
 
 
 class _Target(str):
@@ -273,7 +273,7 @@ class _Target(str):
         return target
 
 
-class _Reply(http.client.HTTPResponse):
+class _BoundedResponse(http.client.HTTPResponse):
     """A reply whose headers, all together, and lines between chunks have a size.
 
     What stands among its headers and is none is dropped: the library would write it, which may be an echo of the
@@ -284,7 +284,7 @@ class _Reply(http.client.HTTPResponse):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fp = _Lines(self.fp)
+        self.fp = _BoundedReader(self.fp)
 
     def begin(self) -> None:
         lines = self.fp
@@ -294,7 +294,7 @@ class _Reply(http.client.HTTPResponse):
         self.msg.defects = []
 
 
-class _Lines:
+class _BoundedReader:
     """A file that gives no endless lines; while it reads a heading, no endless heading."""
 
     def __init__(self, file: Any) -> None:
@@ -334,7 +334,7 @@ def _cookies(response: requests.Response) -> dict[str, str]:
     return values
 
 
-def _said(error: requests.RequestException) -> str:
+def _reason(error: requests.RequestException) -> str:
     """The innermost reason, without the names of objects that the library wraps around it."""
     text = str(error)
     ours = _cause(error)

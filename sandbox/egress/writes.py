@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from sandbox.records import CallRecord
 
-__all__ = ["POLICIES", "Gate", "Writes"]
+__all__ = ["POLICIES", "WriteApproval", "Writes"]
 
 POLICIES = ("ask", "allow", "deny", "simulate")
 
@@ -26,7 +26,7 @@ _NOBODY = "a write, and nobody is there to confirm it; --writes allow allows it"
 _NOT_CONFIRMED = "a write that was not confirmed"
 
 
-class Gate:
+class WriteApproval:
     """Asks the policy of one run, one question at a time."""
 
     def __init__(self, writes: Writes) -> None:

@@ -86,6 +86,8 @@ def idempotency_header(tool: Tool | None) -> Parameter | None:
         name = parameter.name.lower().replace("_", "-")
         description = f"{parameter.description} {parameter.schema.get('description', '')}".lower()
         is_key_header = name in ("idempotency-key", "x-idempotency-key")
-        if parameter.location == "header" and (is_key_header or (name == "x-request-id" and "idempoten" in description)):
+        if parameter.location == "header" and (
+            is_key_header or (name == "x-request-id" and "idempoten" in description)
+        ):
             return parameter
     return None

@@ -34,10 +34,10 @@ from sandbox.journal.call_fingerprint import SAFE
 from sandbox.private import not_ours
 from sandbox.records import CallRecord
 
-__all__ = ["Attempt", "Entry", "Journal", "Mark", "State"]
+__all__ = ["Entry", "Journal", "JournalAttempt", "Mark", "State"]
 
 State = Literal["planned", "sent", "confirmed", "failed", "unknown"]
-Found = Literal["replay", "open", "new"]
+Lookup = Literal["replay", "open", "new"]
 
 _PART = 256 * 1024
 """Bytes of a body that are read at once."""
@@ -72,7 +72,7 @@ class Entry:
     token: str | None
     has_reply: bool = False
     """Whether a reply, or why there was none, is on disk."""
-    owner: Attempt | None = None
+    owner: JournalAttempt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +100,8 @@ class Journal:
         self._base = _opened(file)
         self._over = self._recovered()
         self._attempts = 0
-        self._latest: Attempt | None = None
-        self._accepted: Attempt | None = None
+        self._latest: JournalAttempt | None = None
+        self._accepted: JournalAttempt | None = None
         saved_id = self.noted("id")
         self.id = str(saved_id) if saved_id else uuid.uuid4().hex
         if not saved_id:
@@ -118,7 +118,7 @@ class Journal:
         with self._lock:
             self._base.close()
 
-    def attempt(self, program: str = "") -> Attempt:
+    def attempt(self, program: str = "") -> JournalAttempt:
         """The next run of a program, which is the view that its calls are matched in.
 
         A run of an earlier process that is over: the same program, run again under its number, gets the replies it
@@ -129,7 +129,7 @@ class Journal:
             text = hashlib.sha256(program.encode("utf-8", "surrogatepass")).hexdigest()
             over = self._over.get(self._attempts) == text
             self._run("INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)", self._attempts, text, over)
-            self._latest = Attempt(self, self._attempts, over)
+            self._latest = JournalAttempt(self, self._attempts, over)
             return self._latest
 
     def over(self) -> None:
@@ -143,7 +143,7 @@ class Journal:
         with self._lock:
             self._accepted = self._latest
 
-    def anew(self) -> None:
+    def restart(self) -> None:
         """The runs to come begin with something else than those accepted."""
         with self._lock:
             self._accepted = None
@@ -200,7 +200,9 @@ class Journal:
             ((text, reply_text),) = self._read("SELECT record, reply FROM calls WHERE number = ?", entry.number)
         try:
             record = CallRecord(**self._data(text))
-            reply: dict[str, Any] = self._data(reply_text) if reply_text else {"status": None, "error": "no reply is known"}
+            reply: dict[str, Any] = (
+                self._data(reply_text) if reply_text else {"status": None, "error": "no reply is known"}
+            )
             return replace(record, status=reply["status"], error=reply["error"])
         except (TypeError, KeyError):
             raise self._damaged() from None
@@ -247,7 +249,7 @@ class Journal:
             raise UsageError(f"the journal {self.file} cannot be written: {error}") from None
 
 
-class Attempt:
+class JournalAttempt:
     """The calls of one run. A row is taken once at most, so that equal calls are told apart."""
 
     def __init__(self, journal: Journal, number: int, over: bool) -> None:
@@ -264,7 +266,7 @@ class Attempt:
         with self._journal._lock:
             return frozenset(self._touched)
 
-    def begin(self, key: str, task: Sequence[str], record: CallRecord) -> tuple[Entry, Found]:
+    def begin(self, key: str, task: Sequence[str], record: CallRecord) -> tuple[Entry, Lookup]:
         """Find the row of a call, or plan one.
 
         Args:
@@ -300,7 +302,7 @@ class Attempt:
         with self._journal._lock:
             return Mark(dict(self._made), dict(self._touched))
 
-    def back(self, mark: Mark) -> None:
+    def backtrack(self, mark: Mark) -> None:
         """Go back: what was called since then counts as called by an earlier attempt. It cannot be undone, but it is
         not repeated either."""
         with self._journal._lock:

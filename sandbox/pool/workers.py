@@ -30,7 +30,7 @@ from typing import NamedTuple
 from protocols.errors import SandboxError
 from sandbox.child.syscalls import system_call_filter
 
-__all__ = ["Used", "Worker", "readable_folders", "retire", "take", "warm"]
+__all__ = ["ResourceUse", "Worker", "readable_folders", "retire", "take", "warm"]
 
 _BOOT = """
 import sys, types
@@ -42,14 +42,14 @@ main(int(sys.argv[2]))
 """
 
 
-class Used(NamedTuple):
+class ResourceUse(NamedTuple):
     """What a worker used: CPU seconds, and its largest memory in KiB."""
 
     cpu: float
     memory: int
 
 
-class _Zygote:
+class _ForkServer:
     """The host's side of a zygote."""
 
     def __init__(self) -> None:
@@ -88,10 +88,10 @@ class _Zygote:
                 raise
         return Worker(int(pid), ours, self)
 
-    def reap(self, pid: int) -> tuple[int, Used]:
+    def reap(self, pid: int) -> tuple[int, ResourceUse]:
         """Wait for the end of a worker: its wait status, and what it used. Raises: OSError: The zygote is gone."""
         status, user, system, memory = self._ask({"reap": pid})
-        return int(status), Used(user + system, int(memory))
+        return int(status), ResourceUse(user + system, int(memory))
 
     def _ask(self, request: dict[str, object], *descriptors: int) -> list[float]:
         with self._lock:
@@ -124,7 +124,7 @@ class Worker:
 
     pid: int
     socket: socket.socket
-    zygote: _Zygote
+    fork_server: _ForkServer
 
     @property
     def gone(self) -> bool:
@@ -133,7 +133,7 @@ class Worker:
         poll.register(self.socket, select.POLLIN)
         return bool(poll.poll(0))
 
-    def stop(self, *, wait: bool = False) -> tuple[int, Used | None]:
+    def stop(self, *, wait: bool = False) -> tuple[int, ResourceUse | None]:
         """End the whole process group; gives exit status (negative: signal) and what it used.
 
         A worker that has said how its program ended is leaving by itself: `wait` gives it a moment.
@@ -150,15 +150,15 @@ class Worker:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 end(self.pid, signal.SIGKILL)
         try:
-            status, used = self.zygote.reap(self.pid)
+            status, use = self.fork_server.reap(self.pid)
         except OSError:
             return -signal.SIGKILL, None
-        return os.waitstatus_to_exitcode(status), used
+        return os.waitstatus_to_exitcode(status), use
 
 
 _STOCK = 2
 _lock = threading.Lock()
-_zygotes: list[_Zygote] = []
+_fork_servers: list[_ForkServer] = []
 _stock: list[Worker] = []
 _chores: queue.SimpleQueue[Worker | None] = queue.SimpleQueue()
 _helper: list[threading.Thread] = []
@@ -178,13 +178,13 @@ def take() -> Worker:
 
 def _taken() -> Worker:
     with _lock:
-        zygote = _running()
+        fork_server = _running_server()
         while _stock:
             worker = _stock.pop(0)
             if not worker.gone:
                 return worker
             worker.stop()
-        return zygote.fork()
+        return fork_server.fork()
 
 
 def warm() -> None:
@@ -192,9 +192,9 @@ def warm() -> None:
     with contextlib.suppress(OSError):
         for _ in range(_STOCK):
             with _lock:
-                zygote = _running()
+                fork_server = _running_server()
                 if len(_stock) < _STOCK:
-                    _stock.append(zygote.fork())
+                    _stock.append(fork_server.fork())
 
 
 def retire(worker: Worker) -> None:
@@ -212,19 +212,19 @@ def _do_chores() -> None:
         warm()
 
 
-def _running() -> _Zygote:
+def _running_server() -> _ForkServer:
     """The zygote of this process, started if there is none."""
-    if not _zygotes or not _zygotes[0].alive:
-        _drop()
-        _zygotes.append(_Zygote())
-    return _zygotes[0]
+    if not _fork_servers or not _fork_servers[0].alive:
+        _stop_all()
+        _fork_servers.append(_ForkServer())
+    return _fork_servers[0]
 
 
-def _drop() -> None:
+def _stop_all() -> None:
     while _stock:
         _stock.pop().socket.close()
-    while _zygotes:
-        _zygotes.pop().stop()
+    while _fork_servers:
+        _fork_servers.pop().stop()
 
 
 @atexit.register
@@ -233,7 +233,7 @@ def _end() -> None:
     _chores.put(None)
     for helper in _helper:
         helper.join(timeout=2)
-    _drop()
+    _stop_all()
 
 
 @functools.cache

@@ -69,7 +69,9 @@ def _shadowed(tree: ast.Module) -> frozenset[str]:
         elif isinstance(node, (ast.For, ast.comprehension)):
             unshadowed.update(_starred(node.target))
         elif isinstance(node, ast.With) and len(node.items) > 1:  # one item may use the variable of another
-            unshadowed.update(name for item in node.items if item.optional_vars for _, name in _places(item.optional_vars))
+            unshadowed.update(
+                name for item in node.items if item.optional_vars for _, name in _places(item.optional_vars)
+            )
         inside = isinstance(node, ast.ClassDef) or (
             in_class and not isinstance(node, (ast.FunctionDef, ast.Lambda, ast.comprehension))
         )
@@ -161,7 +163,9 @@ class _Instrument(ast.NodeTransformer):
         named = [(keyword.arg, *self._expr(keyword.value)) for keyword in node.keywords]
         numbers = tuple(-1 if isinstance(part, ast.Starred) else number for part, number in positional)
         keywords = tuple((name, number) for name, _, number in named)
-        call = self._tell(node, "call", self._next(), of_func, numbers, keywords, func, *(part for part, _ in positional))
+        call = self._tell(
+            node, "call", self._next(), of_func, numbers, keywords, func, *(part for part, _ in positional)
+        )
         call.keywords = [ast.keyword(name, value) for name, value, _ in named]
         return call
 

@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 from protocols.errors import ProgramRefused, SandboxError
 from sandbox.body_store import LargeBody, parts
 from sandbox.child import channel
-from sandbox.child.exit_frame import Ending, ending
+from sandbox.child.exit_frame import ExitFrame, parse_exit_frame
 from sandbox.language.policy import compile_program
 from sandbox.pool import workers
 from sandbox.provenance.instrument import instrument
 from sandbox.records import Limits, Provenance, Run, Source
 
-__all__ = ["Answered", "retrace", "send_reply"]
+__all__ = ["ReplyLog", "replay_run", "send_reply"]
 
 LONGEST = 10.0
 """Seconds after which a second run is given up; it ends long before by its number of steps (see tracking.py)."""
@@ -38,15 +38,15 @@ PATIENCE = 0.01
 _HOW = ("decided", "made", "exact")
 
 
-class _Reply(NamedTuple):
+class _RecordedReply(NamedTuple):
     """A reply, and how many came before it."""
 
     rank: int
-    described: dict[str, object]
+    head: dict[str, object]
     body: bytes | LargeBody
 
 
-class Answered:
+class ReplyLog:
     """What the calls of a run were answered, as the child got it; thread-safe."""
 
     def __init__(self) -> None:
@@ -63,31 +63,31 @@ class Answered:
             text = b"deep"
         return hashlib.sha256(kind + text + b"\0" + payload).hexdigest()
 
-    def add(self, key: str, described: dict[str, object], body: bytes | LargeBody) -> None:
+    def add(self, key: str, head: dict[str, object], body: bytes | LargeBody) -> None:
         """A call was answered."""
         with self._lock:
-            self._replies.append((key, described, body))
+            self._replies.append((key, head, body))
 
-    def in_order(self) -> dict[str, deque[_Reply]]:
+    def in_order(self) -> dict[str, deque[_RecordedReply]]:
         """The replies to equal calls, in the order in which these were made."""
         with self._lock:
-            replies = [(key, _Reply(rank, described, body)) for rank, (key, described, body) in enumerate(self._replies)]
-        by_key: dict[str, deque[_Reply]] = defaultdict(deque)
-        for key, reply in sorted(replies, key=lambda pair: int(str(pair[1].described["index"]))):
+            replies = [(key, _RecordedReply(rank, head, body)) for rank, (key, head, body) in enumerate(self._replies)]
+        by_key: dict[str, deque[_RecordedReply]] = defaultdict(deque)
+        for key, reply in sorted(replies, key=lambda pair: int(str(pair[1].head["index"]))):
             by_key[key].append(reply)
         return by_key
 
 
-def send_reply(to: socket.socket, described: dict[str, object], body: bytes | LargeBody) -> None:
+def send_reply(to: socket.socket, head: dict[str, object], body: bytes | LargeBody) -> None:
     """Send the child what a call was answered. Raises: OSError: It is gone, or does not read in the socket's time."""
     size = body.size if isinstance(body, LargeBody) else len(body)
-    to.sendall(channel.prefix(channel.REPLY, described, size))
+    to.sendall(channel.prefix(channel.REPLY, head, size))
     for part in parts(body):
         to.sendall(part)
 
 
-def retrace(
-    program: str, run: Run, answered: Answered, limits: Limits, settings: Mapping[str, Any]
+def replay_run(
+    program: str, run: Run, reply_log: ReplyLog, limits: Limits, settings: Mapping[str, Any]
 ) -> Provenance | None:
     """Where the values of a run come from; None where that could not be found in time, or the second run went
     another way than the first."""
@@ -102,7 +102,9 @@ def retrace(
     except SandboxError:
         return None
     try:
-        end = _converse(worker.socket, channel.encode(channel.START, tracked_settings, code), answered, limits, deadline)
+        end = _converse(
+            worker.socket, channel.encode(channel.START, tracked_settings, code), reply_log, limits, deadline
+        )
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         end = None
     finally:
@@ -123,10 +125,12 @@ def retrace(
         return None
 
 
-def _converse(ours: socket.socket, start: bytes, answered: Answered, limits: Limits, deadline: float) -> Ending | None:
+def _converse(
+    ours: socket.socket, start: bytes, reply_log: ReplyLog, limits: Limits, deadline: float
+) -> ExitFrame | None:
     """Play the run's other side; gives how the program ended."""
-    replies = answered.in_order()
-    held: dict[int, tuple[object, _Reply]] = {}
+    replies = reply_log.in_order()
+    held: dict[int, tuple[object, _RecordedReply]] = {}
     due = 0
     frames = channel.Frames(max(limits.request, limits.output))
     poll = select.poll()
@@ -139,7 +143,7 @@ def _converse(ours: socket.socket, start: bytes, answered: Answered, limits: Lim
             number, reply = held.pop(due)
             ours.settimeout(max(deadline - time.monotonic(), PATIENCE))  # a child may have stopped reading
             with contextlib.suppress(OSError):  # the child may be gone; what it said before that is still to be read
-                send_reply(ours, {**reply.described, "id": number}, reply.body)
+                send_reply(ours, {**reply.head, "id": number}, reply.body)
             due += 1
         if not poll.poll(remaining * 1000 + 1):
             return None
@@ -148,9 +152,9 @@ def _converse(ours: socket.socket, start: bytes, answered: Answered, limits: Lim
             return None
         for (kind, head, payload), _ in frames.feed(data):
             if kind == channel.DONE:
-                return ending(head)
+                return parse_exit_frame(head)
             if kind in (channel.CALL, channel.REQUEST):
-                waiting = replies.get(Answered.key(kind, head, payload))
+                waiting = replies.get(ReplyLog.key(kind, head, payload))
                 if not waiting:
                     return None
                 reply = waiting.popleft()
@@ -158,7 +162,7 @@ def _converse(ours: socket.socket, start: bytes, answered: Answered, limits: Lim
     return None
 
 
-def _same_end(run: Run, end: Ending) -> bool:
+def _same_end(run: Run, end: ExitFrame) -> bool:
     """Whether the second run ended as the first did."""
     error = end.failure
     if run.error is None:

@@ -18,7 +18,7 @@ from protocols.calls.auth import Credential
 from protocols.errors import ToolError, UsageError
 from sandbox import Broker, CallRecord, Limits
 from sandbox.body_store import LargeBody
-from sandbox.egress.broker import Exceeded
+from sandbox.egress.broker import LimitExceeded
 from sandbox.egress.egress_rules import origin
 from tests.local_api import DOCUMENTED, Answer, LocalAPI, document
 
@@ -509,7 +509,7 @@ def test_no_part_of_a_reply_gives_a_secret_away(api: LocalAPI) -> None:
         body = broker.request("GET", f"{api.url}/cities/{name}").body
         assert isinstance(body, bytes)
         assert not {key.encode("cp500"), key.encode("utf-16-le")} & {body, body[2:]}
-    with pytest.raises(Exceeded):
+    with pytest.raises(LimitExceeded):
         broker.call("GET_cities_city_id", ["long"])
     assert key[:-1] not in repr(broker.calls)
 
@@ -563,7 +563,7 @@ def test_calls_are_counted(api: LocalAPI) -> None:
     broker.call("GET_cities_city_id", ["oslo"])
     broker.call("GET_cities_city_id", ["oslo"])
 
-    with pytest.raises(Exceeded) as caught:
+    with pytest.raises(LimitExceeded) as caught:
         broker.call("GET_cities_city_id", ["oslo"])
 
     assert caught.value.limit == "calls"
@@ -579,7 +579,7 @@ def test_the_size_of_a_reply_is_bounded(api: LocalAPI) -> None:
     api.answer("GET", "/cities/oslo", packed, headers={"Content-Encoding": "gzip"})
     broker = Broker(api.protocol, limits=Limits(response=1_000_000))
 
-    with pytest.raises(Exceeded) as caught:
+    with pytest.raises(LimitExceeded) as caught:
         broker.call("GET_cities_city_id", ["oslo"])
 
     assert caught.value.limit == "response"
@@ -656,7 +656,7 @@ def test_headers_count_as_traffic(api: LocalAPI) -> None:
     broker = Broker(api.protocol, limits=Limits(traffic=100_000))
     broker.call("GET_cities_city_id", ["oslo"])
 
-    with pytest.raises(Exceeded, match="moved more than the 100000 bytes"):
+    with pytest.raises(LimitExceeded, match="moved more than the 100000 bytes"):
         broker.call("GET_cities_city_id", ["oslo"])
 
 

@@ -215,12 +215,12 @@ def test_a_missing_layer_is_a_warning_or_where_asked_for_an_error(monkeypatch: p
     from sandbox.pool import workers
 
     monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
-    workers._drop()
+    workers._stop_all()
 
     run = Sandbox(None).run("print(1)")
     with pytest.raises(UsageError, match="not whole on this machine: folder"):
         Sandbox(None, strict=True)
-    workers._drop()
+    workers._stop_all()
 
     assert run.outcome == "ok"
     assert [warning.partition(":")[0] for warning in run.warnings] == ["folder is not active"]

@@ -32,7 +32,7 @@ from protocols.calls.auth import Credential
 from sandbox import CallRecord, Limits, Run, Sandbox
 from sandbox.body_store import LargeBody
 from sandbox.child import channel
-from sandbox.child.exit_frame import ending
+from sandbox.child.exit_frame import parse_exit_frame
 from sandbox.pool import workers
 from sandbox.provenance import replay
 from tests.local_api import DOCUMENTED, Answer, LocalAPI, Received
@@ -644,12 +644,12 @@ def test_a_second_run_that_no_longer_reads_is_given_up(monkeypatch: pytest.Monke
     monkeypatch.setattr(workers, "take", lambda: workers.Worker(0, ours, cast("Any", None)))
     monkeypatch.setattr(workers, "retire", lambda worker: None)
     asked = {"tool": "GET_cities", "args": [], "kwargs": {}, "id": 1, "line": 1, "task": []}
-    answered = replay.Answered()
+    answered = replay.ReplyLog()
     answered.add(answered.key(channel.CALL, asked, b""), {"index": 0}, b"x" * 10_000_000)
     channel.send(child.fileno(), channel.encode(channel.CALL, asked))
     started = time.monotonic()
 
-    found = replay.retrace("GET_cities()", ended, answered, Limits(), {})
+    found = replay.replay_run("GET_cities()", ended, answered, Limits(), {})
 
     assert found is None
     assert time.monotonic() - started < 5
@@ -761,7 +761,7 @@ def test_a_worker_that_was_stopped_holds_nobody_up() -> None:
 
     assert (stopped.outcome, stopped.limit) == ("limit", "wall")
     assert stopped.resources.wall < 2
-    workers._drop()
+    workers._stop_all()
 
 
 def test_no_worker_outlives_its_host() -> None:
@@ -810,7 +810,7 @@ def test_a_sandbox_that_cannot_start_says_so(monkeypatch: pytest.MonkeyPatch) ->
     def gone(self: object) -> None:
         raise OSError("no process can be forked")
 
-    monkeypatch.setattr("sandbox.pool.workers._Zygote.fork", gone)
+    monkeypatch.setattr("sandbox.pool.workers._ForkServer.fork", gone)
     monkeypatch.setattr("sandbox.pool.workers._stock", [])
     told = CliRunner().invoke(main, ["run", "-"], input="print(1)")
 
@@ -917,7 +917,7 @@ def test_an_end_is_what_it_is_whatever_it_says_of_itself(end: str, meaning: tupl
 def test_an_end_that_is_none_is_refused(head: dict[str, object]) -> None:
     """What a child says of its end is looked at once, before anything relies on it."""
     with pytest.raises((ValueError, TypeError)):
-        ending(head)
+        parse_exit_frame(head)
 
 
 def test_of_an_end_only_what_is_sane_is_kept() -> None:
@@ -930,7 +930,7 @@ def test_of_an_end_only_what_is_sane_is_kept() -> None:
         "trace": [1, "2", 1e999],
     }
 
-    told = ending({"error": failure, "exit_status": "x", "cpu": "x", "memory": float("inf"), "trace": 7})
+    told = parse_exit_frame({"error": failure, "exit_status": "x", "cpu": "x", "memory": float("inf"), "trace": 7})
 
     assert told.failure is not None
     assert (len(told.failure.type), len(told.failure.message), len(told.failure.name or "")) == (200, 100_000, 200)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Exchange = Callable[[dict[str, object], bytes], tuple[dict[str, object], bytes]]
 
-__all__ = ["facade"]
+__all__ = ["requests_modules"]
 
 
 # Exceptions, as the library's own tree
@@ -462,7 +462,7 @@ _DEFAULT_HEADERS = {
 _NO_EFFECT = frozenset({"verify", "cert", "proxies", "stream", "hooks"})
 
 
-def facade(exchange: Exchange) -> dict[str, dict[str, object]]:
+def requests_modules(exchange: Exchange) -> dict[str, dict[str, object]]:
     """The modules `requests` and its parts, whose calls go through `exchange`.
 
     `exchange(head, body)` gives the head and body of the reply; a head with "error" names the class of the exception
@@ -474,9 +474,9 @@ def facade(exchange: Exchange) -> dict[str, dict[str, object]]:
             if name not in _REQUEST_OPTIONS and name not in _NO_EFFECT:
                 raise TypeError(f"Session.request() got an unexpected keyword argument '{name}'")
         method = str(method).upper()
-        head, body = _described(method, url, options)
+        head, body = _request_frame(method, url, options)
         reply, content = exchange(head, body)
-        sent_body = _body_shown(head, body, options.get("data"))
+        sent_body = _sent_body(head, body, options.get("data"))
         request = PreparedRequest(method, str(reply.get("url", url)), reply.get("sent", {}), sent_body)  # type: ignore[arg-type]
         if "error" in reply:
             error = _ERRORS.get(str(reply["error"]), RequestException)(reply["message"], request=request)
@@ -626,7 +626,7 @@ def _codes() -> _Codes:
     return codes
 
 
-def _described(method: str, url: object, options: dict[str, object]) -> tuple[dict[str, object], bytes]:
+def _request_frame(method: str, url: object, options: dict[str, object]) -> tuple[dict[str, object], bytes]:
     """One call as plain data: the head is JSON, the body bytes."""
     if options.get("files"):
         raise RequestException("files can't be sent with requests here; call the tool as a function")
@@ -692,7 +692,7 @@ def _merged(session: object, call: object) -> object:
     return {**session, **call}  # type: ignore[dict-item]
 
 
-def _body_shown(head: Mapping[str, object], body: bytes, data: object) -> object:
+def _sent_body(head: Mapping[str, object], body: bytes, data: object) -> object:
     """The body that was sent, as the library shows it: text where the program gave text or a form."""
     if "form" in head:
         from urllib.parse import urlencode

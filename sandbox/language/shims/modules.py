@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
-__all__ = ["Library"]
+__all__ = ["ModuleShims"]
 
 
-class Library:
+class ModuleShims:
     """All modules of one program. `sources` gives the ones that are ours from end to end, such as `requests`."""
 
-    def __init__(self, sources: Mapping[str, Callable[[], dict[str, object]]], dial: clock.Clock | None) -> None:
+    def __init__(self, sources: Mapping[str, Callable[[], dict[str, object]]], fixed_clock: clock.Clock | None) -> None:
         self._sources = {**_OURS, **sources}
-        self._dial = dial
-        self._facades: dict[str, ModuleType] = {}
+        self._fixed_clock = fixed_clock
+        self._shims: dict[str, ModuleType] = {}
         self._replaced: dict[str, dict[str, object]] = {}
         self._building = RLock()  # threads of the program may import, too
 
@@ -52,31 +52,31 @@ class Library:
         if level or (name not in MODULES and name not in PACKAGES):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         with self._building:
-            module = self._facade(name)
+            module = self._shim(name)
         if not fromlist:
-            return self._facades[name.partition(".")[0]]
+            return self._shims[name.partition(".")[0]]
         for member in fromlist:
             if member not in vars(module):  # without this, Python would look into sys.modules
                 raise ImportError(f"cannot import name {member!r} from {name!r}", name=name)
         return module
 
-    def _facade(self, name: str) -> ModuleType:
-        if name not in self._facades:
-            facade = self._facades[name] = ModuleType(name)
+    def _shim(self, name: str) -> ModuleType:
+        if name not in self._shims:
+            shim = self._shims[name] = ModuleType(name)
             if name in MODULES:
-                vars(facade).update(self._sources[name]() if name in self._sources else _public(name))
+                vars(shim).update(self._sources[name]() if name in self._sources else _public(name))
             for loaded in _REPLACED.keys() & sys.modules.keys() - self._replaced.keys():
                 self._replaced[loaded] = _REPLACED[loaded](sys.modules[loaded])  # also what comes with another module
-            vars(facade).update(self._replaced.get(name, {}))
-            if self._dial is not None:
-                vars(facade).update(clock.replacements(name, self._dial))
+            vars(shim).update(self._replaced.get(name, {}))
+            if self._fixed_clock is not None:
+                vars(shim).update(clock.replacements(name, self._fixed_clock))
             for part in sorted(MODULES):
                 if name in PACKAGES and part.startswith(f"{name}."):
-                    self._facade(part)
+                    self._shim(part)
             package, _, last = name.rpartition(".")
             if package:
-                vars(self._facade(package))[last] = facade
-        return self._facades[name]
+                vars(self._shim(package))[last] = shim
+        return self._shims[name]
 
 
 _INTERNAL = frozenset({"_strptime", "copyreg", "warnings"})
@@ -87,10 +87,10 @@ def _public(name: str) -> dict[str, object]:
     module = importlib.import_module(name)
     names: Iterable[str] = getattr(module, "__all__", None) or [n for n in vars(module) if not n.startswith("_")]
     without = WITHOUT.get(name, set())
-    facade = {n: getattr(module, n) for n in names if n not in without}
-    facade = {n: value for n, value in facade.items() if not isinstance(value, ModuleType)}
-    facade["__doc__"] = module.__doc__
-    return facade
+    shim = {n: getattr(module, n) for n in names if n not in without}
+    shim = {n: value for n, value in shim.items() if not isinstance(value, ModuleType)}
+    shim["__doc__"] = module.__doc__
+    return shim
 
 
 # Modules that are ours
@@ -193,7 +193,9 @@ def _collections(real: ModuleType) -> dict[str, object]:
         duplicate = kind.__new__(kind)
         if type(duplicate) is not kind:  # the attributes of another would be set
             raise TypeError(f"cannot copy {kind.__name__}: it makes a {type(duplicate).__name__}")
-        vars(duplicate).update({**vars(self), "data": self.data[:] if isinstance(self.data, list) else self.data.copy()})
+        vars(duplicate).update(
+            {**vars(self), "data": self.data[:] if isinstance(self.data, list) else self.data.copy()}
+        )
         return duplicate
 
     real.UserDict.__copy__ = real.UserList.__copy__ = copied

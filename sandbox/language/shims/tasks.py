@@ -19,7 +19,7 @@ __all__ = ["current", "name_of", "numbered"]
 _LONGEST = 60
 
 
-class _Here(_local):
+class _TaskState(_local):
     """The task that this thread runs, or ran last: callbacks of a task belong to it."""
 
     def __init__(self) -> None:
@@ -27,23 +27,23 @@ class _Here(_local):
         self.submitted: dict[str, int] = {}
 
 
-_here = _Here()
+_state = _TaskState()
 
 
 def current() -> tuple[str, ...]:
     """The path of the task that this thread runs, outermost first."""
-    return _here.path
+    return _state.path
 
 
 def numbered(function: Callable[..., object]) -> Callable[..., object]:
     """The function as a task of the one that submits it now."""
     name = name_of(function)
-    number = _here.submitted.get(name, 0)
-    _here.submitted[name] = number + 1
-    path = (*_here.path, f"{name}#{number}")
+    number = _state.submitted.get(name, 0)
+    _state.submitted[name] = number + 1
+    path = (*_state.path, f"{name}#{number}")
 
     def task(*args: object, **options: object) -> object:
-        _here.path, _here.submitted = path, {}
+        _state.path, _state.submitted = path, {}
         return function(*args, **options)
 
     return task
