@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from atc import Agent
-from atc.planning.planner import worked
+from atc.planning.planner import plan_sketch
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
 
@@ -145,7 +145,7 @@ def test_of_the_kinds_that_an_argument_may_take_the_one_is_found_that_is_spoken_
     tools = [tool.name for tool in graph.protocol.tools]
 
     def last(question: str) -> str:
-        return worked(graph, "PUT_me_window", tools, question)[-1]
+        return plan_sketch(graph, "PUT_me_window", tools, question)[-1]
 
     assert last('Put the novel "Rain" in the window') == 'PUT_me_window(writer_id=novel["id"])'
     assert last("Put the writer Mary Lane in the window") == 'PUT_me_window(writer_id=writer["id"])'

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from atc.planning.planner import examples, worked
+from atc.planning.planner import plan_sketch, plan_sketches
 from benchmarks.tasks.datasets import open_dataset
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
@@ -37,7 +37,7 @@ def document(title: str, paths: Mapping[str, tuple[Sequence[object], object]]) -
 
 
 def lines(api: str, tool: str, query: str = "") -> list[str]:
-    return worked(graph(api), tool, [one.name for one in graph(api).protocol.tools], query)
+    return plan_sketch(graph(api), tool, [one.name for one in graph(api).protocol.tools], query)
 
 
 def test_a_chain_begins_with_what_can_be_asked_for() -> None:
@@ -68,7 +68,7 @@ def test_the_list_that_a_tool_is_called_for_may_be_inside_an_object() -> None:
         places = {"type": "array", "items": {"type": "object", "properties": {"place_id": {"type": "string"}}}}
         paths = {"/places": ([], places), "/daily": ([place], reply)}
         flow = ProtocolGraph(load(document("Days", paths)))
-        return worked(flow, "GET_daily", ["GET_places"])[-1]
+        return plan_sketch(flow, "GET_daily", ["GET_places"])[-1]
 
     assert told("data").endswith('(place_id=place["place_id"])["daily"]["data"]')
     assert told("data", "items").endswith('(place_id=place["place_id"])')
@@ -100,7 +100,7 @@ def test_what_is_asked_of_several_is_done_for_each() -> None:
     names = [one.name for one in graph("cinema").protocol.tools]
 
     def written(question: str) -> str:
-        (text,) = examples(graph("cinema"), tools, names, question)
+        (text,) = plan_sketches(graph("cinema"), tools, names, question)
         return text
 
     named = written("Who acted in a crime film and a drama film, and how are they reviewed?")
@@ -144,7 +144,7 @@ def test_what_is_the_most_or_the_least_of_a_list_is_taken_where_that_is_meant() 
 def test_what_is_done_with_several_begins_where_they_are_found() -> None:
     """Which may be after other lines; no line calls again what an earlier one called."""
     names = [one.name for one in graph("parcels").protocol.tools]
-    (text,) = examples(
+    (text,) = plan_sketches(
         graph("parcels"),
         ["GET_drivers_driverId", "GET_parcels_trackingNumber"],
         names,
@@ -169,7 +169,7 @@ def test_as_many_are_asked_for_as_are_wanted() -> None:
         size = {"in": "query", "name": "number", "schema": {"type": "integer", "default": 3}}
         tools = document("Dishes", {"/dishes": ([query, size], found), "/dishes/{dish_id}": ([which], {})})
         names = ["GET_dishes_dish_id", "GET_dishes"]
-        return examples(ProtocolGraph(load(tools)), names, names, question)[0].split("\n")[0]
+        return plan_sketches(ProtocolGraph(load(tools)), names, names, question)[0].split("\n")[0]
 
     assert told("How long do five dishes take?") == 'for dish in GET_dishes(q="…", number=5)[:5]:'
     assert told("How long do two dishes take?") == 'for dish in GET_dishes(q="…")[:2]:'
@@ -180,10 +180,10 @@ def test_who_asks_how_many_wants_the_list() -> None:
     names = [one.name for one in graph("parcels").protocol.tools]
     tools = ["GET_depots_depotCode", "GET_depots"]
 
-    assert examples(graph("parcels"), tools, names, "How many depots are in Bergen?") == (
+    assert plan_sketches(graph("parcels"), tools, names, "How many depots are in Bergen?") == (
         'depots = GET_depots()["depots"]',
     )
-    assert "[0]" in examples(graph("parcels"), tools, names, "How many parcels hold the depots?")[0]
+    assert "[0]" in plan_sketches(graph("parcels"), tools, names, "How many parcels hold the depots?")[0]
 
 
 def test_one_named_thing_is_one_of_a_list() -> None:
@@ -210,7 +210,7 @@ def test_nothing_follows_what_removes_a_thing() -> None:
     """Who copies an example would look for what is no longer there; what is changed is changed to something."""
     names = [one.name for one in graph("museum").protocol.tools]
     wanted = ["DELETE_tickets_ticket_id", "GET_tickets_ticket_id"]
-    removed, read = examples(graph("museum"), wanted, names, "Give back the first of my tickets for Dusk.")
+    removed, read = plan_sketches(graph("museum"), wanted, names, "Give back the first of my tickets for Dusk.")
 
     assert removed.split("\n")[-1] == 'DELETE_tickets_ticket_id(ticket_id=ticket["ticket_id"])'
     assert "DELETE" not in read
@@ -239,7 +239,7 @@ def test_the_number_of_a_thing_is_what_the_question_says() -> None:
     tool = "GET_shows_show_id_seasons_season_number"
 
     def written(question: str) -> str:
-        return worked(flow, tool, [one.name for one in flow.protocol.tools], question)[-1]
+        return plan_sketch(flow, tool, [one.name for one in flow.protocol.tools], question)[-1]
 
     assert "season_number=3" in written("What happened in the third season?")
     assert "season_number=12" in written("What happened in season 12?")
@@ -274,7 +274,7 @@ def test_a_place_is_found_by_what_the_question_gives() -> None:
     )
 
     def written(question: str) -> list[str]:
-        return worked(flow, "GET_historical_weather", [one.name for one in flow.protocol.tools], question)
+        return plan_sketch(flow, "GET_historical_weather", [one.name for one in flow.protocol.tools], question)
 
     assert written("How windy was it in Oslo?") == []  # on which day?
     assert written("How windy was it in Oslo on this day last year?")[-1] == (
@@ -326,7 +326,7 @@ def test_a_list_that_is_all_that_is_spoken_of_is_not_searched_for() -> None:
     names = [tool.name for tool in found.protocol.tools]
 
     def first(asked: str) -> str:
-        return worked(found, "GET_shows_show_id_keywords", names, asked)[0]
+        return plan_sketch(found, "GET_shows_show_id_keywords", names, asked)[0]
 
     assert first("Give me a keyword of the top-1 rated show") == 'show = GET_shows_top_rated()["results"][0]'
     assert first("Give me a keyword of Dusk") == 'show = GET_search_shows(query="Dusk")["results"][0]'
@@ -337,8 +337,8 @@ def test_what_needs_nothing_is_shown_only_where_it_is_meant_for_sure(tool: str) 
     """That it can be called does not say that it should be."""
     names = [one.name for one in graph("cinema").protocol.tools]
     other = "GET_films_filmId_credits"
-    first = examples(graph("cinema"), [tool, other], names, "Who acted in Dune?", [tool])
-    second = examples(graph("cinema"), [other, tool], names, "Who acted in Dune?", [other])
+    first = plan_sketches(graph("cinema"), [tool, other], names, "Who acted in Dune?", [tool])
+    second = plan_sketches(graph("cinema"), [other, tool], names, "Who acted in Dune?", [other])
 
     assert [len(one.split("\n")) for one in (*first, *second)] == [1, 2, 2]
     assert f"{tool}()" in first[0]
@@ -366,7 +366,7 @@ def test_what_is_named_is_looked_for_unless_it_is_ones_own() -> None:
     names = [tool.name for tool in found.protocol.tools]
 
     def first(asked: str) -> str:
-        return worked(found, "GET_poems_poem_id_notes", names, asked)[0]
+        return plan_sketch(found, "GET_poems_poem_id_notes", names, asked)[0]
 
     assert first("What did I note in the poem Dusk?") == 'poem = GET_search(q="Dusk")[0]'
     assert first("What did I note in my poem Dusk?") == (
@@ -395,7 +395,8 @@ def test_a_search_is_shown_with_what_it_is_named_after() -> None:
     )
     names = [tool.name for tool in found.protocol.tools]
     assert (
-        worked(found, names[1], names, "What can I cook with saffron?")[0] == 'dish = GET_dishes_by_spice(spice="…")[0]'
+        plan_sketch(found, names[1], names, "What can I cook with saffron?")[0]
+        == 'dish = GET_dishes_by_spice(spice="…")[0]'
     )
 
 
@@ -431,7 +432,7 @@ def test_a_variable_that_a_list_is_made_of_keeps_its_name() -> None:
     names = [tool.name for tool in found.protocol.tools]
     put, read = "POST_shelves_shelf_id_songs", "GET_shelves_shelf_id_songs"
 
-    [told] = examples(found, [put, read], names, "Put my songs on my shelf")
+    [told] = plan_sketches(found, [put, read], names, "Put my songs on my shelf")
 
     assert told.split("\n") == [
         "shelf = GET_shelves()[0]",
@@ -462,7 +463,7 @@ def test_what_comes_unasked_is_not_shown_beside_what_finds_the_same() -> None:
     price, some = "GET_dishes_dish_id_price", "GET_random_dishes"
 
     def told(*tools: str) -> int:
-        return len(examples(found, tools, names, 'What does the dish "Dusk" cost?', tools))
+        return len(plan_sketches(found, tools, names, 'What does the dish "Dusk" cost?', tools))
 
     assert (told(price, some), told(some, price)) == (1, 2)
 
@@ -484,7 +485,7 @@ def test_what_is_removed_comes_from_where_it_is() -> None:
     names = [tool.name for tool in found.protocol.tools]
 
     def told(asked: str) -> list[str]:
-        return worked(found, "DELETE_shelves_shelf_id_songs", names, asked)
+        return plan_sketch(found, "DELETE_shelves_shelf_id_songs", names, asked)
 
     assert told("Take all my songs off the shelf Blue") == [
         'shelf = next(shelf for shelf in GET_shelves() if shelf["name"] == "Blue")',
@@ -539,7 +540,7 @@ def radio() -> ProtocolGraph:
 
 
 def shown(tool: str, query: str) -> list[str]:
-    return worked(radio(), tool, [one.name for one in radio().protocol.tools], query)
+    return plan_sketch(radio(), tool, [one.name for one in radio().protocol.tools], query)
 
 
 def test_a_list_of_objects_is_filled_with_objects() -> None:
@@ -610,7 +611,7 @@ def kitchen() -> ProtocolGraph:
 
 def of_kitchen(query: str, *tools: str) -> list[str]:
     api = kitchen()
-    told = examples(api, tools, [one.name for one in api.protocol.tools], query, tools)
+    told = plan_sketches(api, tools, [one.name for one in api.protocol.tools], query, tools)
     return told[0].split("\n")
 
 
@@ -678,8 +679,8 @@ def test_nothing_is_shown_to_look_for_that_the_question_does_not_say() -> None:
     """Where another example is complete: `…` would be copied."""
     api, query = kitchen(), "How much is a curry meal?"
     names = [one.name for one in api.protocol.tools]
-    (told,) = examples(api, ["GET_meals_meal_id_price", "GET_meals_search"], names, query, ["GET_meals_search"])
+    (told,) = plan_sketches(api, ["GET_meals_meal_id_price", "GET_meals_search"], names, query, ["GET_meals_search"])
     assert told.startswith('meal = GET_meals_search(query="curry")')
 
-    untold = examples(api, ["GET_meals_search"], names, "Which meals are there?", ["GET_meals_search"])
+    untold = plan_sketches(api, ["GET_meals_search"], names, "Which meals are there?", ["GET_meals_search"])
     assert untold == ('search = GET_meals_search(query="…")["meals"]',)

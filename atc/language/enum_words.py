@@ -13,15 +13,15 @@ from protocols.text.words import stem, words
 __all__ = ["mentioned"]
 
 
-def mentioned(query: str, known: Mapping[str, frozenset[str]]) -> dict[str, str]:
+def mentioned(query: str, field_values: Mapping[str, frozenset[str]]) -> dict[str, str]:
     """Fields of which a question names a value, and that value: {"job": "Director"} for "Who directed it?"."""
-    asked = {stem(word) for word in words(query)}
-    found: dict[str, str] = {}
-    for name, values in known.items():
+    query_stems = {stem(word) for word in words(query)}
+    mentions: dict[str, str] = {}
+    for name, values in field_values.items():
         # One word is meant more likely than several, and the shortest is the plainest.
         for value in sorted(values, key=lambda value: (len(words(value)), len(value), value)):
             parts = [stem(word) for word in words(value)]
-            if parts and asked.issuperset(parts) and stem(words(name)[-1]) not in parts:
-                found[name] = value
+            if parts and query_stems.issuperset(parts) and stem(words(name)[-1]) not in parts:
+                mentions[name] = value
                 break
-    return found
+    return mentions

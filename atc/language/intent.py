@@ -58,13 +58,13 @@ def asks(query: str) -> bool:
 
 def demands(query: str) -> list[str]:
     """The verbs of what a query wants to have done, in lower case: `play` and `add` of "Play it, and add it to …"."""
-    found = []
+    verbs = []
     for sentence in _unquoted(query):
         if _wants(sentence) == "done":
-            asked = _POLITE.search(sentence)
-            found += [asked[1].lower() if asked else _said(sentence)[0]]
-            found += [also[1].lower() for also in _ALSO.finditer(sentence)]
-    return [verb for verb in dict.fromkeys(found) if verb not in _TELLS | _ASKS | _SAYS]
+            polite = _POLITE.search(sentence)
+            verbs += [polite[1].lower() if polite else _said(sentence)[0]]
+            verbs += [also[1].lower() for also in _ALSO.finditer(sentence)]
+    return [verb for verb in dict.fromkeys(verbs) if verb not in _TELLS | _ASKS | _SAYS]
 
 
 def changes_only(query: str) -> bool:
@@ -75,7 +75,7 @@ def changes_only(query: str) -> bool:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text, without those that have no words."""
-    return [found.strip() for found in _END.split(text) if words(found)]
+    return [sentence.strip() for sentence in _END.split(text) if words(sentence)]
 
 
 def _unquoted(query: str) -> list[str]:
@@ -88,17 +88,17 @@ def _said(sentence: str) -> list[str]:
 
 def _wants(sentence: str) -> str | None:
     """Whether a sentence wants something "told" or "done"; None where it says how things are."""
-    said = _said(sentence)
-    first = said[0] if said else ""
-    asked = _POLITE.match(sentence)
-    if asked is not None:
-        first = asked[1].lower()
+    sentence_words = _said(sentence)
+    first = sentence_words[0] if sentence_words else ""
+    polite = _POLITE.match(sentence)
+    if polite is not None:
+        first = polite[1].lower()
         return "told" if first in _TELLS | _ASKS and not _goes_on(sentence) else "done"
     if _AFTER_ALL.search(sentence):
         return "told" if first in _TELLS else "done"
     if sentence.endswith("?"):
         return "told"
-    if first in _TELLS | _ASKS or (first == "i" and not _WONDERS.isdisjoint(said)):
+    if first in _TELLS | _ASKS or (first == "i" and not _WONDERS.isdisjoint(sentence_words)):
         return "done" if _goes_on(sentence) else "told"
     return None if first in _SAYS and _POLITE.search(sentence) is None else "done"
 

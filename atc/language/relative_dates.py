@@ -25,16 +25,16 @@ def with_dates(text: str, today: str) -> str:
     """
     now = date.fromisoformat(today)
 
-    def dated(found: re.Match[str]) -> str:
-        if found["before"] or found["after"]:
-            far = 2 if " " in found[0] else 1
-            day = now + timedelta(days=far if found["after"] else -far)
-        elif found["again"]:
-            day = _earlier(now, 1, found["last"].lower())
+    def dated(match: re.Match[str]) -> str:
+        if match["before"] or match["after"]:
+            far = 2 if " " in match[0] else 1
+            day = now + timedelta(days=far if match["after"] else -far)
+        elif match["again"]:
+            day = _earlier(now, 1, match["last"].lower())
         else:
-            said = found["count"].lower()
-            day = _earlier(now, int(said) if said.isdigit() else _COUNTS[said], found["unit"].lower())
-        return f"{found[0]} ({day.isoformat()})"
+            numeral = match["count"].lower()
+            day = _earlier(now, int(numeral) if numeral.isdigit() else _COUNTS[numeral], match["unit"].lower())
+        return f"{match[0]} ({day.isoformat()})"
 
     return _DAY.sub(dated, text)
 

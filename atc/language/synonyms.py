@@ -47,30 +47,31 @@ _SMALL = re.compile(r"\b[a-z]+\b")
 
 def sayings(protocol: Protocol) -> dict[str, str]:
     """By everyday word that an API does not use, the one of the same meaning that it does, where there is just one."""
-    told = {singular(word) for tool in protocol.tools for word in words(f"{tool.path} {tool.summary}")}
-    found = {}
+    api_words = {singular(word) for tool in protocol.tools for word in words(f"{tool.path} {tool.summary}")}
+    synonyms = {}
     for alike in _ALIKE:
-        known = alike & told
-        if len(known) == 1:
-            [one] = known
-            found.update(dict.fromkeys(alike - known, one))
-    return found
+        used = alike & api_words
+        if len(used) == 1:
+            [api_word] = used
+            synonyms.update(dict.fromkeys(alike - used, api_word))
+    return synonyms
 
 
-def in_words_of(said: Mapping[str, str], query: str) -> str:
+def in_words_of(synonyms: Mapping[str, str], query: str) -> str:
     """A question with the API's own words (see `sayings`) in the place of everyday ones, but for what is quoted or
     begins with a capital."""
     parts = _QUOTED.split(query)
     return "".join(
-        part if place % 2 else _SMALL.sub(lambda one: _other(one[0], said), part) for place, part in enumerate(parts)
+        part if place % 2 else _SMALL.sub(lambda match: _other(match[0], synonyms), part)
+        for place, part in enumerate(parts)
     )
 
 
-def _other(word: str, said: Mapping[str, str]) -> str:
-    one = singular(word)
-    if one not in said:
+def _other(word: str, synonyms: Mapping[str, str]) -> str:
+    noun = singular(word)
+    if noun not in synonyms:
         return word
-    return said[one] if one == word else _plural(said[one])
+    return synonyms[noun] if noun == word else _plural(synonyms[noun])
 
 
 def _plural(word: str) -> str:

@@ -1,4 +1,4 @@
-"""What worked examples need where a question compares: the recipe with the least equipment, the hottest day."""
+"""Comparisons in plan sketches: the recipe with the least equipment, the hottest day."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.schema_fields import ResponseField, Step, fields, type_of
 from protocols.text.words import stem, words
 
-__all__ = ["compared"]
+__all__ = ["with_comparison"]
 
 _MOMENTS = frozenset({("date",), ("day",), ("datetime",), ("hour",), ("time",)})
-"""Last words of the names of fields that say of which day or hour an entry of a list is."""
+"""Last words of the names of fields with the day or hour of a list item."""
 _HOLDS = re.compile(r' *(\w+) = ([A-Z]+_\w+)\(.*\)((?:\["[^"]+"\])*)(\[0\])?')
-"""A line in a loop that sets a variable to what a call returns, or to what is inside of that."""
+"""A line that sets a variable to a response, or to a part of it."""
 
 
-def compared(lines: list[str], question: Question, graph: ProtocolGraph) -> list[str]:
-    """The lines of an example, in which the day is taken that has the most or least of what the question asks for; and
-    what is found for each of several things is kept where it compares them, and the best one taken."""
+def with_comparison(lines: list[str], question: Question, graph: ProtocolGraph) -> list[str]:
+    """The lines of a sketch, with the comparison of the question.
+
+    Of several days the best one is taken; of several items the compared values are collected, then the best is taken.
+    """
     days = [(place, match) for place, line in enumerate(lines) if (match := _HOLDS.fullmatch(line)) is not None]
     bests = ((place, _best_day(match, by, unit, graph)) for by, unit in question.compared_days for place, match in days)
     if (best_line := next(((place, best) for place, best in bests if best), None)) is not None:
@@ -49,8 +51,10 @@ def compared(lines: list[str], question: Question, graph: ProtocolGraph) -> list
 
 
 def _most_of(match: re.Match[str], by: tuple[str, frozenset[str]], graph: ProtocolGraph) -> tuple[str, str] | None:
-    """`max` or `min`, and the text of what entries of a list are compared by: how many there are in the list that a
-    line sets its variable to, or a number in what it gets; None where it has nothing of it."""
+    """`max` or `min`, and the text of the compared value; None where the line has none.
+
+    The value is the length of the list that a line assigns, or a number in its response.
+    """
     order, field_words = by
     variable, tool, inside, first = match.groups()
     if first:
@@ -63,8 +67,7 @@ def _most_of(match: re.Match[str], by: tuple[str, frozenset[str]], graph: Protoc
 
 
 def _best_day(match: re.Match[str], by: tuple[str, frozenset[str]], unit: str, graph: ProtocolGraph) -> str | None:
-    """The line that takes one of the days or hours that a line sets its variable to; None where they are none, or say
-    nothing of what they are compared by."""
+    """The line that takes the best of the days or hours in a list; None where a line has none that can be compared."""
     variable, tool, inside, first = match.groups()
     items = (*re.findall(r'"([^"]+)"', inside), 0)
     moments = [moment.name for moment in _inside(graph, tool, items) if words(moment.name)[-1:] in _MOMENTS]
@@ -79,7 +82,7 @@ def _best_day(match: re.Match[str], by: tuple[str, frozenset[str]], unit: str, g
 def _number(
     graph: ProtocolGraph, tool: str, holder: tuple[Step, ...], field_words: Collection[str]
 ) -> tuple[Step, ...] | None:
-    """Where the number is, inside of an object of a response, of whose name most is said."""
+    """The path to the number in an object of a response whose name shares most words with `field_words`."""
     stems = {stem(word) for word in field_words}
     numbers = []
     for candidate in _inside(graph, tool, holder):
@@ -91,7 +94,7 @@ def _number(
 
 
 def _inside(graph: ProtocolGraph, tool: str, holder: tuple[Step, ...]) -> list[ResponseField]:
-    """The fields inside of an object of a response, but for those in lists."""
+    """The fields inside an object of a response, except those in lists."""
     success = graph.protocol.tool(tool).success
     all_fields = fields(success.schema, graph.protocol, 4) if success is not None and success.schema is not None else ()
     length = len(holder)

@@ -27,10 +27,10 @@ def parsed(program: str) -> ast.Module | None:
 def renamed(program: str, names: Mapping[str, str]) -> str:
     """A program with other names for some functions, those aside that it sets itself."""
     tree = parsed(program) if any(name in program for name in names) else None
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in names] if tree else []
-    own = {node.id for node in found if not isinstance(node.ctx, ast.Load)}
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in names] if tree else []
+    own = {node.id for node in nodes if not isinstance(node.ctx, ast.Load)}
     lines = [line.encode() for line in program.split("\n")]
-    for node in sorted(found, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+    for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset), reverse=True):
         if node.id not in own:
             row = lines[node.lineno - 1]
             end = node.col_offset + len(node.id.encode())
@@ -60,10 +60,12 @@ def subscripts_at(tree: ast.AST, line: int, column: int) -> Iterator[ast.Subscri
             yield node
 
 
-def same(one: str, other: str) -> bool:
+def same(first: str, second: str) -> bool:
     """Whether two programs are the same, comments and layout aside."""
-    first, second = parsed(one), parsed(other)
-    return one == other if first is None or second is None else ast.dump(first) == ast.dump(second)
+    first_tree, second_tree = parsed(first), parsed(second)
+    if first_tree is None or second_tree is None:
+        return first == second
+    return ast.dump(first_tree) == ast.dump(second_tree)
 
 
 def fenced(text: str) -> str | None:

@@ -39,24 +39,29 @@ class Demonstrations:
 
     def all(self) -> list[Demonstration]:
         """Every one, the oldest first. Raises: UsageError: The file cannot be read, or holds something else."""
-        found = []
+        demonstrations = []
         for place, data in read_lines(self.file):
             try:
-                found.append(Demonstration(str(data["query"]), str(data["program"]), tuple(data["tools"])))
+                demonstrations.append(Demonstration(str(data["query"]), str(data["program"]), tuple(data["tools"])))
             except (KeyError, TypeError):
                 raise UsageError(f"{place}: this is no question with its program; delete the line") from None
-        return found
+        return demonstrations
 
     def add(self, solved: Demonstration) -> None:
         """Keep one, unless it is there. Raises: UsageError: It cannot be written."""
-        kept = self.all()
-        if solved in kept:
+        stored = self.all()
+        if solved in stored:
             return
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"{self.file} cannot be written: {error.strerror or error}") from error
-        write_text(self.file, "".join(f"{json.dumps(asdict(one), ensure_ascii=False)}\n" for one in [*kept, solved]))
+        write_text(
+            self.file,
+            "".join(
+                f"{json.dumps(asdict(demonstration), ensure_ascii=False)}\n" for demonstration in [*stored, solved]
+            ),
+        )
 
     def like(
         self, query: str, tools: Collection[str], most: int = 2, *, meaning: bool = True
@@ -69,11 +74,11 @@ class Demonstrations:
         goal = _goal(query)
         possible = [solved for solved in self.all() if solved.tools and set(solved.tools) <= set(tools)]
         goals = [_goal(solved.query) for solved in possible]
-        scores = [_shared(goal, other) for other in goals]
+        scores = [_shared(goal, past_goal) for past_goal in goals]
         if meaning:
             meant = likeness(goal, goals)
             scores = [(words + meaning) / 2 for words, meaning in zip(scores, meant, strict=True)]
-        best = sorted(zip(scores, possible, strict=True), key=lambda one: -one[0])
+        best = sorted(zip(scores, possible, strict=True), key=lambda rated: -rated[0])
         return [solved for score, solved in best if score >= _LIKE][:most]
 
 
@@ -82,7 +87,7 @@ def _goal(query: str) -> str:
     return " ".join(word for word in query.split() if not word[:1].isupper() or word == query.split()[0])
 
 
-def _shared(goal: str, other: str) -> float:
+def _shared(goal: str, past_goal: str) -> float:
     """Of the words of two questions, without their endings, the share that both have."""
-    asked, told = set(Question(goal).stems), set(Question(other).stems)
-    return len(asked & told) / max(len(asked | told), 1)
+    first, second = set(Question(goal).stems), set(Question(past_goal).stems)
+    return len(first & second) / max(len(first | second), 1)

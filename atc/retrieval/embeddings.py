@@ -14,15 +14,15 @@ from typing import Any
 __all__ = ["likeness"]
 
 
-def likeness(text: str, others: Sequence[str]) -> list[float]:
+def likeness(text: str, texts: Sequence[str]) -> list[float]:
     """The cosine between a text and each of the others: 1 for the same, about 0 for what has nothing in common.
 
     May be called from several threads; the vectors of the others are kept.
     """
-    if not others:
+    if not texts:
         return []
     [vector] = _table().embed([text], norm=True)
-    return [float(likeness) for likeness in _embedded(tuple(others)) @ vector]
+    return [float(likeness) for likeness in _embedded(tuple(texts)) @ vector]
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ import pytest
 
 from atc.check import check
 from atc.check.stubs import write_stubs
-from atc.planning.planner import worked
+from atc.planning.planner import plan_sketch
 from protocols import load
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
@@ -86,8 +86,8 @@ def test_what_the_question_names_is_not_made(museum: Protocol) -> None:
     names = [tool.name for tool in museum.tools]
     changing = 'Set the status of the painting "Red Vase" to lost.'
 
-    assert worked(graph_of(museum), "POST_items_paintings", names, changing) == []
-    assert worked(graph_of(museum), "POST_items_paintings", names, 'Create a painting called "Red Vase".') != []
+    assert plan_sketch(graph_of(museum), "POST_items_paintings", names, changing) == []
+    assert plan_sketch(graph_of(museum), "POST_items_paintings", names, 'Create a painting called "Red Vase".') != []
 
 
 def test_a_relation_stands_for_what_it_refers_to(museum: Protocol) -> None:
@@ -99,7 +99,7 @@ def test_a_relation_stands_for_what_it_refers_to(museum: Protocol) -> None:
 
 def test_an_optional_search_is_left_out(museum: Protocol) -> None:
     graph = graph_of(museum)
-    lines = worked(
+    lines = plan_sketch(
         graph, "GET_items_lenders_id", [tool.name for tool in museum.tools], 'Who is the lender "Hanabi Cycle"?'
     )
 
@@ -112,7 +112,7 @@ def test_an_optional_search_is_left_out(museum: Protocol) -> None:
 
 def test_an_example_goes_over_a_relation(museum: Protocol) -> None:
     question = 'Who is the lender of the painting "Red Vase"?'
-    lines = worked(graph_of(museum), "GET_items_lenders_id", [tool.name for tool in museum.tools], question)
+    lines = plan_sketch(graph_of(museum), "GET_items_lenders_id", [tool.name for tool in museum.tools], question)
 
     assert 'if painting["name"] == "Red Vase")' in lines[0]
     assert lines[-1] == 'details = GET_items_lenders_id(id=lender["lender"])'
@@ -126,7 +126,7 @@ def test_a_body_that_may_be_a_list_shows_the_fields_of_one(museum: Protocol) -> 
 
 def test_a_write_sets_what_the_question_speaks_of(museum: Protocol) -> None:
     question = 'Set the status of the painting "Red Vase" to lost.'
-    lines = worked(graph_of(museum), "PATCH_items_paintings_id", [tool.name for tool in museum.tools], question)
+    lines = plan_sketch(graph_of(museum), "PATCH_items_paintings_id", [tool.name for tool in museum.tools], question)
 
     assert "status=" in lines[-1]
     assert "name=" not in lines[-1]

@@ -15,16 +15,16 @@ from openapi_spec_validator import validate
 
 from atc.cli import main
 from atc.models import Model
-from atc.planning.planner import worked
+from atc.planning.planner import plan_sketch
 from benchmarks.tasks.datasets import open_dataset
-from probing.document import documented
-from probing.evaluation import compared
-from probing.prober.findings import Finding, ProbeReport
-from probing.prober.permission import Permission
+from probing.document import openapi_document
+from probing.evaluation import evaluate
+from probing.prober.findings import ProbeReport, ToolFinding
+from probing.prober.permission import WritePermission
 from probing.prober.prober import Prober
-from probing.prober.programs import choices
-from probing.prober.replies import disguised
-from probing.strip_responses import blinded
+from probing.prober.programs import argument_variants
+from probing.prober.replies import error_in_success
+from probing.strip_responses import strip_responses
 from protocols import load
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
@@ -51,7 +51,7 @@ class Probed:
     calls: list[CallRecord]
 
     @property
-    def found(self) -> Mapping[str, Finding]:
+    def found(self) -> Mapping[str, ToolFinding]:
         return self.prober.found
 
 
@@ -63,9 +63,9 @@ def probed(
     **settings: Any,
 ) -> Probed:
     calls: list[CallRecord] = []
-    hidden = blinded(truth)
+    hidden = strip_responses(truth)
     with Simulator(truth) as world:
-        permission = Permission(hidden, writes, reads)
+        permission = WritePermission(hidden, writes, reads)
         sandbox = Sandbox(
             hidden,
             base_url=world.url,
@@ -80,7 +80,7 @@ def probed(
 
 def test_the_prober_is_told_nothing_of_responses() -> None:
     truth = api("cinema")
-    hidden = blinded(truth)
+    hidden = strip_responses(truth)
 
     assert [tool.arguments for tool in hidden.tools] == [tool.arguments for tool in truth.tools]
     assert all(tool.responses == () for tool in hidden.tools)
@@ -94,7 +94,7 @@ def test_every_tool_is_reached_along_the_data_flow(name: str) -> None:
     probe = probed(truth)
 
     assert {one.tool: one.reason for one in probe.found.values() if not one.done} == {}
-    figures = compared(truth, probe.prober.learned, 0, fresh=True)
+    figures = evaluate(truth, probe.prober.learned, 0, fresh=True)
     assert (figures["precision"], figures["types"], figures["invented"]) == (100.0, 100.0, [])
     assert figures["fresh"]
     assert figures["mutants"]
@@ -104,14 +104,14 @@ def test_every_tool_is_reached_along_the_data_flow(name: str) -> None:
 def test_the_document_is_openapi_and_says_what_the_hidden_one_said() -> None:
     """It can be loaded in the other's place: the same call yields the same identifier."""
     truth = api("cinema")
-    document = documented(blinded(truth), probed(truth).found)
+    document = openapi_document(strip_responses(truth), probed(truth).found)
     validate(document)
     learned = load(document)
     names = [tool.name for tool in truth.tools]
 
     assert [tool.name for tool in learned.tools] == names
     for tool in ("GET_studios_studioId", "GET_films_filmId_credits"):
-        assert worked(ProtocolGraph(learned), tool, names) == worked(ProtocolGraph(truth), tool, names)
+        assert plan_sketch(ProtocolGraph(learned), tool, names) == plan_sketch(ProtocolGraph(truth), tool, names)
     body = Contract(learned).body("GET_films_filmId")
     assert body is not None
     assert "synopsis" in body.keys
@@ -127,12 +127,14 @@ def test_what_is_documented_is_kept() -> None:
         report = prober.probe()
     assert [one.tool for one in report.tools] == ["GET_films"]
     assert {one.tool for one in prober.found.values() if one.requests} == {"GET_films"}, "what is not asked for"
-    media = documented(truth, prober.found)["paths"]["/films"]["get"]["responses"]["200"]["content"]["application/json"]
+    media = openapi_document(truth, prober.found)["paths"]["/films"]["get"]["responses"]["200"]["content"][
+        "application/json"
+    ]
     success = truth.tool("GET_films").success
 
     assert success is not None
     assert media["schema"] == {"$ref": "#/components/schemas/FilmPage"}
-    again = load(documented(truth, prober.found)).tool("GET_films").success
+    again = load(openapi_document(truth, prober.found)).tool("GET_films").success
     assert again is not None
     assert again.schema == success.schema
     assert "films" in media["example"]
@@ -146,7 +148,7 @@ def test_a_tool_keeps_what_others_call_it(version: dict[str, str]) -> None:
         path: {"get": {"operationId": name, "tags": [name], "responses": {"200": {"description": "it"}}}}
         for path, name in names.items()
     }
-    written = documented(load({**version, "info": {"title": "t", "version": "1"}, "paths": paths}), {})["paths"]
+    written = openapi_document(load({**version, "info": {"title": "t", "version": "1"}, "paths": paths}), {})["paths"]
 
     assert [written[path]["get"]["operationId"] for path in names] == ["listA", "GET_b", "GET_c"]
     assert [written[path]["get"]["tags"] for path in names] == [["listA"], ["twice"], ["twice"]]
@@ -188,7 +190,7 @@ def test_each_of_several_choices_is_asked_for_alone_and_pages_of_one() -> None:
     info = {"title": "t", "version": "1"}
     tool = load({"openapi": "3.1.0", "info": info, "paths": {"/found": {"get": operation}}}).tool("GET_found")
 
-    assert list(choices("x = 1\nprint(GET_found(kind=['bands', 'songs']))", tool)) == [
+    assert list(argument_variants("x = 1\nprint(GET_found(kind=['bands', 'songs']))", tool)) == [
         "x = 1\nprint(GET_found(kind=['bands']))",
         "x = 1\nprint(GET_found(kind=['songs']))",
         "x = 1\nprint(GET_found(kind=['bands', 'songs'], limit=1))",
@@ -217,7 +219,7 @@ def test_an_interrupt_keeps_what_is_known() -> None:
     """What was found out before it is written down."""
     seen: list[str] = []
 
-    def told(finding: Finding) -> None:
+    def told(finding: ToolFinding) -> None:
         seen.append(finding.tool)
         if len(seen) == 3:
             raise KeyboardInterrupt
@@ -234,7 +236,7 @@ def test_a_service_in_trouble_is_told_tool_by_tool() -> None:
         local.answer("GET", "/cities", {"error": {"code": 9, "message": "no such plan"}})
         local.answer("GET", "/alerts", b"<html>maintenance</html>")
         with Sandbox(local.protocol, writes="deny") as sandbox:
-            prober = Prober(blinded(local.protocol), None, sandbox)
+            prober = Prober(strip_responses(local.protocol), None, sandbox)
             report = prober.probe()
     outcomes = {one.tool: (one.outcome, one.reason) for one in report.tools}
 
@@ -243,7 +245,7 @@ def test_a_service_in_trouble_is_told_tool_by_tool() -> None:
     assert "no such plan" in outcomes["GET_cities"][1]
     assert outcomes["GET_cities_city_id"] == ("unreachable_argument", "no answer held a value for city_id")
     assert outcomes["POST_alerts"][0] == "refused_by_policy"
-    validate(documented(local.protocol, prober.found))
+    validate(openapi_document(local.protocol, prober.found))
 
 
 @pytest.mark.parametrize(
@@ -258,7 +260,7 @@ def test_a_service_in_trouble_is_told_tool_by_tool() -> None:
     ],
 )
 def test_an_error_that_comes_as_an_answer_is_seen(body: object, wrong: bool) -> None:
-    assert (disguised(body) is not None) is wrong
+    assert (error_in_success(body) is not None) is wrong
 
 
 def test_the_command_writes_document_and_report(tmp_path: Path) -> None:
