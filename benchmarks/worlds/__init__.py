@@ -10,7 +10,7 @@ from pathlib import Path
 
 from protocols.errors import UsageError
 from protocols.model import Protocol
-from protocols.simulator.analysis.api_analysis import survey
+from protocols.simulator.analysis.api_analysis import analyze_api
 from protocols.simulator.analysis.world_file import read_world
 
 __all__ = ["find_worlds"]
@@ -40,7 +40,7 @@ def find_worlds(
         if not own_file and not file.exists():
             continue
         try:
-            survey(protocol, read_world(file, protocol))
+            analyze_api(protocol, read_world(file, protocol))
         except UsageError as error:
             if own_file or tell is None:
                 raise

@@ -16,45 +16,52 @@ from protocols.simulator.analysis.examples import read_fields
 from protocols.simulator.analysis.relation_types import RelationTypes
 from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_file import NO_WORLD, WorldFile
-from protocols.simulator.analysis.world_schema import NAMES, ResponsePlan, WorldSchema, label_of, named, stem_of
+from protocols.simulator.analysis.world_schema import (
+    NAMES,
+    ResponsePlan,
+    WorldSchema,
+    find_entity_type,
+    label_of,
+    stem_of,
+)
 
-__all__ = ["survey"]
+__all__ = ["analyze_api"]
 
 _SEARCH_WORDS = frozenset("q query search text term keyword s find phrase searchtext searchterm lookup".split())
 
 
-def survey(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
+def analyze_api(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
     """Read a protocol once, with its world file; takes about as long as loading it, so keep what it returns.
 
     Raises: UsageError: The world file names something that is not there.
     """
-    kinds = EntityTypes(protocol, world)
-    links = RelationTypes(kinds)
-    fields = read_fields(kinds)
+    entity_types = EntityTypes(protocol, world)
+    links = RelationTypes(entity_types)
+    fields = read_fields(entity_types)
     links.references()
-    for plan in kinds.plans:
+    for plan in entity_types.plans:
         plan.search = _search(plan)
     pairs = links.pairs()
-    edges, roles, edge_kinds = _edges(kinds)
+    edges, roles, edge_types = _edges(entity_types)
     states = {
         plan.tool.path: plan
-        for plan in kinds.plans
+        for plan in entity_types.plans
         if plan.tool.method == "GET" and plan.shape and plan.shape.properties and not plan.shape.kind
     }
     found = WorldSchema(
         protocol,
-        kinds.plans,
-        kinds.kinds,
+        entity_types.plans,
+        entity_types.by_name,
         links.relations,
         pairs,
         edges,
         roles,
-        edge_kinds,
+        edge_types,
         fields,
-        kinds.singletons,
+        entity_types.singletons,
         states,
-        _templates(kinds),
-        _places(kinds, edge_kinds),
+        _templates(entity_types),
+        _places(entity_types, edge_types),
         world,
     )
     world.check(found)
@@ -76,14 +83,14 @@ def _search(plan: ResponsePlan) -> str:
 
 
 def _edges(
-    kinds: EntityTypes,
+    entity_types: EntityTypes,
 ) -> tuple[dict[str, list[dict[str, object]]], dict[str, list[dict[str, object]]], dict[str, str]]:
     """What stands in a list beside the fields of its members, by label: all of it, and the roles among it."""
     donors: dict[str, list[dict[str, object]]] = defaultdict(list)
     listed: dict[str, list[dict[str, object]]] = {}
     lists: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-    edge_kinds: dict[str, str] = {}
-    for plan in kinds.plans:
+    edge_types: dict[str, str] = {}
+    for plan in entity_types.plans:
         if plan.shape is None:
             continue
         for body in plan.tool.success.examples if plan.tool.success else ():
@@ -91,13 +98,13 @@ def _edges(
         for shape in plan.shape.walk():
             if shape.item is None or not shape.item.kind:
                 continue
-            own = set(kinds.kinds[shape.item.kind].fields)
+            own = set(entity_types.by_name[shape.item.kind].fields)
             label = label_of(shape.name) or plan.label
             extra = [name for name in shape.item.properties if name not in own]
             for name in extra:
                 stem = stem_of(name)
-                if stem and (kind := named("_".join(stem), kinds.kinds)):
-                    edge_kinds[label] = kind.name
+                if stem and (kind := find_entity_type("_".join(stem), entity_types.by_name)):
+                    edge_types[label] = kind.name
             if not extra:
                 continue
             for name in extra:
@@ -112,7 +119,7 @@ def _edges(
                     if entry and entry not in donors[label]:
                         donors[label].append(entry)
     roles = {label: _roles(entries, lists[label]) for label, entries in donors.items()}
-    return dict(donors), {**roles, **listed}, edge_kinds
+    return dict(donors), {**roles, **listed}, edge_types
 
 
 def _count_lists(value: object, label: str, lists: dict[str, Counter[tuple[str, str]]]) -> None:
@@ -146,13 +153,13 @@ def _roles(donors: list[dict[str, object]], seen: Counter[tuple[str, str]]) -> l
     return found
 
 
-def _templates(kinds: EntityTypes) -> dict[str, list[tuple[str, str, str]]]:
+def _templates(entity_types: EntityTypes) -> dict[str, list[tuple[str, str, str]]]:
     """Texts that hold the identifier of their own entity, by field: (kind, text before it, text after it)."""
     found: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
-    for _, shape, _, _ in kinds.nodes():
+    for _, shape, _, _ in entity_types.nodes():
         if not shape.kind:
             continue
-        identity = kinds.kinds[shape.kind].identity
+        identity = entity_types.by_name[shape.kind].id_field
         bodies = [value for value in shape.examples if isinstance(value, dict)][:5]
         shown = [(str(body.get(identity)), list(body.items())) for body in bodies]
         own = shape.properties.get(identity)
@@ -174,21 +181,21 @@ def _inside(key: str, text: str) -> bool:
     return len(key) > 1 and key != text and bool(re.search(rf"{before}{re.escape(key)}(?![A-Za-z0-9])", text))
 
 
-def _places(kinds: EntityTypes, edge_kinds: dict[str, str]) -> dict[tuple[str, str], ResponseShape]:
+def _places(entity_types: EntityTypes, edge_types: dict[str, str]) -> dict[tuple[str, str], ResponseShape]:
     """Where each field stands first of all, by what it belongs to (a kind, `~label`, `~state /path`) and its path.
 
     Several views may show a field, each with a schema of its own; its value is made for this one.
     """
     found: dict[tuple[str, str], ResponseShape] = {}
-    for kind in kinds.kinds.values():
+    for kind in entity_types.by_name.values():
         _note_places(found, kind.name, "", kind.summary)
-    for plan, shape, _, item in kinds.nodes():
+    for plan, shape, _, item in entity_types.nodes():
         if shape.kind:
             _note_places(found, shape.kind, "", shape.properties)
         if item:
             for label in (label_of(shape.name), plan.label):
-                _note_places(found, edge_kinds.get(label, f"~{label}"), "", shape.properties)
-    for plan in kinds.plans:
+                _note_places(found, edge_types.get(label, f"~{label}"), "", shape.properties)
+    for plan in entity_types.plans:
         if plan.shape is None or plan.tool.method != "GET":
             continue
         for shape in plan.shape.variants():

@@ -22,15 +22,15 @@ from protocols.simulator.analysis.world_schema import (
     EntityType,
     PathStep,
     ResponsePlan,
+    find_entity_type,
     label_of,
-    named,
     stem_of,
 )
 from protocols.text.words import ID_WORDS, singular, words
 
-__all__ = ["EntityTypes", "identity", "is_enumerated"]
+__all__ = ["EntityTypes", "id_field_of", "is_enumerated"]
 
-_IDENTITIES = ("id", "uuid", "guid", "_id", "uid")
+_ID_FIELDS = ("id", "uuid", "guid", "_id", "uid")
 
 
 class EntityTypes:
@@ -42,19 +42,19 @@ class EntityTypes:
     def __init__(self, protocol: Protocol, world: WorldFile) -> None:
         self.protocol = protocol
         self.world = world
-        self.kinds: dict[str, EntityType] = {}
+        self.by_name: dict[str, EntityType] = {}
         self.plans: list[ResponsePlan] = []
         self.singletons: dict[str, str] = {}
         self._referenced: set[str] = set()
-        self._paths()
-        self._shapes()
+        self._read_paths()
+        self._read_shapes()
         for name in sorted(self._referenced):
             fields = {key for plan in self.plans if plan.shape for s in plan.shape.walk() for key in s.properties}
-            if not named(name, self.kinds) and {f for f in fields if stem_of(f) == tuple(name.split("_"))}:
-                self.kind(name)
-        self._listed()
-        self._typing()
-        self._rewire()
+            if not find_entity_type(name, self.by_name) and {f for f in fields if stem_of(f) == tuple(name.split("_"))}:
+                self.get_or_add(name)
+        self._apply_world_lists()
+        self._type_objects()
+        self._apply_world_relations()
 
     def nodes(self) -> Iterator[tuple[ResponsePlan, ResponseShape, ResponseShape | None, bool]]:
         """Every object in every response with the entity around it, outer ones first; last: is it an item."""
@@ -63,18 +63,18 @@ class EntityTypes:
                 for shape in plan.shape.variants():
                     yield from _descend(plan, shape, None, False)
 
-    def kind(self, name: str, *aliases: str) -> EntityType:
+    def get_or_add(self, name: str, *aliases: str) -> EntityType:
         """The kind of a name, which is a new one where there is none yet; it goes by the aliases, too."""
-        for known in self.kinds.values():
+        for known in self.by_name.values():
             if name in known.aliases:
                 known.aliases.update(aliases)
                 return known
-        kind = self.kinds[name] = EntityType(name, {name, *aliases})
+        kind = self.by_name[name] = EntityType(name, {name, *aliases})
         return kind
 
     # -- kinds from paths ------------------------------------------------------------------------------------------
 
-    def _paths(self) -> None:
+    def _read_paths(self) -> None:
         split = [(tool, [part for part in tool.path.split("/") if part]) for tool in self.protocol.tools]
         # Names of identifiers first: `{person_id}` says what it is, `{id}` needs the literal before it.
         for tool, parts in split:
@@ -91,16 +91,16 @@ class EntityTypes:
                     parameter = next((p for p in tool.parameters if p.name == name and p.location == "path"), None)
                     step = self._step(name, parameter, before, holder)
                     steps.append(step)
-                    if step.what == "entity":
+                    if step.role == "entity":
                         holder = step.kind
                 before = ""
             success = tool.success
             status = int(success.status) if success and success.status.isdigit() else 200
             plan = ResponsePlan(tool, tuple(steps), status)
-            last = max((i for i, step in enumerate(steps) if step.what == "entity"), default=-1)
+            last = max((i for i, step in enumerate(steps) if step.role == "entity"), default=-1)
             if last >= 0:
                 plan.subject, plan.subject_parameter = steps[last].kind, steps[last].name
-            plan.tail = tuple(step.name for step in steps[last + 1 :] if step.what == "literal")
+            plan.tail = tuple(step.name for step in steps[last + 1 :] if step.role == "literal")
             plan.detail = last >= 0 and last == len(steps) - 1
             self.plans.append(plan)
         for tool in self.protocol.tools:
@@ -118,16 +118,17 @@ class EntityTypes:
         segment = words(before)
         thing = "_".join([*segment[:-1], singular(segment[-1])]) if segment else ""
         if not is_id and stem and thing and singular(stem[-1]) != thing.rpartition("_")[2]:
-            kind = self.kind("_".join(stem))
-            kind.by_name = kind.addressed = True
+            kind = self.get_or_add("_".join(stem))
+            kind.addressed_by_name = kind.addressed = True
             return PathStep("entity", name, kind.name)
         wanted = "_".join(stem)
         if not wanted:
             wanted = thing or (holder or "thing")
         if thing and (thing.endswith("_" + wanted) or wanted.endswith("_" + thing)):
             wanted = thing
-        kind = self.kind(
-            wanted, *([thing] if thing and thing not in GENERIC and not self._taken(thing, wanted) else [])
+        kind = self.get_or_add(
+            wanted,
+            *([thing] if thing and thing not in GENERIC and not self._is_alias_of_another(thing, wanted) else []),
         )
         kind.aliases.add(wanted.rpartition("_")[2]) if wanted.rpartition("_")[2] not in GENERIC else None
         kind.addressed = True
@@ -135,12 +136,12 @@ class EntityTypes:
             kind.parent, kind.ordinal = holder, name
         return PathStep("entity", name, kind.name)
 
-    def _taken(self, alias: str, wanted: str) -> bool:
-        return any(alias in kind.aliases and kind.name != wanted for kind in self.kinds.values())
+    def _is_alias_of_another(self, alias: str, wanted: str) -> bool:
+        return any(alias in kind.aliases and kind.name != wanted for kind in self.by_name.values())
 
     # -- shapes and what stands in them ----------------------------------------------------------------------------
 
-    def _shapes(self) -> None:
+    def _read_shapes(self) -> None:
         for plan in self.plans:
             response = plan.tool.success
             if response is None or response.schema is None:
@@ -149,30 +150,32 @@ class EntityTypes:
             plan.shape = build(self.protocol, response.schema, response.examples)
         for plan in self.plans:
             if plan.detail and plan.tool.method == "GET" and plan.shape and not plan.shape.is_array:
-                kind = self.kinds[plan.subject]
+                kind = self.by_name[plan.subject]
                 if kind.detail is None:
                     kind.detail = plan
         for plan in self.plans:
             if plan.subject or plan.tool.method != "GET" or plan.shape is None:
                 continue
-            if any(step.what != "literal" for step in plan.steps) or not plan.shape.properties:
+            if any(step.role != "literal" for step in plan.steps) or not plan.shape.properties:
                 continue
-            if identity(plan.shape.properties) and not any(named(step.name, self.kinds) for step in plan.steps):
+            if id_field_of(plan.shape.properties) and not any(
+                find_entity_type(step.name, self.by_name) for step in plan.steps
+            ):
                 self.singletons["/" + "/".join(step.name for step in plan.steps)] = ""
         for plan in self.plans:
             path = plan.tool.path
             roots = [root for root in self.singletons if path == root or path.startswith(root + "/")]
             if roots and not plan.subject:
                 plan.root = max(roots, key=len)
-                literals = [step.name for step in plan.steps if step.what == "literal"]
+                literals = [step.name for step in plan.steps if step.role == "literal"]
                 plan.tail = tuple(literals[len(plan.root.strip("/").split("/")) :])
 
-    def _typing(self) -> None:
+    def _type_objects(self) -> None:
         for plan, shape, _, item in self.nodes():
             if shape.kind or not shape.properties:
                 continue
             root = not shape.path and not item
-            if own := self._called(plan, shape, item):
+            if own := self._by_own_identifier(plan, shape, item):
                 self._set(shape, own)
             elif root and plan.detail and self._stands_for(shape, plan.subject):
                 self._set(shape, plan.subject)
@@ -182,16 +185,16 @@ class EntityTypes:
                 or (item and (kind := self._by_identity(shape)))
             ):
                 self._set(shape, kind)
-        self._likeness(final=False)
+        self._type_by_similarity(final=False)
         for plan, shape, around, item in self.nodes():
             if not shape.kind and (not shape.path and not item) and "/" + plan.tool.path.strip("/") in self.singletons:
-                stem = stem_of(identity(shape.properties))
+                stem = stem_of(id_field_of(shape.properties))
                 kind = (
-                    self._alike(shape, self._looks())
-                    or self.kind("_".join(stem) or singular(words(plan.tool.path)[-1])).name
+                    self._most_similar(shape, self._fields_by_type())
+                    or self.get_or_add("_".join(stem) or singular(words(plan.tool.path)[-1])).name
                 )
                 self._set(shape, kind)
-            elif not shape.kind and (shape.path or item) and identity(shape.properties):
+            elif not shape.kind and (shape.path or item) and id_field_of(shape.properties):
                 mine = set(shape.properties)
                 if (
                     around is not None
@@ -201,17 +204,17 @@ class EntityTypes:
                     and mine <= set(around.properties)
                 ):
                     self._set(shape, around.kind)
-        self._likeness(final=True)
+        self._type_by_similarity(final=True)
         for path in self.singletons:
             plan = next(plan for plan in self.plans if plan.tool.path == path and plan.tool.method == "GET")
             self.singletons[path] = plan.shape.kind if plan.shape else ""
         for plan in self.plans:
             if plan.root and not plan.subject:
                 plan.subject = self.singletons[plan.root]
-        self._stubs()
+        self._fill_stubs()
         self._wrappers()
 
-    def _stubs(self) -> None:
+    def _fill_stubs(self) -> None:
         """An object of which only the key is known, and that key names a kind, holds one of that kind."""
         looks: dict[str, dict[str, ResponseShape]] = {}
         for _, shape, _, _ in self.nodes():
@@ -236,20 +239,20 @@ class EntityTypes:
                     and not part.closed
                     and not part.options
                 ):
-                    kind = named(part.name, self.kinds, loose=True)
+                    kind = find_entity_type(part.name, self.by_name, loose=True)
                     if kind and kind.name in looks and kind.name != shape.kind:
                         scalars = {n: p for n, p in looks[kind.name].items() if not (p.is_array or p.is_object)}
                         part.properties = scalars
                         part.kind = kind.name
-        for name in [name for name, kind in self.kinds.items() if name not in used and not kind.addressed]:
-            del self.kinds[name]
+        for name in [name for name, kind in self.by_name.items() if name not in used and not kind.addressed]:
+            del self.by_name[name]
 
     def _set(self, shape: ResponseShape, kind: str) -> None:
         shape.kind = kind
 
-    def _called(self, plan: ResponsePlan, shape: ResponseShape, item: bool) -> str:
+    def _by_own_identifier(self, plan: ResponsePlan, shape: ResponseShape, item: bool) -> str:
         """The kind of an object that has no plain `id` but one with the name of its list: reviewId in reviews."""
-        if set(_IDENTITIES) & set(shape.properties):
+        if set(_ID_FIELDS) & set(shape.properties):
             return ""
         key = (
             shape.name
@@ -259,70 +262,70 @@ class EntityTypes:
             else plan.label
         )
         if not key and item:
-            key = plan.label or next((s.name for s in reversed(plan.steps) if s.what == "literal"), "")
+            key = plan.label or next((s.name for s in reversed(plan.steps) if s.role == "literal"), "")
         noun = singular(words(key)[-1]) if words(key) else ""
         for name in shape.properties:
             stem = stem_of(name)
             if noun and stem and stem[-1] == noun and (item or not plan.detail):
-                known = named("_".join(stem), self.kinds)
-                return known.name if known else self.kind("_".join(stem), noun).name
+                known = find_entity_type("_".join(stem), self.by_name)
+                return known.name if known else self.get_or_add("_".join(stem), noun).name
         return ""
 
     def _by_identity(self, shape: ResponseShape) -> str:
         """The kind that the only identifier of an object names: `{place_id, name, country}` is a place."""
         stems = [stem for name in shape.properties if (stem := stem_of(name))]
-        if set(_IDENTITIES) & set(shape.properties) or len(stems) != 1 or len(shape.properties) < 2:
+        if set(_ID_FIELDS) & set(shape.properties) or len(stems) != 1 or len(shape.properties) < 2:
             return ""
-        kind = named("_".join(stems[0]), self.kinds)
+        kind = find_entity_type("_".join(stems[0]), self.by_name)
         return kind.name if kind and next(iter(shape.properties)) and "_".join(stems[0]) in kind.aliases else ""
 
     def _stands_for(self, shape: ResponseShape, kind: str) -> bool:
         """Whether the root of a detail path is the entity itself, not an envelope around it."""
-        if identity(shape.properties) or self.kinds[kind].ordinal in shape.properties:
+        if id_field_of(shape.properties) or self.by_name[kind].ordinal in shape.properties:
             return True
-        inner = [p for p in shape.properties.values() if p.properties and identity(p.properties)]
+        inner = [p for p in shape.properties.values() if p.properties and id_field_of(p.properties)]
         return not (len(shape.properties) <= 3 and inner)
 
     def _discriminated(self, shape: ResponseShape) -> str:
         for name in ("type", "media_type", "object", "kind", "object_type", "entity_type"):
             part = shape.properties.get(name)
-            if part is None or not identity(shape.properties):
+            if part is None or not id_field_of(shape.properties):
                 continue
             values = {str(v) for check in part.checks for v in cast("list[object]", check.get("enum") or [])}
             values |= {str(check["const"]) for check in part.checks if "const" in check}
             values = values or {str(value) for value in part.examples}
             if len(values) == 1:
                 value = values.pop()
-                if kind := named(value, self.kinds):
+                if kind := find_entity_type(value, self.by_name):
                     return kind.name
                 if part.checks and any({"enum", "const"} & set(check) for check in part.checks) and value.isalpha():
-                    return "" if value.lower() in GENERIC else self.kind(value.lower()).name
+                    return "" if value.lower() in GENERIC else self.get_or_add(value.lower()).name
         for name in ("uri", "urn"):
             part = shape.properties.get(name)
             for text in part.examples if part else ():
                 pieces = str(text).split(":")
-                if len(pieces) >= 3 and (kind := named(pieces[-2], self.kinds)):
+                if len(pieces) >= 3 and (kind := find_entity_type(pieces[-2], self.by_name)):
                     return kind.name
         return ""
 
     def _by_key(self, plan: ResponsePlan, shape: ResponseShape, item: bool) -> str:
         key = shape.name
         if key and label_of(key) not in GENERIC and singular(label_of(key)) not in GENERIC:
-            kind = named(key, self.kinds)
-            if kind is None and identity(shape.properties) and not item:
-                kind = named(key, self.kinds, loose=True)
+            kind = find_entity_type(key, self.by_name)
+            if kind is None and id_field_of(shape.properties) and not item:
+                kind = find_entity_type(key, self.by_name, loose=True)
             if kind and self._plausible(shape, kind):
                 return kind.name
             if kind:
                 return ""
         if not shape.path and not item and (not plan.subject or plan.tool.writes):
             for segment in reversed(plan.tail):
-                kind = named(segment, self.kinds)
-                if kind and identity(shape.properties, kind.aliases):
+                kind = find_entity_type(segment, self.by_name)
+                if kind and id_field_of(shape.properties, kind.aliases):
                     return kind.name
         if self._principal(shape, item):
             for segment in reversed(plan.tail):
-                kind = named(segment, self.kinds)
+                kind = find_entity_type(segment, self.by_name)
                 if kind and self._plausible(shape, kind):
                     return kind.name
             if plan.tail and plan.subject and len(plan.tail) == 1:
@@ -334,7 +337,7 @@ class EntityTypes:
         return not keys and item
 
     def _plausible(self, shape: ResponseShape, kind: EntityType) -> bool:
-        if identity(shape.properties, kind.aliases):
+        if id_field_of(shape.properties, kind.aliases):
             return True
         if kind.ordinal and kind.ordinal in shape.properties:
             return True
@@ -342,12 +345,12 @@ class EntityTypes:
         lists = any(part.is_array for part in shape.properties.values())
         return bool(names) and not lists and kind.addressed is False
 
-    def _likeness(self, final: bool) -> None:
-        known = self._looks()
+    def _type_by_similarity(self, final: bool) -> None:
+        known = self._fields_by_type()
         for _, shape, _, item in self.nodes():
-            if shape.kind or not shape.properties or not (shape.path or item) or not identity(shape.properties):
+            if shape.kind or not shape.properties or not (shape.path or item) or not id_field_of(shape.properties):
                 continue
-            if kind := self._alike(shape, known):
+            if kind := self._most_similar(shape, known):
                 self._set(shape, kind)
                 known[kind].update(shape.properties)
             elif final:
@@ -355,12 +358,12 @@ class EntityTypes:
                 name = "_".join([*words(key)[:-1], singular(words(key)[-1])]) if words(key) else ""
                 plan = next((p for p, s, _, _ in self.nodes() if s is shape), None)
                 if not name and plan:
-                    tail = plan.tail or tuple(step.name for step in plan.steps if step.what == "literal")
+                    tail = plan.tail or tuple(step.name for step in plan.steps if step.role == "literal")
                     name = "_".join([*words(tail[-1])[:-1], singular(words(tail[-1])[-1])]) if tail else "thing"
-                self._set(shape, self.kind(name or "thing", (name or "thing").rpartition("_")[2]).name)
+                self._set(shape, self.get_or_add(name or "thing", (name or "thing").rpartition("_")[2]).name)
                 known[shape.kind].update(shape.properties)
 
-    def _looks(self) -> dict[str, set[str]]:
+    def _fields_by_type(self) -> dict[str, set[str]]:
         """The fields seen so far of each kind."""
         known: dict[str, set[str]] = defaultdict(set)
         for _, shape, _, _ in self.nodes():
@@ -368,7 +371,7 @@ class EntityTypes:
                 known[shape.kind].update(shape.properties)
         return known
 
-    def _alike(self, shape: ResponseShape, known: dict[str, set[str]]) -> str:
+    def _most_similar(self, shape: ResponseShape, known: dict[str, set[str]]) -> str:
         """The kind with which an object shares its rare fields; empty when none stands out."""
         spread = Counter(name for names in known.values() for name in names)
         total = max(len(known), 1)
@@ -377,7 +380,7 @@ class EntityTypes:
         for kind, names in known.items():
             common = own & names
             weight = sum(log(1 + total / spread[name]) for name in common if spread[name] < total)
-            rare = [n for n in common if spread[n] <= max(1, total // 4) and n not in (*_IDENTITIES, "name", "title")]
+            rare = [n for n in common if spread[n] <= max(1, total // 4) and n not in (*_ID_FIELDS, "name", "title")]
             if rare and weight > score:
                 best, score = kind, weight
         if not best:
@@ -404,7 +407,7 @@ class EntityTypes:
 
     # -- what a world file says ------------------------------------------------------------------------------------
 
-    def _listed(self) -> None:
+    def _apply_world_lists(self) -> None:
         """Type what operations list where the world file tells."""
         for name, spec in self.world.entities.items():
             for plan in self.plans:
@@ -412,12 +415,12 @@ class EntityTypes:
                     parts = [plan.shape, *plan.shape.properties.values()]
                     item = next((part.item for part in parts if part.item and part.item.properties), None)
                     if item is not None:
-                        self._set(item, self.kind(name).name)
+                        self._set(item, self.get_or_add(name).name)
 
-    def _rewire(self) -> None:
+    def _apply_world_relations(self) -> None:
         """Let relations lead to the kinds that the world file names."""
         for (owner, label), (target, _) in self.world.relations.items():
-            self.world.check_target(owner, label, {name for kind in self.kinds.values() for name in kind.aliases})
+            self.world.check_target(owner, label, {name for kind in self.by_name.values() for name in kind.aliases})
             for plan, shape, around, item in list(self.nodes()):
                 holder = shape.kind or (around.kind if around else "") or (plan.subject if not item else "")
                 for name, part in shape.properties.items() if holder == owner else ():
@@ -426,17 +429,17 @@ class EntityTypes:
                         continue
                     for core in part.item.variants() if part.item else part.variants():
                         if core.properties:
-                            self._set(core.properties[core.main] if core.main else core, self.kind(target).name)
+                            self._set(core.properties[core.main] if core.main else core, self.get_or_add(target).name)
             for plan in self.plans:
                 listed = plan.shape.item if plan.shape and (plan.subject, plan.label) == (owner, label) else None
                 if listed is not None and listed.properties:
-                    self._set(listed, self.kind(target).name)
+                    self._set(listed, self.get_or_add(target).name)
 
 
-def identity(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
+def id_field_of(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
     """The field by which an object of these fields is known; empty where none is."""
     names = list(properties)
-    for usual in _IDENTITIES:
+    for usual in _ID_FIELDS:
         if usual in names:
             return usual
     own = {tuple(alias.split("_")) for alias in aliases}
@@ -474,7 +477,7 @@ def _descend(
         return
     if shape.properties:
         yield plan, shape, around, item
-        inner = shape if shape.kind or (identity(shape.properties) and (shape.path or item)) else around
+        inner = shape if shape.kind or (id_field_of(shape.properties) and (shape.path or item)) else around
         for part in shape.properties.values():
             for variant in part.variants():
                 yield from _descend(plan, variant, inner, False)

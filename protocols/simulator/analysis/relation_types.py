@@ -13,8 +13,8 @@ from protocols.simulator.analysis.world_schema import (
     Relation,
     RelationPair,
     ResponsePlan,
+    find_entity_type,
     label_of,
-    named,
     stem_of,
 )
 from protocols.text.words import singular, words
@@ -25,8 +25,8 @@ __all__ = ["RelationTypes"]
 class RelationTypes:
     """The relations between kinds that responses and paths show; `relations` by what tells them from each other."""
 
-    def __init__(self, kinds: EntityTypes) -> None:
-        self.kinds, self.plans = kinds.kinds, kinds.plans
+    def __init__(self, entity_types: EntityTypes) -> None:
+        self.entity_types, self.plans = entity_types.by_name, entity_types.plans
         self.relations: dict[tuple[str, str, str], Relation] = {}
         self._relate_all()
 
@@ -97,8 +97,8 @@ class RelationTypes:
                     relation = Relation(holder, own, target.kind, True, own_path=own_path)
                     self._add(relation)
                     counts[relation.key].extend(part.lengths)
-                elif plan not in self.kinds[target.kind].global_lists and not inside:
-                    self.kinds[target.kind].global_lists.append(plan)
+                elif plan not in self.entity_types[target.kind].global_lists and not inside:
+                    self.entity_types[target.kind].global_lists.append(plan)
                 self._relate(plan, target, "", target.kind, "", counts)
             if option.main:
                 for name, other in option.properties.items():
@@ -122,11 +122,13 @@ class RelationTypes:
 
     def references(self) -> None:
         """Fields such as `customerUuid` link to an entity, though only its identifier is shown."""
-        for kind in self.kinds.values():
+        for kind in self.entity_types.values():
             for name, info in kind.fields.items():
                 stem = stem_of(name)
-                target = named("_".join(stem), self.kinds) if stem and words(name)[-1] != "ids" else None
-                if target is None or target is kind or target.local or kind.local or name == kind.identity:
+                target = (
+                    find_entity_type("_".join(stem), self.entity_types) if stem and words(name)[-1] != "ids" else None
+                )
+                if target is None or target is kind or target.local or kind.local or name == kind.id_field:
                     continue
                 linked = any(
                     r.owner == kind.name and r.target == target.name and not r.many for r in self.relations.values()
@@ -140,14 +142,14 @@ class RelationTypes:
     def pairs(self) -> list[RelationPair]:
         """The relations that are each other's other end; asked for when the fields of all kinds are known."""
         pairs: list[RelationPair] = []
-        names = list(self.kinds)
+        names = list(self.entity_types)
         for i, first in enumerate(names):
             for second in names[i + 1 :]:
                 pairs.extend(self._pair(first, second))
         return [self._inherited(pair, pairs) for pair in pairs]
 
     def _pair(self, first: str, second: str) -> list[RelationPair]:
-        if self.kinds[first].local or self.kinds[second].local:
+        if self.entity_types[first].local or self.entity_types[second].local:
             return []
         forth = [r for r in self.relations.values() if (r.owner, r.target) == (first, second)]
         back = [r for r in self.relations.values() if (r.owner, r.target) == (second, first)]
@@ -171,12 +173,12 @@ class RelationTypes:
 
     def _equal(self, a: Relation, b: Relation) -> RelationPair:
         """`a` is owned by one kind, `b` by the other; the one with dates and more fields is the work."""
-        first, second = self.kinds[a.owner], self.kinds[b.owner]
+        first, second = self.entity_types[a.owner], self.entity_types[b.owner]
         weight_first = (bool(first.date and first.date in first.summary), len(first.summary))
         weight_second = (bool(second.date and second.date in second.summary), len(second.summary))
         if weight_first < weight_second:
             a, b = b, a
-        summary = a.label in {label_of(name) for name in self.kinds[a.owner].summary}
+        summary = a.label in {label_of(name) for name in self.entity_types[a.owner].summary}
         return RelationPair(a.owner, a.label, b.owner, b.label, summary=summary)
 
     def _inherited(self, pair: RelationPair, pairs: list[RelationPair]) -> RelationPair:

@@ -50,11 +50,11 @@ class ResponseShape:
     closed: bool = False
     kind: str = ""
     main: str = ""
-    fitting: dict[int, list[object]] = field(default_factory=dict)
-    sifted: dict[int, object] = field(default_factory=dict)
-    tried: dict[tuple[type, object], bool] = field(default_factory=dict)
-    shown: list[dict[str, object]] | None = None
-    plain: bool | None = None
+    fitting_by_pool: dict[int, list[object]] = field(default_factory=dict)
+    pool_summaries: dict[int, object] = field(default_factory=dict)
+    fit_cache: dict[tuple[type, object], bool] = field(default_factory=dict)
+    cached_objects: list[dict[str, object]] | None = None
+    cached_scalar: bool | None = None
 
     @property
     def name(self) -> str:
@@ -66,24 +66,24 @@ class ResponseShape:
         """Whether null may stand here."""
         return "null" in self.types
 
-    def those_that_fit(self, pool: Sequence[object]) -> list[object]:
+    def fitting_values(self, pool: Sequence[object]) -> list[object]:
         """The values of a pool that may stand here; remembered, for the pools live as long as the shape."""
-        if id(pool) not in self.fitting:
-            self.fitting[id(pool)] = [value for value in pool if fits(value, self)]
-        return self.fitting[id(pool)]
+        if id(pool) not in self.fitting_by_pool:
+            self.fitting_by_pool[id(pool)] = [value for value in pool if fits(value, self)]
+        return self.fitting_by_pool[id(pool)]
 
     @property
-    def leaf(self) -> bool:
+    def is_scalar(self) -> bool:
         """Whether a scalar stands here and nothing else; asked for when it is known what stands where."""
-        if self.plain is None:
-            self.plain = not (self.kind or self.options or self.properties or self.is_array)
-        return self.plain
+        if self.cached_scalar is None:
+            self.cached_scalar = not (self.kind or self.options or self.properties or self.is_array)
+        return self.cached_scalar
 
-    def bodies(self) -> list[dict[str, object]]:
+    def example_objects(self) -> list[dict[str, object]]:
         """The objects among the examples; asked for when all of these are there."""
-        if self.shown is None:
-            self.shown = [value for value in self.examples if isinstance(value, dict)]
-        return self.shown
+        if self.cached_objects is None:
+            self.cached_objects = [value for value in self.examples if isinstance(value, dict)]
+        return self.cached_objects
 
     @property
     def is_object(self) -> bool:
@@ -176,11 +176,11 @@ def fits(value: object, shape: ResponseShape) -> bool:
     if isinstance(value, (dict, list)):
         return _fits(value, shape)
     key = (value.__class__, value)
-    known = shape.tried.get(key)
+    known = shape.fit_cache.get(key)
     if known is None:
-        if len(shape.tried) >= _MOST_TRIED:
-            shape.tried.clear()
-        known = shape.tried[key] = _fits(value, shape)
+        if len(shape.fit_cache) >= _MOST_TRIED:
+            shape.fit_cache.clear()
+        known = shape.fit_cache[key] = _fits(value, shape)
     return known
 
 

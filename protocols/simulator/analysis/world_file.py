@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from protocols.simulator.analysis.response_shape import ResponseShape
     from protocols.simulator.analysis.world_schema import WorldSchema
 
-__all__ = ["NO_WORLD", "UNTOLD", "EntitySpec", "NumberRange", "QueryBinding", "WorldFile", "WriteEffect", "read_world"]
+__all__ = ["NO_SPEC", "NO_WORLD", "EntitySpec", "NumberRange", "QueryBinding", "WorldFile", "WriteEffect", "read_world"]
 
 _Place = tuple[str, ...]
 
@@ -47,7 +47,7 @@ class EntitySpec:
     listed: tuple[str, ...] = ()
 
 
-UNTOLD = EntitySpec()
+NO_SPEC = EntitySpec()
 """What a world file says of a kind that it does not name."""
 
 
@@ -58,7 +58,7 @@ class WriteEffect:
     `source` is the parameter with the members or the value; without one the value is `value`.
     """
 
-    what: Literal["set", "add", "remove", "append"]
+    action: Literal["set", "add", "remove", "append"]
     owner: str
     label: str
     source: str | None = None
@@ -98,9 +98,9 @@ class WorldFile:
             hint = f"{_near(target, known)}; a new one is named under entities, too"
             raise self.fault(("relations", f"{owner}.{label}"), f"there is no kind {target!r}{hint}")
 
-    def check(self, blueprint: WorldSchema) -> None:
+    def check(self, schema: WorldSchema) -> None:
         """Compare with the survey of the protocol. Raises: UsageError: Something that it names is not there."""
-        kinds = blueprint.kinds
+        kinds = schema.entity_types
         for name, spec in self.entities.items():
             place = ("entities", name)
             if name not in kinds:
@@ -110,7 +110,7 @@ class WorldFile:
                 if (
                     path
                     and path.partition(".")[0] not in known
-                    and not any(path == p for k, p in blueprint.places if k == name)
+                    and not any(path == p for k, p in schema.places if k == name)
                 ):
                     part = "fields" if path in spec.fields else "pinned"
                     raise self.fault((*place, part, path), f"{name} has no such field{_near(path, known)}")
@@ -118,32 +118,30 @@ class WorldFile:
             key = f"{owner}.{label}"
             if owner not in kinds:
                 raise self.fault(("relations", key), f"there is no kind {owner!r}{_near(owner, kinds)}")
-            if not any(r.owner == owner and r.label == label for r in blueprint.relations.values()):
-                labels = {r.label for r in blueprint.relations.values() if r.owner == owner}
+            if not any(r.owner == owner and r.label == label for r in schema.relations.values()):
+                labels = {r.label for r in schema.relations.values() if r.owner == owner}
                 raise self.fault(("relations", key), f"no answer shows {label!r} of {owner}{_near(label, labels)}")
-        by_name = {tool.name: tool for tool in blueprint.protocol.tools}
+        by_name = {tool.name: tool for tool in schema.protocol.tools}
         for tool, effects in self.effects.items():
             for effect in effects:
-                self._check_effect(blueprint, by_name[tool], effect)
+                self._check_effect(schema, by_name[tool], effect)
         for tool, bindings in self.queries.items():
-            listed = {
-                k for plan in blueprint.plans if plan.tool.name == tool and plan.shape for k in _listed(plan.shape)
-            }
+            listed = {k for plan in schema.plans if plan.tool.name == tool and plan.shape for k in _listed(plan.shape)}
             for parameter, binding in bindings.items():
                 where = ("queries", _operation(by_name[tool]), parameter)
                 fields = {name for kind in listed for name in kinds[kind].all_fields}
                 if binding.field and binding.field not in fields:
                     raise self.fault(where, f"nothing listed there has {binding.field!r}{_near(binding.field, fields)}")
 
-    def _check_effect(self, blueprint: WorldSchema, tool: Tool, effect: WriteEffect) -> None:
+    def _check_effect(self, schema: WorldSchema, tool: Tool, effect: WriteEffect) -> None:
         place = ("effects", _operation(tool))
         if effect.owner.startswith("/"):
-            plan = blueprint.states.get(effect.owner)
+            plan = schema.states.get(effect.owner)
             shown = plan.shape.properties if plan and plan.shape else {}
             if effect.label not in shown:
                 raise self.fault(place, f"GET {effect.owner} shows no {effect.label!r}{_near(effect.label, shown)}")
             return
-        labels = {r.label for r in blueprint.relations.values() if r.owner == effect.owner and r.many}
+        labels = {r.label for r in schema.relations.values() if r.owner == effect.owner and r.many}
         if effect.label not in labels:
             raise self.fault(place, f"{effect.owner} has no collection {effect.label!r}{_near(effect.label, labels)}")
 

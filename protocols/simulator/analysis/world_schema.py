@@ -24,8 +24,8 @@ __all__ = [
     "RelationPair",
     "ResponsePlan",
     "WorldSchema",
+    "find_entity_type",
     "label_of",
-    "named",
     "stem_of",
 ]
 
@@ -64,7 +64,7 @@ class FieldInfo:
     examples: list[object] = field(default_factory=list)
     filled: bool = False
 
-    def settle(self) -> None:
+    def thin_examples(self) -> None:
         """Thin the values out, once all are there: different ones for texts and numbers, a sample of truth values."""
         if all(isinstance(value, bool) for value in self.examples):
             self.examples = self.examples[:: max(len(self.examples) // 40, 1)]
@@ -77,17 +77,17 @@ class FieldInfo:
 class EntityType:
     """A kind of entity. `parent` and `ordinal` are set where it is known by its number within another entity.
 
-    `fields` are its own fields, seen where it stands for itself; `shown` those that examples have, if there are
-    enough of them to tell; `records` are entities that the document shows, joined by identifier. `by_name` says that
+    `fields` are its own fields, seen where it stands for itself; `example_fields` those that examples have, if there are
+    enough of them to tell; `records` are entities that the document shows, joined by identifier. `addressed_by_name` says that
     the API calls it by its name.
     """
 
     name: str
     aliases: set[str] = field(default_factory=set)
-    identity: str = "id"
+    id_field: str = "id"
     parent: str = ""
     ordinal: str = ""
-    by_name: bool = False
+    addressed_by_name: bool = False
     detail: ResponsePlan | None = None
     addressed: bool = False
     global_lists: list[ResponsePlan] = field(default_factory=list)
@@ -96,7 +96,7 @@ class EntityType:
     summary: dict[str, ResponseShape] = field(default_factory=dict)
     records: list[dict[str, object]] = field(default_factory=list)
     ids: list[object] = field(default_factory=list)
-    shown: frozenset[str] = frozenset()
+    example_fields: frozenset[str] = frozenset()
     title: str = ""
     date: str = ""
 
@@ -115,7 +115,7 @@ class EntityType:
 class PathStep:
     """One part of a path: a literal, a choice among enumerated words, or the identifier of an entity."""
 
-    what: Literal["literal", "choice", "entity", "text"]
+    role: Literal["literal", "choice", "entity", "text"]
     name: str
     kind: str = ""
 
@@ -192,26 +192,26 @@ class WorldSchema:
 
     protocol: Protocol
     plans: list[ResponsePlan]
-    kinds: dict[str, EntityType]
+    entity_types: dict[str, EntityType]
     relations: dict[tuple[str, str, str], Relation]
     pairs: list[RelationPair]
     edges: dict[str, list[dict[str, object]]]
     roles: dict[str, list[dict[str, object]]]
-    edge_kinds: dict[str, str]
+    edge_types: dict[str, str]
     fields: dict[str, FieldInfo]
     singletons: dict[str, str]
     states: dict[str, ResponsePlan]
     templates: dict[str, list[tuple[str, str, str]]]
     places: dict[tuple[str, str], ResponseShape]
-    world: WorldFile
+    world_file: WorldFile
 
-    def kind_named(self, word: str) -> EntityType | None:
+    def entity_type_named(self, word: str) -> EntityType | None:
         """The kind that a key, a path segment or a discriminator names, if any."""
-        return named(word, self.kinds)
+        return find_entity_type(word, self.entity_types)
 
     def binding(self, plan: ResponsePlan, parameter: str) -> QueryBinding | None:
         """What the world file says that a parameter means."""
-        return self.world.queries.get(plan.tool.name, {}).get(parameter)
+        return self.world_file.queries.get(plan.tool.name, {}).get(parameter)
 
     def pair_for(self, owner: str, label: str, target: str) -> tuple[RelationPair, bool] | None:
         """The pair that a relation is one end of, and whether the owner is the work."""
@@ -223,13 +223,13 @@ class WorldSchema:
         return None
 
 
-def named(text: str, kinds: dict[str, EntityType], loose: bool = False) -> EntityType | None:
+def find_entity_type(text: str, entity_types: dict[str, EntityType], loose: bool = False) -> EntityType | None:
     """The kind that a name speaks of: by the whole of it or by its last word, and `loose` by any of its words."""
     parts = list(words(text))
     if not parts:
         return None
     whole = "_".join([*parts[:-1], singular(parts[-1])])
-    for kind in kinds.values():
+    for kind in entity_types.values():
         if whole in kind.aliases:
             return kind
     ordered = [parts[-1]] if not loose else list(reversed(parts))
@@ -237,7 +237,7 @@ def named(text: str, kinds: dict[str, EntityType], loose: bool = False) -> Entit
         one = singular(part)
         if one in GENERIC:
             continue
-        for kind in kinds.values():
+        for kind in entity_types.values():
             if one in kind.aliases:
                 return kind
     return None

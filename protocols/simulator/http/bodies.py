@@ -23,7 +23,7 @@ from protocols.text.words import singular, words
 
 __all__ = ["ResponseBodies"]
 
-_REMEMBERED = 8192
+_MAX_CACHED = 8192
 _UNFIT: Any = object()
 _SCALARS = frozenset({str, int, float, type(None)})
 _GENERIC_KEYS = frozenset(
@@ -36,14 +36,14 @@ class ResponseBodies:
 
     def __init__(self, world: World, writer: WriteHandler) -> None:
         self.world = world
-        self.blueprint = world.blueprint
+        self.schema = world.schema
         self._fields = world.fields
         self._relations = world.relations
         self._writer = writer
-        self._members = ListItems(world)
-        self._pages = Paginator(world)
+        self._list_items = ListItems(world)
+        self._paginator = Paginator(world)
         self._built: dict[tuple[object, ...], object] = {}
-        self._kinds_shown: dict[tuple[int, str], frozenset[str]] = {}
+        self._types_within: dict[tuple[int, str], frozenset[str]] = {}
 
     def root(self, shape: ResponseShape, frame: ResponseFrame, created: bool) -> object:
         """What a response of this shape has; `created` where something was changed."""
@@ -53,20 +53,20 @@ class ResponseBodies:
         if shape.is_array:
             if shape.item is not None and "boolean" in shape.item.types and subject is not None:
                 return self._writer.contains(frame.plan, subject, frame.values)
-            edges = self._members.members(shape, subject, frame.plan.label, frame, top=True)
+            edges = self._list_items.items(shape, subject, frame.plan.label, frame, top=True)
             if edges is not None:
-                self._pages.cut(frame, edges)
+                self._paginator.paginate(frame, edges)
                 return [self._item(cast("ResponseShape", shape.item), edge, frame) for edge in frame.edges]
-            return self._plain_list(shape, self._thing(frame), "", frame)
+            return self._plain_list(shape, self._value_owner(frame), "", frame)
         if not shape.properties:
             if shape.is_object:
                 return {}
-            return self._fields.value(self._thing(frame), frame.plan.label or "value", shape)
+            return self._fields.value(self._value_owner(frame), frame.plan.label or "value", shape)
         if shape.kind:
             if subject is None or subject.kind != shape.kind:
                 if subject is not None and subject.ends:
                     return self._entity(shape, subject, None, frame)
-                chosen = self._members.everywhere(shape.kind, frame)
+                chosen = self._list_items.everywhere(shape.kind, frame)
                 if not chosen:
                     raise RequestError(404, f"there is no such {shape.kind}")
                 return self._entity(shape, chosen[0], None, frame)
@@ -75,24 +75,24 @@ class ResponseBodies:
             return self._entity(shape, subject, None, frame)
         return self._container(shape, subject, "", frame, top=True)
 
-    def _thing(self, frame: ResponseFrame) -> Entity:
+    def _value_owner(self, frame: ResponseFrame) -> Entity:
         """What the plain fields of an answer belong to: the entity that the path names, or what the query asks for."""
         plan = frame.plan
         if frame.subject is not None:
             return frame.subject
-        if (about := self._about(frame)) is not None:
+        if (about := self._query_entity(frame)) is not None:
             return about
-        steady = any(other.tool.writes and other.tool.path.startswith(plan.tool.path) for other in self.blueprint.plans)
+        steady = any(other.tool.writes and other.tool.path.startswith(plan.tool.path) for other in self.schema.plans)
         asked = (
             "" if steady else json.dumps({k: v for k, v in frame.values.items() if not is_paging(k)}, sort_keys=True)
         )
-        return self.world.thing("~state", "state", plan.tool.path, asked)
+        return self.world.keyed_entity("~state", "state", plan.tool.path, asked)
 
-    def _about(self, frame: ResponseFrame) -> Entity | None:
+    def _query_entity(self, frame: ResponseFrame) -> Entity | None:
         """The entity that the query names by its identifier: the place of `/current?place_id=london`."""
         for name, value in frame.values.items():
             stem = stem_of(name)
-            kind = self.blueprint.kind_named("_".join(stem)) if stem else None
+            kind = self.schema.entity_type_named("_".join(stem)) if stem else None
             if kind is None or kind.local or words(name)[-1] not in {"id", "uuid", "guid", "ref", "slug"}:
                 continue
             found = self.world.find(kind.name, str(value))
@@ -107,14 +107,14 @@ class ResponseBodies:
         if not plan.root or not plan.tail:
             return None
         path = self._writer.state_path(plan)
-        return self.world.thing("~state", "state", path) if path else None
+        return self.world.keyed_entity("~state", "state", path) if path else None
 
     def _container(
         self, shape: ResponseShape, owner: Entity | None, label: str, frame: ResponseFrame, top: bool = False
     ) -> object:
         body: dict[str, object] = {}
         rest: list[str] = []
-        asked = self._members.asked_kinds(frame)
+        asked = self._list_items.requested_types(frame)
         state = self._state(frame) if top else None
         for name, part in shape.properties.items():
             inner_label = label_of(name) if singular(label_of(name)) not in _GENERIC_KEYS else label
@@ -123,30 +123,32 @@ class ResponseBodies:
                 continue
             if part.is_array and part.item is not None and has_entities(part):
                 relation_label = self._label(owner, part, inner_label, frame, top)
-                edges = self._members.members(part, owner, relation_label, frame, top=top or not owner)
-                self._pages.cut(frame, edges or [])
+                edges = self._list_items.items(part, owner, relation_label, frame, top=top or not owner)
+                self._paginator.paginate(frame, edges or [])
                 body[name] = [self._item(part.item, edge, frame) for edge in frame.edges]
-            elif part.properties and not part.kind and _lists(part):
+            elif part.properties and not part.kind and _holds_lists(part):
                 body[name] = self._container(part, owner, inner_label, frame)
             elif part.kind or any(option.kind for option in part.options):
                 body[name] = self._linked(part, owner if state is None else state, name, frame)
             elif state is not None and part.properties and {"uri", "href"} <= set(part.properties):
-                body[name] = self._surroundings(part, state, name, shape, frame)
+                body[name] = self._state_context(part, state, name, shape, frame)
             else:
                 rest.append(name)
         for name in rest:
             part = shape.properties[name]
-            found, value = self._pages.value(name, part, frame)
+            found, value = self._paginator.value(name, part, frame)
             if found:
                 if value is not None or part.nullable:
                     body[name] = value
                 elif name in shape.required | shape.expected:
-                    body[name] = "" if "string" in part.types else self._fields.value(self._thing(frame), name, part)
+                    body[name] = (
+                        "" if "string" in part.types else self._fields.value(self._value_owner(frame), name, part)
+                    )
                 continue
             if state is not None and words(name)[-1:] == ("type",) and (kind := self._linked_kind(state, shape, part)):
                 body[name] = kind
                 continue
-            body[name] = self._plain(state or owner or self._thing(frame), name, part, frame)
+            body[name] = self._plain(state or owner or self._value_owner(frame), name, part, frame)
         return {name: body[name] for name in shape.properties if name in body}
 
     def _linked_kind(self, state: Entity, shape: ResponseShape, part: ResponseShape) -> str:
@@ -162,7 +164,7 @@ class ResponseBodies:
         if owner is None:
             return label
         targets = targets_of(part.item) if part.item else []
-        known = self.blueprint.relations
+        known = self.schema.relations
         for candidate in (
             label if not top else "",
             frame.plan.label if top or not label else "",
@@ -190,18 +192,18 @@ class ResponseBodies:
                     body[name] = self._plain(edge.own, name, part, frame)
             return body
         if not shape.kind and not shape.properties:
-            return self._fields.title(edge.target) if "string" in shape.types else self._fields.identity(edge.target)
+            return self._fields.title(edge.target) if "string" in shape.types else self._fields.identifier(edge.target)
         return self._entity(shape, edge.target, edge.own, frame)
 
     def _context(self, part: ResponseShape, edge: RelationEdge, frame: ResponseFrame) -> object:
         """What something was played or seen in: the parent of the target where it has one."""
         around = edge.target
-        for pair in self.blueprint.pairs:
+        for pair in self.schema.pairs:
             if pair.family and pair.work == edge.target.kind:
                 around = self._relations.parent(edge.target, pair) or around
         return {name: self._property(around, None, name, inner, frame) for name, inner in part.properties.items()}
 
-    def _surroundings(
+    def _state_context(
         self, part: ResponseShape, state: Entity, name: str, shape: ResponseShape, frame: ResponseFrame
     ) -> object:
         """What a state is within: what a write named, else the parent of what it links to (an album for a track)."""
@@ -213,7 +215,7 @@ class ResponseBodies:
                 for option in inner.variants()
                 if option.kind and (found := self._writer.state_link(state, label_of(key), option.kind, frame.subject))
             ]
-            families = [(f, p) for f in linked for p in self.blueprint.pairs if p.family and p.work == f.kind]
+            families = [(f, p) for f in linked for p in self.schema.pairs if p.family and p.work == f.kind]
             around = next(
                 (e for f, p in families if (e := self._relations.parent(f, p))), linked[0] if linked else state
             )
@@ -227,39 +229,39 @@ class ResponseBodies:
 
     def _entity(self, shape: ResponseShape, entity: Entity, own: Entity | None, frame: ResponseFrame) -> object:
         """An entity as it stands at a place; made once for as long as no write changes what it shows."""
-        if len(self._built) >= _REMEMBERED:
+        if len(self._built) >= _MAX_CACHED:
             self._built.clear()
         asked = next((value for name, value in frame.values.items() if words(name)[-1:] == ("date",)), None)
         beside = None if own is not None and own.kind == "~list" else own  # each list has a blank one
-        now = sum(self.world.changes[kind] for kind in self._shown_in(shape, entity.kind))
+        now = sum(self.world.changes[kind] for kind in self._types_in(shape, entity.kind))
         key = (id(shape), id(frame.plan), entity, beside, frame.subject, str(asked), now)
         if key not in self._built:
-            self._built[key] = self._made(self._variant(shape, entity), entity, own, frame)
+            self._built[key] = self._entity_body(self._variant(shape, entity), entity, own, frame)
         return self._built[key]
 
-    def _shown_in(self, shape: ResponseShape, kind: str) -> frozenset[str]:
+    def _types_in(self, shape: ResponseShape, kind: str) -> frozenset[str]:
         """The kinds on which the body of an entity depends: its own, and those that stand within it."""
         key = (id(shape), kind)
-        if key not in self._kinds_shown:
-            self._kinds_shown[key] = frozenset({kind, *(part.kind for part in shape.walk() if part.kind)})
-        return self._kinds_shown[key]
+        if key not in self._types_within:
+            self._types_within[key] = frozenset({kind, *(part.kind for part in shape.walk() if part.kind)})
+        return self._types_within[key]
 
-    def _made(self, shape: ResponseShape, entity: Entity, own: Entity | None, frame: ResponseFrame) -> object:
+    def _entity_body(self, shape: ResponseShape, entity: Entity, own: Entity | None, frame: ResponseFrame) -> object:
         body: dict[str, object] = {}
-        known = self.blueprint.kinds.get(entity.kind)
-        shown = known.shown if known else frozenset()
+        known = self.schema.entity_types.get(entity.kind)
+        shown = known.example_fields if known else frozenset()
         for name, part in shape.properties.items():
             if shown and name not in shown and name not in shape.required | shape.expected:
                 continue
             body[name] = self._property(entity, own, name, part, frame)
         if (
-            entity.kind in self.blueprint.kinds
+            entity.kind in self.schema.entity_types
             and shape.kind
             and shape.kind != entity.kind
             and not shape.closed
             and not entity.ends
         ):
-            for name, part in self.blueprint.kinds[entity.kind].summary.items():
+            for name, part in self.schema.entity_types[entity.kind].summary.items():
                 if name not in body and not part.is_object and not has_entities(part):
                     body[name] = self._property(entity, own, name, part, frame)
         return body
@@ -267,25 +269,25 @@ class ResponseBodies:
     def _property(
         self, entity: Entity, own: Entity | None, name: str, part: ResponseShape, frame: ResponseFrame
     ) -> object:
-        kind = self.blueprint.kinds.get(entity.kind)
+        kind = self.schema.entity_types.get(entity.kind)
         fields = kind.fields if kind else {}
         if part.is_array and part.item is not None and has_entities(part):
             label = label_of(name)
             edges: list[RelationEdge] = []
             for target in targets_of(part.item):
-                if (entity.kind, label, target) in self.blueprint.relations or entity.kind not in self.blueprint.kinds:
+                if (entity.kind, label, target) in self.schema.relations or entity.kind not in self.schema.entity_types:
                     edges = (
                         self._relations.related(entity, label, target)
                         if kind
-                        else self._relations.about(entity, target)
+                        else self._relations.first_related(entity, target)
                     )
-                    if edges and len(targets_of(part.item)) > 1 and self.world.dice(entity, label).below(4):
+                    if edges and len(targets_of(part.item)) > 1 and self.world.rng(entity, label).below(4):
                         break
             edges = self._capped(edges, part)
             return [self._item(part.item, edge, frame) for edge in edges]
         if part.kind or any(option.kind for option in part.options):
             return self._linked(part, entity, name, frame)
-        if part.properties and _lists(part):
+        if part.properties and _holds_lists(part):
             inner = ResponseFrame(frame.plan, entity, {}, self._fields.link(entity) + "/" + name if kind else frame.url)
             return self._container(part, entity, label_of(name), inner)
         holder = entity if own is None or name in fields or name in entity.values else own
@@ -304,13 +306,15 @@ class ResponseBodies:
             if not option.kind:
                 continue
             if entity is None:
-                found: Entity | None = next(iter(self.world.everything(option.kind)), None)
+                found: Entity | None = next(iter(self.world.all_entities(option.kind)), None)
             elif entity.kind == "~state":
                 found = self._writer.state_link(entity, label, option.kind, frame.subject)
             elif entity.kind.startswith("~") and frame.subject is not None and option.kind not in entity.ends:
-                found = self._around(frame.subject, option.kind) or self._relations.one(entity, label, option.kind)
+                found = self._linked_to_subject(frame.subject, option.kind) or self._relations.linked(
+                    entity, label, option.kind
+                )
             else:
-                found = self._relations.one(entity, label, option.kind)
+                found = self._relations.linked(entity, label, option.kind)
             if found is not None:
                 return self._entity(option, found, None, frame)
             if part.nullable:
@@ -319,13 +323,13 @@ class ResponseBodies:
         others = self.world.base(fallback.kind) if fallback.kind else []
         return self._entity(fallback, others[0], None, frame) if others else (None if part.nullable else {})
 
-    def _around(self, subject: Entity, kind: str) -> Entity | None:
+    def _linked_to_subject(self, subject: Entity, kind: str) -> Entity | None:
         """The entity of a kind that the subject is linked with: who added to a playlist is who owns it."""
         if subject.kind == kind:
             return subject
-        for relation in self.blueprint.relations.values():
+        for relation in self.schema.relations.values():
             if relation.owner == subject.kind and relation.target == kind and not relation.many:
-                return self._relations.one(subject, relation.label, kind)
+                return self._relations.linked(subject, relation.label, kind)
         return None
 
     # -- plain values ----------------------------------------------------------------------------------------------
@@ -335,7 +339,7 @@ class ResponseBodies:
         last = name.rpartition(".")[2]
         kept = entity.values.get(name)
         if name in entity.sent and (kept is None or isinstance(kept, (dict, list))):
-            kept = self._fitted(kept, part, entity, name, frame)
+            kept = self._coerced(kept, part, entity, name, frame)
             if kept is not _UNFIT:
                 return kept
         if part.options:
@@ -344,9 +348,12 @@ class ResponseBodies:
             if isinstance(kept, list):
                 return kept
             if stem_of(last) and part.item is not None:
-                kind = self.blueprint.kind_named("_".join(stem_of(last)))
+                kind = self.schema.entity_type_named("_".join(stem_of(last)))
                 if kind is not None:
-                    ids = [self._fields.identity(edge.target) for edge in self._relations.about(entity, kind.name)]
+                    ids = [
+                        self._fields.identifier(edge.target)
+                        for edge in self._relations.first_related(entity, kind.name)
+                    ]
                     return [value if fits(value, part.item) else str(value) for value in ids]
             return self._plain_list(part, entity, name, frame)
         if part.properties:
@@ -362,20 +369,20 @@ class ResponseBodies:
             return frame.values[last]
         return self._fields.value(entity, name, part)
 
-    def _fitted(self, sent: object, part: ResponseShape, entity: Entity, name: str, frame: ResponseFrame) -> Any:
+    def _coerced(self, sent: object, part: ResponseShape, entity: Entity, name: str, frame: ResponseFrame) -> Any:
         """What a write sent as it may stand here, or `_UNFIT`.
 
         Missing fields are made, and so are wrong ones that must be there; other wrong fields and items are left out.
         """
         if part.options:
-            fitted = [self._fitted(sent, option, entity, name, frame) for option in part.options]
+            fitted = [self._coerced(sent, option, entity, name, frame) for option in part.options]
             fitted = sorted((value for value in fitted if value is not _UNFIT), key=lambda value: value != sent)
             return next((value for value in fitted if self._allowed(value, part)), _UNFIT)
         if not isinstance(sent, (dict, list)):
             return sent if fits(sent, part) else _UNFIT
         if isinstance(sent, dict) and part.properties:
             known = part.properties
-            tried = {k: self._fitted(sent[k], known[k], entity, f"{name}.{k}", frame) for k in known if k in sent}
+            tried = {k: self._coerced(sent[k], known[k], entity, f"{name}.{k}", frame) for k in known if k in sent}
             others = {k: value for k, value in sent.items() if k not in known and not part.closed}
             sent = {k: value for k, value in tried.items() if value is not _UNFIT} | others
             lacking = [k for k in known if k in part.required | part.expected and k not in sent]
@@ -384,7 +391,7 @@ class ResponseBodies:
                 sent |= {k: made[k] for k in lacking}
         elif isinstance(sent, list) and part.item is not None:
             item = part.item
-            entries = [self._fitted(value, item, entity, f"{name}[{i}]", frame) for i, value in enumerate(sent)]
+            entries = [self._coerced(value, item, entity, f"{name}[{i}]", frame) for i, value in enumerate(sent)]
             sent = [value for value in entries if value is not _UNFIT]
         return sent if self._allowed(sent, part) else _UNFIT
 
@@ -393,7 +400,7 @@ class ResponseBodies:
         from jsonschema import Draft202012Validator  # here, for it takes a tenth of a second and is seldom needed
 
         checker = Draft202012Validator.FORMAT_CHECKER
-        schemas = [self.blueprint.protocol.standalone(check) for check in part.checks]
+        schemas = [self.schema.protocol.standalone(check) for check in part.checks]
         return not schemas or any(Draft202012Validator(s, format_checker=checker).is_valid(value) for s in schemas)
 
     def _plain_object(
@@ -404,28 +411,30 @@ class ResponseBodies:
         frame: ResponseFrame,
         donor: Mapping[str, object] | None = None,
     ) -> object:
-        shown = part.bodies()
+        shown = part.example_objects()
         if donor is None and shown:
-            donor = cast("Mapping[str, object]", self.world.dice(entity, name, "donor").choose(shown))
+            donor = cast("Mapping[str, object]", self.world.rng(entity, name, "donor").choose(shown))
         body: dict[str, object] = {}
-        kind = self.blueprint.kinds.get(entity.kind)
+        kind = self.schema.entity_types.get(entity.kind)
         taken = donor or {}
-        simple = not (kind and kind.date) and not self._fields.telling(entity.kind)
+        simple = not (kind and kind.date) and not self._fields.has_prescribed_values(entity.kind)
         several = len(shown) >= 4
         for key, inner in part.properties.items():
             given = taken.get(key)
             path = f"{name}.{key}" if name else key
-            as_it_is = simple and key in taken and inner.leaf and (several or not isinstance(given, (int, float)))
+            as_it_is = simple and key in taken and inner.is_scalar and (several or not isinstance(given, (int, float)))
             if as_it_is and given.__class__ in _SCALARS and path not in entity.values and fits(given, inner):
                 body[key] = given  # nearly all there is of a long series
                 continue
             if inner.kind or any(option.kind for option in inner.options):
                 body[key] = self._linked(inner, entity, key, frame)
             elif kind and kind.date and key == kind.date and is_date(given):
-                body[key] = self._near(entity, kind.date, str(given), path, inner)
-            elif self._fields.told(entity, path) is not None and not inner.properties and not inner.is_array:
+                body[key] = self._related_date(entity, kind.date, str(given), path, inner)
+            elif (
+                self._fields.prescribed_values(entity, path) is not None and not inner.properties and not inner.is_array
+            ):
                 body[key] = self._plain(entity, path, inner, frame)
-            elif path not in entity.values and donor and key in donor and self._worth(given, inner, shown):
+            elif path not in entity.values and donor and key in donor and self._is_reusable(given, inner, shown):
                 body[key] = given
             else:
                 body[key] = (
@@ -441,21 +450,21 @@ class ResponseBodies:
                 )
         return body
 
-    def _worth(self, given: object, inner: ResponseShape, shown: Sequence[object]) -> bool:
+    def _is_reusable(self, given: object, inner: ResponseShape, shown: Sequence[object]) -> bool:
         """Whether a value of an example is taken as it is: texts are, numbers only where the document shows several."""
         if isinstance(given, (dict, list)) or inner.properties or inner.is_array or not fits(given, inner):
             return False
         return isinstance(given, (str, bool)) or given is None or len(shown) >= 4
 
-    def _near(self, entity: Entity, date_name: str, given: str, path: str, inner: ResponseShape) -> object:
+    def _related_date(self, entity: Entity, date_name: str, given: str, path: str, inner: ResponseShape) -> object:
         """A date that belongs to an entity's main date: the same day or soon after, written as the example is."""
         first = str(self._fields.value(entity, date_name))
         try:
             moment = datetime.strptime(first[:10], "%Y-%m-%d")
         except ValueError:
             return self._fields.value(entity, path, inner)
-        dice = self.world.dice(entity, path)
-        moment += timedelta(days=dice.below(60) if dice.below(3) else 0)
+        rng = self.world.rng(entity, path)
+        moment += timedelta(days=rng.below(60) if rng.below(3) else 0)
         return moment.strftime("%Y-%m-%d") + given[10:]
 
     def _plain_list(
@@ -463,19 +472,15 @@ class ResponseBodies:
     ) -> list[object]:
         if part.item is None:
             return []
-        dice = self.world.dice(entity, name, "list")
+        rng = self.world.rng(entity, name, "list")
         shown = [value for value in (given if given is not None else part.item.examples) if value is not None]
-        told = self._fields.told(entity, name)
+        told = self._fields.prescribed_values(entity, name)
         if isinstance(told, tuple):
-            return list(dice.some([value for value in told if fits(value, part.item)], 1 + dice.below(3)))
+            return list(rng.sample([value for value in told if fits(value, part.item)], 1 + rng.below(3)))
         usual = sorted(length for length in part.lengths if length)
         typical = min(usual[len(usual) // 2], 24) if usual else 2
         size = (
-            len(given)
-            if given is not None
-            else typical
-            if typical <= 1
-            else dice.between(max(typical // 2, 1), typical)
+            len(given) if given is not None else typical if typical <= 1 else rng.between(max(typical // 2, 1), typical)
         )
         for query in (frame.values.get(n) for n in frame.values if label_of(n) in LIMITS):
             if not name and isinstance(query, int):
@@ -485,7 +490,7 @@ class ResponseBodies:
         if part.item.properties:
             donors = [value for value in shown if isinstance(value, dict)]
             if given is None and len(donors) > size:
-                begin = dice.below(len(donors) - size + 1)
+                begin = rng.below(len(donors) - size + 1)
                 donors = donors[begin : begin + size]
             donors = self._to_today(donors, entity, frame)
             items: list[object] = []
@@ -499,7 +504,7 @@ class ResponseBodies:
             if fits(value, part.item)
         ]
         if scalars:
-            return list(dice.some(scalars, size))
+            return list(rng.sample(scalars, size))
         if shown and isinstance(shown[0], list):
             return [self._plain_list(part.item, entity, f"{name}[{i}]", frame) for i in range(size)]
         if part.item.is_object or part.item.is_array:
@@ -543,5 +548,5 @@ def _moved(text: str, days: int) -> str:
     return moved.strftime("%Y-%m-%d") + text[10:]
 
 
-def _lists(part: ResponseShape) -> bool:
+def _holds_lists(part: ResponseShape) -> bool:
     return any(has_entities(inner) for inner in part.properties.values())

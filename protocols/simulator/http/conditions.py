@@ -21,7 +21,7 @@ from protocols.simulator.world.seeded_rng import SeededRNG
 __all__ = ["FaultInjector", "RequestLog", "ServiceConditions", "SimulatedRefusal"]
 
 _FAILURES = (503, 500, 502, 429, 503)
-_WAIT = 1
+_RETRY_AFTER = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,44 +64,44 @@ class FaultInjector:
         self._conditions = conditions
         self._seed = seed
         self._lock = threading.Lock()
-        self._seen: Counter[tuple[object, ...]] = Counter()
-        self._room = max(conditions.rate_limit, 1.0)
+        self._request_counts: Counter[tuple[object, ...]] = Counter()
+        self._tokens = max(conditions.rate_limit, 1.0)
         self._last = time.monotonic()
 
-    def stop(self, method: str, target: str, body: bytes) -> SimulatedRefusal | None:
+    def refusal(self, method: str, target: str, body: bytes) -> SimulatedRefusal | None:
         """Wait as long as an answer takes; then a refusal, or None for a request that gets through."""
         if self._conditions.latency:
             time.sleep(self._conditions.latency)
         with self._lock:
-            return self._limited() or self._failed(method, target, body)
+            return self._rate_refusal() or self._failure_refusal(method, target, body)
 
     def reset(self) -> None:
         """Let the failures begin anew, as they were at the start."""
         with self._lock:
-            self._seen.clear()
+            self._request_counts.clear()
 
-    def _limited(self) -> SimulatedRefusal | None:
+    def _rate_refusal(self) -> SimulatedRefusal | None:
         rate = self._conditions.rate_limit
         if not rate:
             return None
         now = time.monotonic()
-        self._room = min(max(rate, 1.0), self._room + (now - self._last) * rate)
+        self._tokens = min(max(rate, 1.0), self._tokens + (now - self._last) * rate)
         self._last = now
-        if self._room >= 1:
-            self._room -= 1
+        if self._tokens >= 1:
+            self._tokens -= 1
             return None
-        return SimulatedRefusal(429, f"more than {rate:g} requests a second", math.ceil((1 - self._room) / rate))
+        return SimulatedRefusal(429, f"more than {rate:g} requests a second", math.ceil((1 - self._tokens) / rate))
 
-    def _failed(self, method: str, target: str, body: bytes) -> SimulatedRefusal | None:
+    def _failure_refusal(self, method: str, target: str, body: bytes) -> SimulatedRefusal | None:
         if not self._conditions.fail_rate:
             return None
         request = (method, target, body)
-        self._seen[request] += 1
-        dice = SeededRNG(*self._seed, "failure", *request, self._seen[request])
-        if dice.part() >= self._conditions.fail_rate:
+        self._request_counts[request] += 1
+        rng = SeededRNG(*self._seed, "failure", *request, self._request_counts[request])
+        if rng.fraction() >= self._conditions.fail_rate:
             return None
-        status = dice.choose(_FAILURES)
-        return SimulatedRefusal(status, "the service failed; try again", _WAIT if status in {429, 503} else 0)
+        status = rng.choose(_FAILURES)
+        return SimulatedRefusal(status, "the service failed; try again", _RETRY_AFTER if status in {429, 503} else 0)
 
 
 class RequestLog:

@@ -75,7 +75,7 @@ class _ListeningServer(ThreadingTCPServer):
         """Say nothing: a simulator in the background must not write over the user's terminal."""
 
 
-class _UnreadableRequest(Exception):
+class _UnreadableRequestError(Exception):
     """A request that cannot be read; the connection ends with it."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -99,27 +99,27 @@ class _ConnectionHandler(StreamRequestHandler):
 
     def handle(self) -> None:
         with suppress(OSError):  # the client is gone, or has been silent for too long
-            while self._one():
+            while self._serve_one():
                 pass
 
-    def _one(self) -> bool:
+    def _serve_one(self) -> bool:
         """Answer one request; whether another may follow."""
         try:
             read = self._read()
             if read is None:
                 return False
-            method, target, headers, body, stays = read
-        except _UnreadableRequest as refused:
+            method, target, headers, body, keep_alive = read
+        except _UnreadableRequestError as refused:
             message = json.dumps({"message": str(refused), "status": refused.status}).encode()
-            self._send("GET", (refused.status, message, "application/json", {}), stays=False)
+            self._send("GET", (refused.status, message, "application/json", {}), keep_alive=False)
             return False
         try:
             answer = self.server.handle(method, target, headers, body)
         except Exception as error:  # a fault of ours must reach the program as a reply, never as a hang
             message = json.dumps({"message": f"the simulator failed: {type(error).__name__}: {error}"}).encode()
             answer = (500, message, "application/json", {})
-        self._send(method, answer, stays)
-        return stays
+        self._send(method, answer, keep_alive)
+        return keep_alive
 
     def _read(self) -> tuple[str, str, dict[str, str], bytes, bool] | None:
         line = self.rfile.readline(_MOST_HEAD)
@@ -129,37 +129,37 @@ class _ConnectionHandler(StreamRequestHandler):
             return None
         method, target, version = [*line.decode("latin-1").split(" "), "", ""][:3]
         if not version.startswith("HTTP/1."):
-            raise _UnreadableRequest(400, "this is no HTTP/1.1 request")
+            raise _UnreadableRequestError(400, "this is no HTTP/1.1 request")
         headers: dict[str, str] = {}
         size = 0
         while (line := self.rfile.readline(_MOST_HEAD)) not in (b"\r\n", b"\n", b""):
             size += len(line)
             if size > _MOST_HEAD:
-                raise _UnreadableRequest(431, "the headers are larger than 64 KiB")
+                raise _UnreadableRequestError(431, "the headers are larger than 64 KiB")
             name, _, value = line.decode("latin-1").partition(":")
             headers[name.strip().lower()] = value.strip()
         if method not in _METHODS:
-            raise _UnreadableRequest(501, f"the method {method} is not supported")
+            raise _UnreadableRequestError(501, f"the method {method} is not supported")
         length = headers.get("content-length", "0")
         if not length.isdecimal() or "chunked" in headers.get("transfer-encoding", "").lower():
-            raise _UnreadableRequest(411, "send a body with its Content-Length")
+            raise _UnreadableRequestError(411, "send a body with its Content-Length")
         if int(length) > _MOST_BODY:
-            raise _UnreadableRequest(413, "the body is larger than 10 MiB")
+            raise _UnreadableRequestError(413, "the body is larger than 10 MiB")
         if headers.get("expect", "").lower() == "100-continue":
             self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         body = self.rfile.read(int(length)) if length != "0" else b""
         asked = headers.get("connection", "").lower()
-        stays = "keep-alive" in asked if version.startswith("HTTP/1.0") else "close" not in asked
-        return method, target, headers, body, stays
+        keep_alive = "keep-alive" in asked if version.startswith("HTTP/1.0") else "close" not in asked
+        return method, target, headers, body, keep_alive
 
-    def _send(self, method: str, answer: EncodedAnswer, stays: bool) -> None:
+    def _send(self, method: str, answer: EncodedAnswer, keep_alive: bool) -> None:
         status, body, media_type, headers = answer
         lines = [_status_line(status), f"Date: {self.server.date}"]
         if media_type:
             lines.append(f"Content-Type: {media_type}")
         if status != 204:
             lines.append(f"Content-Length: {len(body)}")
-        if not stays:
+        if not keep_alive:
             lines.append("Connection: close")
         lines += [f"{name}: {value}" for name, value in headers.items()]
         head = ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")

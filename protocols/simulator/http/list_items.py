@@ -13,7 +13,7 @@ from protocols.simulator.analysis.world_file import QueryBinding
 from protocols.simulator.analysis.world_schema import label_of
 from protocols.simulator.http.paging import ResponseFrame, is_paging
 from protocols.simulator.world.entity import Entity, RelationEdge
-from protocols.simulator.world.fields import coming
+from protocols.simulator.world.fields import is_upcoming
 from protocols.simulator.world.values import is_date, leading_number, number
 from protocols.simulator.world.world import World
 from protocols.text.words import singular, words
@@ -30,32 +30,32 @@ class ListItems:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.blueprint = world.blueprint
+        self.schema = world.schema
         self._fields = world.fields
         self._relations = world.relations
 
-    def asked_kinds(self, frame: ResponseFrame) -> set[str]:
+    def requested_types(self, frame: ResponseFrame) -> set[str]:
         """The kinds that an enumerated word of the query names: `type=album,track`."""
         asked: set[str] = set()
         for parameter in frame.plan.tool.parameters:
             if parameter.location == "query" and words(parameter.name)[-1:] in {("type",), ("types",), ("kind",)}:
                 value = frame.values.get(parameter.name)
                 for word in value if isinstance(value, list) else str(value or "").split(","):
-                    if word and (kind := self.blueprint.kind_named(str(word))):
+                    if word and (kind := self.schema.entity_type_named(str(word))):
                         asked.add(kind.name)
         return asked
 
-    def members(
+    def items(
         self, part: ResponseShape, owner: Entity | None, label: str, frame: ResponseFrame, top: bool
     ) -> list[RelationEdge] | None:
         """What a list holds, sorted and filtered; None when it holds no entities."""
         targets = targets_of(part.item) if part.item else []
         if not targets:
             return None
-        kind = self.blueprint.kind_named(frame.choice) if frame.choice else None
+        kind = self.schema.entity_type_named(frame.choice) if frame.choice else None
         if kind is not None and (len(targets) == 1 or kind.name in targets):
             targets = [kind.name]
-        asked = self.asked_kinds(frame)
+        asked = self.requested_types(frame)
         if len(targets) > 1 and asked & set(targets):
             targets = [target for target in targets if target in asked]
         if owner is None:
@@ -63,7 +63,7 @@ class ListItems:
             return [RelationEdge(Entity("~list", ("list",)), entity) for entity in entities]
         edges: list[RelationEdge] = []
         for target in targets:
-            if (owner.kind, label, target) in self.blueprint.relations or len(targets) == 1:
+            if (owner.kind, label, target) in self.schema.relations or len(targets) == 1:
                 edges.extend(self._relations.related(owner, label, target))
                 if len(targets) > 1 and edges and not frame.choice:
                     break
@@ -75,13 +75,13 @@ class ListItems:
         return edges
 
     def everywhere(self, kind: str, frame: ResponseFrame) -> list[Entity]:
-        if frame.choice and (named := self.blueprint.kind_named(frame.choice)):
+        if frame.choice and (named := self.schema.entity_type_named(frame.choice)):
             kind = named.name
         plan = frame.plan
         text = frame.values.get(plan.search) if plan.search else None
         if isinstance(text, str) and text.strip():
             return self._search(kind, text.strip(), frame)
-        entities = self._filtered(self.world.everything(kind), frame)
+        entities = self._filtered(self.world.all_entities(kind), frame)
         return [edge.target for edge in self._sorted([RelationEdge(entity, entity) for entity in entities], frame)]
 
     def _search(self, kind: str, text: str, frame: ResponseFrame) -> list[Entity]:
@@ -90,49 +90,49 @@ class ListItems:
         name = free
         makers: list[Entity] = []
         for word, wanted in filters.items():
-            named = self.blueprint.kind_named(word)
+            named = self.schema.entity_type_named(word)
             if named is None:
                 continue
             if named.name == kind:
                 name = wanted
-            elif any(pair.work == kind and pair.maker == named.name for pair in self.blueprint.pairs):
+            elif any(pair.work == kind and pair.maker == named.name for pair in self.schema.pairs):
                 makers.append(self.world.named(named.name, wanted))
-        binding = self.blueprint.binding(frame.plan, frame.plan.search)
+        binding = self.schema.binding(frame.plan, frame.plan.search)
         if binding is not None and binding.field:
-            entities = dict.fromkeys([*self.world.planted(kind), *self.world.everything(kind)])
-            bound = [entity for entity in entities if not entity.deleted and self._bound(entity, binding, text)]
+            entities = dict.fromkeys([*self.world.question_entities(kind), *self.world.all_entities(kind)])
+            bound = [entity for entity in entities if not entity.deleted and self._meets_binding(entity, binding, text)]
             return self._filtered(bound, frame) or self._filtered([self.world.named(kind, text)], frame)
-        fixed = self._fixed(kind, frame)
+        fixed = self._fixed_values(kind, frame)
         if not name and makers:
-            return self._by(makers, kind)
+            return self._works_by(makers, kind)
         name = name or text
-        if self.world.premises.names and not makers and not self.world.knows(kind, name):
-            recalled = self._filtered(self.world.recalled(kind, name), frame)
+        if self.world.named_entities.names and not makers and not self.world.has_name(kind, name):
+            recalled = self._filtered(self.world.partial_matches(kind, name), frame)
             if recalled:
                 return recalled
         first = self.world.named(kind, name, makers, fixed)
         found = [first]
         if len(kinds_in(frame.plan.shape)) > 1 and not makers:
-            for pair in self.blueprint.pairs:
+            for pair in self.schema.pairs:
                 if pair.work == kind and not pair.family and pair.maker in kinds_in(frame.plan.shape):
-                    found += self._by([self.world.named(pair.maker, name)], kind)
+                    found += self._works_by([self.world.named(pair.maker, name)], kind)
         elif makers:
-            found += self._by(makers, kind)
+            found += self._works_by(makers, kind)
         found += self._filtered(self.world.matching(kind, name), frame)
         return list({id(entity): entity for entity in found}.values())
 
-    def _by(self, makers: Sequence[Entity], kind: str) -> list[Entity]:
+    def _works_by(self, makers: Sequence[Entity], kind: str) -> list[Entity]:
         found: list[Entity] = []
         for maker in makers:
-            for pair in self.blueprint.pairs:
+            for pair in self.schema.pairs:
                 if pair.work == kind and pair.maker == maker.kind:
                     edges = self._relations.children(maker, kind) if pair.family else self._relations.works(maker, pair)
                     found += [edge.target for edge in edges]
         return found
 
-    def _fixed(self, kind: str, frame: ResponseFrame) -> dict[str, object]:
+    def _fixed_values(self, kind: str, frame: ResponseFrame) -> dict[str, object]:
         """Values that the query's filters demand of what it searches for, such as the year."""
-        known = self.blueprint.kinds[kind]
+        known = self.schema.entity_types[kind]
         for name, value in frame.values.items():
             parts = words(name)
             if known.date and parts[-1:] == ("year",) and re.fullmatch(r"\d{4}", str(value)):
@@ -144,7 +144,7 @@ class ListItems:
     def _sorted(self, edges: list[RelationEdge], frame: ResponseFrame) -> list[RelationEdge]:
         if not edges:
             return edges
-        kind = self.blueprint.kinds.get(edges[0].target.kind)
+        kind = self.schema.entity_types.get(edges[0].target.kind)
         if kind is None:
             return edges
         order = next(
@@ -155,7 +155,7 @@ class ListItems:
             ),
             "",
         )
-        plan_words = {w for step in frame.plan.steps if step.what == "literal" for w in words(step.name)}
+        plan_words = {w for step in frame.plan.steps if step.role == "literal" for w in words(step.name)}
         if order:
             name = re.split(r"[.:\s]|_(?:asc|desc)$", order.lstrip("+-"))[0]
             way = next(
@@ -177,7 +177,7 @@ class ListItems:
             return self._by_field(edges, self._field(kind.fields, _RATED), True)
         if plan_words & {"popular", "trending", "hot", "top", "featured"} and "top" not in kind.fields:
             return self._by_field(edges, self._field(kind.fields, _POPULAR), True)
-        if coming(kind.date):
+        if is_upcoming(kind.date):
             return self._by_field(edges, kind.date, False)
         if not kind.date or (frame.subject is not None and not plan_words & {"latest", "recent", "newest"}):
             return edges
@@ -223,19 +223,19 @@ class ListItems:
                 continue
             if parameter.name == frame.plan.search:
                 continue
-            if (binding := self.blueprint.binding(frame.plan, parameter.name)) is not None:
-                entities = [entity for entity in entities if self._bound(entity, binding, value)]
+            if (binding := self.schema.binding(frame.plan, parameter.name)) is not None:
+                entities = [entity for entity in entities if self._meets_binding(entity, binding, value)]
                 continue
             if is_paging(parameter.name):
                 continue
-            kind = self.blueprint.kinds[entities[0].kind]
+            kind = self.schema.entity_types[entities[0].kind]
             for name, wanted in value.items() if isinstance(value, dict) else [(parameter.name, value)]:
                 entities = [entity for entity in entities if self._meets(entity, kind.name, name, wanted)]
         return entities
 
-    def _bound(self, entity: Entity, binding: QueryBinding, wanted: object) -> bool:
+    def _meets_binding(self, entity: Entity, binding: QueryBinding, wanted: object) -> bool:
         """Whether an entity is among those that a parameter asks for by the world file."""
-        if not binding.field or binding.field not in self.blueprint.kinds[entity.kind].all_fields:
+        if not binding.field or binding.field not in self.schema.entity_types[entity.kind].all_fields:
             return True
         have = self._fields.value(entity, binding.field)
         if binding.how == "range":
@@ -251,7 +251,7 @@ class ListItems:
         return any(mine.startswith(text) if binding.how == "prefix" else text in mine for text in texts)
 
     def _meets(self, entity: Entity, kind_name: str, name: str, value: object) -> bool:
-        kind = self.blueprint.kinds[kind_name]
+        kind = self.schema.entity_types[kind_name]
         parts = words(name)
         least = parts[-1] in {"gte", "gt", "min", "from", "after", "since"} or parts[0] in {"min", "from", "since"}
         most = parts[-1] in {"lte", "lt", "max", "to", "before", "until"} or parts[0] in {"max", "until"}
@@ -261,12 +261,12 @@ class ListItems:
             return True
         joined = "_".join(core)
         asks_members = parts[0] in {"with", "without"} or parts[-1] in {"id", "ids"}
-        for relation in self.blueprint.relations.values():
+        for relation in self.schema.relations.values():
             if relation.owner != kind.name or not relation.many or least or most:
                 continue
             names = {relation.label, relation.target, singular(relation.label)}
             if {joined, singular(joined)} & names and (asks_members or relation.label == joined):
-                return self._holds(entity, relation.label, relation.target, str(value)) != without
+                return self._has_related(entity, relation.label, relation.target, str(value)) != without
         if (
             core[-1] == "year"
             and kind.date
@@ -295,10 +295,10 @@ class ListItems:
         wanted = {str(text).strip().casefold() for text in listed}
         return str(have).casefold() in wanted
 
-    def _holds(self, entity: Entity, label: str, target: str, value: str) -> bool:
+    def _has_related(self, entity: Entity, label: str, target: str, value: str) -> bool:
         """Whether a relation holds entities by identifier or name: all of `1,2`, any of `1|2`."""
         edges = self._relations.related(entity, label, target)
-        have = {str(self._fields.identity(e.target)) for e in edges} | {
+        have = {str(self._fields.identifier(e.target)) for e in edges} | {
             self._fields.title(e.target).casefold() for e in edges
         }
         wanted = [text.strip() for text in re.split(r"[,|]", value) if text.strip()]

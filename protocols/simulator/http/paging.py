@@ -42,10 +42,10 @@ class Paginator:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.blueprint = world.blueprint
+        self.schema = world.schema
         self._fields = world.fields
 
-    def cut(self, frame: ResponseFrame, edges: list[RelationEdge]) -> None:
+    def paginate(self, frame: ResponseFrame, edges: list[RelationEdge]) -> None:
         """Note in the frame the page of these members that was asked for."""
         limit = offset = page = None
         default = 20
@@ -53,7 +53,7 @@ class Paginator:
             if parameter.location != "query":
                 continue
             label = label_of(parameter.name)
-            if (binding := self.blueprint.binding(frame.plan, parameter.name)) is not None:
+            if (binding := self.schema.binding(frame.plan, parameter.name)) is not None:
                 label = binding.how  # "limit", "offset" and "page" are such labels; the others are none of paging
             value = frame.values.get(parameter.name, parameter.schema.get("default"))
             asked = number(value)
@@ -67,7 +67,7 @@ class Paginator:
                 parameter.name
             ):
                 wanted = str(frame.values[parameter.name])
-                ids = [str(self._fields.identity(edge.target)) for edge in edges]
+                ids = [str(self._fields.identifier(edge.target)) for edge in edges]
                 offset = ids.index(wanted) + 1 if wanted in ids else 0
         pages = limit is not None or offset is not None or page is not None
         detail = frame.plan.detail
@@ -123,7 +123,7 @@ class Paginator:
             and "string" in part.types
         ):
             last = frame.edges[-1].target if frame.edges and frame.offset + frame.limit < frame.total else None
-            return True, str(self._fields.identity(last)) if last else None
+            return True, str(self._fields.identifier(last)) if last else None
         if joined in {"has_more", "has_next", "has_next_page", "more"} and "boolean" in part.types:
             return True, frame.page < pages
         if joined in {"next", "next_page", "next_url", "previous", "prev", "previous_page", "prev_page"}:
@@ -153,7 +153,7 @@ class Paginator:
         return noun in held | {"found", "match", "matches", "entries", "record"} and bool(frame.edges)
 
     def _cursors(self, part: ResponseShape, frame: ResponseFrame) -> object:
-        ids = [str(self._fields.identity(edge.target)) for edge in frame.edges] or [""]
+        ids = [str(self._fields.identifier(edge.target)) for edge in frame.edges] or [""]
         return {
             name: ids[-1] if "after" in words(name) or "next" in words(name) else ids[0] for name in part.properties
         }
@@ -161,7 +161,7 @@ class Paginator:
     def _dates(self, part: ResponseShape, frame: ResponseFrame) -> object:
         days = []
         for edge in frame.edges:
-            kind = self.blueprint.kinds[edge.target.kind]
+            kind = self.schema.entity_types[edge.target.kind]
             if kind.date:
                 days.append(str(self._fields.value(edge.target, kind.date)))
         days = sorted(days) or [self.world.now.strftime("%Y-%m-%d")]

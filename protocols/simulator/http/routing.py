@@ -21,7 +21,7 @@ from protocols.text.words import words
 
 __all__ = ["Responder"]
 
-_REMEMBERED = 8192
+_MAX_CACHED = 8192
 
 
 class Responder:
@@ -30,12 +30,12 @@ class Responder:
     def __init__(self, world: World) -> None:
         self.world = world
         self._fields = world.fields
-        self.blueprint: WorldSchema = world.blueprint
-        self.protocol: Protocol = world.blueprint.protocol
-        self._plans = {plan.tool.name: plan for plan in self.blueprint.plans}
+        self.schema: WorldSchema = world.schema
+        self.protocol: Protocol = world.schema.protocol
+        self._plans = {plan.tool.name: plan for plan in self.schema.plans}
         self._reader = RequestReader(self.protocol)
         self._writer = WriteHandler(world)
-        self._found: dict[tuple[str, str], tuple[Tool, dict[str, str]] | None] = {}
+        self._matches: dict[tuple[str, str], tuple[Tool, dict[str, str]] | None] = {}
         self._bodies = ResponseBodies(world, self._writer)
 
     # -- from request to reply -------------------------------------------------------------------------------------
@@ -63,11 +63,11 @@ class Responder:
 
     def _match(self, method: str, path: str) -> tuple[Tool, dict[str, str]] | None:
         key = (method, path)
-        if key not in self._found:
-            if len(self._found) >= _REMEMBERED:
-                self._found.clear()
-            self._found[key] = match(self.protocol, method, path)
-        return self._found[key]
+        if key not in self._matches:
+            if len(self._matches) >= _MAX_CACHED:
+                self._matches.clear()
+            self._matches[key] = match(self.protocol, method, path)
+        return self._matches[key]
 
     def _answer(self, request: SimulatedRequest, plan: ResponsePlan, path_values: Mapping[str, str]) -> SimulatedReply:
         body = self._reader.body(request, plan.tool)
@@ -78,7 +78,7 @@ class Responder:
         )
         frame.subject = self._subject(plan, path_values)
         frame.choice = next(
-            (str(path_values[self._argument(plan, s.name)]) for s in plan.steps if s.what == "choice"), ""
+            (str(path_values[self._argument(plan, s.name)]) for s in plan.steps if s.role == "choice"), ""
         )
         if plan.tool.method not in {"GET", "HEAD"}:
             made = self._writer.write(plan, frame.subject, values, body)
@@ -97,19 +97,19 @@ class Responder:
     def _subject(self, plan: ResponsePlan, path_values: Mapping[str, str]) -> Entity | None:
         current: Entity | None = None
         for step in plan.steps:
-            if step.what != "entity":
+            if step.role != "entity":
                 continue
             value = path_values[self._argument(plan, step.name)]
-            kind = self.blueprint.kinds[step.kind]
+            kind = self.schema.entity_types[step.kind]
             if kind.local and current is not None:
-                found = self.world.within(current, step.kind, value)
+                found = self.world.child_at(current, step.kind, value)
             else:
                 found = self.world.find(step.kind, value)
             if found is None:
                 raise RequestError(404, f"{step.name}: there is no {kind.name.replace('_', ' ')} {value!r}")
             current = found
         if current is None and plan.root:
-            current = self.world.thing(plan.subject, "singleton", plan.root)
+            current = self.world.keyed_entity(plan.subject, "singleton", plan.root)
         return current
 
     # -- errors ----------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ class Responder:
         response, shape, exact = found
         if shape is None or response.media_type is None or "json" not in response.media_type:
             return SimulatedReply(problem.status, {"message": message, "status": problem.status}, "application/json")
-        thing = self.world.thing("~error", "error", tool.name if tool else "", str(problem.status))
+        thing = self.world.keyed_entity("~error", "error", tool.name if tool else "", str(problem.status))
         example = next((e for e in response.examples if isinstance(e, dict)), {}) if exact else {}
         return SimulatedReply(
             problem.status, self._error(shape, thing, problem.status, message, example), response.media_type

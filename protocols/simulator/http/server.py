@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 from protocols.calls.auth import Credential, for_scheme
 from protocols.errors import UsageError
 from protocols.model import Protocol
-from protocols.simulator.analysis.api_analysis import survey
+from protocols.simulator.analysis.api_analysis import analyze_api
 from protocols.simulator.analysis.world_file import NO_WORLD, WorldFile, read_world
 from protocols.simulator.analysis.world_schema import WorldSchema
 from protocols.simulator.http.conditions import FaultInjector, RequestLog, ServiceConditions
@@ -31,17 +31,17 @@ __all__ = ["Simulator"]
 _SESSIONS = "/__session__"
 _RESET = "/__reset__"
 _DEFAULT_NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
-_surveys: dict[tuple[str, ...], WorldSchema] = {}
+_world_schemas: dict[tuple[str, ...], WorldSchema] = {}
 
 
-def _blueprint(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
+def _world_schema(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
     """The survey of a protocol with its world file, made once per process."""
     key = (protocol.digest, world.digest, *(tool.name for tool in protocol.tools))
-    if key not in _surveys:
-        while len(_surveys) >= 8:
-            _surveys.pop(next(iter(_surveys)))
-        _surveys[key] = survey(protocol, world)
-    return _surveys[key]
+    if key not in _world_schemas:
+        while len(_world_schemas) >= 8:
+            _world_schemas.pop(next(iter(_world_schemas)))
+        _world_schemas[key] = analyze_api(protocol, world)
+    return _world_schemas[key]
 
 
 class Simulator:
@@ -78,15 +78,15 @@ class Simulator:
         log: Path | None = None,
     ) -> None:
         self._open = open
-        self._told = read_world(world, protocol) if world else NO_WORLD
+        self._world_file = read_world(world, protocol) if world else NO_WORLD
         if world:
-            _blueprint(protocol, self._told)
+            _world_schema(protocol, self._world_file)
         self._conditions = ServiceConditions(latency, fail_rate, rate_limit)
         self._log = RequestLog(log) if log else None
         self.protocol = protocol
         self.seed = seed
         self.now = now or _DEFAULT_NOW
-        self.credentials: tuple[Credential, ...] = tuple(_made_up(protocol, seed)) if auth else ()
+        self.credentials: tuple[Credential, ...] = tuple(_simulated_credentials(protocol, seed)) if auth else ()
         self._prefix = urlsplit(protocol.servers[0].url).path.rstrip("/") if protocol.servers else ""
         self._lock = threading.Lock()
         self._server: ConnectionServer | None = None
@@ -149,7 +149,7 @@ class Simulator:
             seed: That of the simulator by default.
         """
         seed = self.seed if seed is None else seed
-        premises = read_entities(query) if query else NO_ENTITIES
+        named_entities = read_entities(query) if query else NO_ENTITIES
         wanted = f"{seed}/{task}" if task else str(seed)
         name = blake2b(f"{wanted}\n{query}".encode(), digest_size=6).hexdigest()
         with self._lock:
@@ -158,7 +158,7 @@ class Simulator:
             while id in self._sessions:
                 number += 1
                 id = f"{name}-{number}"
-            session = self._sessions[id] = self._new_session(id, wanted, premises)
+            session = self._sessions[id] = self._new_session(id, wanted, named_entities)
         return session
 
     def close_session(self, id: str) -> None:
@@ -167,16 +167,22 @@ class Simulator:
             with self._lock:
                 self._sessions.pop(id, None)
 
-    def _new_session(self, id: str, seed: str, premises: NamedEntities) -> Session:
-        hurdles = (
+    def _new_session(self, id: str, seed: str, named_entities: NamedEntities) -> Session:
+        fault_injector = (
             FaultInjector(self._conditions, self.protocol.digest, seed)
             if self._conditions != ServiceConditions()
             else None
         )
-        return Session(self, id, lambda: self._world(seed, premises), hurdles)
+        return Session(self, id, lambda: self._world(seed, named_entities), fault_injector)
 
-    def _world(self, seed: str, premises: NamedEntities) -> World:
-        return World(_blueprint(self.protocol, self._told), seed, self.now, open=self._open, premises=premises)
+    def _world(self, seed: str, named_entities: NamedEntities) -> World:
+        return World(
+            _world_schema(self.protocol, self._world_file),
+            seed,
+            self.now,
+            open=self._open,
+            named_entities=named_entities,
+        )
 
     # -- requests --------------------------------------------------------------------------------------------------
 
@@ -189,11 +195,11 @@ class Simulator:
         """
         if self._log is None:
             return self._handle(method, target, headers, body)
-        begun = time.perf_counter()
+        started = time.perf_counter()
         answer = self._handle(method, target, headers, body)
         path, _, inner = target.partition(_SESSIONS + "/")
         id, slash, rest = inner.partition("/")
-        self._log.write(id, method, slash + rest if id else path, answer[0], time.perf_counter() - begun)
+        self._log.write(id, method, slash + rest if id else path, answer[0], time.perf_counter() - started)
         return answer
 
     def _handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> EncodedAnswer:
@@ -206,12 +212,12 @@ class Simulator:
             path = slash + rest
         session = self._sessions.get(id)
         if session is None:
-            return _told(404, f"there is no session {id}: it was closed, or never opened")
+            return _json_message(404, f"there is no session {id}: it was closed, or never opened")
         if self._prefix and (path == self._prefix or path.startswith(self._prefix + "/")):
             path = path[len(self._prefix) :] or "/"
         if path == _RESET:
             if method != "POST":
-                return _told(405, "send a POST to reset", {"Allow": "POST"})
+                return _json_message(405, "send a POST to reset", {"Allow": "POST"})
             session.reset()
             return 204, b"", "", {}
         pairs = tuple(parse_qsl(query.partition("#")[0], keep_blank_values=True)) if query else ()
@@ -222,39 +228,39 @@ class Simulator:
         """Open a session with POST, end one with DELETE."""
         if id and method == "DELETE":
             if id not in self._sessions:
-                return _told(404, f"there is no session {id}: it was closed, or never opened")
+                return _json_message(404, f"there is no session {id}: it was closed, or never opened")
             self.close_session(id)
             return 204, b"", "", {}
         if id or method != "POST":
             allowed = "DELETE" if id else "POST"
-            return _told(405, f"{method} is not allowed here", {"Allow": allowed})
+            return _json_message(405, f"{method} is not allowed here", {"Allow": allowed})
         try:
             sent = json.loads(body or b"{}")
         except (ValueError, RecursionError):
-            return _told(400, "the body is not valid JSON")
+            return _json_message(400, "the body is not valid JSON")
         if not isinstance(sent, dict):
-            return _told(
+            return _json_message(
                 400, "the body must be an object with `seed`, `task` and `query`, each of which may be left out"
             )
         seed, task, query = sent.get("seed"), sent.get("task"), sent.get("query")
         if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
-            return _told(400, f"seed: {seed!r} is no whole number")
+            return _json_message(400, f"seed: {seed!r} is no whole number")
         if task is not None and not isinstance(task, (str, int)):
-            return _told(400, f"task: {task!r} is no text")
+            return _json_message(400, f"task: {task!r} is no text")
         if query is not None and not isinstance(query, str):
-            return _told(400, f"query: {query!r} is no text")
+            return _json_message(400, f"query: {query!r} is no text")
         if unknown := sorted(set(sent) - {"seed", "task", "query"}):
-            return _told(400, f"{unknown[0]}: a session has only `seed`, `task` and `query`")
+            return _json_message(400, f"{unknown[0]}: a session has only `seed`, `task` and `query`")
         session = self.session(query or "", "" if task is None else str(task), seed)
         opened = {"id": session.id, "base_url": session.url}
         return 201, json.dumps(opened).encode(), "application/json", {"Location": f"{_SESSIONS}/{session.id}"}
 
 
-def _told(status: int, message: str, headers: Mapping[str, str] | None = None) -> EncodedAnswer:
+def _json_message(status: int, message: str, headers: Mapping[str, str] | None = None) -> EncodedAnswer:
     return status, json.dumps({"message": message, "status": status}).encode(), "application/json", headers or {}
 
 
-def _made_up(protocol: Protocol, seed: int) -> Iterator[Credential]:
+def _simulated_credentials(protocol: Protocol, seed: int) -> Iterator[Credential]:
     """A credential for each scheme that a tool demands, for every scheme if none demands any.
 
     Those that go to the same place are alike: a request has but one Authorization.
@@ -264,6 +270,6 @@ def _made_up(protocol: Protocol, seed: int) -> Iterator[Credential]:
         if demanded and scheme.name not in demanded:
             continue
         place = for_scheme(scheme, "")
-        dice = SeededRNG(protocol.digest, seed, "credential", place.kind, place.location, place.parameter)
-        secret = "simulated-" + "".join(dice.choose("abcdefghijkmnpqrstuvwxyz23456789") for _ in range(24))
+        rng = SeededRNG(protocol.digest, seed, "credential", place.kind, place.location, place.parameter)
+        secret = "simulated-" + "".join(rng.choose("abcdefghijkmnpqrstuvwxyz23456789") for _ in range(24))
         yield for_scheme(scheme, f"user:{secret}" if scheme.kind == "basic" else secret)

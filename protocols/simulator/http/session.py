@@ -23,12 +23,12 @@ from protocols.simulator.world.world import World
 if TYPE_CHECKING:
     from protocols.simulator.http.server import Simulator
 
-__all__ = ["EncodedAnswer", "Session", "encoded"]
+__all__ = ["EncodedAnswer", "Session", "encode"]
 
 EncodedAnswer = tuple[int, bytes, str, Mapping[str, str]]
 """Status, body, media type ("" without a body), further headers."""
 
-_REMEMBERED = 2048
+_MAX_CACHED = 2048
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class _SessionState:
     """What a reset throws away."""
 
     responder: Responder
-    remembered: dict[tuple[object, ...], EncodedAnswer]
+    cached: dict[tuple[object, ...], EncodedAnswer]
 
 
 class Session:
@@ -49,17 +49,21 @@ class Session:
     """
 
     def __init__(
-        self, simulator: Simulator, id: str, make: Callable[[], World], hurdles: FaultInjector | None = None
+        self,
+        simulator: Simulator,
+        id: str,
+        make_world: Callable[[], World],
+        fault_injector: FaultInjector | None = None,
     ) -> None:
         self.simulator = simulator
         self.id = id
-        self._hurdles = hurdles
-        self._make = make
+        self._fault_injector = fault_injector
+        self._make_world = make_world
         self._lock = threading.Lock()
         self._state: _SessionState | None = None
         schemes = [scheme for scheme in simulator.protocol.security_schemes if scheme.kind == "apiKey"]
         self._secrets = frozenset(scheme.parameter for scheme in schemes if scheme.location == "query")
-        self._heard = _heard(simulator)
+        self._relevant_headers = _relevant_headers(simulator)
         self._restricted = any(tool.security for tool in simulator.protocol.tools)
 
     @property
@@ -76,8 +80,8 @@ class Session:
         """Undo all writes: the world is again as it was at the start."""
         with self._lock:
             self._state = None
-        if self._hurdles is not None:
-            self._hurdles.reset()
+        if self._fault_injector is not None:
+            self._fault_injector.reset()
 
     def close(self) -> None:
         """End it; its URL is gone. Closing it again changes nothing."""
@@ -93,40 +97,40 @@ class Session:
 
     def answer(self, request: SimulatedRequest) -> EncodedAnswer:
         """Answer one request; one after the other, for a world is not made for several at once."""
-        if self._hurdles is not None:
-            stop = self._hurdles.stop(request.method, f"{request.path} {request.query}", request.body)
-            if stop is not None:
-                return self._refused(request, stop)
+        if self._fault_injector is not None:
+            refusal = self._fault_injector.refusal(request.method, f"{request.path} {request.query}", request.body)
+            if refusal is not None:
+                return self._encode_refusal(request, refusal)
         reads = request.method in {"GET", "HEAD"}
         with self._lock:
-            state = self._ready()
+            state = self._current_state()
             version = state.responder.world.version
-            key = (request.path, request.query, *map(request.headers.get, self._heard), version)
-            if reads and (known := state.remembered.get(key)) is not None:
+            key = (request.path, request.query, *map(request.headers.get, self._relevant_headers), version)
+            if reads and (known := state.cached.get(key)) is not None:
                 return known
             tool = state.responder.tool_for(request)
             if not self._signed_in(request, tool):
                 problem = RequestError(401, "the credential is missing or wrong")
-                return encoded(state.responder.problem(tool, problem))
-            answer = encoded(state.responder.answer(self._without_secret(request)))
+                return encode(state.responder.problem(tool, problem))
+            answer = encode(state.responder.answer(self._without_secret(request)))
             if reads and answer[0] < 400 and state.responder.world.version == version:
-                while len(state.remembered) >= _REMEMBERED:
-                    state.remembered.pop(next(iter(state.remembered)))
-                state.remembered[key] = answer
+                while len(state.cached) >= _MAX_CACHED:
+                    state.cached.pop(next(iter(state.cached)))
+                state.cached[key] = answer
             return answer
 
-    def _ready(self) -> _SessionState:
+    def _current_state(self) -> _SessionState:
         if self._state is None:
-            self._state = _SessionState(Responder(self._make()), {})
+            self._state = _SessionState(Responder(self._make_world()), {})
         return self._state
 
-    def _refused(self, request: SimulatedRequest, stop: SimulatedRefusal) -> EncodedAnswer:
+    def _encode_refusal(self, request: SimulatedRequest, refusal: SimulatedRefusal) -> EncodedAnswer:
         """A refusal that has nothing to do with the world, as the document says that errors look."""
         with self._lock:
-            responder = self._ready().responder
-            reply = responder.problem(responder.tool_for(request), RequestError(stop.status, stop.message))
-        headers = {"Retry-After": str(stop.wait)} if stop.wait else {}
-        return encoded(SimulatedReply(reply.status, reply.body, reply.media_type, headers))
+            responder = self._current_state().responder
+            reply = responder.problem(responder.tool_for(request), RequestError(refusal.status, refusal.message))
+        headers = {"Retry-After": str(refusal.wait)} if refusal.wait else {}
+        return encode(SimulatedReply(reply.status, reply.body, reply.media_type, headers))
 
     def _signed_in(self, request: SimulatedRequest, tool: Tool | None) -> bool:
         """Whether a request satisfies one of the alternatives that its tool asks for; where none is named, any."""
@@ -134,7 +138,7 @@ class Session:
             return True
         if tool is not None and self._restricted and not tool.security:
             return True
-        held = {credential.scheme for credential in self.credentials if _holds(request, credential)}
+        held = {credential.scheme for credential in self.credentials if _carries(request, credential)}
         if tool is None or not self._restricted:
             return bool(held)
         return any(held.issuperset(way) for way in tool.security)
@@ -146,7 +150,7 @@ class Session:
         return SimulatedRequest(request.method, request.path, query, request.headers, request.body)
 
 
-def _heard(simulator: Simulator) -> tuple[str, ...]:
+def _relevant_headers(simulator: Simulator) -> tuple[str, ...]:
     """The headers that an answer may depend on, in lower case."""
     placed = [(p.location, p.name) for tool in simulator.protocol.tools for p in tool.parameters]
     placed += [(c.location, c.parameter) for c in simulator.credentials if c.kind == "apiKey"]
@@ -154,7 +158,7 @@ def _heard(simulator: Simulator) -> tuple[str, ...]:
     return tuple(sorted({*named, "authorization", "cookie"}))
 
 
-def _holds(request: SimulatedRequest, credential: Credential) -> bool:
+def _carries(request: SimulatedRequest, credential: Credential) -> bool:
     """Whether a request carries a credential."""
     headers: dict[str, str] = {}
     query: list[tuple[str, str]] = []
@@ -167,7 +171,7 @@ def _holds(request: SimulatedRequest, credential: Credential) -> bool:
     )
 
 
-def encoded(reply: SimulatedReply) -> EncodedAnswer:
+def encode(reply: SimulatedReply) -> EncodedAnswer:
     """A reply as it goes over the wire."""
     if reply.media_type is None:
         return reply.status, b"", "", reply.headers

@@ -24,7 +24,7 @@ _OPPOSITES = {
     "pause": "play", "stop": "play", "unmute": "mute", "disable": "enable", "close": "open", "unlock": "lock",
     "deactivate": "activate", "unpublish": "publish", "archive": "restore", "unstar": "star", "unlike": "like",
 }  # fmt: skip
-_GROWN = {
+_STATE_WORDS = {
     "play": "playing",
     "mute": "muted",
     "enable": "enabled",
@@ -41,7 +41,7 @@ class WriteHandler:
         self.world = world
         self._fields = world.fields
         self._relations = world.relations
-        self.blueprint = world.blueprint
+        self.schema = world.schema
 
     def write(
         self, plan: ResponsePlan, subject: Entity | None, values: Mapping[str, object], body: Mapping[str, object]
@@ -50,11 +50,11 @@ class WriteHandler:
 
         Returns: The entity that the answer is about when it isn't the one that the path names: one just created.
         """
-        path_names = {step.name for step in plan.steps if step.what != "literal"}
+        path_names = {step.name for step in plan.steps if step.role != "literal"}
         sent = {name: value for name, value in {**values, **body}.items() if name not in path_names and name}
         self.world.version += 1
-        if effects := self.blueprint.world.effects.get(plan.tool.name):
-            return self._told(plan, subject, {**values, **body}, effects)
+        if effects := self.schema.world_file.effects.get(plan.tool.name):
+            return self._apply_effects(plan, subject, {**values, **body}, effects)
         if subject is not None and plan.detail:
             return self._on_entity(plan, subject, sent)
         if subject is None:
@@ -63,7 +63,7 @@ class WriteHandler:
         references = list(self._references(sent, targets))
         if targets and references:
             self._on_members(plan, subject, targets, references, sent)
-            self._touch(plan, subject)
+            self._bump_revision(plan, subject)
             return subject
         if targets and plan.tool.method == "POST" and not self._is_state(plan):
             created = self._create(targets[0], sent, subject, plan)
@@ -75,9 +75,9 @@ class WriteHandler:
     def contains(self, plan: ResponsePlan, subject: Entity, values: Mapping[str, object]) -> list[bool]:
         """Whether each of the entities that the query names is in the collection: `/me/albums/contains?ids=1,2`."""
         label = label_of(plan.tail[-2]) if len(plan.tail) > 1 else plan.label
-        targets = [r.target for r in self.blueprint.relations.values() if r.owner == subject.kind and r.label == label]
+        targets = [r.target for r in self.schema.relations.values() if r.owner == subject.kind and r.label == label]
         have = {
-            str(self._fields.identity(e.target))
+            str(self._fields.identifier(e.target))
             for target in targets
             for e in self._relations.related(subject, label, target)
         }
@@ -86,7 +86,7 @@ class WriteHandler:
 
     # -- what a world file says ------------------------------------------------------------------------------------
 
-    def _told(
+    def _apply_effects(
         self, plan: ResponsePlan, subject: Entity | None, sent: Mapping[str, object], effects: Sequence[WriteEffect]
     ) -> Entity | None:
         """Do what the world file says that a write does.
@@ -101,26 +101,26 @@ class WriteHandler:
                 continue
             owner = subject if subject is not None and subject.kind == effect.owner else self._user(effect.owner)
             targets = [
-                r.target for r in self.blueprint.relations.values() if (r.owner, r.label) == (owner.kind, effect.label)
+                r.target for r in self.schema.relations.values() if (r.owner, r.label) == (owner.kind, effect.label)
             ]
             if effect.source == "body":
-                path_names = {step.name for step in plan.steps if step.what != "literal"}
+                path_names = {step.name for step in plan.steps if step.role != "literal"}
                 made = self.world.create(targets[0], plan.tool.name, json.dumps(sent, sort_keys=True, default=str))
                 self._assign(made, {name: value for name, value in sent.items() if name not in path_names and name})
-                for pair in self.blueprint.pairs:
+                for pair in self.schema.pairs:
                     if pair.family and (pair.work, pair.maker) == (made.kind, owner.kind):
                         made.parent = owner
                 members = [] if made.parent is owner else [made]
                 self._relations.recount(owner)
             else:
-                members = [self._member(kind, identity) for kind, identity in self._named_in(value, targets)]
-            for kind in dict.fromkeys(member.kind for member in members) or (targets if effect.what == "set" else []):
+                members = [self._find_member(kind, identifier) for kind, identifier in self._named_in(value, targets)]
+            for kind in dict.fromkeys(member.kind for member in members) or (targets if effect.action == "set" else []):
                 mine = [member for member in members if member.kind == kind]
-                self._change(effect.what, owner, effect.label, kind, mine)
-            self._touch(plan, owner)
+                self._change_relation(effect.action, owner, effect.label, kind, mine)
+            self._bump_revision(plan, owner)
         return made or subject
 
-    def _change(self, what: str, owner: Entity, label: str, kind: str, members: list[Entity]) -> None:
+    def _change_relation(self, what: str, owner: Entity, label: str, kind: str, members: list[Entity]) -> None:
         have = self._relations.related(owner, label, kind)
         if what == "remove":
             edges = [edge for edge in have if edge.target not in members]
@@ -128,18 +128,18 @@ class WriteHandler:
             kept = [] if what == "set" else have
             present = {edge.target for edge in kept} if what == "add" else set()
             new = [member for member in members if member not in present]
-            edges = [*kept, *(self._dated(self._relations.member(owner, label, member)) for member in new)]
+            edges = [*kept, *(self._with_timestamp(self._relations.member(owner, label, member)) for member in new)]
         self._relations.rewrite(owner, label, kind, edges)
 
     def _set_state(self, effect: WriteEffect, value: object) -> None:
-        state = self.world.thing("~state", "state", effect.owner)
-        part = self.blueprint.states[effect.owner].shape.properties[effect.label]  # type: ignore[union-attr]
+        state = self.world.keyed_entity("~state", "state", effect.owner)
+        part = self.schema.states[effect.owner].shape.properties[effect.label]  # type: ignore[union-attr]
         kinds = [variant.kind for variant in part.variants() if variant.kind]
         if not kinds:
             state.receive(effect.label, value)
             return
-        for kind, identity in list(self._named_in(value, kinds))[:1]:
-            self._relations.relink(state, label_of(effect.label), self._member(kind, identity))
+        for kind, identifier in list(self._named_in(value, kinds))[:1]:
+            self._relations.relink(state, label_of(effect.label), self._find_member(kind, identifier))
 
     def _named_in(self, value: object, targets: list[str]) -> Iterator[tuple[str, str]]:
         """(kind, identifier) of all entities that a value names, under whatever name it was sent."""
@@ -150,21 +150,21 @@ class WriteHandler:
             for text in _listed(value):
                 yield from self._reference("", text, targets)
 
-    def _member(self, kind: str, identity: str) -> Entity:
-        found = self.world.find(kind, identity)
+    def _find_member(self, kind: str, identifier: str) -> Entity:
+        found = self.world.find(kind, identifier)
         if found is None:
-            raise RequestError(404, f"there is no {kind} {identity!r}")
+            raise RequestError(404, f"there is no {kind} {identifier!r}")
         return found
 
     def _user(self, kind: str) -> Entity:
-        return self.world.thing(kind, "singleton", "")
+        return self.world.keyed_entity(kind, "singleton", "")
 
     # -- entities --------------------------------------------------------------------------------------------------
 
     def _on_entity(self, plan: ResponsePlan, subject: Entity, sent: Mapping[str, object]) -> Entity:
         if plan.tool.method == "DELETE":
             subject.deleted = True
-            self.world.changed(subject.kind)
+            self.world.mark_changed(subject.kind)
             if subject.parent is not None:
                 self._relations.recount(subject.parent)
             return subject
@@ -175,22 +175,22 @@ class WriteHandler:
         shape = plan.shape
         kind = shape.kind if shape and shape.kind else ""
         if not kind:
-            named = next((k for segment in reversed(plan.tail) if (k := self.blueprint.kind_named(segment))), None)
+            named = next((k for segment in reversed(plan.tail) if (k := self.schema.entity_type_named(segment))), None)
             kind = named.name if named else ""
         if plan.tool.method == "POST" and kind:
             return self._create(kind, sent, None, plan)
-        entity = self.world.thing("~state", "state", self.state_path(plan) or plan.tool.path, "")
+        entity = self.world.keyed_entity("~state", "state", self.state_path(plan) or plan.tool.path, "")
         self._assign(entity, sent)
         return None
 
     def _create(self, kind: str, sent: Mapping[str, object], owner: Entity | None, plan: ResponsePlan) -> Entity | None:
-        known = self.blueprint.kinds[kind]
+        known = self.schema.entity_types[kind]
         entity = self.world.create(kind, plan.tool.name, json.dumps(sent, sort_keys=True, default=str))
         self._assign(entity, sent)
         if owner is None:
             return entity
-        family = next((p for p in self.blueprint.pairs if p.family and (p.work, p.maker) == (kind, owner.kind)), None)
-        if family or self._within(known, owner):
+        family = next((p for p in self.schema.pairs if p.family and (p.work, p.maker) == (kind, owner.kind)), None)
+        if family or self._exists_within(known, owner):
             entity.parent = owner
             self._relations.recount(owner)
         else:
@@ -200,20 +200,20 @@ class WriteHandler:
             )
         return entity
 
-    def _within(self, kind: EntityType, owner: Entity) -> bool:
-        return kind.name in self.world.baseless and (owner.kind, kind.name) in {
-            (r.owner, r.target) for r in self.blueprint.relations.values()
+    def _exists_within(self, kind: EntityType, owner: Entity) -> bool:
+        return kind.name in self.world.dependent_types and (owner.kind, kind.name) in {
+            (r.owner, r.target) for r in self.schema.relations.values()
         }
 
     def _assign(self, entity: Entity, sent: Mapping[str, object]) -> None:
         """Set fields; identifiers of other entities become links, and lists of them relations."""
-        self.world.changed(entity.kind)
+        self.world.mark_changed(entity.kind)
         for name, value in sent.items():
             kind = self._kind_of_reference(name)
             linked = self.world.find(kind.name, _last(value)) if kind and isinstance(value, (str, int)) else None
             if linked is not None and kind is not None:
                 self._relations.relink(entity, "_".join(stem_of(name)), linked)
-                for pair in self.blueprint.pairs:
+                for pair in self.schema.pairs:
                     if pair.family and (pair.work, pair.maker) == (entity.kind, linked.kind):
                         entity.parent = linked
             elif kind and isinstance(value, list):
@@ -221,7 +221,7 @@ class WriteHandler:
                 label = next(
                     (
                         r.label
-                        for r in self.blueprint.relations.values()
+                        for r in self.schema.relations.values()
                         if (r.owner, r.target) == (entity.kind, kind.name) and r.many
                     ),
                     "",
@@ -234,9 +234,9 @@ class WriteHandler:
 
     def _kind_of_reference(self, name: str) -> EntityType | None:
         stem = stem_of(name)
-        return self.blueprint.kind_named("_".join(stem)) if stem else None
+        return self.schema.entity_type_named("_".join(stem)) if stem else None
 
-    def _touch(self, plan: ResponsePlan, subject: Entity) -> None:
+    def _bump_revision(self, plan: ResponsePlan, subject: Entity) -> None:
         """Whatever the answer shows of the entity is a new version of it: a changed snapshot or revision."""
         if plan.shape is None:
             return
@@ -244,20 +244,22 @@ class WriteHandler:
             if set(words(name)) & {"snapshot", "revision", "version", "etag"} and "string" in part.types:
                 number = cast("int", subject.memo.get("touched", 0)) + 1
                 subject.memo["touched"] = number
-                dice = self.world.dice(subject, name, number)
-                self.world.changed(subject.kind)
-                subject.values[name] = "".join(dice.choose("0123456789abcdef") for _ in range(32))
+                rng = self.world.rng(subject, name, number)
+                self.world.mark_changed(subject.kind)
+                subject.values[name] = "".join(rng.choose("0123456789abcdef") for _ in range(32))
 
     # -- members ---------------------------------------------------------------------------------------------------
 
     def _targets(self, plan: ResponsePlan, subject: Entity, sent: Mapping[str, object]) -> list[str]:
         found = [
             r.target
-            for r in self.blueprint.relations.values()
+            for r in self.schema.relations.values()
             if r.owner == subject.kind and r.label == plan.label and r.many
         ]
         asked = [
-            k.name for n, v in sent.items() if words(n)[-1:] == ("type",) and (k := self.blueprint.kind_named(str(v)))
+            k.name
+            for n, v in sent.items()
+            if words(n)[-1:] == ("type",) and (k := self.schema.entity_type_named(str(v)))
         ]
         return [kind for kind in asked if kind in found] + [kind for kind in found if kind not in asked] or asked
 
@@ -276,7 +278,7 @@ class WriteHandler:
 
     def _reference(self, name: str, text: object, targets: list[str]) -> Iterator[tuple[str, str]]:
         pieces = re.split(r"[:/]", str(text))
-        named = self.blueprint.kind_named(pieces[-2]) if len(pieces) > 1 else self._kind_of_reference(name)
+        named = self.schema.entity_type_named(pieces[-2]) if len(pieces) > 1 else self._kind_of_reference(name)
         if named is not None and (not targets or named.name in targets or len(pieces) > 1):
             yield named.name, pieces[-1]
         elif named is None:
@@ -296,13 +298,13 @@ class WriteHandler:
         sent: Mapping[str, object],
     ) -> None:
         found = []
-        for kind, identity in references:
-            entity = self.world.find(kind, identity)
+        for kind, identifier in references:
+            entity = self.world.find(kind, identifier)
             if entity is None:
-                raise RequestError(404, f"there is no {kind} {identity!r}")
+                raise RequestError(404, f"there is no {kind} {identifier!r}")
             found.append(entity)
         replaces = plan.tool.method == "PUT" and any(
-            other.tool.path == plan.tool.path and other.tool.method == "POST" for other in self.blueprint.plans
+            other.tool.path == plan.tool.path and other.tool.method == "POST" for other in self.schema.plans
         )
         for kind in dict.fromkeys(entity.kind for entity in found):
             mine = [entity for entity in found if entity.kind == kind]
@@ -311,7 +313,7 @@ class WriteHandler:
                 gone = {id(entity) for entity in mine}
                 edges = [edge for edge in have if id(edge.target) not in gone]
             else:
-                added = [self._dated(self._relations.member(subject, plan.label, entity)) for entity in mine]
+                added = [self._with_timestamp(self._relations.member(subject, plan.label, entity)) for entity in mine]
                 kept = [] if replaces else have
                 if plan.tool.method == "PUT" and not replaces:
                     present = {id(edge.target) for edge in have}
@@ -321,7 +323,7 @@ class WriteHandler:
                 edges = [*kept[:at], *added, *kept[at:]]
             self._relations.rewrite(subject, plan.label, kind, edges)
 
-    def _dated(self, edge: RelationEdge) -> RelationEdge:
+    def _with_timestamp(self, edge: RelationEdge) -> RelationEdge:
         for name in ("added_at", "created_at", "saved_at", "followed_at", "addedAt", "createdAt"):
             edge.own.values[name] = self.world.now.strftime("%Y-%m-%dT%H:%M:%SZ")
         return edge
@@ -333,7 +335,7 @@ class WriteHandler:
         path = plan.tool.path
         found = ""
         while path.count("/") > plan.root.count("/") and path:
-            known = self.blueprint.states.get(path)
+            known = self.schema.states.get(path)
             if known is not None and known.shape is not None and not _is_list(known.shape):
                 found = path
             path = path.rpartition("/")[0]
@@ -343,9 +345,7 @@ class WriteHandler:
         return (
             bool(plan.root)
             and bool(self.state_path(plan))
-            and not any(
-                other.tool.path == plan.tool.path and other.tool.method == "GET" for other in self.blueprint.plans
-            )
+            and not any(other.tool.path == plan.tool.path and other.tool.method == "GET" for other in self.schema.plans)
         )
 
     def state_link(self, state: Entity, label: str, kind: str, owner: Entity | None) -> Entity | None:
@@ -353,7 +353,7 @@ class WriteHandler:
         linked = state.memo.get(("link", label))
         if isinstance(linked, Entity):
             return linked
-        for path, plan in self.blueprint.states.items():
+        for path, plan in self.schema.states.items():
             if plan.shape and label_of(path.rpartition("/")[2]) == label and path.startswith(state.key[1]):
                 inner = next(
                     (n for n, p in plan.shape.properties.items() if kind in {v.kind for v in p.variants()}), None
@@ -363,11 +363,13 @@ class WriteHandler:
         options: list[RelationEdge] = []
         if owner is not None:
             relations = [
-                r for r in self.blueprint.relations.values() if r.owner == owner.kind and r.target == kind and r.many
+                r for r in self.schema.relations.values() if r.owner == owner.kind and r.target == kind and r.many
             ]
             relations.sort(key=lambda r: singular(r.label) != kind)
-            options = self._relations.natural(owner, relations[0].label, kind) if relations else []
-        chosen = self.world.meant(kind) or (options[0].target if options else self._relations.one(state, label, kind))
+            options = self._relations.initial_edges(owner, relations[0].label, kind) if relations else []
+        chosen = self.world.current_entity(kind) or (
+            options[0].target if options else self._relations.linked(state, label, kind)
+        )
         if chosen is not None:
             state.memo[("link", label)] = chosen
         return chosen
@@ -376,18 +378,18 @@ class WriteHandler:
         self, plan: ResponsePlan, subject: Entity, sent: Mapping[str, object], references: list[tuple[str, str]]
     ) -> None:
         path = self.state_path(plan)
-        shown = self.blueprint.states.get(path)
+        shown = self.schema.states.get(path)
         if not path or shown is None or shown.shape is None:
-            self._assign(subject, {n: v for n, v in sent.items() if n in self.world.kind(subject).all_fields})
+            self._assign(subject, {n: v for n, v in sent.items() if n in self.world.entity_type(subject).all_fields})
             return
-        state = self.world.thing("~state", "state", path)
+        state = self.world.keyed_entity("~state", "state", path)
         action = words(plan.tail[-1]) if plan.tail else ()
         for name, value in sent.items():
             self._set_field(state, shown.shape, name, action, value, subject)
-        self._act(state, shown.shape, action, subject)
+        self._apply_action(state, shown.shape, action, subject)
         named = list(references) or list(self._references(sent, []))
-        for index, (kind, identity) in enumerate(named):
-            entity = self.world.find(kind, identity)
+        for index, (kind, identifier) in enumerate(named):
+            entity = self.world.find(kind, identifier)
             if entity is None:
                 continue
             link = next((n for n, p in shown.shape.properties.items() if kind in {v.kind for v in p.variants()}), None)
@@ -395,8 +397,8 @@ class WriteHandler:
                 self._relations.relink(state, label_of(link), entity)
             elif link is None and index == 0:
                 self._relations.relink(state, "context", entity)
-                self._open(state, shown.shape, entity)
-            for relation in self.blueprint.relations.values() if index else ():
+                self._link_first_member(state, shown.shape, entity)
+            for relation in self.schema.relations.values() if index else ():
                 if relation.owner == subject.kind and relation.target == kind and "queue" in relation.label:
                     edges = self._relations.related(subject, relation.label, kind)
                     kept = [] if index == 1 else edges
@@ -407,11 +409,11 @@ class WriteHandler:
                         [*kept, self._relations.member(subject, relation.label, entity)],
                     )
 
-    def _open(self, state: Entity, shape: ResponseShape, around: Entity) -> None:
+    def _link_first_member(self, state: Entity, shape: ResponseShape, around: Entity) -> None:
         """Something that holds what the state is about (an album to a player) puts its first member there."""
         for name, part in shape.properties.items():
             for option in part.variants():
-                for relation in self.blueprint.relations.values():
+                for relation in self.schema.relations.values():
                     if (relation.owner, relation.target) != (around.kind, option.kind) or not relation.many:
                         continue
                     if edges := self._relations.related(around, relation.label, option.kind):
@@ -429,20 +431,20 @@ class WriteHandler:
                 linked = self.state_link(state, label_of(field_name), part.kind, subject)
                 if linked is not None:
                     linked.receive(name, value)
-                    self.world.changed(linked.kind)
+                    self.world.mark_changed(linked.kind)
             elif part.kind and _refers(name) and set(stem_of(name)) & {part.kind, *words(field_name)}:
                 found = self.world.find(part.kind, _last(value))
                 if found is not None:
                     self._relations.relink(state, label_of(field_name), found)
 
-    def _act(self, state: Entity, shape: ResponseShape, action: tuple[str, ...], subject: Entity) -> None:
+    def _apply_action(self, state: Entity, shape: ResponseShape, action: tuple[str, ...], subject: Entity) -> None:
         verb = action[-1] if action else ""
         positive = _OPPOSITES.get(verb, verb)
         for name, part in shape.properties.items():
-            if "boolean" in part.types and {positive, _GROWN.get(positive, positive)} & set(words(name)):
+            if "boolean" in part.types and {positive, _STATE_WORDS.get(positive, positive)} & set(words(name)):
                 state.values[name] = verb == positive
         if verb in {"next", "skip"}:
-            for relation in self.blueprint.relations.values():
+            for relation in self.schema.relations.values():
                 if relation.owner == subject.kind and "queue" in relation.label and relation.many:
                     edges = self._relations.related(subject, relation.label, relation.target)
                     link = next(

@@ -15,7 +15,7 @@ _NO_ENDS: Mapping[str, Entity] = MappingProxyType({})
 
 @dataclass(slots=True, eq=False)
 class Entity:
-    """One thing in the world; `values` holds what was given to it, `made` what was worked out since.
+    """One thing in the world; `values` holds what was given to it, `computed` what was worked out since.
 
     `parent` and `ordinal` are set for what exists within another entity, `forced` for works made for their maker.
     `root` is the entity around whose name a neighbourhood is; None for what is in the base population.
@@ -26,7 +26,7 @@ class Entity:
     kind: str
     key: tuple[str, ...]
     values: dict[str, object] = field(default_factory=dict)
-    made: dict[str, object] = field(default_factory=dict)
+    computed: dict[str, object] = field(default_factory=dict)
     base: bool = False
     position: int = 0
     parent: Entity | None = None

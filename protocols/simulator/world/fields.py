@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
-from protocols.simulator.analysis.world_file import UNTOLD, NumberRange
+from protocols.simulator.analysis.world_file import NO_SPEC, NumberRange
 from protocols.simulator.analysis.world_schema import EntityType, FieldInfo, label_of, stem_of
 from protocols.simulator.world import word_lists
 from protocols.simulator.world.entity import Entity
 from protocols.simulator.world.seeded_rng import SeededRNG
-from protocols.simulator.world.values import is_date, make, mimic, plausible_number, slug
+from protocols.simulator.world.values import is_date, make_value, mimic, plausible_number, slug
 from protocols.text.words import singular, words
 
 if TYPE_CHECKING:
     from protocols.simulator.world.world import World
 
-__all__ = ["FieldValues", "coming"]
+__all__ = ["FieldValues", "is_upcoming"]
 
 _COUNT_WORDS = frozenset("number of total count num no amount".split())
 _ANY = ResponseShape(("value",))
@@ -36,71 +36,74 @@ class FieldValues:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._blueprint = world.blueprint
+        self._schema = world.schema
         self._now = world.now
-        self.known: dict[str, dict[str, Entity]] = defaultdict(dict)
+        self.by_identifier: dict[str, dict[str, Entity]] = defaultdict(dict)
         """By kind, the entities whose identifier was told, by that."""
-        self._slugged: dict[str, bool] = {}
-        self._identities: dict[str, tuple[ResponseShape, int, list[str]]] = {}
-        self._named_base: dict[str, list[str]] = {}
+        self._slug_types: dict[str, bool] = {}
+        self._identifier_info: dict[str, tuple[ResponseShape, int, list[str]]] = {}
+        self._names_by_type: dict[str, list[str]] = {}
 
-    def identity(self, entity: Entity) -> object:
+    def identifier(self, entity: Entity) -> object:
         """The identifier of an entity; from now on it is found by it."""
-        kind = self._world.kind(entity)
-        if kind.identity in entity.memo:
-            return entity.memo[kind.identity]
-        value = entity.values.get(kind.identity)
-        taken = self.known[entity.kind]
+        kind = self._world.entity_type(entity)
+        if kind.id_field in entity.memo:
+            return entity.memo[kind.id_field]
+        value = entity.values.get(kind.id_field)
+        taken = self.by_identifier[entity.kind]
         attempt = 0
         while value is None or (str(value) in taken and taken[str(value)] is not entity):
-            value = self._new_identity(entity, kind, attempt)
+            value = self._new_identifier(entity, kind, attempt)
             attempt += 1
-        entity.memo[kind.identity] = entity.values[kind.identity] = value
+        entity.memo[kind.id_field] = entity.values[kind.id_field] = value
         taken[str(value)] = entity
         return value
 
-    def _new_identity(self, entity: Entity, kind: EntityType, attempt: int) -> object:
-        dice = self._world.dice(entity, "identity", attempt)
-        shape, highest, texts = self._like_identities(kind)
+    def _new_identifier(self, entity: Entity, kind: EntityType, attempt: int) -> object:
+        rng = self._world.rng(entity, "identity", attempt)
+        shape, highest, texts = self._identifier_examples(kind)
         if highest:
-            return dice.between(1_000, highest)
-        if texts and self.slugs(kind):
+            return rng.between(1_000, highest)
+        if texts and self.uses_slugs(kind):
             made = slug(self.title(entity)) or "x"
             if not entity.base and entity.key[0] not in {"named", "created"}:
-                made += f"-{dice.below(16**4):04x}"  # whoever comes first must not get the better name
+                made += f"-{rng.below(16**4):04x}"  # whoever comes first must not get the better name
             return made if attempt == 0 else f"{made}-{attempt + 1}"
         if not texts and not any("format" in check for check in shape.checks):
             texts = [
-                v for k in self._blueprint.kinds.values() for v in k.ids if isinstance(v, str) and re.search(r"\d", v)
+                v
+                for k in self._schema.entity_types.values()
+                for v in k.ids
+                if isinstance(v, str) and re.search(r"\d", v)
             ]
         if texts:
-            return mimic(texts[0] if len(texts[0]) > 5 else texts[0] + "00000", dice)
-        return make(kind.identity, shape, (), dice, self._now)
+            return mimic(texts[0] if len(texts[0]) > 5 else texts[0] + "00000", rng)
+        return make_value(kind.id_field, shape, (), rng, self._now)
 
-    def _like_identities(self, kind: EntityType) -> tuple[ResponseShape, int, list[str]]:
+    def _identifier_examples(self, kind: EntityType) -> tuple[ResponseShape, int, list[str]]:
         """Where identifiers of a kind stand, the highest where they are numbers, and those that are texts."""
-        if kind.name not in self._identities:
-            info = kind.all_fields.get(kind.identity) or FieldInfo(kind.identity)
+        if kind.name not in self._identifier_info:
+            info = kind.all_fields.get(kind.id_field) or FieldInfo(kind.id_field)
             shape = next((shape for shape in info.shapes if shape.types), _ANY)
-            shown = shape.those_that_fit(kind.ids)
+            shown = shape.fitting_values(kind.ids)
             numbers = [value for value in shown if isinstance(value, int)]
             counted = numbers or (not shown and "integer" in shape.types)
             highest = max([9_999_999, *(n + 1 for n in numbers)]) if counted else 0
-            self._identities[kind.name] = shape, highest, [value for value in shown if isinstance(value, str)]
-        return self._identities[kind.name]
+            self._identifier_info[kind.name] = shape, highest, [value for value in shown if isinstance(value, str)]
+        return self._identifier_info[kind.name]
 
-    def slugs(self, kind: EntityType) -> bool:
+    def uses_slugs(self, kind: EntityType) -> bool:
         """Whether a kind's identifiers are its names as they stand in links."""
-        if kind.name not in self._slugged:
+        if kind.name not in self._slug_types:
             texts = [value for value in kind.ids if isinstance(value, str)]
             names = {slug(str(value)) for value in (kind.fields[kind.title].examples if kind.title else ())}
-            self._slugged[kind.name] = any(text in names for text in texts)
-        return self._slugged[kind.name]
+            self._slug_types[kind.name] = any(text in names for text in texts)
+        return self._slug_types[kind.name]
 
     def title(self, entity: Entity) -> str:
         """What an entity is called; its identifier where the API gives it no name."""
-        name = self._world.kind(entity).title
-        return str(self.value(entity, name)) if name else str(self.identity(entity))
+        name = self._world.entity_type(entity).title
+        return str(self.value(entity, name)) if name else str(self.identifier(entity))
 
     def value(self, entity: Entity, name: str, shape: ResponseShape | None = None) -> object:
         """The value of a field, the same in every view that can show it.
@@ -111,14 +114,16 @@ class FieldValues:
         """
         if (donation := entity.memo.pop("donation", None)) is not None:
             entity.values.update(
-                self._world.relations.donation(entity, *cast("tuple[str, int, list[dict[str, object]]]", donation))
+                self._world.relations.membership_values(
+                    entity, *cast("tuple[str, int, list[dict[str, object]]]", donation)
+                )
             )
         if name in entity.values:
             value = entity.values[name]
         else:
-            if name not in entity.made:
-                entity.made[name] = self._compute(entity, name, self._usual(entity, name) or shape)
-            value = entity.made[name]
+            if name not in entity.computed:
+                entity.computed[name] = self._compute(entity, name, self._canonical_shape(entity, name) or shape)
+            value = entity.computed[name]
         if shape is None or fits(value, shape):
             return value
         if isinstance(value, (int, str, float)) and not isinstance(value, bool):
@@ -127,33 +132,33 @@ class FieldValues:
                     return turned
         if is_date(value) and fits(str(value)[:10], shape):
             return str(value)[:10]
-        dice = self._world.dice(entity, f"{name}@{sorted(shape.types)}")
-        return make(name.rpartition(".")[2], shape, self._info(entity, name).examples, dice, self._now)
+        rng = self._world.rng(entity, f"{name}@{sorted(shape.types)}")
+        return make_value(name.rpartition(".")[2], shape, self._info(entity, name).examples, rng, self._now)
 
-    def _usual(self, entity: Entity, name: str) -> ResponseShape | None:
+    def _canonical_shape(self, entity: Entity, name: str) -> ResponseShape | None:
         """Where a field stands first of all; its value is made for there, whichever view of it is asked for first."""
         place = entity.kind
         if entity.key[:1] == ("state",):
             place = f"{entity.kind} {entity.key[1]}"
-        return self._blueprint.places.get((place, re.sub(r"\[\d+\]", "[]", name) if "[" in name else name))
+        return self._schema.places.get((place, re.sub(r"\[\d+\]", "[]", name) if "[" in name else name))
 
     def _info(self, entity: Entity, name: str) -> FieldInfo:
-        kind = self._world.kind(entity)
+        kind = self._world.entity_type(entity)
         info = kind.all_fields.get(name)
         last = name.rpartition(".")[2]
         if info is None or not info.filled:
-            return self._blueprint.fields.get(last) or info or FieldInfo(last)
+            return self._schema.fields.get(last) or info or FieldInfo(last)
         return info
 
     def _compute(self, entity: Entity, name: str, shape: ResponseShape | None) -> object:
-        kind = self._world.kind(entity)
-        dice = self._world.dice(entity, name)
-        if name == kind.identity and entity.kind in self._blueprint.kinds:
-            return self.identity(entity)
+        kind = self._world.entity_type(entity)
+        rng = self._world.rng(entity, name)
+        if name == kind.id_field and entity.kind in self._schema.entity_types:
+            return self.identifier(entity)
         if name == kind.title:
-            return self._new_name(entity, kind, dice)
-        if (told := self.told(entity, name)) is not None:
-            return self._drawn(told, dice, self._info(entity, name).examples)
+            return self._new_name(entity, kind, rng)
+        if (told := self.prescribed_values(entity, name)) is not None:
+            return self._draw_prescribed(told, rng, self._info(entity, name).examples)
         known = self._derived(entity, kind, name, shape)
         if known is not None:
             return known
@@ -165,90 +170,92 @@ class FieldValues:
             pool = where.examples
         elif own is not None and where.types <= {"integer", "number", "null"}:
             pool = own.examples if own.examples or not plausible_number(name) else ()
-        elif entity.kind not in self._blueprint.kinds and where.examples and entity.key[:1] == ("state",):
+        elif entity.kind not in self._schema.entity_types and where.examples and entity.key[:1] == ("state",):
             pool = where.examples
         if name == kind.date:
             return self._new_date(entity, kind, [v for v in pool if isinstance(v, str)], where)
         last = re.sub(r"\[\d+\]", "", name).rpartition(".")[2]
         if "." in name and where.nullable and not pool and set(words(last)) & {"href", "url", "link"}:
             return None
-        return make(last, where, pool, dice, self._now)
+        return make_value(last, where, pool, rng, self._now)
 
-    def telling(self, kind: str) -> bool:
+    def has_prescribed_values(self, kind: str) -> bool:
         """Whether the world file gives values of any field of a kind."""
-        return bool(self._blueprint.world.entities.get(kind, UNTOLD).fields)
+        return bool(self._schema.world_file.entities.get(kind, NO_SPEC).fields)
 
-    def told(self, entity: Entity, name: str) -> tuple[object, ...] | NumberRange | None:
+    def prescribed_values(self, entity: Entity, name: str) -> tuple[object, ...] | NumberRange | None:
         """The values that the world file gives for a field, if it does."""
-        fields = self._blueprint.world.entities.get(entity.kind, UNTOLD).fields
+        fields = self._schema.world_file.entities.get(entity.kind, NO_SPEC).fields
         return fields.get(re.sub(r"\[\d+\]", "", name)) if fields else None
 
-    def _drawn(self, told: tuple[object, ...] | NumberRange, dice: SeededRNG, examples: Sequence[object]) -> object:
+    def _draw_prescribed(
+        self, told: tuple[object, ...] | NumberRange, rng: SeededRNG, examples: Sequence[object]
+    ) -> object:
         """One of some values, or a number within a range, with its unit where the examples have one: "12 g"."""
         if not isinstance(told, NumberRange):
-            return dice.choose(told)
+            return rng.choose(told)
         units = {found[1] for one in examples if isinstance(one, str) and (found := _MEASURED.fullmatch(one))}
         unit = units.pop() if len(units) == 1 else ""
         if float(told.low).is_integer() and float(told.high).is_integer():
-            number: float = dice.between(int(told.low), int(told.high))
+            number: float = rng.between(int(told.low), int(told.high))
         else:
-            number = round(told.low + (told.high - told.low) * dice.part(), 2)
+            number = round(told.low + (told.high - told.low) * rng.fraction(), 2)
         return f"{number}{unit}" if unit else number
 
-    def _new_name(self, entity: Entity, kind: EntityType, dice: SeededRNG) -> object:
+    def _new_name(self, entity: Entity, kind: EntityType, rng: SeededRNG) -> object:
         examples = [str(v) for v in kind.fields[kind.title].examples if v] if kind.title in kind.fields else []
         if entity.parent is not None and kind.local:
             word = f"{kind.name.replace('_', ' ').title()} {entity.position}"
             numbered = any(re.fullmatch(rf"{kind.name.split('_')[-1]} \d+", text.lower()) for text in examples)
-            return word if numbered or not examples else word_lists.title(dice)
+            return word if numbered or not examples else word_lists.title(rng)
         if entity.base:
             return self._base_names(kind, examples)[entity.position]
-        if told := self._blueprint.world.entities.get(kind.name, UNTOLD).names:
-            return dice.choose(told)
-        return word_lists.made_up_name(kind.name, dice)
+        if told := self._schema.world_file.entities.get(kind.name, NO_SPEC).names:
+            return rng.choose(told)
+        return word_lists.invent_name(kind.name, rng)
 
     def _base_names(self, kind: EntityType, examples: Sequence[str]) -> list[str]:
         """A name of its own for each of the base population: first those that the document shows elsewhere."""
-        if kind.name not in self._named_base:
+        if kind.name not in self._names_by_type:
             given = [str(entity.values.get(kind.title) or "") for entity in self._world.base(kind.name)]
             recorded = {record.get(kind.title) for record in kind.records}
-            told = self._blueprint.world.entities.get(kind.name, UNTOLD).names
-            start = SeededRNG(self._blueprint.protocol.digest, self._world.seed, "names", kind.name)
-            unused = [name for name in dict.fromkeys(start.some(told, len(told)) or examples) if name not in recorded]
+            told = self._schema.world_file.entities.get(kind.name, NO_SPEC).names
+            start = SeededRNG(self._schema.protocol.digest, self._world.seed, "names", kind.name)
+            unused = [name for name in dict.fromkeys(start.sample(told, len(told)) or examples) if name not in recorded]
             taken = {*given, *unused}
             for position in range(len(given)):
                 attempt = 0
                 while not given[position] and unused:
                     given[position] = unused.pop(0)
                 while not given[position]:
-                    dice = SeededRNG(
-                        self._blueprint.protocol.digest, self._world.seed, "name", kind.name, position, attempt
+                    rng = SeededRNG(
+                        self._schema.protocol.digest, self._world.seed, "name", kind.name, position, attempt
                     )
-                    made = word_lists.made_up_name(kind.name, dice)
+                    made = word_lists.invent_name(kind.name, rng)
                     attempt += 1
                     if made not in taken or attempt > 8:
                         given[position] = made
                         taken.add(made)
-            self._named_base[kind.name] = given
-        return self._named_base[kind.name]
+            self._names_by_type[kind.name] = given
+        return self._names_by_type[kind.name]
 
     def _new_date(self, entity: Entity, kind: EntityType, shown: list[str], shape: ResponseShape) -> object:
-        dice = self._world.dice(entity, "date")
+        rng = self._world.rng(entity, "date")
         if entity.parent is not None and kind.local:
-            date_name = self._world.kind(entity.parent).date
+            date_name = self._world.entity_type(entity.parent).date
             begun = _parse(self.value(entity.parent, date_name)) if date_name else None
-            step = 364 if not self._world.kind(entity.parent).local else 7
+            step = 364 if not self._world.entity_type(entity.parent).local else 7
             moment = (begun or self._now.replace(tzinfo=None)) + timedelta(days=step * (max(entity.position, 1) - 1))
-        elif coming(kind.date):
+        elif is_upcoming(kind.date):
             moment = self._now.replace(tzinfo=None, minute=0, second=0, microsecond=0) + timedelta(
-                hours=dice.between(5, 240)
+                hours=rng.between(5, 240)
             )
-        elif entity.base and (chance := dice.below(10)) < 5:
-            days = dice.between(1, 120) if chance < 2 else -dice.between(0, 45)
+        elif entity.base and (chance := rng.below(10)) < 5:
+            days = rng.between(1, 120) if chance < 2 else -rng.between(0, 45)
             moment = self._now.replace(tzinfo=None) + timedelta(days=days)
         else:
-            childish = any(other.parent == kind.name for other in self._blueprint.kinds.values())
-            moment = self._now.replace(tzinfo=None) - timedelta(days=dice.between(2600 if childish else 40, 9000))
+            childish = any(other.parent == kind.name for other in self._schema.entity_types.values())
+            moment = self._now.replace(tzinfo=None) - timedelta(days=rng.between(2600 if childish else 40, 9000))
         example = next((text for text in shown if text), "")
         for text in (
             moment.strftime("%Y-%m-%dT%H:%M:%S"),
@@ -276,21 +283,21 @@ class FieldValues:
                 if parts == (parts[-1],) or entity.kind in pool
                 else entity.parent or next(iter(entity.ends.values()), entity)
             )
-            names = [about.kind, *self._world.kind(about).aliases]
+            names = [about.kind, *self._world.entity_type(about).aliases]
             for alias in names:
                 if alias in pool:
                     return pool[alias]
-            if parts == ("type",) and not pool and info and entity.kind in self._blueprint.kinds:
+            if parts == ("type",) and not pool and info and entity.kind in self._schema.entity_types:
                 return entity.kind
             if entity.ends and (label := entity.key[1]) in pool:
                 return pool[label]
             if about is not entity and not isinstance(shape, type(None)) and fits(about.kind, shape):
                 return about.kind
         for before, after in self._template(name, kind):
-            return f"{before}{self.identity(entity)}{after}"
+            return f"{before}{self.identifier(entity)}{after}"
         if parts[-1] in {"homepage", "website"} and kind.title and len({*(info.examples if info else ())}) < 8:
             return f"https://www.{slug(self.title(entity)) or 'home'}.example"
-        if entity.kind in self._blueprint.kinds and (link := self._address(entity, name, info, shape)) is not None:
+        if entity.kind in self._schema.entity_types and (link := self._address(entity, name, info, shape)) is not None:
             return link
         if (count := self._count(entity, kind, name)) is not None:
             return count
@@ -304,13 +311,13 @@ class FieldValues:
             name not in kind.fields
             and parts in {("name",), ("title",)}
             and kind.title
-            and entity.kind in self._blueprint.kinds
+            and entity.kind in self._schema.entity_types
         ):
             return self.title(entity)
         if kind.date and parts[0] == "last" and parts[-1] == "date" and name != kind.date:
             latest = self._world.relations.last_child(entity)
             if latest is not None:
-                return self.value(latest, self._world.kind(latest).date)
+                return self.value(latest, self._world.entity_type(latest).date)
         if kind.date and parts[-1] == "precision":
             return {4: "year", 7: "month"}.get(len(str(self.value(entity, kind.date))), "day")
         if kind.date and name not in kind.fields and parts[-1] == "date":
@@ -326,61 +333,59 @@ class FieldValues:
         if last in {"href", "self"}:
             if not around:
                 return self.link(entity)
-            known = any(
-                r.owner == entity.kind and r.label == label_of(around) for r in self._blueprint.relations.values()
-            )
+            known = any(r.owner == entity.kind and r.label == label_of(around) for r in self._schema.relations.values())
             return f"{self.link(entity)}/{around}" if known else None
         linking = words(around)[-1:] and singular(words(around)[-1]) in {"url", "link"}
         if linking or (parts[-1] in {"url", "permalink"} and len(parts) <= 2 and not (info and any(info.examples))):
             if shape is not None and (any(shape.examples) or (shape.nullable and not linking)):
                 return None
-            servers = self._blueprint.protocol.servers
+            servers = self._schema.protocol.servers
             host = re.sub(r"^https?://(api\.|www\.)?([^/]+).*$", r"\2", servers[0].url) if servers else "example.com"
             host = host if "." in host else "example.com"
             return (
-                f"https://www.{host}/{entity.kind}/{self.identity(entity)}"
+                f"https://www.{host}/{entity.kind}/{self.identifier(entity)}"
                 if parts[-1] not in {"image", "preview"}
                 else None
             )
         return None
 
     def _template(self, name: str, kind: EntityType) -> list[tuple[str, str]]:
-        known = self._blueprint.templates.get(name.rpartition(".")[2], [])
+        known = self._schema.templates.get(name.rpartition(".")[2], [])
         for owner, before, after in known:
             if owner == kind.name:
                 return [(before, after)]
         for owner, before, after in known:
             pattern = rf"(?<![A-Za-z]){re.escape(owner)}(?![A-Za-z])"
-            if re.search(pattern, before) and kind.name in self._blueprint.kinds:
+            if re.search(pattern, before) and kind.name in self._schema.entity_types:
                 return [(re.sub(pattern, kind.name, before), after)]
         return []
 
     def link(self, entity: Entity) -> str:
         """The address of an entity in the API's documented terms."""
-        kind = self._world.kind(entity)
-        servers = self._blueprint.protocol.servers
+        kind = self._world.entity_type(entity)
+        servers = self._schema.protocol.servers
         root = servers[0].url if servers else ""
         if kind.detail is None:
-            for plan in self._blueprint.plans:
+            for plan in self._schema.plans:
                 place = next(
-                    (i for i, step in enumerate(plan.steps) if step.what == "entity" and step.kind == kind.name), 0
+                    (i for i, step in enumerate(plan.steps) if step.role == "entity" and step.kind == kind.name), 0
                 )
-                if place and all(step.what == "literal" for step in plan.steps[:place]):
+                if place and all(step.role == "literal" for step in plan.steps[:place]):
                     start = "/".join(step.name for step in plan.steps[:place])
-                    return f"{root}/{start}/{quote(str(self.identity(entity)), safe='')}"
-            return f"{root}/{kind.name}s/{quote(str(self.identity(entity)), safe='')}"
+                    return f"{root}/{start}/{quote(str(self.identifier(entity)), safe='')}"
+            return f"{root}/{kind.name}s/{quote(str(self.identifier(entity)), safe='')}"
         path = kind.detail.tool.path
         chain = entity
         for step in reversed(kind.detail.steps):
-            if step.what == "entity":
-                value = chain.position if self._world.kind(chain).local else self.identity(chain)
+            if step.role == "entity":
+                value = chain.position if self._world.entity_type(chain).local else self.identifier(chain)
                 path = path.replace(f"{{{step.name}}}", quote(str(value), safe=""))
                 chain = chain.parent or chain
         return root + path
 
     def count(self, entity: Entity, name: str) -> int | None:
         """The number that a field such as episode_count must tell; None for other fields."""
-        return self._count(entity, self._world.kind(entity), name)
+        return self._count(entity, self._world.entity_type(entity), name)
 
     def _count(self, entity: Entity, kind: EntityType, name: str) -> int | None:
         parts = words(name.rpartition(".")[2])
@@ -391,15 +396,15 @@ class FieldValues:
         if not rest and not holder:
             return None
         noun = singular(rest[-1]) if rest else singular(holder.rpartition("_")[2])
-        mine = [r for r in self._blueprint.relations.values() if r.owner == kind.name and r.many]
+        mine = [r for r in self._schema.relations.values() if r.owner == kind.name and r.many]
         exact = "_".join([*rest[:-1], noun])
         mine.sort(key=lambda r: "_".join([*r.label.split("_")[:-1], singular(r.label.rpartition("_")[2])]) != exact)
         for relation in mine:
             if noun in {relation.target, singular(relation.label), singular(relation.label.rpartition("_")[2])}:
                 return len(self._world.relations.related(entity, relation.label, relation.target))
-        for child in self._blueprint.kinds.values():
+        for child in self._schema.entity_types.values():
             if child.parent == kind.name:
-                for grandchild in self._blueprint.kinds.values():
+                for grandchild in self._schema.entity_types.values():
                     if grandchild.parent == child.name and grandchild.name == noun:
                         return sum(
                             len(self._world.relations.children(e.target, noun))
@@ -409,13 +414,13 @@ class FieldValues:
 
     def _ordinal(self, entity: Entity, kind: EntityType, name: str) -> int | None:
         level: Entity | None = entity
-        while level is not None and self._world.kind(level).local:
-            if self._world.kind(level).ordinal == name:
+        while level is not None and self._world.entity_type(level).local:
+            if self._world.entity_type(level).ordinal == name:
                 return level.position
             level = level.parent
         parts = words(name)
         if len(parts) == 2 and parts[0] in kind.aliases and parts[1] in {"number", "position", "index"}:
-            for pair in self._blueprint.pairs:
+            for pair in self._schema.pairs:
                 if pair.family and pair.work == kind.name and (parent := self._world.relations.parent(entity, pair)):
                     siblings = [edge.target for edge in self._world.relations.children(parent, kind.name)]
                     return siblings.index(entity) + 1 if entity in siblings else 1
@@ -429,39 +434,39 @@ class FieldValues:
             return None
         if parts[-1] not in {"id", "ids", "uuid", "guid", "ref", "slug", "key"}:
             return None
-        target = self._blueprint.kind_named("_".join(stem))
+        target = self._schema.entity_type_named("_".join(stem))
         many = parts[-1] == "ids"
         if target is None:
             level = entity.parent
-            while level is not None and level.parent is not None and self._world.kind(level).local:
+            while level is not None and level.parent is not None and self._world.entity_type(level).local:
                 level = level.parent
             return (
-                self.identity(level)
+                self.identifier(level)
                 if (level is not None and name not in kind.fields) or (level and self._numbered(name, kind))
                 else None
             )
         if target.name in entity.ends:
-            return self.identity(entity.ends[target.name])
+            return self.identifier(entity.ends[target.name])
         if target.name == entity.kind:
-            return self.identity(entity) if not many else None
+            return self.identifier(entity) if not many else None
         level = entity.parent
         while level is not None:
             if level.kind == target.name:
-                return self.identity(level)
+                return self.identifier(level)
             level = level.parent
         if many:
-            return [self.identity(edge.target) for edge in self._world.relations.about(entity, target.name)]
-        one = self._world.relations.one(entity, "_".join(stem), target.name)
-        return self.identity(one) if one else None
+            return [self.identifier(edge.target) for edge in self._world.relations.first_related(entity, target.name)]
+        one = self._world.relations.linked(entity, "_".join(stem), target.name)
+        return self.identifier(one) if one else None
 
     def _numbered(self, name: str, kind: EntityType) -> bool:
         """Whether a field of something that exists within another holds whole numbers, as identifiers of that are."""
         info = kind.all_fields.get(name)
         whole = bool(info) and all(isinstance(value, int) for value in (info.examples if info else ()))
-        return whole and name != kind.identity and (kind.local or kind.name in self._world.baseless)
+        return whole and name != kind.id_field and (kind.local or kind.name in self._world.dependent_types)
 
 
-def coming(name: str) -> bool:
+def is_upcoming(name: str) -> bool:
     """Whether a date is about what is still to come, as a start or a departure is."""
     return bool(words(name)) and singular(words(name)[0]) in {
         "start",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EntityRelations"]
 
-_BESIDE = 24
+_PEERS = 24
 
 
 class EntityRelations:
@@ -24,25 +24,25 @@ class EntityRelations:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._blueprint = world.blueprint
+        self._schema = world.schema
         self._now = world.now
         self._members: dict[tuple[tuple[str, ...], str, str], list[RelationEdge]] = {}
         self._index: dict[tuple[RelationPair, Entity | None], tuple[int, dict[Entity, list[RelationEdge]]]] = {}
-        self._beside_of: dict[tuple[Entity, str], list[Entity]] = {}
-        self._spawned: set[tuple[Entity, str]] = set()
+        self._peers_by_root: dict[tuple[Entity, str], list[Entity]] = {}
+        self._populated: set[tuple[Entity, str]] = set()
         self._families: dict[RelationPair, dict[int, Entity]] = {}
 
-    def about(self, entity: Entity, target: str) -> list[RelationEdge]:
+    def first_related(self, entity: Entity, target: str) -> list[RelationEdge]:
         """The members of the first relation of an entity to a kind; one is made up where the document has none."""
-        for relation in self._blueprint.relations.values():
+        for relation in self._schema.relations.values():
             if relation.owner == entity.kind and relation.target == target and relation.many:
                 return self.related(entity, relation.label, target)
-        return self.choice(entity, target + "s", target, 1, 3)
+        return self.random_edges(entity, target + "s", target, 1, 3)
 
     def related(self, entity: Entity, label: str, target: str) -> list[RelationEdge]:
         """The members of a relation, as they are after all writes."""
         written = self._members.get((entity.key, f"{entity.kind}.{label}", target))
-        edges = written if written is not None else self.natural(entity, label, target)
+        edges = written if written is not None else self.initial_edges(entity, label, target)
         return [edge for edge in edges if not edge.target.deleted]
 
     def rewrite(self, entity: Entity, label: str, target: str, edges: list[RelationEdge]) -> None:
@@ -52,8 +52,8 @@ class EntityRelations:
 
     def recount(self, entity: Entity) -> None:
         """Let fields that count the members of an entity's relations be worked out anew."""
-        self._world.changed(entity.kind)
-        for known in (entity.values, entity.made):
+        self._world.mark_changed(entity.kind)
+        for known in (entity.values, entity.computed):
             for name in [name for name in known if self._world.fields.count(entity, name) is not None]:
                 del known[name]
 
@@ -62,79 +62,81 @@ class EntityRelations:
         key = ("written", label, entity.kind, *entity.key, "->", target.kind, *target.key)
         return RelationEdge(Entity(f"~{label}", key, ends={target.kind: target}), target)
 
-    def natural(self, entity: Entity, label: str, target: str) -> list[RelationEdge]:
+    def initial_edges(self, entity: Entity, label: str, target: str) -> list[RelationEdge]:
         """The members of a relation before any write."""
         memo = entity.memo.get(("related", label, target))
         if memo is not None:
-            return cast("list[Edge]", memo)
-        edges, lasting = self._natural_edges(entity, label, target)
-        if self._world.premises is not NO_ENTITIES and self._world.signed_in(entity):
-            edges = self._presumed(entity, label, target, edges)
+            return cast("list[RelationEdge]", memo)
+        edges, lasting = self._compute_initial_edges(entity, label, target)
+        if self._world.named_entities is not NO_ENTITIES and self._world.signed_in(entity):
+            edges = self._with_question_entities(entity, label, target, edges)
         if lasting:
             entity.memo[("related", label, target)] = edges
         return edges
 
-    def _presumed(self, user: Entity, label: str, target: str, edges: list[RelationEdge]) -> list[RelationEdge]:
+    def _with_question_entities(
+        self, user: Entity, label: str, target: str, edges: list[RelationEdge]
+    ) -> list[RelationEdge]:
         """A collection of the signed-in user with what the question presupposes in it."""
-        collections = {r.target for r in self._blueprint.relations.values() if r.owner == user.kind and r.many}
+        collections = {r.target for r in self._schema.relations.values() if r.owner == user.kind and r.many}
         have = {edge.target for edge in edges}
         found = list(edges)
-        for entity in self._world.planted(target):
+        for entity in self._world.question_entities(target):
             name = entity.memo.get("name")
-            said = self._world.said(name) & collections if isinstance(name, NamedEntity) else set()
+            said = self._world.kinds_beside(name) & collections if isinstance(name, NamedEntity) else set()
             if entity not in have and (not said or target in said):
                 have.add(entity)
-                found.insert(len(have) - len(edges) + 2, RelationEdge(self.entry(label, user, entity), entity))
-        if not found and self._world.premises.presupposes_items:
-            found = self.choice(user, label, target, 3, 6)
+                found.insert(len(have) - len(edges) + 2, RelationEdge(self.membership(label, user, entity), entity))
+        if not found and self._world.named_entities.presupposes_items:
+            found = self.random_edges(user, label, target, 3, 6)
         return found
 
-    def _natural_edges(self, entity: Entity, label: str, target: str) -> tuple[list[RelationEdge], bool]:
+    def _compute_initial_edges(self, entity: Entity, label: str, target: str) -> tuple[list[RelationEdge], bool]:
         """The members before any write, and whether they stay so (works of a maker may grow)."""
-        kinds = self._blueprint.kinds
+        kinds = self._schema.entity_types
         if kinds[target].parent == entity.kind:
             return self.children(entity, target), False
         middle = kinds[target].parent
         if middle and kinds[middle].parent == entity.kind:
             parts = [edge.target for edge in self.children(entity, middle)]
             return [edge for part in parts for edge in self.children(part, target)], True
-        if found := self._blueprint.pair_for(entity.kind, label, target):
+        if found := self._schema.pair_for(entity.kind, label, target):
             pair, is_work = found
             if pair.family:
                 parent = self.parent(entity, pair) if is_work else None
                 return (
-                    [RelationEdge(self.entry(label, entity, parent), parent)] if parent else []
+                    [RelationEdge(self.membership(label, entity, parent), parent)] if parent else []
                 ) if is_work else self.children(entity, target), False
             return (self.makers(entity, pair), True) if is_work else (self.works(entity, pair), False)
-        kind = self._world.kind(entity)
+        kind = self._world.entity_type(entity)
         if entity.key[0] == "created":
             return [], True
         if kind.local and entity.parent is not None and (edges := self._inherited(entity, label, target)):
             return edges, True
         if self._world.owned_by(kinds[target]):
             return self.children(entity, target), False
-        relation = self._blueprint.relations.get((entity.kind, label, target))
+        relation = self._schema.relations.get((entity.kind, label, target))
         count = relation.count if relation else 0
         if target != entity.kind and (edges := self._through_pairs(entity, target)):
-            dice = self._world.dice(entity, label, target)
+            rng = self._world.rng(entity, label, target)
             most = min(max(count, 2), 6) if relation and not relation.own_path else 10
-            return dice.some(edges, most), False
+            return rng.sample(edges, most), False
         if target == entity.kind:
-            return self.choice(entity, label, target, 8, 20), True
+            return self.random_edges(entity, label, target, 8, 20), True
         if relation and relation.own_path:
-            return self.choice(entity, label, target, 4, max(min(count, 20), 9)), True
-        return self.choice(entity, label, target, 1, min(max(count, 2), 4)), True
+            return self.random_edges(entity, label, target, 4, max(min(count, 20), 9)), True
+        return self.random_edges(entity, label, target, 1, min(max(count, 2), 4)), True
 
-    def choice(self, entity: Entity, label: str, target: str, low: int, high: int) -> list[RelationEdge]:
-        dice = self._world.dice(entity, label, target)
+    def random_edges(self, entity: Entity, label: str, target: str, low: int, high: int) -> list[RelationEdge]:
+        rng = self._world.rng(entity, label, target)
         others = [other for other in self._world.base(target) if other is not entity]
-        chosen = dice.some(others, dice.between(low, high))
-        return [RelationEdge(self.entry(label, entity, other), other) for other in chosen]
+        chosen = rng.sample(others, rng.between(low, high))
+        return [RelationEdge(self.membership(label, entity, other), other) for other in chosen]
 
     def _through_pairs(self, entity: Entity, target: str) -> list[RelationEdge]:
         """Members of a relation that has no other end of its own, from those that have: a person is known for works."""
         found: dict[tuple[str, ...], RelationEdge] = {}
-        for pair in self._blueprint.pairs:
+        for pair in self._schema.pairs:
             if (pair.maker, pair.work) == (entity.kind, target):
                 edges = self.children(entity, target) if pair.family else self.works(entity, pair)
             elif (pair.work, pair.maker) == (entity.kind, target) and not pair.family:
@@ -144,7 +146,7 @@ class EntityRelations:
             for edge in edges:
                 if edge.target.base or not entity.base:  # what is asked for by name later must not change what is shown
                     found.setdefault(edge.target.key, edge)
-        singleton = entity.kind in self._blueprint.singletons.values()
+        singleton = entity.kind in self._schema.singletons.values()
         return [] if singleton else list(found.values())
 
     def _inherited(self, entity: Entity, label: str, target: str) -> list[RelationEdge]:
@@ -153,31 +155,31 @@ class EntityRelations:
         while whole is not None:
             options = [
                 r
-                for r in self._blueprint.relations.values()
-                if r.owner == whole.kind and r.target == target and r.many and self._blueprint.pair_for(*r.key)
+                for r in self._schema.relations.values()
+                if r.owner == whole.kind and r.target == target and r.many and self._schema.pair_for(*r.key)
             ]
             if options:
                 chosen = next((r for r in options if r.label == label), None)
                 chosen = chosen or max(options, key=lambda r: len(self._columns(r.label) & self._columns(label)))
                 edges = self.related(whole, chosen.label, target)
                 if chosen.label != label:
-                    return self._world.dice(entity, label).some(edges, max(2, len(edges) // 2))
+                    return self._world.rng(entity, label).sample(edges, max(2, len(edges) // 2))
                 if (
-                    self._blueprint.roles.get(label) or not self._world.kind(entity.parent).local
+                    self._schema.roles.get(label) or not self._world.entity_type(entity.parent).local
                     if entity.parent
                     else True
                 ):
                     return edges
-                return edges[: max(3, len(edges) - self._world.dice(entity, label).below(3))]
+                return edges[: max(3, len(edges) - self._world.rng(entity, label).below(3))]
             whole = whole.parent
         return []
 
     def _columns(self, label: str) -> set[str]:
-        return {name for donor in self._blueprint.edges.get(label, [])[:20] for name in donor}
+        return {name for donor in self._schema.edges.get(label, [])[:20] for name in donor}
 
-    def entry(self, label: str, owner: Entity, target: Entity | None, position: int = 0) -> Entity:
+    def membership(self, label: str, owner: Entity, target: Entity | None, position: int = 0) -> Entity:
         """The entity that holds what a list says of a membership."""
-        kind = self._blueprint.edge_kinds.get(label, f"~{label}")
+        kind = self._schema.edge_types.get(label, f"~{label}")
         key = (
             "entry",
             label,
@@ -191,7 +193,7 @@ class EntityRelations:
         ends = {owner.kind: owner, **({target.kind: target} if target else {})}
         return Entity(kind, key, position=position, ends=ends)
 
-    def one(self, entity: Entity, label: str, target: str) -> Entity | None:
+    def linked(self, entity: Entity, label: str, target: str) -> Entity | None:
         """The single entity that a link names; None where there is none."""
         linked = entity.memo.get(("link", label))
         if isinstance(linked, Entity):
@@ -202,10 +204,10 @@ class EntityRelations:
             others = [end for kind, end in entity.ends.items() if not self._is_maker(kind)]
             if others:
                 return others[0]
-        pair = self._blueprint.pair_for(entity.kind, label, target)
+        pair = self._schema.pair_for(entity.kind, label, target)
         if pair is None:
             pair = next(
-                ((p, True) for p in self._blueprint.pairs if p.family and (p.work, p.maker) == (entity.kind, target)),
+                ((p, True) for p in self._schema.pairs if p.family and (p.work, p.maker) == (entity.kind, target)),
                 None,
             )
         if pair and pair[1] and pair[0].family:
@@ -216,15 +218,15 @@ class EntityRelations:
                 return level
             level = level.parent
         parts = words(label)
-        if self._blueprint.kinds[target].local:
-            relation = self._blueprint.relations.get((entity.kind, label, target))
+        if self._schema.entity_types[target].local:
+            relation = self._schema.relations.get((entity.kind, label, target))
             if parts and parts[0] == "next" and relation and relation.nullable:
                 return None
             return self.last_child(entity, target)
-        if target == entity.kind and entity.kind in self._blueprint.kinds:
+        if target == entity.kind and entity.kind in self._schema.entity_types:
             if set(parts) & {"parent", "previous", "next", "reply", "related"}:
                 return (
-                    self._world.dice(entity, label).choose(self._world.base(target))
+                    self._world.rng(entity, label).choose(self._world.base(target))
                     if self._world.base(target)
                     else entity
                 )
@@ -235,18 +237,18 @@ class EntityRelations:
         population = self._world.base(target)
         if not population:
             return None
-        return self._world.dice(entity, label, target).choose(population)
+        return self._world.rng(entity, label, target).choose(population)
 
     def relink(self, entity: Entity, label: str, target: Entity) -> None:
         """Let a single link name another entity from now on."""
         entity.memo[("link", label)] = target
-        self._world.changed(entity.kind)
+        self._world.mark_changed(entity.kind)
 
     def _is_maker(self, kind: str) -> bool:
-        return any(pair.maker == kind for pair in self._blueprint.pairs)
+        return any(pair.maker == kind for pair in self._schema.pairs)
 
     def last_child(self, entity: Entity, target: str = "") -> Entity | None:
-        for child in self._blueprint.kinds.values():
+        for child in self._schema.entity_types.values():
             if child.parent == entity.kind and (edges := self.children(entity, child.name)):
                 past = [
                     e.target
@@ -267,25 +269,25 @@ class EntityRelations:
             return members.get(entity.position)
         if pair.nullable or entity.key[0] == "created" or entity.kind == pair.maker:
             return None
-        if pair.maker in self._blueprint.singletons.values():
+        if pair.maker in self._schema.singletons.values():
             users = self._world.base(pair.maker)
             return (
-                users[0] if entity.around is self._world.anchor else self._world.dice(entity, pair.forth).choose(users)
+                users[0] if entity.around is self._world.anchor else self._world.rng(entity, pair.forth).choose(users)
             )
         parent = Entity(pair.maker, ("around", *entity.key), root=entity.around)
         parent.adopted += (entity,)
         for forced, maker, role in entity.forced:
-            for other in self._blueprint.pairs:
+            for other in self._schema.pairs:
                 if other.work == pair.maker and other.maker == maker.kind and other.forth == forced.forth:
                     parent.forced += ((other, maker, role),)
         entity.parent = parent
-        return self._world.enlist(parent)
+        return self._world.register(parent)
 
     def _family(self, pair: RelationPair) -> dict[int, Entity]:
         """Which base entity belongs to which: position of the work -> its maker."""
         makers = self._world.base(pair.maker)
         members: dict[int, Entity] = {}
-        special = 8 if pair.maker in self._blueprint.singletons.values() else 0
+        special = 8 if pair.maker in self._schema.singletons.values() else 0
         counter = 0
         for work in self._world.base(pair.work):
             if pair.nullable and work.position % 3:
@@ -298,33 +300,33 @@ class EntityRelations:
         """What exists within an entity: seasons of a show, tracks of an album, reviews of a movie; in order."""
         memo = parent.memo.get(("children", kind))
         if memo is not None:
-            return cast("list[Edge]", memo) + self._added(parent, kind)
-        known = self._blueprint.kinds[kind]
-        pair = next((p for p in self._blueprint.pairs if p.family and (p.maker, p.work) == (parent.kind, kind)), None)
+            return cast("list[RelationEdge]", memo) + self._created_children(parent, kind)
+        known = self._schema.entity_types[kind]
+        pair = next((p for p in self._schema.pairs if p.family and (p.maker, p.work) == (parent.kind, kind)), None)
         found: list[Entity] = list(parent.adopted) if pair else []
         if pair and parent.base:
             found += [work for work in self._world.base(kind) if self._family_of(pair).get(work.position) is parent]
         elif parent.key[0] != "created" or not pair:
             low, high = (
                 (3, 6)
-                if known.local and not self._world.kind(parent).local
+                if known.local and not self._world.entity_type(parent).local
                 else (6, 10)
                 if known.local or pair
                 else (2, 5)
             )
             if parent.key[0] == "created":
                 low, high = 0, 0
-            for number in range(1, self._world.dice(parent, "children", kind).between(low, high) + 1 - len(found)):
+            for number in range(1, self._world.rng(parent, "children", kind).between(low, high) + 1 - len(found)):
                 key = ("child", parent.kind, *parent.key, kind, str(number))
                 child = Entity(kind, key, position=number, parent=parent, root=parent.around)
-                found.append(self._world.enlist(child))
-        edges = [RelationEdge(self.entry(kind, parent, child, i), child) for i, child in enumerate(found)]
+                found.append(self._world.register(child))
+        edges = [RelationEdge(self.membership(kind, parent, child, i), child) for i, child in enumerate(found)]
         parent.memo[("children", kind)] = edges
-        return edges + self._added(parent, kind)
+        return edges + self._created_children(parent, kind)
 
-    def _added(self, parent: Entity, kind: str) -> list[RelationEdge]:
+    def _created_children(self, parent: Entity, kind: str) -> list[RelationEdge]:
         added = [entity for entity in self._world.created[kind] if entity.parent is parent]
-        return [RelationEdge(self.entry(kind, parent, child), child) for child in added]
+        return [RelationEdge(self.membership(kind, parent, child), child) for child in added]
 
     def _family_of(self, pair: RelationPair) -> dict[int, Entity]:
         if pair not in self._families:
@@ -335,44 +337,46 @@ class EntityRelations:
         """Who made a work, with their roles."""
         memo = work.memo.get(("makers", pair))
         if memo is not None:
-            return cast("list[Edge]", memo)
+            return cast("list[RelationEdge]", memo)
         label = pair.forth
         if pair.through and not (work.forced and work.parent is None):
             edges = self._parents_makers(work, pair)
         elif work.key[0] == "created":
             edges = []
         else:
-            edges = self._cast(work, pair, label)
+            edges = self._choose_makers(work, pair, label)
         work.memo[("makers", pair)] = edges
         return edges
 
     def _parents_makers(self, work: Entity, pair: RelationPair) -> list[RelationEdge]:
-        for family in self._blueprint.pairs:
+        for family in self._schema.pairs:
             if family.family and family.work == work.kind and family.forth == pair.through:
                 parent = self.parent(work, family)
-                for other in self._blueprint.pairs:
+                for other in self._schema.pairs:
                     if parent is not None and (other.work, other.maker, other.forth) == (
                         parent.kind,
                         pair.maker,
                         pair.forth,
                     ):
                         made = self.makers(parent, other)
-                        return [RelationEdge(self.entry(pair.forth, work, edge.target), edge.target) for edge in made]
+                        return [
+                            RelationEdge(self.membership(pair.forth, work, edge.target), edge.target) for edge in made
+                        ]
         return []
 
-    def _cast(self, work: Entity, pair: RelationPair, label: str) -> list[RelationEdge]:
-        dice = self._world.dice(work, "makers", label)
-        population = self._beside(work, pair.maker)
+    def _choose_makers(self, work: Entity, pair: RelationPair, label: str) -> list[RelationEdge]:
+        rng = self._world.rng(work, "makers", label)
+        population = self._peers(work, pair.maker)
         forced = [(maker, role) for wanted, maker, role in work.forced if wanted == pair]
-        roles = self._blueprint.roles.get(label, [])[:9]
+        roles = self._schema.roles.get(label, [])[:9]
         if roles:
             size = len(roles)
         elif pair.summary:
-            size = dice.between(1, 2)
+            size = rng.between(1, 2)
         else:
-            size = dice.between(6, 11)
+            size = rng.between(6, 11)
         lead = [population[work.position % len(population)]] if work.base and not roles else []
-        others = [other for other in dice.some(population, size + 1) if other not in lead]
+        others = [other for other in rng.sample(population, size + 1) if other not in lead]
         chosen = ([maker for maker, _ in forced] or lead) + others
         if forced and pair.summary:
             chosen = [maker for maker, _ in forced]
@@ -384,21 +388,21 @@ class EntityRelations:
             chosen = rest[:size]
         edges = []
         for i, maker in enumerate(chosen):
-            entry = self.entry(label, work, maker, i)
+            entry = self.membership(label, work, maker, i)
             entry.memo["donation"] = (label, i, roles)
             edges.append(RelationEdge(entry, maker))
         return edges
 
-    def donation(
+    def membership_values(
         self, entry: Entity, label: str, position: int, roles: Sequence[dict[str, object]]
     ) -> dict[str, object]:
         given: dict[str, object] = {}
-        donors = self._blueprint.edges.get(label, [])
-        dice = self._world.dice(entry, "donor")
+        donors = self._schema.edges.get(label, [])
+        rng = self._world.rng(entry, "donor")
         if roles:
             given.update(roles[position % len(roles)])
         elif len(donors) > 5:
-            for name, value in dice.choose(donors).items():
+            for name, value in rng.choose(donors).items():
                 if isinstance(value, str) and value and not stem_of(name):
                     given.setdefault(name, value)
         for name in {name for donor in donors[:10] for name in donor}:
@@ -412,7 +416,7 @@ class EntityRelations:
             return self._works_through(maker, pair)
         around = maker.around
         if around is not None:
-            self._spawn(around, pair.work)
+            self._create_works(around, pair.work)
         works = self._world.base(pair.work) if around is None else self._world.neighbours[around, pair.work]
         size, index = self._index.get((pair, around), (-1, {}))
         if size != len(works):
@@ -421,16 +425,16 @@ class EntityRelations:
                 for edge in self.makers(work, pair):
                     index[edge.target].append(RelationEdge(edge.own, work))
             self._index[pair, around] = len(works), index
-        return sorted(index.get(maker, ()), key=_place)
+        return sorted(index.get(maker, ()), key=_sort_key)
 
-    def _spawn(self, around: Entity, kind: str) -> None:
+    def _create_works(self, around: Entity, kind: str) -> None:
         """Make all there is of a kind of works in a neighbourhood: those of who it is around, and what parts need."""
-        if (around, kind) in self._spawned:
+        if (around, kind) in self._populated:
             return
-        self._spawned.add((around, kind))
+        self._populated.add((around, kind))
         if around is self._world.anchor:
-            self._world.planted(kind)
-        for pair in self._blueprint.pairs:
+            self._world.question_entities(kind)
+        for pair in self._schema.pairs:
             if pair.family and pair.maker == kind:
                 for part in list(self._world.neighbours[around, pair.work]):
                     self.parent(part, pair)
@@ -439,45 +443,45 @@ class EntityRelations:
                     self.children(whole, kind)
             elif not pair.family and not pair.through and pair.work == kind:
                 for maker in self._leaders(around, pair.maker):
-                    dice = self._world.dice(maker, "works", pair.back)
-                    roles = bool(self._blueprint.roles.get(pair.forth))
-                    for number in range(dice.between(4, 8)):
-                        role = (0, 0, 1, 0, 5, 4)[number % 6] if roles else dice.below(2)
+                    rng = self._world.rng(maker, "works", pair.back)
+                    roles = bool(self._schema.roles.get(pair.forth))
+                    for number in range(rng.between(4, 8)):
+                        role = (0, 0, 1, 0, 5, 4)[number % 6] if roles else rng.below(2)
                         key = ("work", maker.kind, *maker.key, pair.forth, str(number))
-                        self._world.enlist(Entity(kind, key, forced=((pair, maker, role),), root=around))
+                        self._world.register(Entity(kind, key, forced=((pair, maker, role),), root=around))
 
     def _leaders(self, around: Entity, kind: str) -> list[Entity]:
         """Who of a kind has works of their own in a neighbourhood."""
         if around is self._world.anchor:
-            return [entity for entity in self._world.planted(kind) if not entity.base]
+            return [entity for entity in self._world.question_entities(kind) if not entity.base]
         return [around] if around.kind == kind else []
 
-    def _beside(self, entity: Entity, kind: str) -> list[Entity]:
+    def _peers(self, entity: Entity, kind: str) -> list[Entity]:
         """Those of a kind with whom an entity may have to do: the population, or who is in its neighbourhood alone."""
         around = entity.around
-        if around is None or self._world.closed(self._blueprint.kinds[kind]):
+        if around is None or self._world.is_enumeration(self._schema.entity_types[kind]):
             return self._world.base(kind)
-        if (around, kind) not in self._beside_of:
-            keys = [("beside", around.kind, *around.key, str(number)) for number in range(_BESIDE)]
-            self._beside_of[around, kind] = [self._world.enlist(Entity(kind, key, root=around)) for key in keys]
-        return self._beside_of[around, kind]
+        if (around, kind) not in self._peers_by_root:
+            keys = [("beside", around.kind, *around.key, str(number)) for number in range(_PEERS)]
+            self._peers_by_root[around, kind] = [self._world.register(Entity(kind, key, root=around)) for key in keys]
+        return self._peers_by_root[around, kind]
 
     def _works_through(self, maker: Entity, pair: RelationPair) -> list[RelationEdge]:
         family = next(
-            (p for p in self._blueprint.pairs if p.family and p.work == pair.work and p.forth == pair.through),
+            (p for p in self._schema.pairs if p.family and p.work == pair.work and p.forth == pair.through),
             None,
         )
         if family is None:
             return []
         found: list[RelationEdge] = []
-        for other in self._blueprint.pairs:
+        for other in self._schema.pairs:
             if (other.work, other.maker, other.forth) == (family.maker, maker.kind, pair.forth):
                 for edge in self.works(maker, other):
                     children = [child.target for child in self.children(edge.target, pair.work)]
-                    found += [RelationEdge(self.entry(pair.back, maker, child), child) for child in children]
+                    found += [RelationEdge(self.membership(pair.back, maker, child), child) for child in children]
         return found
 
 
-def _place(edge: RelationEdge) -> tuple[bool, int, tuple[str, ...]]:
+def _sort_key(edge: RelationEdge) -> tuple[bool, int, tuple[str, ...]]:
     """Where a work stands among those of its maker: the base population first, others by key, not by when they came."""
     return (not edge.target.base, edge.target.position if edge.target.base else 0, edge.target.key)

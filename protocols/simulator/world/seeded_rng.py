@@ -39,7 +39,7 @@ class SeededRNG:
         """A whole number from low to high, both included."""
         return low + self.below(max(high - low, 0) + 1)
 
-    def part(self) -> float:
+    def fraction(self) -> float:
         """A number from 0 to below 1."""
         return self.below(1 << 30) / (1 << 30)
 
@@ -47,7 +47,7 @@ class SeededRNG:
         """One of the options."""
         return options[self.below(len(options))]
 
-    def some(self, options: Sequence[T], count: int) -> list[T]:
+    def sample(self, options: Sequence[T], count: int) -> list[T]:
         """Up to `count` different options, in the order drawn."""
         rest = list(options)
         return [rest.pop(self.below(len(rest))) for _ in range(min(count, len(rest)))]

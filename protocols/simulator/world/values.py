@@ -20,7 +20,7 @@ from protocols.simulator.world import word_lists
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.text.words import singular, words
 
-__all__ = ["is_date", "leading_number", "make", "mimic", "number", "plausible_number", "slug"]
+__all__ = ["is_date", "leading_number", "make_value", "mimic", "number", "plausible_number", "slug"]
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?(\.\d+)?(Z|[+-]\d{2}:?\d{2})?")
@@ -42,15 +42,15 @@ def is_date(value: object) -> bool:
     return isinstance(value, str) and bool(_DATE.fullmatch(value) or _MOMENT.fullmatch(value))
 
 
-def mimic(text: str, dice: SeededRNG) -> str:
+def mimic(text: str, rng: SeededRNG) -> str:
     """Another text of the same build: digits for digits, letters for letters; hexadecimal stays hexadecimal."""
     if numbered := re.fullmatch(r"([A-Za-z]{1,5}[-_]?)(\d+)", text):
-        return numbered[1] + "".join(dice.choose(string.digits) for _ in numbered[2])
+        return numbered[1] + "".join(rng.choose(string.digits) for _ in numbered[2])
     stem, dot, ending = text.rpartition(".") if _FILE.match(text) else (text, "", "")
     if re.fullmatch(r"[0-9a-f]+", stem):
-        made = "".join(f"{dice.below(1 << 32):08x}" for _ in range(-(-len(stem) // 8)))[: len(stem)]
+        made = "".join(f"{rng.below(1 << 32):08x}" for _ in range(-(-len(stem) // 8)))[: len(stem)]
     elif re.fullmatch(r"[0-9a-f]+(-[0-9a-f]+)+", stem):
-        made = "".join(c if c == "-" else dice.choose("0123456789abcdef") for c in stem)
+        made = "".join(c if c == "-" else rng.choose("0123456789abcdef") for c in stem)
     else:
         made = ""
         for character in stem:
@@ -58,9 +58,9 @@ def mimic(text: str, dice: SeededRNG) -> str:
             if not alphabet:
                 made += character
             elif any(c.isdigit() for c in stem) and character.isalpha() and len(stem) >= 16:
-                made += dice.choose(string.ascii_letters + string.digits)
+                made += rng.choose(string.ascii_letters + string.digits)
             else:
-                made += dice.choose(alphabet)
+                made += rng.choose(alphabet)
     if made[:1] == "0" and stem[:1] != "0":
         made = "1" + made[1:]
     return made + dot + ending
@@ -84,7 +84,7 @@ def _bound(checks: Sequence[Schema], word: str) -> float | None:
 class _PoolSummary:
     """What of a pool may stand at a place: all but null and empty texts, of which kind, and within which range."""
 
-    shown: list[object]
+    values: list[object]
     kind: str
     texts: list[str]
     codes: list[int]
@@ -93,15 +93,15 @@ class _PoolSummary:
     few: bool
 
 
-def _sift(shape: ResponseShape, pool: Sequence[object]) -> _PoolSummary:
-    known = shape.sifted.get(id(pool))
+def _pool_summary(shape: ResponseShape, pool: Sequence[object]) -> _PoolSummary:
+    known = shape.pool_summaries.get(id(pool))
     if known is None:
-        known = shape.sifted[id(pool)] = _sifted(shape, pool)
+        known = shape.pool_summaries[id(pool)] = _summarize_pool(shape, pool)
     return cast("_PoolSummary", known)
 
 
-def _sifted(shape: ResponseShape, pool: Sequence[object]) -> _PoolSummary:
-    good = shape.those_that_fit(pool)
+def _summarize_pool(shape: ResponseShape, pool: Sequence[object]) -> _PoolSummary:
+    good = shape.fitting_values(pool)
     shown = [value for value in good if value not in (None, "")]
     if not shown and shape.types and shape.types <= {"string", "null"}:
         shown = [str(value) for value in pool if isinstance(value, (int, float)) and not isinstance(value, bool)]
@@ -115,7 +115,7 @@ def _sifted(shape: ResponseShape, pool: Sequence[object]) -> _PoolSummary:
     tails = [len(str(v).rpartition(".")[2]) if "." in str(v) else 0 for v in shown if isinstance(v, float)]
     positive = [number for number in numbers if number] or numbers
     return _PoolSummary(
-        shown=shown,
+        values=shown,
         kind=kind,
         texts=[value for value in shown if isinstance(value, str)],
         codes=sorted(different) if coded else [],
@@ -125,7 +125,7 @@ def _sifted(shape: ResponseShape, pool: Sequence[object]) -> _PoolSummary:
     )
 
 
-def make(name: str, shape: ResponseShape, pool: Sequence[object], dice: SeededRNG, now: datetime) -> object:
+def make_value(name: str, shape: ResponseShape, pool: Sequence[object], rng: SeededRNG, now: datetime) -> object:
     """A value for a field that may stand at `shape`.
 
     Args:
@@ -134,35 +134,35 @@ def make(name: str, shape: ResponseShape, pool: Sequence[object], dice: SeededRN
         dice: The chance of this very field of this very entity.
     """
     if choices := _enumeration(shape):
-        return dice.choose(choices)
-    sifted = _sift(shape, pool)
-    shown, kind = sifted.shown, sifted.kind
+        return rng.choose(choices)
+    sifted = _pool_summary(shape, pool)
+    shown, kind = sifted.values, sifted.kind
     if kind == "null":
         return None
     value: object
     if kind == "boolean":
-        value = dice.choose(shown) if shown else _truth(name, dice)
+        value = rng.choose(shown) if shown else _truth(name, rng)
     elif kind in {"integer", "number"}:
-        value = _number(name, shape, sifted, dice, now)
+        value = _number(name, shape, sifted, rng, now)
     else:
-        value = _text(name, shape, sifted.texts, dice, now)
+        value = _text(name, shape, sifted.texts, rng, now)
     if fits(value, shape):
         return value
-    return next((v for v in (*shown, *_fallbacks(shape, dice)) if fits(v, shape)), None if shape.nullable else value)
+    return next((v for v in (*shown, *_fallbacks(shape, rng)) if fits(v, shape)), None if shape.nullable else value)
 
 
 _ORDER = ("string", "integer", "number", "boolean", "null")
 
 
-def _fallbacks(shape: ResponseShape, dice: SeededRNG) -> list[object]:
+def _fallbacks(shape: ResponseShape, rng: SeededRNG) -> list[object]:
     low, high = _bound(shape.checks, "minimum"), _bound(shape.checks, "maximum")
     least = int(_bound(shape.checks, "minLength") or 1)
     most = int(_bound(shape.checks, "maxLength") or max(least, 12))
-    text = "".join(dice.choose(string.ascii_lowercase) for _ in range(min(max(least, 1), most)))
+    text = "".join(rng.choose(string.ascii_lowercase) for _ in range(min(max(least, 1), most)))
     return [low, low and int(low), high and int(high), text, text.upper(), 1, 0, 1.5, True, "", None]
 
 
-def _truth(name: str, dice: SeededRNG) -> bool:
+def _truth(name: str, rng: SeededRNG) -> bool:
     if set(words(name)) & {
         "restricted",
         "locked",
@@ -177,12 +177,12 @@ def _truth(name: str, dice: SeededRNG) -> bool:
         return False
     if set(words(name)) & {"playable", "active", "enabled", "available", "playing", "public", "verified"}:
         return True
-    return dice.below(2) == 1
+    return rng.below(2) == 1
 
 
-def _number(name: str, shape: ResponseShape, sifted: _PoolSummary, dice: SeededRNG, now: datetime) -> float | int:
+def _number(name: str, shape: ResponseShape, sifted: _PoolSummary, rng: SeededRNG, now: datetime) -> float | int:
     if sifted.codes:
-        return dice.choose(sifted.codes)
+        return rng.choose(sifted.codes)
     low, high = _bound(shape.checks, "minimum"), _bound(shape.checks, "maximum")
     parts = set(words(name))
     positive, decimals = sifted.positive, sifted.decimals
@@ -194,7 +194,7 @@ def _number(name: str, shape: ResponseShape, sifted: _PoolSummary, dice: SeededR
         floor, ceiling = _range(parts, now)
     floor = max(floor, low) if low is not None else floor
     ceiling = min(ceiling, high) if high is not None else ceiling
-    spread, value = dice.part(), 0.0
+    spread, value = rng.fraction(), 0.0
     if floor >= 0 and ceiling > 1000 * max(floor, 1):
         value = max(floor, 1.0) * float((ceiling / max(floor, 1.0)) ** spread)
     else:
@@ -261,15 +261,15 @@ def _moment(example: str, moment: datetime) -> str:
     return text.replace("T", example[10]) + fraction + ("Z" if match[3] == "Z" else match[3] or "")
 
 
-def _days(shown: list[str], dice: SeededRNG, now: datetime) -> datetime:
+def _days(shown: list[str], rng: SeededRNG, now: datetime) -> datetime:
     days = sorted(date.fromisoformat(text[:10]) for text in shown if _valid_day(text))
     if not days:
         return now
     first, last = days[0], days[-1]
     if (last - first).days < 400:
         first, last = first - timedelta(days=3650), min(last + timedelta(days=3650), max(last, now.date()))
-    chosen = first + timedelta(days=dice.below((last - first).days + 1))
-    return datetime(chosen.year, chosen.month, chosen.day, dice.below(24), dice.below(60))
+    chosen = first + timedelta(days=rng.below((last - first).days + 1))
+    return datetime(chosen.year, chosen.month, chosen.day, rng.below(24), rng.below(60))
 
 
 def _valid_day(text: str) -> bool:
@@ -280,7 +280,7 @@ def _valid_day(text: str) -> bool:
     return True
 
 
-def _text(name: str, shape: ResponseShape, shown: list[str], dice: SeededRNG, now: datetime) -> str:
+def _text(name: str, shape: ResponseShape, shown: list[str], rng: SeededRNG, now: datetime) -> str:
     form = next((str(check["format"]) for check in shape.checks if "format" in check), "")
     parts = words(name)
     last = parts[-1] if parts else ""
@@ -288,48 +288,48 @@ def _text(name: str, shape: ResponseShape, shown: list[str], dice: SeededRNG, no
         dated = [text for text in shown if is_date(text)]
         example = dated[0] if dated else "2024-01-01" if form == "date" else "2024-01-01T00:00:00Z"
         if dated:
-            return _moment(example, _days(dated, dice, now))
-        back = timedelta(days=dice.below(400), minutes=dice.below(1440))
+            return _moment(example, _days(dated, rng, now))
+        back = timedelta(days=rng.below(400), minutes=rng.below(1440))
         return _moment(example, now.replace(tzinfo=None, microsecond=0) - back)
-    if 0 < len(shown) < 6 and len(set(shown)) < 4 and (fresh := _fresh(parts, shown, dice)):
+    if 0 < len(shown) < 6 and len(set(shown)) < 4 and (fresh := _novel_text(parts, shown, rng)):
         return fresh
     if shown:
-        example = dice.choose(shown)
+        example = rng.choose(shown)
         if re.fullmatch(r"\d{4}(-\d{2})?", example) and last in {"date", "year"}:
-            return str(dice.between(now.year - 40, now.year)) + example[4:]
+            return str(rng.between(now.year - 40, now.year)) + example[4:]
         coded = last in {"id", "key", "code", "path", "hash", "token"}
         if _FILE.match(example) or (_TOKEN.match(example) and (coded or len(set(shown)) == len(shown))):
-            return mimic(example, dice)
+            return mimic(example, rng)
         return example
-    return _named(name, parts, last, form, dice, now)
+    return _text_by_name(name, parts, last, form, rng, now)
 
 
-def _fresh(parts: tuple[str, ...], shown: list[str], dice: SeededRNG) -> str:
+def _novel_text(parts: tuple[str, ...], shown: list[str], rng: SeededRNG) -> str:
     """Something new where the document shows too few texts that should differ: people, places, prose; else empty."""
     if set(parts) & _PLACES:
-        return word_lists.place(dice) if dice.below(3) else ""
+        return word_lists.place(rng) if rng.below(3) else ""
     if min(map(len, shown)) > 40 and " " in shown[0]:
-        return word_lists.sentence(dice, 1 + dice.below(2)) if dice.below(4) or len(shown) == 1 else ""
-    if set(parts) & _PERSONS and dice.below(4) and not set(parts) & {"id", "key", "department", "type"}:
-        return word_lists.person(dice)
-    if len(parts) > 1 and parts[-1] == "name" and word_lists.is_venue(parts[0]) and dice.below(4):
-        return word_lists.made_up_name(parts[0], dice)
+        return word_lists.sentence(rng, 1 + rng.below(2)) if rng.below(4) or len(shown) == 1 else ""
+    if set(parts) & _PERSONS and rng.below(4) and not set(parts) & {"id", "key", "department", "type"}:
+        return word_lists.person(rng)
+    if len(parts) > 1 and parts[-1] == "name" and word_lists.is_venue(parts[0]) and rng.below(4):
+        return word_lists.invent_name(parts[0], rng)
     return ""
 
 
-def _named(name: str, parts: tuple[str, ...], last: str, form: str, dice: SeededRNG, now: datetime) -> str:
+def _text_by_name(name: str, parts: tuple[str, ...], last: str, form: str, rng: SeededRNG, now: datetime) -> str:
     have = set(parts)
     last = singular(last)
     if form == "uuid" or last in {"uuid", "guid"}:
-        return mimic("4f1c9a7e-8b2d-4c3e-9f60-1a2b3c4d5e6f", dice)
+        return mimic("4f1c9a7e-8b2d-4c3e-9f60-1a2b3c4d5e6f", rng)
     if form == "email" or last == "email":
-        return word_lists.person(dice).lower().replace(" ", ".") + "@example.com"
+        return word_lists.person(rng).lower().replace(" ", ".") + "@example.com"
     if form in {"uri", "url"} or last in {"url", "uri", "link", "href", "homepage", "website"}:
-        return f"https://example.com/{slug(word_lists.title(dice))}"
+        return f"https://example.com/{slug(word_lists.title(rng))}"
     if last in {"date", "birthday", "day"} or form == "date":
-        return (now - timedelta(days=dice.below(9000))).strftime("%Y-%m-%d")
+        return (now - timedelta(days=rng.below(9000))).strftime("%Y-%m-%d")
     if last in {"at", "timestamp", "time"} or (len(parts) > 1 and last == "on"):
-        return (now - timedelta(minutes=dice.below(500_000))).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return (now - timedelta(minutes=rng.below(500_000))).strftime("%Y-%m-%dT%H:%M:%SZ")
     if have & {
         "description",
         "overview",
@@ -342,15 +342,15 @@ def _named(name: str, parts: tuple[str, ...], last: str, form: str, dice: Seeded
         "comment",
         "note",
     }:
-        return word_lists.sentence(dice, 2)
+        return word_lists.sentence(rng, 2)
     if last in {"country", "region", "market"}:
-        return word_lists.country(dice)[0]
+        return word_lists.country(rng)[0]
     if last in {"language", "locale", "lang"}:
-        return dice.choose(_LANGUAGES)
+        return rng.choose(_LANGUAGES)
     if last in {"city", "place", "town"}:
-        return word_lists.city(dice)
+        return word_lists.city(rng)
     if last == "genre":
-        return dice.choose(("drama", "comedy", "documentary", "thriller", "family", "adventure"))
+        return rng.choose(("drama", "comedy", "documentary", "thriller", "family", "adventure"))
     if (last in {"name", "title"} and len(parts) > 1) or last in {
         "author",
         "director",
@@ -359,14 +359,14 @@ def _named(name: str, parts: tuple[str, ...], last: str, form: str, dice: Seeded
         "actor",
         "character",
     }:
-        return word_lists.made_up_name(parts[0], dice)
+        return word_lists.invent_name(parts[0], rng)
     if last in {"name", "title", "label"}:
-        return word_lists.title(dice)
+        return word_lists.title(rng)
     if last in {"id", "code", "key", "token", "isrc", "upc", "ean", "ref", "number"}:
-        return "".join(dice.choose("abcdefghjkmnpqrstuvwxyz23456789") for _ in range(12))
+        return "".join(rng.choose("abcdefghjkmnpqrstuvwxyz23456789") for _ in range(12))
     if last == "phone":
-        return "+1555" + "".join(dice.choose(string.digits) for _ in range(7))
-    return word_lists.title(dice).lower() if last not in {"type", "status", "state"} else "standard"
+        return "+1555" + "".join(rng.choose(string.digits) for _ in range(7))
+    return word_lists.title(rng).lower() if last not in {"type", "status", "state"} else "standard"
 
 
 def number(value: object) -> float | None:

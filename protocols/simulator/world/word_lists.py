@@ -13,8 +13,8 @@ from protocols.text.words import singular, words
 __all__ = [
     "city",
     "country",
+    "invent_name",
     "is_venue",
-    "made_up_name",
     "nouns",
     "organisation",
     "person",
@@ -83,51 +83,51 @@ _VENUES = frozenset("venue theater theatre cinema hotel restaurant cafe bar club
 _PLACES = frozenset("city town place location region station airport municipality capital".split())
 
 
-def person(dice: SeededRNG) -> str:
+def person(rng: SeededRNG) -> str:
     """First and last name of nobody in particular."""
-    return f"{dice.choose(_FIRST)} {dice.choose(_LAST)}"
+    return f"{rng.choose(_FIRST)} {rng.choose(_LAST)}"
 
 
-def organisation(dice: SeededRNG) -> str:
+def organisation(rng: SeededRNG) -> str:
     """The name of a firm that doesn't exist."""
-    return f"{dice.choose(_ADJECTIVES)} {dice.choose(_NOUNS)} {dice.choose(_FIRMS)}"
+    return f"{rng.choose(_ADJECTIVES)} {rng.choose(_NOUNS)} {rng.choose(_FIRMS)}"
 
 
-def title(dice: SeededRNG) -> str:
+def title(rng: SeededRNG) -> str:
     """The title of a work."""
-    adjective, noun, other = dice.choose(_ADJECTIVES), dice.choose(_NOUNS), dice.choose(_NOUNS)
+    adjective, noun, other = rng.choose(_ADJECTIVES), rng.choose(_NOUNS), rng.choose(_NOUNS)
     forms = (
         f"The {adjective} {noun}",
         f"{adjective} {noun}",
         f"{noun} of the {other}",
         f"{adjective} {noun} and {other}",
     )
-    return dice.choose(forms)
+    return rng.choose(forms)
 
 
-def nouns(dice: SeededRNG, count: int) -> list[str]:
+def nouns(rng: SeededRNG, count: int) -> list[str]:
     """Different nouns, as they stand in names."""
-    return dice.some(_NOUNS, count)
+    return rng.sample(_NOUNS, count)
 
 
-def city(dice: SeededRNG) -> str:
+def city(rng: SeededRNG) -> str:
     """A real city."""
-    return dice.choose(_CITIES)[0]
+    return rng.choose(_CITIES)[0]
 
 
-def place(dice: SeededRNG) -> str:
+def place(rng: SeededRNG) -> str:
     """A real city with its country."""
-    return ", ".join(dice.choose(_CITIES))
+    return ", ".join(rng.choose(_CITIES))
 
 
-def country(dice: SeededRNG) -> tuple[str, str]:
+def country(rng: SeededRNG) -> tuple[str, str]:
     """Two-letter code and name of a real country."""
-    return dice.choose(_COUNTRIES)
+    return rng.choose(_COUNTRIES)
 
 
-def sentence(dice: SeededRNG, count: int = 1) -> str:
+def sentence(rng: SeededRNG, count: int = 1) -> str:
     """A few sentences that fit under almost anything."""
-    return " ".join(dice.some(_SENTENCES, count))
+    return " ".join(rng.sample(_SENTENCES, count))
 
 
 def is_venue(kind: str) -> bool:
@@ -135,15 +135,15 @@ def is_venue(kind: str) -> bool:
     return singular(kind) in _VENUES
 
 
-def made_up_name(kind: str, dice: SeededRNG) -> str:
+def invent_name(kind: str, rng: SeededRNG) -> str:
     """A name for an entity of a kind, by what the kind's word means."""
     parts = {singular(part) for part in words(kind)}
     if parts & _PEOPLE:
-        return person(dice)
+        return person(rng)
     if parts & _FIRM_WORDS:
-        return organisation(dice)
+        return organisation(rng)
     if parts & _PLACES:
-        return city(dice)
+        return city(rng)
     if parts & _VENUES:
-        return f"{dice.choose(_ADJECTIVES)} {dice.choose(_NOUNS)}"
-    return title(dice)
+        return f"{rng.choose(_ADJECTIVES)} {rng.choose(_NOUNS)}"
+    return title(rng)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from string import capwords
 
-from protocols.simulator.analysis.world_file import UNTOLD
+from protocols.simulator.analysis.world_file import NO_SPEC
 from protocols.simulator.analysis.world_schema import EntityType, Relation, WorldSchema, stem_of
 from protocols.simulator.world import word_lists
 from protocols.simulator.world.entity import Entity
@@ -41,16 +41,16 @@ class World:
 
     def __init__(
         self,
-        blueprint: WorldSchema,
+        schema: WorldSchema,
         seed: int | str,
         now: datetime,
         *,
         open: bool = False,
-        premises: NamedEntities = NO_ENTITIES,
+        named_entities: NamedEntities = NO_ENTITIES,
     ) -> None:
-        self.blueprint = blueprint
+        self.schema = schema
         self._open = open
-        self.premises = premises
+        self.named_entities = named_entities
         self.seed = seed
         self.now = now
         self.version = 0
@@ -60,71 +60,73 @@ class World:
         self._all: dict[str, list[Entity]] = {}
         self._names: dict[str, tuple[int, dict[str, Entity]]] = {}
         self.neighbours: dict[tuple[Entity, str], list[Entity]] = defaultdict(list)
-        self._planted: dict[str, dict[str, Entity]] = {}
+        self._question_entities: dict[str, dict[str, Entity]] = {}
         self.anchor = Entity("~premises", ("premises",))
-        self._unfolded: set[str] = set()
-        self._repeated: Counter[tuple[str, ...]] = Counter()
-        self._things: dict[tuple[str, ...], Entity] = {}
-        self._edge_kinds = frozenset(blueprint.edge_kinds.values())
+        self._materialized: set[str] = set()
+        self._creation_counts: Counter[tuple[str, ...]] = Counter()
+        self._keyed_entities: dict[tuple[str, ...], Entity] = {}
+        self._edge_types = frozenset(schema.edge_types.values())
         self.fields = FieldValues(self)
         self.relations = EntityRelations(self)
-        self.baseless = self._edge_kinds | {
-            kind.name for kind in blueprint.kinds.values() if kind.local or self.owned_by(kind)
+        self.dependent_types = self._edge_types | {
+            kind.name for kind in schema.entity_types.values() if kind.local or self.owned_by(kind)
         }
 
     # -- the population -----------------------------------------------------------------------------------------------
 
-    def dice(self, entity: Entity, *name: object) -> SeededRNG:
+    def rng(self, entity: Entity, *name: object) -> SeededRNG:
         """The chance of one aspect of one entity."""
-        return SeededRNG(self.blueprint.protocol.digest, self.seed, entity.kind, *entity.key, "|", *name)
+        return SeededRNG(self.schema.protocol.digest, self.seed, entity.kind, *entity.key, "|", *name)
 
-    def kind(self, entity: Entity) -> EntityType:
+    def entity_type(self, entity: Entity) -> EntityType:
         """What kind of thing an entity is; a bare one for entries of relations and states."""
-        return self.blueprint.kinds.get(entity.kind) or EntityType(entity.kind)
+        return self.schema.entity_types.get(entity.kind) or EntityType(entity.kind)
 
     def base(self, kind: str) -> list[Entity]:
         """The population that a kind has before anybody asks."""
         if kind not in self._base:
-            self._base[kind] = self._populate(self.blueprint.kinds[kind])
+            self._base[kind] = self._populate(self.schema.entity_types[kind])
             self._all[kind] = [*self._base[kind], *self._all.get(kind, [])]
             for entity in self._base[kind]:  # all at once, so that who gets a number first is always the same
-                self.fields.identity(entity)
-            self.planted(kind)
+                self.fields.identifier(entity)
+            self.question_entities(kind)
         return self._base[kind]
 
     def owned_by(self, kind: EntityType) -> list[Relation]:
         """The relations that alone show a kind that has an address of its own: its entities exist within those."""
-        if kind.global_lists or kind.by_name:
+        if kind.global_lists or kind.addressed_by_name:
             return []
-        if any(pair.work == kind.name or pair.maker == kind.name for pair in self.blueprint.pairs):
+        if any(pair.work == kind.name or pair.maker == kind.name for pair in self.schema.pairs):
             return []
-        if kind.name in self.blueprint.singletons.values():
+        if kind.name in self.schema.singletons.values():
             return []
-        owners = [r for r in self.blueprint.relations.values() if r.target == kind.name and r.owner != kind.name]
-        back = {named.name for name in kind.all_fields if (named := self.blueprint.kind_named("_".join(stem_of(name))))}
+        owners = [r for r in self.schema.relations.values() if r.target == kind.name and r.owner != kind.name]
+        back = {
+            named.name for name in kind.all_fields if (named := self.schema.entity_type_named("_".join(stem_of(name))))
+        }
         tied = kind.addressed or any(relation.owner in back for relation in owners)
         return owners if owners and tied and all(relation.own_path for relation in owners) else []
 
-    def closed(self, kind: EntityType) -> bool:
+    def is_enumeration(self, kind: EntityType) -> bool:
         """Whether a kind is a vocabulary, all words of which the document shows: genres, say."""
         return len(kind.all_fields) <= 3 and len(kind.records) >= 4 and not kind.addressed
 
     def _populate(self, kind: EntityType) -> list[Entity]:
-        if kind.name in self.baseless:
+        if kind.name in self.dependent_types:
             return []
-        start = SeededRNG(self.blueprint.protocol.digest, self.seed, "population", kind.name)
-        spec = self.blueprint.world.entities.get(kind.name, UNTOLD)
-        records = start.some(kind.records, _MOST_RECORDS)
+        start = SeededRNG(self.schema.protocol.digest, self.seed, "population", kind.name)
+        spec = self.schema.world_file.entities.get(kind.name, NO_SPEC)
+        records = start.sample(kind.records, _MOST_RECORDS)
         records.sort(key=lambda record: kind.title not in record)
         if spec.pinned:
             records[:0] = [{n or kind.title: value for n, value in pin.items()} for pin in spec.pinned]
         size = max(_BASE, len(records) + 24)
-        if self.closed(kind):
+        if self.is_enumeration(kind):
             size = len(records)
-        for pair in self.blueprint.pairs:
+        for pair in self.schema.pairs:
             if pair.family and pair.work == kind.name and not pair.nullable:
                 size = max(
-                    size, _BASE if pair.maker in self.blueprint.singletons.values() else 7 * len(self.base(pair.maker))
+                    size, _BASE if pair.maker in self.schema.singletons.values() else 7 * len(self.base(pair.maker))
                 )
             elif not pair.family and not pair.through and pair.work == kind.name:
                 size = max(size, 2 * _BASE)
@@ -135,77 +137,77 @@ class World:
             for i in range(size)
         ]
 
-    def enlist(self, entity: Entity) -> Entity:
-        if entity.kind in self.blueprint.kinds:
+    def register(self, entity: Entity) -> Entity:
+        if entity.kind in self.schema.entity_types:
             self.base(entity.kind)
             self._all[entity.kind].append(entity)
             if (around := entity.around) is not None:
                 self.neighbours[around, entity.kind].append(entity)
         return entity
 
-    def everything(self, kind: str) -> list[Entity]:
+    def all_entities(self, kind: str) -> list[Entity]:
         """What a list of all entities of a kind shows: the base population and what was created by writes."""
         entities = [*self.base(kind), *self.created[kind]]
-        if not self.blueprint.kinds[kind].searchable:
-            entities[2:2] = [entity for entity in self.planted(kind) if not entity.base]  # on the first page
+        if not self.schema.entity_types[kind].searchable:
+            entities[2:2] = [entity for entity in self.question_entities(kind) if not entity.base]  # on the first page
         return [entity for entity in entities if not entity.deleted]
 
-    def thing(self, kind: str, *key: str) -> Entity:
+    def keyed_entity(self, kind: str, *key: str) -> Entity:
         """The entity of that very key, such as the signed-in user or the state of a player."""
         whole = (kind, *key)
-        if whole not in self._things:
+        if whole not in self._keyed_entities:
             if key[:1] == ("singleton",) and self.base(kind):
-                self._things[whole] = self.base(kind)[0]
+                self._keyed_entities[whole] = self.base(kind)[0]
             else:
-                self._things[whole] = Entity(kind, key)
-        return self._things[whole]
+                self._keyed_entities[whole] = Entity(kind, key)
+        return self._keyed_entities[whole]
 
-    def find(self, kind: str, identity: str) -> Entity | None:
+    def find(self, kind: str, identifier: str) -> Entity | None:
         """The entity with that identifier, or None."""
-        known = self.blueprint.kinds[kind]
-        if known.by_name:
-            return self.named(kind, identity)
-        found = self._identified(known, identity)
-        if found is None and kind not in self._unfolded:
-            self._unfold(known)
-            found = self._identified(known, identity)
+        known = self.schema.entity_types[kind]
+        if known.addressed_by_name:
+            return self.named(kind, identifier)
+        found = self._find_identified(known, identifier)
+        if found is None and kind not in self._materialized:
+            self._materialize(known)
+            found = self._find_identified(known, identifier)
         if found is None and self._open:
-            found = self._taken_in(known, identity)
+            found = self._adopt(known, identifier)
         return found if found and not found.deleted else None
 
-    def _identified(self, kind: EntityType, identity: str) -> Entity | None:
+    def _find_identified(self, kind: EntityType, identifier: str) -> Entity | None:
         self.base(kind.name)
         for entity in self._all[kind.name]:
-            if kind.identity not in entity.memo:
-                self.fields.identity(entity)
-        return self.fields.known[kind.name].get(identity)
+            if kind.id_field not in entity.memo:
+                self.fields.identifier(entity)
+        return self.fields.by_identifier[kind.name].get(identifier)
 
-    def _unfold(self, kind: EntityType) -> None:
+    def _materialize(self, kind: EntityType) -> None:
         """Bring out all entities of a kind that lists would show, for somebody who names one before any list did."""
-        self._unfolded.add(kind.name)
-        labels = {label for label, name in self.blueprint.edge_kinds.items() if name == kind.name}
-        for relation in list(self.blueprint.relations.values()):
-            if not relation.many or self.blueprint.kinds[relation.owner].local:
+        self._materialized.add(kind.name)
+        labels = {label for label, name in self.schema.edge_types.items() if name == kind.name}
+        for relation in list(self.schema.relations.values()):
+            if not relation.many or self.schema.entity_types[relation.owner].local:
                 continue
-            if relation.label in labels or (relation.target == kind.name and kind.name in self.baseless):
-                for owner in (*self.base(relation.owner), *self.planted(relation.owner)):
+            if relation.label in labels or (relation.target == kind.name and kind.name in self.dependent_types):
+                for owner in (*self.base(relation.owner), *self.question_entities(relation.owner)):
                     for edge in self.relations.related(owner, relation.label, relation.target):
                         if edge.own.kind == kind.name:
-                            self.fields.identity(edge.own)
-        reached = [entity for name in self.blueprint.kinds for entity in self.planted(name)]
+                            self.fields.identifier(edge.own)
+        reached = [entity for name in self.schema.entity_types for entity in self.question_entities(name)]
         for _ in range(2):
-            reached = [other for entity in reached for other in self._next_to(entity)]
+            reached = [other for entity in reached for other in self._adjacent(entity)]
 
-    def _next_to(self, entity: Entity) -> list[Entity]:
+    def _adjacent(self, entity: Entity) -> list[Entity]:
         found: list[Entity] = []
-        for relation in list(self.blueprint.relations.values()):
+        for relation in list(self.schema.relations.values()):
             if relation.owner == entity.kind and relation.many and not entity.base:
                 edges = self.relations.related(entity, relation.label, relation.target)
                 for edge in edges:
-                    if edge.own.kind in self.blueprint.kinds:
-                        self.fields.identity(edge.own)
+                    if edge.own.kind in self.schema.entity_types:
+                        self.fields.identifier(edge.own)
                 found += [edge.target for edge in edges if not edge.target.base]
-        for pair in self.blueprint.pairs:
+        for pair in self.schema.pairs:
             if pair.family and pair.work == entity.kind and not entity.base:
                 parent = self.relations.parent(entity, pair)
                 found += [parent] if parent is not None and not parent.base else []
@@ -213,86 +215,86 @@ class World:
 
     # -- the premises of a question -----------------------------------------------------------------------------------
 
-    def planted(self, kind: str) -> list[Entity]:
+    def question_entities(self, kind: str) -> list[Entity]:
         """The entities of a kind that bear the names of a question, in its order."""
-        if kind not in self._planted:
-            known = self.blueprint.kinds[kind]
-            self._planted[kind] = {}
-            if known.title and not known.local and kind not in self._edge_kinds:
-                for name in self.premises.names:
-                    self._plant(known, name)
-        return list(self._planted[kind].values())
+        if kind not in self._question_entities:
+            known = self.schema.entity_types[kind]
+            self._question_entities[kind] = {}
+            if known.title and not known.local and kind not in self._edge_types:
+                for name in self.named_entities.names:
+                    self._add_question_entity(known, name)
+        return list(self._question_entities[kind].values())
 
-    def _plant(self, kind: EntityType, name: NamedEntity) -> None:
-        planted = self._planted[kind.name]
-        known = self._known(kind.name).get(name.text.casefold())
+    def _add_question_entity(self, kind: EntityType, name: NamedEntity) -> None:
+        question_entities = self._question_entities[kind.name]
+        known = self._by_name(kind.name).get(name.text.casefold())
         if known is not None:
-            planted[name.text.casefold()] = known
+            question_entities[name.text.casefold()] = known
             return
         texts = [name.text]
         if name.prefix:
-            dice = SeededRNG(self.blueprint.protocol.digest, self.seed, "prefixed", kind.name, name.text)
-            texts += [f"{name.text} {noun}" for noun in word_lists.nouns(dice, 4)]
+            rng = SeededRNG(self.schema.protocol.digest, self.seed, "prefixed", kind.name, name.text)
+            texts += [f"{name.text} {noun}" for noun in word_lists.nouns(rng, 4)]
         for text in texts:
             entity = Entity(kind.name, ("named", text), {kind.title: text}, root=self.anchor)
             entity.memo["name"] = name
-            planted[text.casefold()] = self._things[kind.name, "named", text] = self.enlist(entity)
+            question_entities[text.casefold()] = self._keyed_entities[kind.name, "named", text] = self.register(entity)
             if text is name.text and not name.prefix:
-                self._credit(entity, name)
+                self._assign_makers(entity, name)
 
-    def _credit(self, work: Entity, name: NamedEntity) -> None:
+    def _assign_makers(self, work: Entity, name: NamedEntity) -> None:
         """Let a work belong to those whom the question speaks of as its makers."""
-        others = self.premises.names
+        others = self.named_entities.names
         makers = [other for other in others if other.maker and not name.maker]
         if name.work:
             makers += [other for other in others if not other.work and not other.maker]
-        for pair in self.blueprint.pairs:
+        for pair in self.schema.pairs:
             if pair.work != work.kind or pair.through or pair.maker == work.kind:
                 continue
-            self.planted(pair.maker)
+            self.question_entities(pair.maker)
             for other in makers:
-                maker = self._planted[pair.maker].get(other.text.casefold())
+                maker = self._question_entities[pair.maker].get(other.text.casefold())
                 if maker is None or maker.base or other.text in name.text:
                     continue
                 if not pair.family:
                     work.forced += ((pair, maker, len(work.forced)),)
-                elif work.parent is None and maker.kind not in self.blueprint.singletons.values():
+                elif work.parent is None and maker.kind not in self.schema.singletons.values():
                     work.parent = maker
                     maker.adopted += (work,)
 
-    def said(self, name: NamedEntity) -> set[str]:
+    def kinds_beside(self, name: NamedEntity) -> set[str]:
         """The kinds that the words beside a name speak of."""
-        return {kind.name for word in name.beside if (kind := self.blueprint.kind_named(word))}
+        return {kind.name for word in name.beside if (kind := self.schema.entity_type_named(word))}
 
-    def meant(self, kind: str) -> Entity | None:
+    def current_entity(self, kind: str) -> Entity | None:
         """The entity that the question speaks of as one of a kind that something is about at this moment."""
-        if not self.premises.words & {"playing", "active", "now", "current", "currently"}:
+        if not self.named_entities.words & {"playing", "active", "now", "current", "currently"}:
             return None
         named = (
             e
-            for e in self.planted(kind)
-            if isinstance(name := e.memo.get("name"), NamedEntity) and kind in self.said(name)
+            for e in self.question_entities(kind)
+            if isinstance(name := e.memo.get("name"), NamedEntity) and kind in self.kinds_beside(name)
         )
         return next(named, None)
 
     def signed_in(self, entity: Entity) -> bool:
         """Whether an entity is the user whom requests come from."""
-        return entity.base and entity.position == 0 and entity.kind in self.blueprint.singletons.values()
+        return entity.base and entity.position == 0 and entity.kind in self.schema.singletons.values()
 
     # -- who is meant by an identifier or a name ----------------------------------------------------------------------
 
-    def _taken_in(self, kind: EntityType, identity: str) -> Entity | None:
+    def _adopt(self, kind: EntityType, identifier: str) -> Entity | None:
         """A new entity with an identifier from outside; None where identifiers are numbers and this is none."""
         base = self.base(kind.name)
-        numbers = bool(base) and isinstance(self.fields.identity(base[0]), int)
-        if numbers and not identity.isdecimal():
+        numbers = bool(base) and isinstance(self.fields.identifier(base[0]), int)
+        if numbers and not identifier.isdecimal():
             return None
-        entity = self.create(kind.name, identity)
-        entity.values[kind.identity] = int(identity) if numbers else identity
-        self.fields.identity(entity)
+        entity = self.create(kind.name, identifier)
+        entity.values[kind.id_field] = int(identifier) if numbers else identifier
+        self.fields.identifier(entity)
         return entity
 
-    def within(self, parent: Entity, kind: str, ordinal: str) -> Entity | None:
+    def child_at(self, parent: Entity, kind: str, ordinal: str) -> Entity | None:
         """The child of that number, such as season 2 of a show."""
         for edge in self.relations.children(parent, kind):
             if str(edge.target.position) == ordinal:
@@ -308,46 +310,46 @@ class World:
             makers: Entities it must belong to or be made by.
             fixed: Values that it must have.
         """
-        self.planted(kind)
+        self.question_entities(kind)
         low = name.casefold()
-        known = self._known(kind).get(low) or self._planted[kind].get(low)
+        known = self._by_name(kind).get(low) or self._question_entities[kind].get(low)
         wanted = fixed or {}
         if known and all(self.fields.value(known, k) == v for k, v in wanted.items()) and self._made_by(known, makers):
             return known
-        if self.fields.slugs(self.blueprint.kinds[kind]) and (name.islower() or name.isupper()):
+        if self.fields.uses_slugs(self.schema.entity_types[kind]) and (name.islower() or name.isupper()):
             name = capwords(name)  # one link, one thing: `london` is London
         key = (
             "named",
             name,
-            *(f"{m.kind}:{self.fields.identity(m)}" for m in makers),
+            *(f"{m.kind}:{self.fields.identifier(m)}" for m in makers),
             *(f"{k}={v}" for k, v in wanted.items()),
         )
         whole = (kind, *key)
-        if whole in self._things:
-            return self._things[whole]
+        if whole in self._keyed_entities:
+            return self._keyed_entities[whole]
         entity = Entity(kind, key, dict(wanted))
         for maker in makers:
-            for pair in self.blueprint.pairs:
+            for pair in self.schema.pairs:
                 if pair.work == kind and pair.maker == maker.kind:
                     if pair.family:
                         entity.parent = maker
                     else:
                         entity.forced += ((pair, maker, 0),)
-        title = self.blueprint.kinds[kind].title
+        title = self.schema.entity_types[kind].title
         if title:
             entity.values[title] = name
-        self._things[whole] = entity
-        return self.enlist(entity)
+        self._keyed_entities[whole] = entity
+        return self.register(entity)
 
-    def knows(self, kind: str, name: str) -> bool:
+    def has_name(self, kind: str, name: str) -> bool:
         """Whether something is called exactly so, before anybody asks for it."""
         low = name.casefold()
-        return low in self._known(kind) or low in self._planted[kind]
+        return low in self._by_name(kind) or low in self._question_entities[kind]
 
     def _made_by(self, work: Entity, makers: Sequence[Entity]) -> bool:
         """Whether somebody known is among those who made a work, or is what it is a part of; for all of `makers`."""
         for maker in makers:
-            for pair in self.blueprint.pairs:
+            for pair in self.schema.pairs:
                 if (pair.work, pair.maker) != (work.kind, maker.kind):
                     continue
                 if pair.family and self.relations.parent(work, pair) is maker:
@@ -361,26 +363,30 @@ class World:
     def matching(self, kind: str, text: str) -> list[Entity]:
         """Entities of the base population whose name contains a text, in their order."""
         low = text.casefold()
-        entities = dict.fromkeys([*self.planted(kind), *self.everything(kind)])
+        entities = dict.fromkeys([*self.question_entities(kind), *self.all_entities(kind)])
         return [entity for entity in entities if not entity.deleted and low in self.fields.title(entity).casefold()]
 
-    def recalled(self, kind: str, text: str) -> list[Entity]:
+    def partial_matches(self, kind: str, text: str) -> list[Entity]:
         """What a text may mean that is no name itself but holds names of the question, or a part of one.
 
         `Mojito Jay Chou` is the album before it is one that is called like its singer, and the singer among artists.
         """
         whole = self.matching(kind, text)
         low = f" {text.casefold()} "
-        held = [e for e in self.planted(kind) if re.search(rf"\W{re.escape(self.fields.title(e).casefold())}\W", low)]
-        made = {pair.maker for pair in self.blueprint.pairs}
-        held.sort(key=lambda e: (not e.forced, kind in made and not self._makes(e), -len(self.fields.title(e))))
+        held = [
+            e
+            for e in self.question_entities(kind)
+            if re.search(rf"\W{re.escape(self.fields.title(e).casefold())}\W", low)
+        ]
+        made = {pair.maker for pair in self.schema.pairs}
+        held.sort(key=lambda e: (not e.forced, kind in made and not self._is_maker(e), -len(self.fields.title(e))))
         return list(dict.fromkeys([*whole, *held]))
 
-    def _makes(self, entity: Entity) -> bool:
+    def _is_maker(self, entity: Entity) -> bool:
         name = entity.memo.get("name")
         return isinstance(name, NamedEntity) and name.maker
 
-    def _known(self, kind: str) -> dict[str, Entity]:
+    def _by_name(self, kind: str) -> dict[str, Entity]:
         """Who is called what, of those that everybody knows; read anew after each write, which may rename."""
         self.base(kind)
         version, names = self._names.get(kind, (-1, {}))
@@ -395,7 +401,7 @@ class World:
 
     # -- writes -------------------------------------------------------------------------------------------------------
 
-    def changed(self, kind: str) -> None:
+    def mark_changed(self, kind: str) -> None:
         """Note that a write changed something about an entity of a kind, or which of them there are."""
         self.version += 1
         self.changes[kind] += 1
@@ -406,8 +412,8 @@ class World:
         Args:
             content: What was sent, so that two writes at the same time make the same two things in either order.
         """
-        self.changed(kind)
-        self._repeated[kind, *content] += 1
-        entity = Entity(kind, ("created", *content, str(self._repeated[kind, *content])))
+        self.mark_changed(kind)
+        self._creation_counts[kind, *content] += 1
+        entity = Entity(kind, ("created", *content, str(self._creation_counts[kind, *content])))
         self.created[kind].append(entity)
-        return self.enlist(entity)
+        return self.register(entity)
