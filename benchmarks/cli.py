@@ -18,7 +18,7 @@ from benchmarks.tasks import NAMES
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from benchmarks.run.runner import Result, Settings
+    from benchmarks.run.runner import RunSettings, TaskResult
     from benchmarks.tasks.datasets import Dataset
 
 __all__ = ["bench", "data"]
@@ -157,9 +157,9 @@ def bench(
     Each finished task is one JSON file in DIR/tasks, the figures are in DIR/summary.json. To go on after a stop, repeat
     the command.
     """
-    from benchmarks.tasks.datasets import BENCHMARKS, described, named_documents, open_dataset
+    from benchmarks.tasks.datasets import BENCHMARKS, file_digest, named_documents, open_dataset
     from benchmarks.tasks.learned_documents import with_learned
-    from benchmarks.tasks.references import digest
+    from benchmarks.tasks.references import references_digest
 
     simulate = simulate or (BENCHMARKS[name].made_up and not base_url)
     check_api_options(simulate, base_url, auth)
@@ -171,7 +171,7 @@ def bench(
     from atc.files import to_json, write_json
     from atc.models import default_model
     from benchmarks.report import ablation, summarize, table
-    from benchmarks.run.runner import CHOSEN, Settings
+    from benchmarks.run.runner import BEST, RunSettings
     from benchmarks.worlds import find_worlds
 
     if usage and not learned:
@@ -203,20 +203,20 @@ def bench(
     options = _Way(base_url, auth, candidates, limit, half, workers, record, reuse, engine, address, worlds)
     model = model or default_model()
     offer_pull(model)
-    settings = Settings(
+    settings = RunSettings(
         benchmark=name,
         model=model,
         mode=mode,
         max_reflections=effort_of(effort).reflections if max_reflections is None else max_reflections,
-        candidates=f"{CHOSEN}{select}" if select else str(candidates or ("listed" if dataset.listed else "all")),
+        candidates=f"{BEST}{select}" if select else str(candidates or ("listed" if dataset.listed else "all")),
         seed=seed,
         now=(now or SIMULATED_NOW).isoformat(),
         api="simulated" if simulate else base_url or "documented",
         files={
             **dataset.files,
-            **{f"world-{domain}": described(file) for domain, file in worlds.items()},
-            **({"references": {"sha256": digest(name)}} if simulate else {}),
-            **({"replay": described(Path(model.removeprefix("replay:")))} if model.startswith("replay:") else {}),
+            **{f"world-{domain}": file_digest(file) for domain, file in worlds.items()},
+            **({"references": {"sha256": references_digest(name)}} if simulate else {}),
+            **({"replay": file_digest(Path(model.removeprefix("replay:")))} if model.startswith("replay:") else {}),
         },
         max_model_calls=max_model_calls,
         max_tokens=max_tokens,
@@ -249,7 +249,7 @@ def bench(
         Console().print(ablation(summaries))
 
 
-def _headed(settings: Settings, half: str | None) -> str:
+def _headed(settings: RunSettings, half: str | None) -> str:
     """What stands above the figures of a run."""
     parts = [settings.benchmark, settings.model, f"mode {settings.mode}", f"seed {settings.seed + settings.repeat}"]
     parts += [f"candidates {settings.candidates}"] * (settings.candidates != "listed")
@@ -273,23 +273,27 @@ class _Way(NamedTuple):
     worlds: Mapping[str, Path]
 
 
-def _run(settings: Settings, dataset: Dataset, folder: Path, options: _Way) -> list[Result]:
+def _run(settings: RunSettings, dataset: Dataset, folder: Path, options: _Way) -> list[TaskResult]:
     """Solve what is missing in a folder; the results in the order of the tasks."""
-    from benchmarks.run.engines import on_ray, threads
-    from benchmarks.run.runner import prepare, run_tasks
-    from benchmarks.run.task_run import Shown, Work
-    from benchmarks.tasks.task_files import offer
+    from benchmarks.run.engines import ray_engine, thread_engine
+    from benchmarks.run.runner import prepare_folder, run_tasks
+    from benchmarks.run.task_run import ShownDemonstrations, TaskRunner
+    from benchmarks.tasks.task_files import candidate_tools
 
-    prepare(folder, settings)
+    prepare_folder(folder, settings)
     tasks = dataset.tasks if options.half is None else dataset.tasks[options.half == "odd" :: 2]
     tasks = tasks[: options.limit]
-    offered = [(task, offer(task, dataset.protocols[task.domain], options.candidates, settings.seed)) for task in tasks]
+    offered = [
+        (task, candidate_tools(task, dataset.protocols[task.domain], options.candidates, settings.seed))
+        for task in tasks
+    ]
     store = folder / "store"
     demonstrations = {
-        domain: Shown(store, dataset.learned[domain], examples) for domain, examples in dataset.usage.items()
+        domain: ShownDemonstrations(store, dataset.learned[domain], examples)
+        for domain, examples in dataset.usage.items()
     }
     with closing(
-        Work(
+        TaskRunner(
             settings,
             dataset.protocols,
             options.base_url,
@@ -303,9 +307,9 @@ def _run(settings: Settings, dataset: Dataset, folder: Path, options: _Way) -> l
         )
     ) as work:
         engine = (
-            on_ray(work, options.workers, options.address)
+            ray_engine(work, options.workers, options.address)
             if options.engine == "ray"
-            else threads(work, options.workers)
+            else thread_engine(work, options.workers)
         )
         results = _watch(run_tasks(offered, settings, folder, engine), len(offered))
     order = {task.id: place for place, task in enumerate(tasks)}
@@ -330,7 +334,7 @@ def pull(name: str) -> None:
     say(f"from {source.repository} at {source.commit[:12]}, licence {source.licence} ({target / name / 'LICENSE'})")
 
 
-def _watch(results: Iterable[Result], total: int) -> list[Result]:
+def _watch(results: Iterable[TaskResult], total: int) -> list[TaskResult]:
     """Collect the results; on stderr show a bar with the running figures, or a line for each task."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -338,7 +342,7 @@ def _watch(results: Iterable[Result], total: int) -> list[Result]:
     from benchmarks.tasks.metrics import percent
 
     console = Console(stderr=True)
-    finished: list[Result] = []
+    finished: list[TaskResult] = []
     columns = (MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         bar = progress.add_task("", total=total)

@@ -21,11 +21,11 @@ from atc import Agent
 from atc.files import write_json
 from atc.models import Completion, Message, Usage
 from atc.modes import LOOP, MODES
-from benchmarks.micro.selection import own
-from benchmarks.run.oracle import Perfect, Script, rehearsal, script
-from benchmarks.run.task_run import Work
+from benchmarks.micro.selection import own_questions
+from benchmarks.run.oracle import OracleModel, OracleScript, oracle_script, simulated_settings
+from benchmarks.run.task_run import TaskRunner
 from benchmarks.tasks.datasets import open_dataset
-from benchmarks.tasks.task_files import offer
+from benchmarks.tasks.task_files import candidate_tools
 from benchmarks.worlds import find_worlds
 from tests.conftest import DATA
 
@@ -36,12 +36,12 @@ BENCHMARKS = ("tiny", "restbench-tmdb", "restbench-spotify", "toolflow")
 QUESTIONS = ("questions", "unseen")
 
 
-class Flawed(Perfect):
+class Flawed(OracleModel):
     """A model that makes mistakes before it says what is right, and keeps all that it was asked."""
 
     name = "flawed"
 
-    def __init__(self, mode: str, solution: Script) -> None:
+    def __init__(self, mode: str, solution: OracleScript) -> None:
         super().__init__(mode, solution, lambda text: len(text.split()))
         self._mistakes = list(mistakes(mode, solution.program))
         self.prompts: list[tuple[str, str]] = []
@@ -96,13 +96,13 @@ def digest(value: object) -> str:
 def solves(benchmark: str) -> dict[str, dict[str, str]]:
     """By mode and task of a benchmark, the digest of a solve."""
     dataset = open_dataset(benchmark, None, ())
-    settings = rehearsal(dataset, "flawed", "none")
+    settings = simulated_settings(dataset, "flawed", "none")
     digests: dict[str, dict[str, str]] = {mode: {} for mode in MODES}
-    with closing(Work(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as work:
+    with closing(TaskRunner(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as work:
         for task in dataset.tasks:
-            work.model = Flawed("none", Script("", (), ""))
-            offered = offer(task, dataset.protocols[task.domain], None, settings.seed)
-            solution = script(work, task, offered)
+            work.model = Flawed("none", OracleScript("", (), ""))
+            offered = candidate_tools(task, dataset.protocols[task.domain], None, settings.seed)
+            solution = oracle_script(work, task, offered)
             if solution is None:
                 continue
             for mode in MODES:
@@ -132,7 +132,7 @@ def essence(solution: Any) -> object:
 
 def first_prompts(name: str) -> dict[str, str]:
     """By question of our own, the digest of the first prompt over the whole API."""
-    protocols, tasks = own(name)
+    protocols, tasks = own_questions(name)
     agents = {domain: Agent(protocol, "openai:nobody") for domain, protocol in protocols.items()}
     prompts = {}
     for task in tasks:

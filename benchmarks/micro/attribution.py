@@ -30,7 +30,7 @@ from benchmarks.injection.programs.corpus import Half
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox import Run, Sandbox
 
-__all__ = ["Verdict", "judge", "main", "spread"]
+__all__ = ["AttributionVerdict", "judge", "main", "sample_by_kind"]
 
 LOOP = """
 found = {call}
@@ -42,7 +42,7 @@ print(total)
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AttributionVerdict:
     """Whether each way named the culprit of one case first; `path` also where in its response, None where that has no
     meaning; `asked` is None where no model was asked."""
 
@@ -56,7 +56,7 @@ class Verdict:
     asked: bool | None = None
 
 
-def judge(case: Case, graphs: dict[str, ProtocolGraph], model: Model | None = None) -> Verdict:
+def judge(case: Case, graphs: dict[str, ProtocolGraph], model: Model | None = None) -> AttributionVerdict:
     """Run one faulty program and compare."""
     with serve(case.api, case) as service:
         graph = graphs.setdefault(case.api, ProtocolGraph(service.protocol))
@@ -74,7 +74,7 @@ def judge(case: Case, graphs: dict[str, ProtocolGraph], model: Model | None = No
     ours = attribute(fault, run, graph)
     right = ours.tool == case.culprit
     culprit = case.find(run.calls)
-    return Verdict(
+    return AttributionVerdict(
         case.name,
         case.half,
         case.kind,
@@ -82,11 +82,11 @@ def judge(case: Case, graphs: dict[str, ProtocolGraph], model: Model | None = No
         right and (culprit is None or ours.call == culprit.index),
         ours.path == case.path if case.path else None,
         by_traceback(run).tool == case.culprit,
-        None if model is None else _asked(model, case, fault, run) == case.culprit,
+        None if model is None else _ask_model(model, case, fault, run) == case.culprit,
     )
 
 
-def _asked(model: Model, case: Case, fault: Fault, run: Run) -> str | None:
+def _ask_model(model: Model, case: Case, fault: Fault, run: Run) -> str | None:
     """The tool that a model names, of those that the program called; None when it names none of them."""
     names = list(dict.fromkeys(call.tool for call in run.calls if call.tool))
     error = f"{fault.snippet}\n{fault.type}: {fault.message}"
@@ -100,7 +100,7 @@ def _asked(model: Model, case: Case, fault: Fault, run: Run) -> str | None:
     return min(mentions)[1] if mentions else None
 
 
-def spread(programs: Sequence[Case], count: int) -> list[Case]:
+def sample_by_kind(programs: Sequence[Case], count: int) -> list[Case]:
     """That many of the cases with a culprit, of all kinds in turn."""
     kinds: dict[str, list[Case]] = {}
     for case in programs:
@@ -145,12 +145,12 @@ def _timed(action: Callable[[], object]) -> float:
 def main(half: Half | None, ask: int, model: str | None, as_json: bool) -> None:
     halves: list[Half] = [half] if half else ["seen", "held"]
     graphs: dict[str, ProtocolGraph] = {}
-    verdicts: list[Verdict] = []
+    verdicts: list[AttributionVerdict] = []
     with ExitStack() as closing_time:
         opened = closing_time.enter_context(closing(open_model(model))) if ask else None
         for corpus_half in halves:
             programs = cases(corpus_half)
-            put = {case.name for case in spread(programs, ask)}
+            put = {case.name for case in sample_by_kind(programs, ask)}
             tracked = track(programs, f"half {corpus_half}", console=Console(stderr=True))
             verdicts += [judge(case, graphs, opened if case.name in put else None) for case in tracked]
     costs = overhead()
@@ -164,7 +164,7 @@ def main(half: Half | None, ask: int, model: str | None, as_json: bool) -> None:
     )
 
 
-def table(verdicts: Sequence[Verdict], halves: Sequence[str], with_model: bool) -> Table:
+def table(verdicts: Sequence[AttributionVerdict], halves: Sequence[str], with_model: bool) -> Table:
     """Kinds as rows; for each half the number of cases and the share that each way named."""
     rendered = Table("kind of fault")
     for half in halves:
@@ -181,7 +181,7 @@ def table(verdicts: Sequence[Verdict], halves: Sequence[str], with_model: bool) 
     return rendered
 
 
-def _rows(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, Sequence[Verdict]]]:
+def _rows(verdicts: Sequence[AttributionVerdict]) -> Iterator[tuple[str, Sequence[AttributionVerdict]]]:
     kinds: Mapping[str, None] = dict.fromkeys(verdict.kind for verdict in verdicts)
     for kind in kinds:
         yield kind.replace("_", " "), [verdict for verdict in verdicts if verdict.kind == kind]

@@ -34,8 +34,8 @@ QUESTIONS = (
     "Who directed the top rated film, and when was that person born?",
     "Which films are in the watchlist, and where can I see the first one tonight?",
 )
-_WRITTEN = 160
-_OTHER = "openvino"
+_ANSWER_TOKENS = 160
+_OPENVINO = "openvino"
 
 
 def _drafts(kind: str) -> Callable[[Any, Any], None]:
@@ -92,7 +92,7 @@ def measure(file: Path, change: Callable[[Any, Any], None], prompts: Sequence[Se
             tokens = engine.tokenize(text, special=True)
             for _ in range(2):
                 started = time.perf_counter()
-                reply = engine.post("/completion", {"prompt": tokens, "n_predict": _WRITTEN, "temperature": 0.0})
+                reply = engine.post("/completion", {"prompt": tokens, "n_predict": _ANSWER_TOKENS, "temperature": 0.0})
                 seconds.append(time.perf_counter() - started)
                 timings.append(reply["timings"])
             texts.append(reply["content"])
@@ -113,8 +113,8 @@ def openvino(file: Path, prompts: Sequence[Sequence[Message]]) -> Speed:
 
     It does not tell how much of a prompt it had read before, so reading is measured by the first prompt alone.
     """
-    engine = OpenVINOModel(_OTHER, file, files.converted())
-    pipeline, generation = engine.load(), settings(ModelRequest((), max_tokens=_WRITTEN))
+    engine = OpenVINOModel(_OPENVINO, file, files.converted())
+    pipeline, generation = engine.load(), settings(ModelRequest((), max_tokens=_ANSWER_TOKENS))
     pipeline.generate(["Hello"], generation)  # what is made ready at the first question
     texts, seconds, timings = [], [], []
     for prompt in prompts:
@@ -137,17 +137,17 @@ def openvino(file: Path, prompts: Sequence[Sequence[Message]]) -> Speed:
 
 @click.command()
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, metavar="local:NAME")
-@click.option("--only", multiple=True, type=click.Choice([*SETTINGS, _OTHER]), help="Measure these. Repeatable.")
+@click.option("--only", multiple=True, type=click.Choice([*SETTINGS, _OPENVINO]), help="Measure these. Repeatable.")
 def main(model: str, only: tuple[str, ...]) -> None:
     """Measure how fast the local engine is with each of its settings."""
     with Agent(load(sample("cinema")), model, simulate=True) as agent:
         prompts = [agent.opening(query, today="2024-06-01").messages() for query in QUESTIONS]
     speeds: dict[str, Speed] = {}
-    names = [name for name in (*SETTINGS, _OTHER) if name in only or (not only and name in SETTINGS)]
+    names = [name for name in (*SETTINGS, _OPENVINO) if name in only or (not only and name in SETTINGS)]
     try:
         file = files.path(model.removeprefix("local:"))
         for name in track(names, "settings", console=Console(stderr=True)):
-            speeds[name] = openvino(file, prompts) if name == _OTHER else measure(file, SETTINGS[name], prompts)
+            speeds[name] = openvino(file, prompts) if name == _OPENVINO else measure(file, SETTINGS[name], prompts)
     except ATCError as error:
         raise click.ClickException(str(error)) from None
     table = Table("", "read, tokens/s", "written, tokens/s", "cold, s", "cached, s", "times", "same answers")

@@ -209,7 +209,7 @@ def _service() -> Iterator[tuple[str, Callable[[], dict[str, Counter[str]]]]]:
 # One solve, in a process that may die
 
 
-class _Script:
+class _RepairingModel:
     """A model that writes the program which fails, and repairs it whatever went wrong."""
 
     name = "script"
@@ -226,7 +226,7 @@ class _Script:
         """Nothing is held."""
 
 
-class _Forgetful(Agent):
+class _JournallessAgent(Agent):
     """An agent without a journal."""
 
     def new_journal(self) -> Journal | None:
@@ -256,9 +256,9 @@ def _solve(solve: _Solve, protocol: Protocol) -> None:
     """Do one solve, or as much of it as its fault allows."""
     if not solve.again:
         _prepare_fault(solve)
-    kind = _Forgetful if solve.file is None else Agent
+    kind = _JournallessAgent if solve.file is None else Agent
     journal = Journal(solve.file) if solve.file is not None else None
-    script = _Script(solve.name)
+    script = _RepairingModel(solve.name)
 
     def told(event: Event) -> None:
         if isinstance(event, ProgramWritten):

@@ -20,10 +20,10 @@ from rich.table import Table
 from atc.models import Model, default_model, open_model
 from benchmarks.tasks.datasets import BENCHMARKS, open_dataset
 from benchmarks.worlds import find_worlds
-from probing.evaluation import compared
-from probing.prober.permission import Permission
+from probing.evaluation import evaluate
+from probing.prober.permission import WritePermission
 from probing.prober.prober import Prober
-from probing.strip_responses import blinded
+from probing.strip_responses import strip_responses
 from protocols.errors import ATCError
 from protocols.model import Protocol
 from protocols.simulator import Simulator
@@ -31,7 +31,7 @@ from sandbox import Sandbox
 
 __all__ = ["main", "measure"]
 
-WAYS: Mapping[str, Mapping[str, Any]] = {
+VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "all": {},
     "one sample": {"samples": 1},
     "no chain": {"chain": False},
@@ -50,8 +50,8 @@ def measure(
         fresh: Worlds of other seeds to hold the schemas to; 0 for none.
         settings: For the Prober.
     """
-    hidden = blinded(protocol)
-    permission = Permission(hidden, "all")
+    hidden = strip_responses(protocol)
+    permission = WritePermission(hidden, "all")
     started = time.monotonic()
     with ExitStack() as closing:
         service = closing.enter_context(Simulator(protocol, seed=seed, world=world))
@@ -61,7 +61,7 @@ def measure(
         prober = Prober(hidden, model, sandbox, permission=permission, seed=seed, **settings)
         report = prober.probe()
     seconds = time.monotonic() - started
-    figures = compared(protocol, prober.learned, seed, fresh=bool(fresh), worlds=fresh)
+    figures = evaluate(protocol, prober.learned, seed, fresh=bool(fresh), worlds=fresh)
     totals = report.to_json()["totals"]
     undocumented = [
         f"{tool_report.tool} ({tool_report.outcome})" for tool_report in report.tools if not tool_report.done
@@ -99,7 +99,7 @@ def main(name: str, model: str | None, reuse: Path | None, seed: int, fresh: int
         for domain, protocol in protocols.items():
             table, remarks = Table(domain), []
             columns: list[Mapping[str, str]] = []
-            for variant, settings in WAYS.items() if ablate else [("all", {})]:
+            for variant, settings in VARIANTS.items() if ablate else [("all", {})]:
                 variant_model = None if variant == "no model" else opened
                 figures = measure(
                     protocol, variant_model, seed, worlds.get(domain), fresh if variant == "all" else 0, **settings

@@ -19,12 +19,12 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.run.engines import threads
-from benchmarks.run.oracle import record, rehearsal, script
-from benchmarks.run.runner import prepare, run_tasks
-from benchmarks.run.task_run import Work
+from benchmarks.run.engines import thread_engine
+from benchmarks.run.oracle import oracle_script, record_answers, simulated_settings
+from benchmarks.run.runner import prepare_folder, run_tasks
+from benchmarks.run.task_run import TaskRunner
 from benchmarks.tasks.datasets import Dataset, open_dataset
-from benchmarks.tasks.task_files import offer
+from benchmarks.tasks.task_files import candidate_tools
 from protocols.errors import ATCError
 
 __all__ = ["main", "measure"]
@@ -38,12 +38,14 @@ def measure(dataset: Dataset, folder: Path, seconds: float = 5.0) -> dict[str, f
         seconds: How long each is measured, at least; after one round that does not count.
     """
     answers = folder / "answers.jsonl"
-    record(dataset, answers, lambda text: len(text) // 4, ("attribute",))
-    settings = rehearsal(dataset, f"replay:{answers}", "attribute")
-    offered = [(task, offer(task, dataset.protocols[task.domain], None, 0)) for task in dataset.tasks]
+    record_answers(dataset, answers, lambda text: len(text) // 4, ("attribute",))
+    settings = simulated_settings(dataset, f"replay:{answers}", "attribute")
+    offered = [(task, candidate_tools(task, dataset.protocols[task.domain], None, 0)) for task in dataset.tasks]
     rates = {}
-    with closing(Work(settings, dataset.protocols)) as work:
-        programs = [(task, solution.program) for task, names in offered if (solution := script(work, task, names))]
+    with closing(TaskRunner(settings, dataset.protocols)) as work:
+        programs = [
+            (task, solution.program) for task, names in offered if (solution := oracle_script(work, task, names))
+        ]
 
         def alone() -> int:
             for task, program in programs:
@@ -57,8 +59,8 @@ def measure(dataset: Dataset, folder: Path, seconds: float = 5.0) -> dict[str, f
 
             def through(workers: int = workers, rounds: itertools.count[int] = rounds) -> int:
                 out = folder / f"{workers}-{next(rounds)}"
-                prepare(out, settings)
-                results = list(run_tasks(offered, settings, out, threads(work, workers)))
+                prepare_folder(out, settings)
+                results = list(run_tasks(offered, settings, out, thread_engine(work, workers)))
                 if failed := [result.id for result in results if result.status != "answered"]:
                     raise ATCError(f"the replayed tasks {', '.join(failed)} were not answered")
                 return len(results)

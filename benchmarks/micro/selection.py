@@ -28,10 +28,10 @@ from benchmarks.tasks.metrics import Gold, mean
 from benchmarks.tasks.task_files import Task
 from protocols.model import Protocol
 
-__all__ = ["main", "measure", "own"]
+__all__ = ["main", "measure", "own_questions"]
 
 SIZES = (3, 5, 10, 20)
-_OWN = ("questions", "unseen")
+_OWN_SETS = ("questions", "unseen")
 _CALL = re.compile(r"\b(\w+)\(")
 
 
@@ -56,7 +56,7 @@ def measure(agents: dict[str, Agent], tasks: Sequence[Task], most: int | None) -
     return {name: round(value, 1) for name, value in figures.items()}
 
 
-def own(name: str) -> tuple[dict[str, Protocol], list[Task]]:
+def own_questions(name: str) -> tuple[dict[str, Protocol], list[Task]]:
     """Our own `questions` or the `unseen` ones, and the APIs that they are about.
 
     Raises: UsageError: One of the APIs is not there.
@@ -72,12 +72,12 @@ def own(name: str) -> tuple[dict[str, Protocol], list[Task]]:
 
 
 @click.command()
-@click.argument("name", type=click.Choice([*NAMES, *_OWN]), metavar="NAME")
+@click.argument("name", type=click.Choice([*NAMES, *_OWN_SETS]), metavar="NAME")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
 def main(name: str, as_json: bool) -> None:
     """Measure the choice of tools on the questions of the benchmark NAME, or on our own: `questions` or `unseen`."""
-    if name in _OWN:
-        protocols, tasks = own(name)
+    if name in _OWN_SETS:
+        protocols, tasks = own_questions(name)
     else:
         dataset = open_dataset(name, None, ())
         protocols, tasks = dict(dataset.protocols), list(dataset.tasks)

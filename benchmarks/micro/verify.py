@@ -29,7 +29,7 @@ from benchmarks.injection.answers.services import Closed, Namesakes, Paged, Twis
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox import Run
 
-__all__ = ["CHECKS", "Verdict", "judge", "main", "spread"]
+__all__ = ["CHECKS", "AnswerVerdict", "judge", "main", "sample_runs"]
 
 ORIGINS: tuple[Origin, ...] = ("ours", "model")
 
@@ -50,7 +50,7 @@ _KEYWORDS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AnswerVerdict:
     """What one run is and what was made of it.
 
     `kind` is that of its fault; RIGHT without one, WRITTEN for a mistake of a model's own. `doubted` has for each
@@ -73,7 +73,7 @@ def _ours(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
     return not run.stdout.strip() or bool(inspect(program, run, query, graph))
 
 
-def _before(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
+def _earlier_check(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
     """The check that there was before: nothing printed, no reply behind it, nothing found, nothing new."""
     inspected = Inspection(program, run, query, graph)
     if not run.stdout.strip() or no_good_call(inspected) or is_unsupported(run):
@@ -87,7 +87,7 @@ def _keywords(program: str, run: Run, query: str, graph: ProtocolGraph) -> bool:
 
 CHECKS: Mapping[str, Callable[[str, Run, str, ProtocolGraph], bool]] = {
     "ours": _ours,
-    "before": _before,
+    "before": _earlier_check,
     "keywords": _keywords,
     "none": lambda program, run, query, graph: False,
 }
@@ -96,7 +96,7 @@ CHECKS: Mapping[str, Callable[[str, Run, str, ProtocolGraph], bool]] = {
 
 def judge(
     services: Services, script: Script, seed: int, kind: Kind | None = None, number: int = 0, twist: Twist | None = None
-) -> Verdict | None:
+) -> AnswerVerdict | None:
     """Run one program in one world, as it is or with the fault of that number among those of a kind.
 
     None where there is no such fault, where the program is not right without it, and where it does no harm: the program
@@ -104,8 +104,8 @@ def judge(
     """
     program, variant = script.program, "" if twist is None else type(twist).__name__.lower()
     if kind is not None:
-        run, right = _plain(services, script, seed)
-        other_run, _ = _plain(services, script, seed + WORLDS)
+        run, right = _run_unchanged(services, script, seed)
+        other_run, _ = _run_unchanged(services, script, seed + WORLDS)
         if not right or not run.calls or not other_run.stdout.strip():
             return None
         candidates = faults(kind, script, run, other_run, random.Random(f"{script.name} {seed} {kind}"))
@@ -125,17 +125,19 @@ def judge(
     )
     answer = run.stdout.strip()[:200]
     named = kind or (RIGHT if correct else WRITTEN)
-    return Verdict(script.name, script.half, script.origin, named, variant, seed, correct, answer, doubted, findings)
+    return AnswerVerdict(
+        script.name, script.half, script.origin, named, variant, seed, correct, answer, doubted, findings
+    )
 
 
-def _plain(services: Services, script: Script, seed: int) -> tuple[Run, bool]:
+def _run_unchanged(services: Services, script: Script, seed: int) -> tuple[Run, bool]:
     """How a program goes as it is, and whether it is right."""
     with services.place(script, seed) as place:
         run = place.run(script.program, track=False)
         return run, place.is_right(run)
 
 
-def _faulty(services: Services, programs: Sequence[Script], kind: Kind) -> Iterator[Verdict]:
+def _faulty_runs(services: Services, programs: Sequence[Script], kind: Kind) -> Iterator[AnswerVerdict]:
     """Runs of one kind: of each program in turn, each time in another world and with other faults."""
     for seed in range(WORLDS):
         for script in programs:
@@ -145,7 +147,7 @@ def _faulty(services: Services, programs: Sequence[Script], kind: Kind) -> Itera
                 yield verdict
 
 
-def _as_they_are(services: Services, programs: Sequence[Script], seeds: int) -> Iterator[Verdict]:
+def _unchanged_runs(services: Services, programs: Sequence[Script], seeds: int) -> Iterator[AnswerVerdict]:
     """Programs without a fault of ours: in each world but the first they meet a service that is not as usual, too."""
     for seed in range(seeds):
         for script in programs:
@@ -155,16 +157,16 @@ def _as_they_are(services: Services, programs: Sequence[Script], seeds: int) -> 
                 yield verdict
 
 
-def spread(services: Services, half: Half, origin: Origin, each: int = EACH) -> Iterator[Verdict]:
+def sample_runs(services: Services, half: Half, origin: Origin, each: int = EACH) -> Iterator[AnswerVerdict]:
     """The runs of one half with programs of one origin: `each` of each kind, as many right ones, and in one world what
     is wrong as it was written."""
     programs = [script for script in scripts() if (script.half, script.origin) == (half, origin)]
     random.Random(f"{half} {origin}").shuffle(programs)
     for kind in KINDS:
-        yield from islice(_faulty(services, programs, kind), each)
-    right = (one for one in _as_they_are(services, programs, WORLDS) if one.kind == RIGHT)
+        yield from islice(_faulty_runs(services, programs, kind), each)
+    right = (one for one in _unchanged_runs(services, programs, WORLDS) if one.kind == RIGHT)
     yield from islice(right, each * len(KINDS))
-    yield from (one for one in _as_they_are(services, programs, 1) if one.kind == WRITTEN)
+    yield from (one for one in _unchanged_runs(services, programs, 1) if one.kind == WRITTEN)
 
 
 @click.command(help=__doc__)
@@ -173,11 +175,11 @@ def spread(services: Services, half: Half, origin: Origin, each: int = EACH) -> 
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON.")
 def main(half: Half | None, each: int, as_json: bool) -> None:
     halves: list[Half] = [half] if half else ["seen", "held"]
-    verdicts: list[Verdict] = []
+    verdicts: list[AnswerVerdict] = []
     with Services() as services:
         for one in halves:
             for origin in ORIGINS:
-                runs = spread(services, one, origin, each)
+                runs = sample_runs(services, one, origin, each)
                 verdicts += track(runs, f"{one}, {origin}", total=2 * each * len(KINDS), console=Console(stderr=True))
     if as_json:
         click.echo(to_json({"verdicts": [asdict(verdict) for verdict in verdicts]}), nl=False)
@@ -185,7 +187,7 @@ def main(half: Half | None, each: int, as_json: bool) -> None:
     Console().print(table(verdicts, halves))
 
 
-def table(verdicts: Sequence[Verdict], halves: Sequence[Half]) -> Table:
+def table(verdicts: Sequence[AnswerVerdict], halves: Sequence[Half]) -> Table:
     """For each half and kind how many runs there are and how many of them each check takes; below, the two rates."""
     rendered = Table("kind")
     for half in halves:
@@ -208,13 +210,13 @@ def table(verdicts: Sequence[Verdict], halves: Sequence[Half]) -> Table:
     return rendered
 
 
-def false_success(verdicts: Sequence[Verdict], check: str) -> float:
+def false_success(verdicts: Sequence[AnswerVerdict], check: str) -> float:
     """Of the answers that a check takes, the share that is wrong."""
     taken = [one for one in verdicts if not one.doubted[check]]
     return sum(not verdict.correct for verdict in taken) / len(taken) if taken else 0.0
 
 
-def false_alarm(verdicts: Sequence[Verdict], check: str) -> float:
+def false_alarm(verdicts: Sequence[AnswerVerdict], check: str) -> float:
     """Of the right answers, the share that a check does not take."""
     right = [one for one in verdicts if one.correct]
     return sum(verdict.doubted[check] for verdict in right) / len(right) if right else 0.0

@@ -12,7 +12,7 @@ import click
 from protocols.errors import UsageError
 
 if TYPE_CHECKING:
-    from benchmarks.report.runs import Run
+    from benchmarks.report.runs import RunFolder
 
 __all__ = ["report"]
 
@@ -83,7 +83,7 @@ def report(
         _write(html_file, page(comparison, report_tables))
 
 
-def _grade(runs: Sequence[Run], name: str) -> None:
+def _grade(runs: Sequence[RunFolder], name: str) -> None:
     """Have a model grade all solutions of runs."""
     from rich.console import Console
     from rich.progress import Progress

@@ -10,20 +10,20 @@ from typing import Any
 
 from benchmarks.report.figures import Figures, figures, measures
 from benchmarks.report.prices import Prices
-from benchmarks.report.runs import Run, Solved
+from benchmarks.report.runs import RunFolder, TaskRecord
 from benchmarks.report.stats import Difference, difference
 
-__all__ = ["Compared", "Consistency", "Pair", "Report", "compare"]
+__all__ = ["BenchmarkReport", "ComparedRun", "Consistency", "RunPair", "compare"]
 
 PAIRED = ("success", "path", "precision", "correct", "prompt_tokens", "completion_tokens", "seconds", "cost")
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedRun:
     """A run with the tasks that were looked at, and its figures over them."""
 
-    run: Run
-    tasks: tuple[Solved, ...]
+    run: RunFolder
+    tasks: tuple[TaskRecord, ...]
     figures: Figures
 
 
@@ -38,7 +38,7 @@ class Consistency:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RunPair:
     """Two runs task by task; `differences` are second minus first, by name of the measure."""
 
     first: str
@@ -48,11 +48,11 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class BenchmarkReport:
     """Everything that is reported. `settings` are those in which the runs differ, by name; `notes` are for people."""
 
-    runs: tuple[Compared, ...]
-    pairs: tuple[Pair, ...]
+    runs: tuple[ComparedRun, ...]
+    pairs: tuple[RunPair, ...]
     settings: Mapping[str, tuple[Any, ...]]
     notes: tuple[str, ...]
     prices: Prices
@@ -80,20 +80,22 @@ class Report:
         }
 
 
-def compare(runs: Sequence[Run], prices: Prices) -> Report:
+def compare(runs: Sequence[RunFolder], prices: Prices) -> BenchmarkReport:
     """Compare runs on the tasks they share; runs that share none are shown each on its own tasks, without pairs."""
     shared = set.intersection(*({task.key for task in run.tasks} for run in runs)) if runs else set()
     looked_at = [
-        Compared(run, tasks, figures(run, tasks, prices.of(run.model)))
+        ComparedRun(run, tasks, figures(run, tasks, prices.of(run.model)))
         for run in runs
         for tasks in [tuple(task for task in run.tasks if task.key in shared or not shared)]
     ]
-    pairs = [_pair(*two, prices) for two in itertools.combinations(looked_at, 2)] if shared else []
+    pairs = [_run_pair(*two, prices) for two in itertools.combinations(looked_at, 2)] if shared else []
     settings = _differing(runs)
-    return Report(tuple(looked_at), tuple(pairs), settings, tuple(_notes(looked_at, len(shared), prices)), prices)
+    return BenchmarkReport(
+        tuple(looked_at), tuple(pairs), settings, tuple(_notes(looked_at, len(shared), prices)), prices
+    )
 
 
-def _pair(first: Compared, second: Compared, prices: Prices) -> Pair:
+def _run_pair(first: ComparedRun, second: ComparedRun, prices: Prices) -> RunPair:
     order = {task.key: task for task in second.tasks}
     task_pairs = [(task, order[task.key]) for task in first.tasks]
     differences = {}
@@ -106,7 +108,7 @@ def _pair(first: Compared, second: Compared, prices: Prices) -> Pair:
             if known_values:
                 differences[measure.name] = difference([a for a, _ in known_values], [b for _, b in known_values])
 
-    def agree(of: Callable[[Solved], object]) -> float:
+    def agree(of: Callable[[TaskRecord], object]) -> float:
         return sum(of(a) == of(b) for a, b in task_pairs) / len(task_pairs)
 
     consistency = Consistency(
@@ -115,16 +117,16 @@ def _pair(first: Compared, second: Compared, prices: Prices) -> Pair:
         calls=agree(lambda task: [call["tool"] for call in _last(task).get("calls", [])]),
         program=agree(lambda task: _last(task).get("program", "")),
     )
-    return Pair(first.run.name, second.run.name, differences, consistency)
+    return RunPair(first.run.name, second.run.name, differences, consistency)
 
 
-def _last(task: Solved) -> Mapping[str, Any]:
+def _last(task: TaskRecord) -> Mapping[str, Any]:
     attempts = task.solution["attempts"]
     last: Mapping[str, Any] = attempts[-1] if attempts else {}
     return last
 
 
-def _differing(runs: Sequence[Run]) -> dict[str, tuple[Any, ...]]:
+def _differing(runs: Sequence[RunFolder]) -> dict[str, tuple[Any, ...]]:
     names = dict.fromkeys(name for run in runs for name in run.config)
     values = {name: tuple(run.config.get(name) for run in runs) for name in names}
     return {
@@ -134,7 +136,7 @@ def _differing(runs: Sequence[Run]) -> dict[str, tuple[Any, ...]]:
     }
 
 
-def _notes(runs: Sequence[Compared], shared: int, prices: Prices) -> list[str]:
+def _notes(runs: Sequence[ComparedRun], shared: int, prices: Prices) -> list[str]:
     """What a reader has to know in order not to read too much into the figures."""
     notes = []
     files = {json.dumps(compared.run.task_file, sort_keys=True) for compared in runs}
@@ -147,9 +149,9 @@ def _notes(runs: Sequence[Compared], shared: int, prices: Prices) -> list[str]:
         notes.append(f"All figures are of the {shared} tasks that every run has ({counts}).")
     if shared and len(files) > 1:
         notes.append("The runs are of different task files; a task is the same if dataset, id and query are.")
-    notes += _partly(runs, "correct", "The right answer is known")
-    notes += _partly(runs, "seconds", "Seconds are recorded")
-    notes += _partly(runs, "utility", "Grades are there")
+    notes += _partial_notes(runs, "correct", "The right answer is known")
+    notes += _partial_notes(runs, "seconds", "Seconds are recorded")
+    notes += _partial_notes(runs, "utility", "Grades are there")
     graders = sorted({task.grades.model for compared in runs for task in compared.tasks if task.grades})
     if graders:
         notes.append(
@@ -160,7 +162,7 @@ def _notes(runs: Sequence[Compared], shared: int, prices: Prices) -> list[str]:
     return notes + [f"{model} has no price in the table: name one with --prices." for model in unpriced]
 
 
-def _partly(runs: Sequence[Compared], measure: str, subject: str) -> list[str]:
+def _partial_notes(runs: Sequence[ComparedRun], measure: str, subject: str) -> list[str]:
     """Where a measure is known of some tasks only: of how many, said once for all runs of which it is the same."""
     names: dict[tuple[int, int], list[str]] = {}
     for compared in runs:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from atc.modes import LOOP
 from benchmarks.report.prices import Price
-from benchmarks.report.runs import Run, Solved
+from benchmarks.report.runs import RunFolder, TaskRecord
 from benchmarks.report.stats import Estimate, estimate
 from benchmarks.tasks.metrics import Gold
 
@@ -30,7 +30,7 @@ class Measure:
     title: str
     unit: Unit
     ours: bool
-    of: Callable[[Solved], float | None]
+    of: Callable[[TaskRecord], float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +62,25 @@ class Figures:
     by_reflections: tuple[float, ...]
 
 
-def _otherwise(task: Solved) -> float | None:
+def _success_with_alternatives(task: TaskRecord) -> float | None:
     return task.metrics.success_with_alternatives
 
 
-def _correct(task: Solved) -> float | None:
+def _correct(task: TaskRecord) -> float | None:
     return None if task.metrics.correct is None else float(task.metrics.correct)
 
 
-def _false_success(task: Solved) -> float | None:
+def _false_success(task: TaskRecord) -> float | None:
     """Among answered tasks whose right answer is known: whether the answer is wrong."""
     judged = task.metrics.answered and task.metrics.correct is not None
     return float(not task.metrics.correct) if judged else None
 
 
-def _executability(task: Solved) -> float | None:
+def _executability(task: TaskRecord) -> float | None:
     return task.grades.executability if task.grades else None
 
 
-def _utility(task: Solved) -> float | None:
+def _utility(task: TaskRecord) -> float | None:
     return task.grades.utility if task.grades else None
 
 
@@ -89,7 +89,7 @@ MEASURES = (
     Measure("path", "Path", "share", False, lambda task: task.metrics.path),
     Measure("precision", "Prec", "share", False, lambda task: task.metrics.precision),
     Measure("success_any", "success over all attempts", "share", True, lambda task: task.metrics.success_any),
-    Measure("success_with_alternatives", "success with alternatives", "share", True, _otherwise),
+    Measure("success_with_alternatives", "success with alternatives", "share", True, _success_with_alternatives),
     Measure("correct", "answer correct", "share", True, _correct),
     Measure("false_success", "false success", "share", True, _false_success),
     Measure("prompt_tokens", "prompt tokens", "number", True, lambda task: task.metrics.prompt_tokens),
@@ -108,13 +108,13 @@ MEASURES = (
 def measures(price: Price | None) -> tuple[Measure, ...]:
     """The measures of a run whose tokens have this price; without one its cost is unknown."""
 
-    def cost(task: Solved) -> float | None:
+    def cost(task: TaskRecord) -> float | None:
         return price.cost(task.metrics) if price else None
 
     return (*MEASURES, Measure("cost", "cost", "money", True, cost))
 
 
-def figures(run: Run, tasks: Sequence[Solved], price: Price | None) -> Figures:
+def figures(run: RunFolder, tasks: Sequence[TaskRecord], price: Price | None) -> Figures:
     """All figures of a run over some of its tasks, at least one."""
     solved = sum(task.metrics.success == 1 for task in tasks)
     tokens = sum(task.metrics.prompt_tokens + task.metrics.completion_tokens for task in tasks)
@@ -138,7 +138,7 @@ def figures(run: Run, tasks: Sequence[Solved], price: Price | None) -> Figures:
     )
 
 
-def solved_within(task: Solved, reflections: int) -> float:
+def solved_within(task: TaskRecord, reflections: int) -> float:
     """The task's success, had the loop been cut off after so many reflections.
 
     Where it went on, the last attempt until then is judged: an answer that was doubted would have been accepted. A
@@ -160,18 +160,18 @@ def solved_within(task: Solved, reflections: int) -> float:
     return float(gold.needed <= gold.bag(good))
 
 
-def _reflections(run: Run) -> int:
+def _reflections(run: RunFolder) -> int:
     """Up to how many reflections there are figures: those of the loop's modes, and of one try."""
     if run.mode == "none":
         return 0
     return int(run.config["max_reflections"]) if run.mode in LOOP else -1
 
 
-def _values(measure: Measure, tasks: Iterable[Solved]) -> list[float]:
+def _values(measure: Measure, tasks: Iterable[TaskRecord]) -> list[float]:
     return [value for task in tasks if (value := measure.of(task)) is not None]
 
 
-def _by_gold(tasks: Sequence[Solved]) -> tuple[Group, ...]:
+def _by_gold(tasks: Sequence[TaskRecord]) -> tuple[Group, ...]:
     """Figure 6a: successes by the number of calls that the gold solution makes."""
     numbers = sorted({min(task.metrics.gold_calls, MANY) for task in tasks})
     groups = {number: [task for task in tasks if min(task.metrics.gold_calls, MANY) == number] for number in numbers}
@@ -181,7 +181,7 @@ def _by_gold(tasks: Sequence[Solved]) -> tuple[Group, ...]:
     )
 
 
-def _by_error(tasks: Sequence[Solved]) -> tuple[Group, ...]:
+def _by_error(tasks: Sequence[TaskRecord]) -> tuple[Group, ...]:
     """Figure 6b: failed tasks by category."""
     failed = [task for task in tasks if task.metrics.success < 1]
     counted = Counter(task.metrics.error or "no category" for task in failed)
@@ -190,5 +190,5 @@ def _by_error(tasks: Sequence[Solved]) -> tuple[Group, ...]:
     )
 
 
-def _solved(tasks: Iterable[Solved]) -> int:
+def _solved(tasks: Iterable[TaskRecord]) -> int:
     return sum(task.metrics.success == 1 for task in tasks)

@@ -17,18 +17,18 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from atc.tui.text import shorten, visible
-from benchmarks.report.comparison import Compared, Report
+from benchmarks.report.comparison import BenchmarkReport, ComparedRun
 from benchmarks.report.plots import Bar, Point, bars, legend, lines, scatter
-from benchmarks.report.runs import Solved
+from benchmarks.report.runs import TaskRecord
 from benchmarks.report.stats import Estimate, estimate
 from benchmarks.report.tables import TextTable, percent
 
 __all__ = ["page"]
 
-LONGEST = 1200
+MAX_CHARACTERS = 1200
 """Characters that are shown of arguments, responses and output."""
 
-KINDS = {
+OUTCOMES = {
     "solved": ("✓", "solved"),
     "wrong": ("≠", "answered, and the answer is wrong"),
     "answered": ("✗", "answered without all gold calls"),
@@ -39,13 +39,13 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One task in one run; `id` names its part of the page, `kind` is one of KINDS."""
+    """One task in one run; `id` names its part of the page, `kind` is one of OUTCOMES."""
 
     id: str
     run: str
     mode: str
     model: str
-    task: Solved
+    task: TaskRecord
     kind: str
 
 
@@ -54,15 +54,15 @@ class Row:
     """One task: a cell for each run, None where the run lacks it. `same`: all runs solved it, or none did."""
 
     id: str
-    task: Solved
+    task: TaskRecord
     cells: tuple[Cell | None, ...]
     same: bool
 
 
-def page(report: Report, tables: Sequence[TextTable]) -> str:
+def page(report: BenchmarkReport, tables: Sequence[TextTable]) -> str:
     """The page as text; `tables` are shown first, the papers' among them where they are asked for."""
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_seen
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_make_visible
     )
     environment.filters["json"] = _json
     environment.filters["short"] = lambda text: _shortened(str(text))
@@ -76,12 +76,12 @@ def page(report: Report, tables: Sequence[TextTable]) -> str:
         plots=_plots(report.runs) if report.runs else [],
         legend=legend(compared.run.name for compared in report.runs),
         rows=_rows(report.runs),
-        sign={kind: sign for kind, (sign, _) in KINDS.items()},
-        word={kind: word for kind, (_, word) in KINDS.items()},
+        sign={kind: sign for kind, (sign, _) in OUTCOMES.items()},
+        word={kind: word for kind, (_, word) in OUTCOMES.items()},
     )
 
 
-def _seen(value: object) -> object:
+def _make_visible(value: object) -> object:
     """Text with signs in place of characters that act (direction marks, control characters), before it is escaped."""
     return visible(value) if type(value) is str else value
 
@@ -91,13 +91,13 @@ def _json(value: object) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{shorten(text, LONGEST)} ({len(text):,} characters)"
+    return text if len(text) <= MAX_CHARACTERS else f"{shorten(text, MAX_CHARACTERS)} ({len(text):,} characters)"
 
 
-def _rows(runs: Sequence[Compared]) -> list[Row]:
+def _rows(runs: Sequence[ComparedRun]) -> list[Row]:
     """The tasks of all runs, in the order of the first run that has them."""
     tasks_by_key = [{task.key: task for task in compared.tasks} for compared in runs]
-    tasks: dict[tuple[str, str, str], Solved] = {}
+    tasks: dict[tuple[str, str, str], TaskRecord] = {}
     for compared in runs:
         for task in compared.tasks:
             tasks.setdefault(task.key, task)
@@ -111,7 +111,7 @@ def _rows(runs: Sequence[Compared]) -> list[Row]:
     return rows
 
 
-def _cell(name: str, compared: Compared, task: Solved) -> Cell:
+def _cell(name: str, compared: ComparedRun, task: TaskRecord) -> Cell:
     metrics = task.metrics
     kind = "solved" if metrics.success == 1 else "answered" if metrics.answered else "failed"
     if metrics.answered and metrics.correct is False:
@@ -119,45 +119,45 @@ def _cell(name: str, compared: Compared, task: Solved) -> Cell:
     return Cell(name, compared.run.name, compared.run.mode, compared.run.model, task, kind)
 
 
-def _plots(runs: Sequence[Compared]) -> list[tuple[str, Markup]]:
+def _plots(runs: Sequence[ComparedRun]) -> list[tuple[str, Markup]]:
     """Titles and drawings."""
     plots = [
-        ("Tokens against success", scatter([_against(compared) for compared in runs], "tokens a task", "Success %")),
+        ("Tokens against success", scatter([_cost_point(compared) for compared in runs], "tokens a task", "Success %")),
         (
             "Success by reflections (as in Figure 5)",
-            lines([_within(compared) for compared in runs], "reflections, at most", "Success %"),
+            lines([_reflection_points(compared) for compared in runs], "reflections, at most", "Success %"),
         ),
-        ("Solved by number of gold calls (as in Figure 6a)", _gold(runs)),
+        ("Solved by number of gold calls (as in Figure 6a)", _gold_bars(runs)),
     ]
     if any(compared.figures.by_error for compared in runs):
-        plots.append(("Failed tasks by category (ours, as in Figure 6b)", _errors(runs)))
+        plots.append(("Failed tasks by category (ours, as in Figure 6b)", _error_bars(runs)))
     return plots
 
 
-def _against(compared: Compared) -> Point:
+def _cost_point(compared: ComparedRun) -> Point:
     tokens = estimate([task.metrics.prompt_tokens + task.metrics.completion_tokens for task in compared.tasks])
     success = compared.figures.means["success"]
-    (x, x_low, x_high), (y, y_low, y_high) = _ends(tokens), _ends(success, 100)
+    (x, x_low, x_high), (y, y_low, y_high) = _scaled_interval(tokens), _scaled_interval(success, 100)
     label = f"{compared.run.name}: {x:,.0f} tokens a task, success {y:.1f} % [{y_low:.1f}, {y_high:.1f}]"
     return Point(x, y, label, (x_low, x_high, y_low, y_high))
 
 
-def _ends(interval: Estimate, scale: float = 1) -> tuple[float, float, float]:
+def _scaled_interval(interval: Estimate, scale: float = 1) -> tuple[float, float, float]:
     return scale * (interval.mean or 0), scale * (interval.low or 0), scale * (interval.high or 0)
 
 
-def _within(compared: Compared) -> list[Point]:
+def _reflection_points(compared: ComparedRun) -> list[Point]:
     return [
         Point(k, 100 * share, f"{compared.run.name}: {percent(share)} with at most {k} reflections")
         for k, share in enumerate(compared.figures.by_reflections)
     ]
 
 
-def _gold(runs: Sequence[Compared]) -> Markup:
+def _gold_bars(runs: Sequence[ComparedRun]) -> Markup:
     groups = [{group.name: group for group in compared.figures.by_gold} for compared in runs]
     names = sorted({name for by_name in groups for name in by_name}, key=lambda name: int(name.split()[0]))
 
-    def bar(compared: Compared, name: str, by_name: Mapping[str, Any]) -> Bar:
+    def bar(compared: ComparedRun, name: str, by_name: Mapping[str, Any]) -> Bar:
         if name not in by_name:
             return Bar(None, "")
         group = by_name[name]
@@ -169,11 +169,11 @@ def _gold(runs: Sequence[Compared]) -> Markup:
     return bars(table, "gold calls", "solved %")
 
 
-def _errors(runs: Sequence[Compared]) -> Markup:
+def _error_bars(runs: Sequence[ComparedRun]) -> Markup:
     counts = [{group.name: group.tasks for group in compared.figures.by_error} for compared in runs]
     names: Iterable[str] = dict.fromkeys(name for by_name in counts for name in by_name)
 
-    def bar(compared: Compared, name: str, by_name: Mapping[str, int]) -> Bar:
+    def bar(compared: ComparedRun, name: str, by_name: Mapping[str, int]) -> Bar:
         number, failed = by_name.get(name, 0), sum(by_name.values())
         return Bar(
             100 * number / failed if failed else None, f"{compared.run.name}, {name}: {number} of {failed} failed"

@@ -24,7 +24,7 @@ from protocols.errors import UsageError
 
 if TYPE_CHECKING:
     from atc.models import Model
-    from benchmarks.report.runs import Solved
+    from benchmarks.report.runs import TaskRecord
 
 __all__ = ["FILE", "Grades", "grade", "graded", "read_grades"]
 
@@ -45,7 +45,7 @@ class Grades:
     utility: int | None
 
 
-def grade(folder: Path, tasks: Sequence[Solved], model: Model) -> Iterator[str]:
+def grade(folder: Path, tasks: Sequence[TaskRecord], model: Model) -> Iterator[str]:
     """Have the solutions of a run graded that this model has not graded yet; gives the id of each when it is done.
 
     Raises: ModelError; UsageError: The grades cannot be written.
@@ -54,7 +54,7 @@ def grade(folder: Path, tasks: Sequence[Solved], model: Model) -> Iterator[str]:
     for task in tasks:
         earlier = earlier_grades.get(_key(task))
         if earlier is None or earlier.model != model.name:
-            prompt = _template().substitute(_told(task))
+            prompt = _template().substitute(_prompt_values(task))
             reply = model.complete([Message("user", prompt)], max_tokens=40).text
             grades = {name.lower(): int(value) for name, value in _GRADE.findall(reply)}
             entry = {"solution": _key(task), "id": task.id, "model": model.name}
@@ -74,17 +74,17 @@ def read_grades(folder: Path) -> dict[str, Grades]:
     return grades
 
 
-def graded(task: Solved, grades: Mapping[str, Grades]) -> Solved:
+def graded(task: TaskRecord, grades: Mapping[str, Grades]) -> TaskRecord:
     """A task with its grades, if its solution is still the one that was graded."""
     return replace(task, grades=grades.get(_key(task)))
 
 
-def _key(task: Solved) -> str:
+def _key(task: TaskRecord) -> str:
     text = json.dumps([task.query, task.solution["answer"], _calls(task)], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _calls(task: Solved) -> list[str]:
+def _calls(task: TaskRecord) -> list[str]:
     """The calls of the last attempt, a line each."""
     attempts = task.solution["attempts"]
     lines = []
@@ -97,7 +97,7 @@ def _calls(task: Solved) -> list[str]:
     return lines
 
 
-def _told(task: Solved) -> dict[str, Any]:
+def _prompt_values(task: TaskRecord) -> dict[str, Any]:
     return {
         "query": task.query,
         "gold": ", ".join(f"{name} ({count} times)" if count > 1 else name for name, count in task.gold.items()),

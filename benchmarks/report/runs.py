@@ -19,7 +19,7 @@ from atc.files import read_lines
 from benchmarks.report.rubric import Grades, graded, read_grades
 from protocols.errors import UsageError
 
-__all__ = ["Metrics", "Run", "Solved", "Times", "read_run", "read_runs"]
+__all__ = ["Metrics", "RunFolder", "TaskRecord", "TaskTimes", "read_run", "read_runs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Metrics:
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class TaskTimes:
     """Wall-clock seconds of one task: in all, waiting for the model, running programs."""
 
     seconds: float
@@ -58,7 +58,7 @@ class Times:
 
 
 @dataclass(frozen=True, slots=True)
-class Solved:
+class TaskRecord:
     """One task of a run. `gold` is how often each tool is to be called, which matters where it is `counted`; `solution`
     is a Solution's JSON.
 
@@ -71,7 +71,7 @@ class Solved:
     gold: Mapping[str, int]
     metrics: Metrics
     solution: Mapping[str, Any]
-    times: Times | None
+    times: TaskTimes | None
     grades: Grades | None = None
     counted: bool = False
 
@@ -82,12 +82,12 @@ class Solved:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunFolder:
     """A results folder. `name` tells it from the others in the same report; `tasks` are in the order of their files."""
 
     name: str
     config: Mapping[str, Any]
-    tasks: tuple[Solved, ...]
+    tasks: tuple[TaskRecord, ...]
     folder: Path = Path()
 
     @property
@@ -180,7 +180,7 @@ _TIMES = Draft202012Validator(
 )
 
 
-def read_runs(folders: Sequence[Path]) -> list[Run]:
+def read_runs(folders: Sequence[Path]) -> list[RunFolder]:
     """Read several run folders; what `--repeat` made, a folder of runs, stands for all of them.
 
     A folder's name tells its run from the others, with as much of its path as that needs. Raises: UsageError.
@@ -189,7 +189,7 @@ def read_runs(folders: Sequence[Path]) -> list[Run]:
     return [read_run(place, name) for place, name in zip(places, _names(places), strict=True)]
 
 
-def read_run(folder: Path, name: str = "") -> Run:
+def read_run(folder: Path, name: str = "") -> RunFolder:
     """Read one run folder. Raises: UsageError: No such folder, no run in it, or a malformed file."""
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder")
@@ -202,7 +202,7 @@ def read_run(folder: Path, name: str = "") -> Run:
         raise UsageError(f"{folder} holds no finished task yet; go on with `atc bench`")
     grades = read_grades(folder)
     tasks = tuple(graded(_task(_object(file, _TASK), times), grades) for file in files)
-    return Run(name or folder.name, config, tasks, folder)
+    return RunFolder(name or folder.name, config, tasks, folder)
 
 
 def _runs_in(folder: Path) -> list[Path]:
@@ -213,8 +213,8 @@ def _runs_in(folder: Path) -> list[Path]:
     return sorted(repeats, key=lambda place: int(place.name)) or [folder]
 
 
-def _task(data: Mapping[str, Any], times: Mapping[str, Times]) -> Solved:
-    return Solved(
+def _task(data: Mapping[str, Any], times: Mapping[str, TaskTimes]) -> TaskRecord:
+    return TaskRecord(
         id=data["id"],
         dataset=data["dataset"],
         query=data["query"],
@@ -229,12 +229,12 @@ def _task(data: Mapping[str, Any], times: Mapping[str, Times]) -> Solved:
     )
 
 
-def _times(file: Path) -> dict[str, Times]:
+def _times(file: Path) -> dict[str, TaskTimes]:
     """Seconds by task; of a task that was solved more than once the last. A line cut off by a stop is left out."""
     times = {}
     for place, data in read_lines(file):
         _check(data, _TIMES, place)
-        times[data["id"]] = Times(data["seconds"], data.get("model_seconds", 0.0), data.get("run_seconds", 0.0))
+        times[data["id"]] = TaskTimes(data["seconds"], data.get("model_seconds", 0.0), data.get("run_seconds", 0.0))
     return times
 
 

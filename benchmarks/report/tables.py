@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmarks.report.comparison import Compared, Report
+from benchmarks.report.comparison import BenchmarkReport, ComparedRun
 from benchmarks.report.figures import Unit, measures
 from benchmarks.report.paper import BENCHMARKS, paper, published
 from benchmarks.report.stats import Difference, Estimate
@@ -40,7 +40,7 @@ def number(value: float, unit: Unit, currency: str = "") -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}"
 
 
-def tables(report: Report) -> list[TextTable]:
+def tables(report: BenchmarkReport) -> list[TextTable]:
     """All tables of a report, but for the published figures."""
     report_tables = [_settings(report), _means(report), _totals(report), *_grouped(report), _within(report)]
     if report.pairs:
@@ -48,7 +48,7 @@ def tables(report: Report) -> list[TextTable]:
     return report_tables
 
 
-def paper_tables(runs: Sequence[Compared]) -> list[TextTable]:
+def paper_tables(runs: Sequence[ComparedRun]) -> list[TextTable]:
     """The papers' figures, labelled as published, with those of the runs below them. Without runs: all of them."""
     data = paper()
     names = dict.fromkeys(str(compared.run.config["benchmark"]) for compared in runs) or dict.fromkeys(BENCHMARKS)
@@ -78,7 +78,7 @@ def paper_tables(runs: Sequence[Compared]) -> list[TextTable]:
     return published_tables
 
 
-def _our_row(compared: Compared) -> tuple[str, ...]:
+def _our_row(compared: ComparedRun) -> tuple[str, ...]:
     shares = [compared.figures.means[name].mean for name in ("success", "path", "precision")]
     run = compared.run
     return (
@@ -93,11 +93,11 @@ def _bare(figure: float | None) -> str:
     return "-" if figure is None else f"{figure:.2f}"
 
 
-def _names(report: Report) -> tuple[str, ...]:
+def _names(report: BenchmarkReport) -> tuple[str, ...]:
     return tuple(compared.run.name for compared in report.runs)
 
 
-def _settings(report: Report) -> TextTable:
+def _settings(report: BenchmarkReport) -> TextTable:
     """What the runs differ in, and below it what they have in common."""
     rows = [(name, *(_setting(value) for value in values)) for name, values in report.settings.items()]
     common = {name: value for name, value in report.runs[0].run.config.items() if name not in report.settings}
@@ -119,7 +119,7 @@ def _setting(value: object) -> str:
     return "-" if value is None else str(value)
 
 
-def _means(report: Report) -> TextTable:
+def _means(report: BenchmarkReport) -> TextTable:
     currency = report.prices.currency
     rows = [("tasks", *(f"{compared.figures.tasks}" for compared in report.runs))]
     for measure in measures(None):
@@ -153,7 +153,7 @@ def _estimate(interval: Estimate, unit: Unit, currency: str) -> str:
     return f"{text}\n[{low}, {high}]"
 
 
-def _totals(report: Report) -> TextTable:
+def _totals(report: BenchmarkReport) -> TextTable:
     currency = report.prices.currency
     all_figures = [compared.figures for compared in report.runs]
     rows = [
@@ -170,7 +170,7 @@ def _or_dash(value: float | None, unit: Unit, currency: str = "") -> str:
     return "-" if value is None else number(value, unit, currency)
 
 
-def _grouped(report: Report) -> list[TextTable]:
+def _grouped(report: BenchmarkReport) -> list[TextTable]:
     gold = [{group.name: group for group in compared.figures.by_gold} for compared in report.runs]
     numbers = sorted({name for groups in gold for name in groups}, key=lambda name: int(name.split()[0]))
     solved = [
@@ -199,7 +199,7 @@ def _grouped(report: Report) -> list[TextTable]:
     return grouped
 
 
-def _within(report: Report) -> TextTable:
+def _within(report: BenchmarkReport) -> TextTable:
     most = max(len(compared.figures.by_reflections) for compared in report.runs)  # none for modes that do not reflect
     rows = [
         (str(k), *(percent(run_shares[k]) if k < len(run_shares) else "-" for run_shares in shares))
@@ -213,7 +213,7 @@ def _within(report: Report) -> TextTable:
     return TextTable("Success by reflections (as in Figure 5)", ("at most", *_names(report)), tuple(rows), (remark,))
 
 
-def _pairs(report: Report) -> TextTable:
+def _pairs(report: BenchmarkReport) -> TextTable:
     rows = []
     for pair in report.pairs:
         name = f"{pair.second} - {pair.first}"
@@ -248,7 +248,7 @@ def _difference(gap: Difference, unit: Unit) -> str:
     return f"{mean}\n[{low}, {high}]"
 
 
-def _agreement(report: Report) -> TextTable:
+def _agreement(report: BenchmarkReport) -> TextTable:
     rows = [
         (
             f"{pair.first} and {pair.second}",

@@ -8,32 +8,32 @@ from collections.abc import Iterator, Sequence
 from queue import Queue
 from threading import Thread
 
-from benchmarks.run.runner import Done, Engine
-from benchmarks.run.task_run import Work
+from benchmarks.run.runner import Engine, SolvedTask
+from benchmarks.run.task_run import TaskRunner
 from benchmarks.tasks.task_files import Task
 from protocols.errors import ATCError, UsageError
 
-__all__ = ["on_ray", "threads"]
+__all__ = ["ray_engine", "thread_engine"]
 
 RETRIES = 5
 """How often a task is begun again whose worker was lost."""
 
 
-def threads(work: Work, workers: int) -> Engine:
+def thread_engine(work: TaskRunner, workers: int) -> Engine:
     """Solve so many tasks at once in this process.
 
     Where one cannot be solved (the model or the API is gone), those that are under way come to their end; ctrl-C ends
     them at their next question to the model.
     """
 
-    def solve(tasks: Sequence[tuple[Task, tuple[str, ...]]]) -> Iterator[Done]:
+    def solve(tasks: Sequence[tuple[Task, tuple[str, ...]]]) -> Iterator[SolvedTask]:
         gc.freeze()  # the documents stay: they need not be looked through again and again
         if workers == 1:
             for task, candidates in tasks:
                 yield work.solve(task, candidates)
             return
         pending = deque(tasks)
-        outcomes: Queue[Done | BaseException | None] = Queue()
+        outcomes: Queue[SolvedTask | BaseException | None] = Queue()
 
         def solve_some() -> None:
             while pending:
@@ -72,20 +72,20 @@ def threads(work: Work, workers: int) -> Engine:
     return solve
 
 
-def on_ray(work: Work, workers: int, address: str | None = None) -> Engine:
+def ray_engine(work: TaskRunner, workers: int, address: str | None = None) -> Engine:
     """Solve tasks on a Ray cluster, so many at once; without an address on one of this machine.
 
     A task whose worker is lost is begun again elsewhere. The model is opened once in each worker.
 
     Raises: UsageError: Ray is not installed, or the cluster cannot be reached, or it lost one task again and again;
-        what `Work.solve` raises.
+        what `TaskRunner.solve` raises.
     """
     try:
         import ray
     except ImportError:
         raise UsageError("--engine ray needs the extra ray: pip install 'atc-toolchain[ray]'") from None
 
-    def solve(tasks: Sequence[tuple[Task, tuple[str, ...]]]) -> Iterator[Done]:
+    def solve(tasks: Sequence[tuple[Task, tuple[str, ...]]]) -> Iterator[SolvedTask]:
         local = {} if address else {"num_cpus": workers, "include_dashboard": False}
         try:
             ray.init(address=address, log_to_driver=False, logging_level="error", **local)
@@ -111,9 +111,9 @@ def on_ray(work: Work, workers: int, address: str | None = None) -> Engine:
     return solve
 
 
-_works: dict[str, Work] = {}
+_runners: dict[str, TaskRunner] = {}
 """In a worker of a cluster: what solves tasks, kept so that the model is opened once."""
 
 
-def _solve_remotely(work: Work, task: Task, candidates: tuple[str, ...]) -> Done:
-    return _works.setdefault(repr(work.settings), work).solve(task, candidates)
+def _solve_remotely(work: TaskRunner, task: Task, candidates: tuple[str, ...]) -> SolvedTask:
+    return _runners.setdefault(repr(work.settings), work).solve(task, candidates)

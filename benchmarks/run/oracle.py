@@ -29,24 +29,34 @@ from atc.models import Completion, Message, Usage, open_model
 from atc.models.replay import Recorder
 from atc.modes import LOOP, MODES
 from atc.verify.findings import leaves
-from benchmarks.run.runner import Settings
-from benchmarks.run.task_run import Work
+from benchmarks.run.runner import RunSettings
+from benchmarks.run.task_run import TaskRunner
 from benchmarks.tasks.datasets import BENCHMARKS, Dataset, open_dataset
 from benchmarks.tasks.references import FOLDER, find_reference
-from benchmarks.tasks.task_files import Task, offer
+from benchmarks.tasks.task_files import Task, candidate_tools
 from benchmarks.worlds import find_worlds
 from protocols.errors import ATCError, ModelError
 from protocols.text.words import words
 from sandbox.records import CallRecord
 
-__all__ = ["SOLVED", "Perfect", "Script", "chained", "main", "record", "rehearsal", "script", "told"]
+__all__ = [
+    "SOLVED",
+    "OracleModel",
+    "OracleScript",
+    "chained_program",
+    "claimed_answer",
+    "main",
+    "oracle_script",
+    "record_answers",
+    "simulated_settings",
+]
 
 SOLVED = FOLDER / "solved"
 """A program for each task whose reference looks at what a solve changed; it does that and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class OracleScript:
     """How a task is solved: by one program, or by calls of functions as lines of Python; and what is answered then."""
 
     program: str
@@ -54,7 +64,7 @@ class Script:
     answer: str
 
 
-class Perfect:
+class OracleModel:
     """A model that follows the script of one task in one mode.
 
     Args:
@@ -63,8 +73,8 @@ class Perfect:
 
     name = "perfect"
 
-    def __init__(self, mode: str, script: Script, count: Callable[[str], int]) -> None:
-        self._says = _SPEAKERS[mode](script)
+    def __init__(self, mode: str, script: OracleScript, count: Callable[[str], int]) -> None:
+        self._says = _REPLIES[mode](script)
         self._count = count
 
     def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
@@ -77,22 +87,22 @@ class Perfect:
         """Nothing is held."""
 
 
-def _programs(script: Script) -> Callable[[str], str]:
+def _program_replies(script: OracleScript) -> Callable[[str], str]:
     return lambda _: script.program
 
 
-def _steps(script: Script) -> Callable[[str], str]:
+def _step_replies(script: OracleScript) -> Callable[[str], str]:
     lines = iter([f"Thought: {name} yields it.\nAction: {line}" for name, line in script.calls])
     end = f"Thought: that answers it.\nAction: finish(answer={json.dumps(script.answer, ensure_ascii=False)})"
     return lambda _: next(lines, end)
 
 
-def _snippets(script: Script) -> Callable[[str], str]:
+def _snippet_replies(script: OracleScript) -> Callable[[str], str]:
     replies = iter([f"```python\n{script.program}\n```"])
     return lambda _: next(replies, f"Answer: {script.answer}")
 
 
-def _roles(script: Script) -> Callable[[str], str]:
+def _role_replies(script: OracleScript) -> Callable[[str], str]:
     """RestGPT and ConAgents: who is asked shows in the first words of the prompt."""
     place = -1
 
@@ -115,17 +125,17 @@ def _roles(script: Script) -> Callable[[str], str]:
     return says
 
 
-_SPEAKERS: Mapping[str, Callable[[Script], Callable[[str], str]]] = {
-    **dict.fromkeys(LOOP, _programs),
-    "react": _steps,
-    "dfsdt": _steps,
-    "codeact": _snippets,
-    "restgpt": _roles,
-    "conagents": _roles,
+_REPLIES: Mapping[str, Callable[[OracleScript], Callable[[str], str]]] = {
+    **dict.fromkeys(LOOP, _program_replies),
+    "react": _step_replies,
+    "dfsdt": _step_replies,
+    "codeact": _snippet_replies,
+    "restgpt": _role_replies,
+    "conagents": _role_replies,
 }
 
 
-def script(work: Work, task: Task, offered: Collection[str]) -> Script | None:
+def oracle_script(work: TaskRunner, task: Task, offered: Collection[str]) -> OracleScript | None:
     """How a task is solved with the offered tools by our reference in its world; None without one.
 
     Raises: ATCError: The reference does not run to its end.
@@ -142,15 +152,17 @@ def script(work: Work, task: Task, offered: Collection[str]) -> Script | None:
             raise ATCError(f"the reference of {task.id} fails: {run.error.message}")
         if not reference.after:
             claim = work.claim(reference, task, world)
-            program, answer = _answering(program, claim), told(claim)
-    calls = _needed(task, [call for call in run.calls if call.tool in offered])
+            program, answer = _printing_answer(program, claim), claimed_answer(claim)
+    calls = _needed_calls(task, [call for call in run.calls if call.tool in offered])
     if not {call.tool for call in run.calls} <= {*offered, None}:
-        program = chained(calls)
-    steps = tuple((str(call.tool), _line(call.tool, {k: repr(v) for k, v in call.arguments.items()})) for call in calls)
-    return Script(program.strip(), steps, answer)
+        program = chained_program(calls)
+    steps = tuple(
+        (str(call.tool), _call_text(call.tool, {k: repr(v) for k, v in call.arguments.items()})) for call in calls
+    )
+    return OracleScript(program.strip(), steps, answer)
 
 
-def _answering(program: str, claim: Mapping[str, object]) -> str:
+def _printing_answer(program: str, claim: Mapping[str, object]) -> str:
     """A reference that prints what its claim says and not the claim, where it ends with that."""
     head, printed, tail = program.rstrip().rpartition("print(json.dumps(")
     if not printed or not tail.endswith("))"):
@@ -165,7 +177,7 @@ def _answering(program: str, claim: Mapping[str, object]) -> str:
     return f"{head}claim = {tail[:-2]}\n{next(line for kind, line in print_lines.items() if kind in claim)}"
 
 
-def told(claim: Mapping[str, object]) -> str:
+def claimed_answer(claim: Mapping[str, object]) -> str:
     """An answer that says what a claim wants and no more."""
     for kind in ("all", "any"):
         if isinstance(values := claim.get(kind), list):
@@ -177,7 +189,7 @@ def told(claim: Mapping[str, object]) -> str:
     return "Nothing was found." if claim.get("empty") else "Yes, it is." if claim.get("yes") else "No."
 
 
-def _needed(task: Task, calls: Sequence[CallRecord]) -> list[CallRecord]:
+def _needed_calls(task: Task, calls: Sequence[CallRecord]) -> list[CallRecord]:
     """The first calls of each tool, as many as the gold solution makes; of a tool that it does without, one."""
     counts: Counter[str] = Counter()
     needed = []
@@ -188,17 +200,17 @@ def _needed(task: Task, calls: Sequence[CallRecord]) -> list[CallRecord]:
     return needed
 
 
-def chained(calls: Sequence[CallRecord]) -> str:
+def chained_program(calls: Sequence[CallRecord]) -> str:
     """A program of calls, each of which takes from the replies before it what it does not take from the question."""
     lines: list[str] = []
     for number, call in enumerate(calls):
         arguments = {}
         for name, value in call.arguments.items():
             sources = (
-                f"reply{n}{path}" for n in range(number) if (path := _path(calls[n].response, value)) is not None
+                f"reply{n}{path}" for n in range(number) if (path := _value_path(calls[n].response, value)) is not None
             )
             arguments[name] = next(sources, repr(value)) if _is_identifier(name) else repr(value)
-        lines += [f"reply{number} = {_line(call.tool, arguments)}", f"print(reply{number})"]
+        lines += [f"reply{number} = {_call_text(call.tool, arguments)}", f"print(reply{number})"]
     return "\n".join(lines)
 
 
@@ -206,19 +218,19 @@ def _is_identifier(name: str) -> bool:
     return bool({"id", "ids"}.intersection(words(name)))
 
 
-def _path(reply: object, value: object) -> str | None:
+def _value_path(reply: object, value: object) -> str | None:
     """Where a reply holds a value, as Python's subscripts; None where it does not."""
     steps = next((path for path, leaf in leaves(reply) if leaf == value), None)
     return "".join(f"[{step!r}]" for step in steps) if steps is not None else None
 
 
-def _line(tool: str | None, arguments: Mapping[str, str]) -> str:
+def _call_text(tool: str | None, arguments: Mapping[str, str]) -> str:
     return f"{tool}({', '.join(f'{name}={value}' for name, value in arguments.items())})"
 
 
-def rehearsal(dataset: Dataset, model: str, mode: str) -> Settings:
+def simulated_settings(dataset: Dataset, model: str, mode: str) -> RunSettings:
     """The settings of a run over simulated services whose answers are known before."""
-    return Settings(
+    return RunSettings(
         benchmark=dataset.benchmark,
         model=model,
         mode=mode,
@@ -231,26 +243,26 @@ def rehearsal(dataset: Dataset, model: str, mode: str) -> Settings:
     )
 
 
-def record(dataset: Dataset, file: Path, count: Callable[[str], int], modes: Sequence[str] = MODES) -> int:
+def record_answers(dataset: Dataset, file: Path, count: Callable[[str], int], modes: Sequence[str] = MODES) -> int:
     """Solve the tasks in all modes, and append what was said to a file; gives how many tasks have a reference."""
-    settings = rehearsal(dataset, "perfect", "none")
+    settings = simulated_settings(dataset, "perfect", "none")
     recorded = 0
-    with closing(Work(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as work:
+    with closing(TaskRunner(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as work:
         for task in track(dataset.tasks, "tasks", console=Console(stderr=True)):
-            work.model = _Nobody()
-            offered = offer(task, dataset.protocols[task.domain], None, settings.seed)
-            solution = script(work, task, offered)
+            work.model = _NoModel()
+            offered = candidate_tools(task, dataset.protocols[task.domain], None, settings.seed)
+            solution = oracle_script(work, task, offered)
             if solution is None:
                 continue
             recorded += 1
             for mode in modes:
                 work.settings = replace(settings, mode=mode)
-                work.model = Recorder(Perfect(mode, solution, count), file)
+                work.model = Recorder(OracleModel(mode, solution, count), file)
                 work.solve(task, offered)
     return recorded
 
 
-class _Nobody:
+class _NoModel:
     """Who is asked where no model is."""
 
     name = "nobody"
@@ -278,7 +290,7 @@ def main(name: str, task_file: Path | None, apis: tuple[str, ...], file: Path, m
                 f"--model: {counting.name} cannot count tokens; name a local:, openvino: or hf: model"
             )
         with closing(counting):
-            recorded = record(open_dataset(name, task_file, apis), file, count)
+            recorded = record_answers(open_dataset(name, task_file, apis), file, count)
     except ATCError as error:
         raise click.ClickException(str(error)) from None
     click.echo(f"{recorded} tasks in {len(MODES)} modes recorded in {file}")

@@ -19,15 +19,15 @@ from benchmarks.tasks.metrics import Score
 from benchmarks.tasks.task_files import Task
 from protocols.errors import UsageError
 
-__all__ = ["CHOSEN", "Done", "Engine", "Result", "Settings", "prepare", "run_tasks"]
+__all__ = ["BEST", "Engine", "RunSettings", "SolvedTask", "TaskResult", "prepare_folder", "run_tasks"]
 
 
-CHOSEN = "best "
+BEST = "best "
 """How the settings say that the agent chooses the candidates itself, before how many."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RunSettings:
     """All that decides the outcome of a task. `files` has name and SHA-256 of the task file and of each document, with
     `learned-DOMAIN` for one that only the agent sees, and `usage-DOMAIN` where the examples in that one are shown (then
     it is the SHA-256 of these).
@@ -60,11 +60,11 @@ class Settings:
     @property
     def chosen(self) -> int | None:
         """How many candidates the agent chooses itself; None where it does not."""
-        return int(self.candidates.removeprefix(CHOSEN)) if self.candidates.startswith(CHOSEN) else None
+        return int(self.candidates.removeprefix(BEST)) if self.candidates.startswith(BEST) else None
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class TaskResult:
     """One finished task: what the means are taken of. `tool_calls` are those of all attempts, like the tokens.
 
     `gold_calls` is how many the task needs; `correct` whether the answer is right, None where no reference tells;
@@ -112,20 +112,20 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class SolvedTask:
     """A task that was solved: its result, the record of it as plain data without times, and the times."""
 
     task: Task
-    result: Result
+    result: TaskResult
     record: Mapping[str, object]
     seconds: Mapping[str, float]
 
 
-Engine = Callable[[Sequence[tuple[Task, tuple[str, ...]]]], Iterator[Done]]
+Engine = Callable[[Sequence[tuple[Task, tuple[str, ...]]]], Iterator[SolvedTask]]
 """Solves tasks, each with its candidate tools; see engines.py."""
 
 
-def prepare(out: Path, settings: Settings) -> None:
+def prepare_folder(out: Path, settings: RunSettings) -> None:
     """Make the results folder, or make sure that it holds results of these very settings. Raises: UsageError."""
     file = out / "config.json"
     config = json.loads(json.dumps(asdict(settings)))
@@ -150,8 +150,8 @@ def prepare(out: Path, settings: Settings) -> None:
 
 
 def run_tasks(
-    tasks: Sequence[tuple[Task, tuple[str, ...]]], settings: Settings, out: Path, engine: Engine
-) -> Iterator[Result]:
+    tasks: Sequence[tuple[Task, tuple[str, ...]]], settings: RunSettings, out: Path, engine: Engine
+) -> Iterator[TaskResult]:
     """Yield the result of each task as it is there, solving those that have none yet.
 
     Args:
@@ -165,7 +165,7 @@ def run_tasks(
         KeyboardInterrupt: The solve was interrupted, likewise.
         UsageError: A result cannot be written; those that were stay.
     """
-    times = _Times(out / "times.jsonl")
+    times = _TimesFile(out / "times.jsonl")
     missing = []
     keys = {task.id: _key(settings, task, candidates) for task, candidates in tasks}
     for task, candidates in tasks:
@@ -180,7 +180,7 @@ def run_tasks(
         yield solved.result
 
 
-class _Times:
+class _TimesFile:
     """`times.jsonl`: a line for each time that a task was solved; the last one counts."""
 
     def __init__(self, file: Path) -> None:
@@ -207,26 +207,26 @@ class _Times:
         return seconds
 
 
-def _key(settings: Settings, task: Task, candidates: tuple[str, ...]) -> str:
+def _key(settings: RunSettings, task: Task, candidates: tuple[str, ...]) -> str:
     """What a result depends on, as a hash."""
     parts = [asdict(settings), asdict(task), candidates]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _read(file: Path, key: str, times: _Times) -> Result | None:
+def _read(file: Path, key: str, times: _TimesFile) -> TaskResult | None:
     """The result in a file, if it is one of this very task."""
     try:
         data = json.loads(file.read_text("utf-8"))
         if data.get("key") != key:
             return None
         metrics = data["metrics"]
-        return Result(
+        return TaskResult(
             id=data["id"],
             status=metrics["status"],
             score=Score(*(metrics[name] for name in ("success", "path", "precision", "success_any"))),
             seconds=times.of(data["id"]),
             success_with_alternatives=metrics.get("success_with_alternatives"),
-            **{name: metrics[name] for name in _KEPT},
+            **{name: metrics[name] for name in _STORED_FIELDS},
             **{name: metrics.get(name, 0) for name in ("failed_runs", "wasted_calls")},
         )
     except FileNotFoundError:
@@ -235,7 +235,7 @@ def _read(file: Path, key: str, times: _Times) -> Result | None:
         raise UsageError(f"{file} cannot be read ({error}); remove it to have the task solved again") from None
 
 
-_KEPT = (
+_STORED_FIELDS = (
     *("prompt_tokens", "completion_tokens", "cached_tokens", "model_calls", "tool_calls", "reflections", "gold_calls"),
     *("error", "correct"),
 )

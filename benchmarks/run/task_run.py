@@ -18,9 +18,16 @@ from atc.models import Model, open_model
 from atc.models.budget import BudgetedModel
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
 from atc.verify import made_writes
-from benchmarks.run.runner import Done, Result, Settings
-from benchmarks.tasks.metrics import Alternative, category, score, success_otherwise
-from benchmarks.tasks.references import Reference, beside, find_alternatives, find_reference, is_correct, read_claim
+from benchmarks.run.runner import RunSettings, SolvedTask, TaskResult
+from benchmarks.tasks.metrics import Alternative, category, score, success_with_alternatives
+from benchmarks.tasks.references import (
+    Reference,
+    find_alternatives,
+    find_reference,
+    is_correct,
+    read_claim,
+    sibling_texts,
+)
 from benchmarks.tasks.task_files import Task
 from protocols.errors import APIError, ModelError, UsageError
 from protocols.model import Protocol
@@ -29,21 +36,21 @@ from sandbox import Limits, Run, Sandbox
 if TYPE_CHECKING:
     from protocols.simulator import Simulator
 
-__all__ = ["Shown", "Work", "World"]
+__all__ = ["ShownDemonstrations", "TaskRunner", "TaskWorld"]
 
-_TIMES = frozenset({"seconds", "ms", "wall", "cpu", "memory"})
+_VARYING = frozenset({"seconds", "ms", "wall", "cpu", "memory"})
 """Members of a solution that differ from run to run."""
 
-_PLACE = re.compile(r"(?<= at )0x[0-9a-f]{6,16}>")
+_ADDRESS = re.compile(r"(?<= at )0x[0-9a-f]{6,16}>")
 """Where an object was in memory, as Python prints it."""
 
-_opening = threading.Lock()  # of the module, for a Work travels to other machines and a lock does not
+_lock = threading.Lock()  # of the module, for a Work travels to other machines and a lock does not
 
 BASE = "http://api.invalid"
 """What stands for the address of a task's simulated service, whose port is another one each time."""
 
 
-class Shown(Demonstrations):
+class ShownDemonstrations(Demonstrations):
     """Examples that are there before the first task. None is added: no task is an example for another one.
 
     They are kept in a folder, for whoever wants to know what was shown, and here, for machines without that folder.
@@ -66,7 +73,7 @@ class Shown(Demonstrations):
         """Nothing is added."""
 
 
-class Work:
+class TaskRunner:
     """What solves the tasks of one run; may be used from several threads.
 
     Args:
@@ -81,7 +88,7 @@ class Work:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: RunSettings,
         protocols: Mapping[str, Protocol],
         base_url: str | None = None,
         auth: Sequence[str] = (),
@@ -90,7 +97,7 @@ class Work:
         worlds: Mapping[str, Path] | None = None,
         store: Path | None = None,
         learned: Mapping[str, Protocol] | None = None,
-        demonstrations: Mapping[str, Shown] | None = None,
+        demonstrations: Mapping[str, ShownDemonstrations] | None = None,
     ) -> None:
         self.settings = settings
         self._protocols = dict(protocols)
@@ -123,7 +130,7 @@ class Work:
         if "model" in self.__dict__:
             self.model.close()
 
-    def solve(self, task: Task, candidates: tuple[str, ...]) -> Done:
+    def solve(self, task: Task, candidates: tuple[str, ...]) -> SolvedTask:
         """Solve one task. Raises: ModelError, APIError: The model or the API could not be had; UsageError."""
         simulated = self.settings.api == "simulated"
         reference = find_reference(self.settings.benchmark, task.query) if simulated else None
@@ -131,10 +138,10 @@ class Work:
             solution = world.agent.solve(task.query, tools=None if self.settings.chosen else candidates)
             correct = self._judge(reference, solution, world, task) if reference else None
             alternatives = find_alternatives(self.settings.benchmark, task.query)
-            return _measured(solution, task, candidates, world.base_url, correct, alternatives)
+            return _solved_task(solution, task, candidates, world.base_url, correct, alternatives)
 
     @contextmanager
-    def world(self, task: Task) -> Iterator[World]:
+    def world(self, task: Task) -> Iterator[TaskWorld]:
         """What a task is solved in, so that no task sees what another one changed."""
         settings = self.settings
         simulated = settings.api == "simulated"
@@ -148,13 +155,13 @@ class Work:
         )
         session = simulator.session(query=task.query, task=task.id) if simulator else None
         with self._agent(task.domain).within(model, session) as agent:
-            yield World(agent, self._protocols[task.domain], agent.base_url if simulated else None)
+            yield TaskWorld(agent, self._protocols[task.domain], agent.base_url if simulated else None)
 
     def _agent(self, domain: str) -> Agent:
         """Who solves the tasks of a domain, but for the model and the world."""
         settings = self.settings
         demonstrations = self._shown.get(domain)
-        with _opening:
+        with _lock:
             if (domain, settings.mode) not in self._agents:
                 agent = self._agents[domain, settings.mode] = Agent(
                     self._seen[domain],
@@ -179,7 +186,7 @@ class Work:
         """The simulated API that has a session for each task."""
         from protocols.simulator import Simulator
 
-        with _opening:
+        with _lock:
             if domain not in self._simulators:
                 now = datetime.fromisoformat(self.settings.now)
                 world = self._worlds.get(domain)
@@ -187,7 +194,7 @@ class Work:
                 self._simulators[domain] = self._closing.enter_context(simulator)
             return self._simulators[domain]
 
-    def _judge(self, reference: Reference, solution: Solution, world: World, task: Task) -> bool:
+    def _judge(self, reference: Reference, solution: Solution, world: TaskWorld, task: Task) -> bool:
         """Whether a solution's answer is right by its reference. Raises: UsageError: The reference is broken.
 
         A world in which the reference cannot run, though it runs in an untouched one, is none that the task wanted. One
@@ -207,7 +214,7 @@ class Work:
             return False
         return is_correct(solution.answer, claim)
 
-    def claim(self, reference: Reference, task: Task, solved: World) -> Mapping[str, object]:
+    def claim(self, reference: Reference, task: Task, solved: TaskWorld) -> Mapping[str, object]:
         """What must hold of a task's answer.
 
         Args:
@@ -218,18 +225,18 @@ class Work:
             before = ""
             if reference.before:
                 with self.world(task) as fresh:
-                    before = f"before = {json.loads(_ran(fresh, reference.before).stdout)!r}\n"
+                    before = f"before = {json.loads(_run_to_end(fresh, reference.before).stdout)!r}\n"
             with nullcontext(solved) if reference.after else self.world(task) as where:
-                run = _ran(where, before + reference.program)
+                run = _run_to_end(where, before + reference.program)
                 claim = read_claim(run.stdout)
-                siblings = beside(claim, [(call.tool or "", call.response) for call in run.calls])
+                siblings = sibling_texts(claim, [(call.tool or "", call.response) for call in run.calls])
                 return {"others": siblings, **claim} if siblings else claim
         except ValueError as error:
             raise UsageError(f"the reference for {task.query!r} is broken: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class TaskWorld:
     """What a task is solved in: an agent, the protocol of the service (the agent's may be a learned one), and the
     address of the service if it is one of its own."""
 
@@ -252,7 +259,7 @@ class World:
             return sandbox.run(program)
 
 
-def _ran(world: World, program: str) -> Run:
+def _run_to_end(world: TaskWorld, program: str) -> Run:
     """The run of a program of ours. Raises: ValueError: It does not run to its end."""
     run = world.run(program)
     if run.error is not None:
@@ -260,20 +267,20 @@ def _ran(world: World, program: str) -> Run:
     return run
 
 
-def _measured(
+def _solved_task(
     solution: Solution,
     task: Task,
     candidates: tuple[str, ...],
     base_url: str | None,
     correct: bool | None,
     alternatives: tuple[Alternative, ...],
-) -> Done:
+) -> SolvedTask:
     """Judge a solution by its calls."""
-    _stop_if_hopeless(solution)
+    _raise_if_unavailable(solution)
     attempts = [attempt.calls for attempt in solution.attempts]
     judged = score(task.gold, attempts, solution.status)
     failed = [attempt for attempt in solution.attempts if attempt.run is not None and attempt.run.outcome != "ok"]
-    result = Result(
+    result = TaskResult(
         id=task.id,
         status=solution.status,
         score=judged,
@@ -289,7 +296,7 @@ def _measured(
         gold_calls=task.gold.needed.total(),
         error=category(solution, judged),
         correct=correct,
-        success_with_alternatives=success_otherwise(task.gold, attempts, solution.status, alternatives),
+        success_with_alternatives=success_with_alternatives(task.gold, attempts, solution.status, alternatives),
     )
     record: dict[str, object] = {
         "id": task.id,
@@ -298,14 +305,14 @@ def _measured(
         "gold": asdict(task.gold),
         "candidates": list(candidates),
         "metrics": result.metrics(),
-        "solution": _stable(solution, base_url),
+        "solution": _without_run_details(solution, base_url),
     }
-    return Done(task, result, record, dict(solution.seconds))
+    return SolvedTask(task, result, record, dict(solution.seconds))
 
 
-def _stable(solution: Solution, base_url: str | None) -> object:
+def _without_run_details(solution: Solution, base_url: str | None) -> object:
     """A solution as plain data without what differs from run to run."""
-    text = _PLACE.sub("0x…>", json.dumps(_without_times(solution.to_json())))
+    text = _ADDRESS.sub("0x…>", json.dumps(_without_times(solution.to_json())))
     return json.loads(text.replace(base_url, BASE) if base_url else text)
 
 
@@ -314,12 +321,12 @@ def _without_times(data: object) -> object:
         return {
             name: value if name in ("response", "arguments") else _without_times(value)
             for name, value in data.items()
-            if name not in _TIMES
+            if name not in _VARYING
         }
     return [_without_times(part) for part in data] if isinstance(data, list) else data
 
 
-def _stop_if_hopeless(solution: Solution) -> None:
+def _raise_if_unavailable(solution: Solution) -> None:
     """Refuse to count as a result what says nothing about the model: it never had its chance."""
     if solution.status == "interrupted":
         raise KeyboardInterrupt

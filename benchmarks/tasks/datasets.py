@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 
 from atc.retrieval.demonstrations import Demonstration
 from benchmarks.tasks.download import folders
-from benchmarks.tasks.task_files import Task, entries, read_tasks
+from benchmarks.tasks.task_files import Task, read_entries, read_tasks
 from protocols import load
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
-__all__ = ["BENCHMARKS", "Benchmark", "Dataset", "described", "named_documents", "open_dataset"]
+__all__ = ["BENCHMARKS", "Benchmark", "Dataset", "file_digest", "named_documents", "open_dataset"]
 
 
 SHIPPED = Path(__file__).parent.parent / "data"
@@ -61,7 +61,7 @@ class Dataset:
         return any(task.candidates for task in self.tasks)
 
 
-def _either(*names: str) -> tuple[str, ...]:
+def _whole_or_dev(*names: str) -> tuple[str, ...]:
     """Task files, whole or only the development split."""
     return tuple(f"{name}{split}.json" for name in names for split in ("", ".dev"))
 
@@ -91,7 +91,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
         ),
         Benchmark(
             "toolflow",
-            _either("toolflow/toolflow"),
+            _whole_or_dev("toolflow/toolflow"),
             {name: f"toolflow/{name}.tools.json" for name in ("food", "weather", "music", "tmdb", "game")},
         ),
         Benchmark(
@@ -118,17 +118,19 @@ def open_dataset(name: str, task_file: Path | None, apis: Sequence[str]) -> Data
     places = (SHIPPED,) if benchmark.made_up else folders()
     if not benchmark.tasks and (task_file is None or not specs):
         raise UsageError(f"{name}: name your tasks and their API with --tasks FILE --api SPEC")
-    tasks_in = task_file or _found(benchmark.tasks, places, f"--tasks FILE: the tasks of {name}")
+    tasks_in = task_file or _find_file(benchmark.tasks, places, f"--tasks FILE: the tasks of {name}")
     labels = read_domains(tasks_in, [*benchmark.apis, name])
     protocols: dict[str, Protocol] = {}
-    files = {"tasks": described(tasks_in)}
+    files = {"tasks": file_digest(tasks_in)}
     lacking: dict[str, str] = {}
     for domain in dict.fromkeys(labels):
         spec = specs.get(domain) or (specs.get("") if len(set(labels)) == 1 else None)
         try:
             if spec is None and domain not in benchmark.apis:
                 raise UsageError(f"{tasks_in} has tasks of {domain!r}; name its API with --api {domain}=SPEC")
-            spec = spec or str(_found((benchmark.apis[domain],), places, f"--api {domain}=SPEC: the API of its tasks"))
+            spec = spec or str(
+                _find_file((benchmark.apis[domain],), places, f"--api {domain}=SPEC: the API of its tasks")
+            )
         except UsageError as error:
             lacking[domain] = str(error)
             continue
@@ -143,7 +145,7 @@ def open_dataset(name: str, task_file: Path | None, apis: Sequence[str]) -> Data
 
 def read_domains(file: Path, domains: Sequence[str]) -> list[str]:
     """The domain that each task of a file is labelled with; the benchmark's own where there is no label."""
-    labels = [entry.get("dataset") if isinstance(entry, Mapping) else None for entry in entries(file)]
+    labels = [entry.get("dataset") if isinstance(entry, Mapping) else None for entry in read_entries(file)]
     return [str(label or domains[0]) for label in labels]
 
 
@@ -159,7 +161,7 @@ def named_documents(option: str, texts: Sequence[str]) -> dict[str, str]:
     return documents
 
 
-def _found(names: Sequence[str], places: Sequence[Path], option: str) -> Path:
+def _find_file(names: Sequence[str], places: Sequence[Path], option: str) -> Path:
     """The first of these files that is there, under `ATC_DATA` or in the cache folder, or among our own."""
     for name in names:
         for place in places:
@@ -170,7 +172,7 @@ def _found(names: Sequence[str], places: Sequence[Path], option: str) -> Path:
     raise UsageError(f"give {option}; {sought}; atc data pull {source} fetches the public files (or set ATC_DATA)")
 
 
-def described(file: Path) -> dict[str, str]:
+def file_digest(file: Path) -> dict[str, str]:
     """Name and SHA-256 of a file."""
     try:
         return {"file": file.name, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}

@@ -18,14 +18,14 @@ from rich.progress import track
 from protocols.documents.validation import home
 from protocols.errors import APIError, UsageError
 
-__all__ = ["SOURCES", "Source", "folders", "pull"]
+__all__ = ["SOURCES", "DownloadSource", "folders", "pull"]
 
 HOST = "https://raw.githubusercontent.com"
 TIMEOUT = (5.0, 60.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class DownloadSource:
     """Files of one repository at one commit: where each goes, its path there, and its SHA-256."""
 
     repository: str
@@ -34,8 +34,8 @@ class Source:
     files: Mapping[str, tuple[str, str]]
 
 
-SOURCES: Mapping[str, Source] = {
-    "restbench": Source(
+SOURCES: Mapping[str, DownloadSource] = {
+    "restbench": DownloadSource(
         "Yifan-Song793/RestGPT",
         "d99012860cb45323975bf5780152d7aa44f390f5",
         "MIT",
@@ -59,7 +59,7 @@ SOURCES: Mapping[str, Source] = {
             ),
         },
     ),
-    "toolflow": Source(
+    "toolflow": DownloadSource(
         "mangopy/AutoTools",
         "09c88df0959b2baf03e570aeff4365ea9f4d8b64",
         "Apache-2.0",

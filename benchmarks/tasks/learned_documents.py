@@ -13,9 +13,9 @@ from pathlib import Path
 
 from atc.program.source import called
 from atc.retrieval.demonstrations import Demonstration
-from benchmarks.tasks.datasets import Dataset, described, named_documents
+from benchmarks.tasks.datasets import Dataset, file_digest, named_documents
 from benchmarks.tasks.task_files import Task
-from probing.document import usage_of
+from probing.document import usage_examples
 from protocols import load
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
@@ -47,17 +47,17 @@ def with_learned(dataset: Dataset, documents: Sequence[str], usage: bool = False
             continue
         learned[domain] = load(Path(name))
         tasks = [task for task in dataset.tasks if task.domain == domain]
-        warnings += _compared(name, learned[domain], dataset.protocols[domain], tasks)
-        files[f"learned-{domain}"] = described(Path(name))
+        warnings += _compatibility_warnings(name, learned[domain], dataset.protocols[domain], tasks)
+        files[f"learned-{domain}"] = file_digest(Path(name))
         if usage:
-            examples[domain] = _examples(name, learned[domain], [task.query for task in dataset.tasks])
+            examples[domain] = _usage_examples(name, learned[domain], [task.query for task in dataset.tasks])
             text = json.dumps([asdict(example) for example in examples[domain]])
             digest = hashlib.sha256(text.encode()).hexdigest()
             files[f"usage-{domain}"] = {"file": Path(name).name, "sha256": digest}
     return replace(dataset, files=files, warnings=tuple(warnings), learned=learned, usage=examples)
 
 
-def _compared(name: str, learned: Protocol, own: Protocol, tasks: Sequence[Task]) -> Iterator[str]:
+def _compatibility_warnings(name: str, learned: Protocol, own: Protocol, tasks: Sequence[Task]) -> Iterator[str]:
     """Make sure that calls by a learned document are those of the service; warnings where their form may differ.
 
     Raises: UsageError: It lacks a tool that a task may offer or needs, or has it at another place or with other
@@ -74,20 +74,20 @@ def _compared(name: str, learned: Protocol, own: Protocol, tasks: Sequence[Task]
         if (learned_tool.method, learned_tool.path) != (tool.method, tool.path):
             places = f"{learned_tool.method} {learned_tool.path} there and {tool.method} {tool.path} at the service"
             raise UsageError(f"--learned {name}: {tool.name} is {places}")
-        if differ := _differing(learned_tool, tool, "name", "location"):
+        if differ := _differing_arguments(learned_tool, tool, "name", "location"):
             raise UsageError(f"--learned {name}: {tool.name} does not have the service's arguments: {differ}")
-        if differ := _differing(learned_tool, tool, "style", "explode"):
+        if differ := _differing_arguments(learned_tool, tool, "style", "explode"):
             yield f"--learned {name}: {tool.name} sends {differ} in another form than the service documents"
 
 
-def _differing(first: Tool, second: Tool, *features: str) -> str:
+def _differing_arguments(first: Tool, second: Tool, *features: str) -> str:
     """The arguments that one of two tools has and the other has not, or not with the same features."""
     described = attrgetter("argument", *features)
     differ = {described(parameter) for parameter in first.arguments} ^ {described(p) for p in second.arguments}
     return ", ".join(sorted({argument for argument, *_ in differ}))
 
 
-def _examples(name: str, learned: Protocol, questions: Collection[str]) -> tuple[Demonstration, ...]:
+def _usage_examples(name: str, learned: Protocol, questions: Collection[str]) -> tuple[Demonstration, ...]:
     """The usage examples of a document; one that has the question of a task is left out.
 
     Raises: UsageError: There is none, or one is no question with its program.
@@ -95,7 +95,7 @@ def _examples(name: str, learned: Protocol, questions: Collection[str]) -> tuple
     task_questions = {question.casefold() for question in questions}
     examples = [
         Demonstration(question, program, called(program, [tool.name for tool in learned.tools]))
-        for question, program in usage_of(name).values()
+        for question, program in usage_examples(name).values()
         if question.strip().casefold() not in task_questions
     ]
     if not examples:

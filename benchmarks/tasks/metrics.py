@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from atc.solution import Solution
     from sandbox.records import CallRecord
 
-__all__ = ["Alternative", "Gold", "Score", "category", "mean", "percent", "score", "success_otherwise"]
+__all__ = ["Alternative", "Gold", "Score", "category", "mean", "percent", "score", "success_with_alternatives"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,13 @@ def score(gold: Gold, attempts: Sequence[Sequence[CallRecord]], status: str) -> 
     if not needed:
         raise ValueError("a task without gold calls cannot be measured")
     final = attempts[-1] if attempts else ()
-    called = gold.bag(_tools(final))
+    called = gold.bag(_tool_names(final))
     shared = (needed & called).total()
     return Score(
-        success=float(status == "answered" and needed <= gold.bag(_tools(_good(final)))),
+        success=float(status == "answered" and needed <= gold.bag(_tool_names(_succeeded(final)))),
         path=shared / needed.total(),
         precision=shared / called.total() if called else 0.0,
-        success_any=float(needed <= gold.bag(_tools(_good(call for calls in attempts for call in calls)))),
+        success_any=float(needed <= gold.bag(_tool_names(_succeeded(call for calls in attempts for call in calls)))),
     )
 
 
@@ -79,11 +79,11 @@ class Alternative:
     reason: str
 
 
-def success_otherwise(
+def success_with_alternatives(
     gold: Gold, attempts: Sequence[Sequence[CallRecord]], status: str, alternatives: Iterable[Alternative]
 ) -> float:
     """Success where a call of an alternative stands for a missing gold call. Ours, and no headline: see `score`."""
-    missing, spare = gold.needed, gold.bag(_tools(_good(attempts[-1] if attempts else ())))
+    missing, spare = gold.needed, gold.bag(_tool_names(_succeeded(attempts[-1] if attempts else ())))
     missing, spare = missing - spare, spare - missing
     for alternative in alternatives:
         if alternative.instead is None:
@@ -132,11 +132,11 @@ def percent(values: Iterable[float]) -> float:
     return round(100 * mean(values), 2)
 
 
-def _tools(calls: Iterable[CallRecord]) -> list[str]:
+def _tool_names(calls: Iterable[CallRecord]) -> list[str]:
     """The names of the tools called; a request that fits no tool is no tool call."""
     return [call.tool for call in calls if call.tool is not None]
 
 
-def _good(calls: Iterable[CallRecord]) -> list[CallRecord]:
+def _succeeded(calls: Iterable[CallRecord]) -> list[CallRecord]:
     """The calls that were answered 2xx."""
     return [call for call in calls if call.status is not None and 200 <= call.status < 300]

@@ -36,13 +36,13 @@ from protocols.errors import UsageError
 
 __all__ = [
     "Reference",
-    "beside",
-    "digest",
     "find_alternatives",
     "find_reference",
     "is_correct",
     "query_hash",
     "read_claim",
+    "references_digest",
+    "sibling_texts",
 ]
 
 LONGEST = 2000
@@ -55,7 +55,7 @@ FOLDER = Path(__file__).parent.parent / "reference"
 ALTERNATIVES = FOLDER / "alternatives.json"
 
 _MONTHS = [date(2000, month, 1).strftime("%B").lower() for month in range(1, 13)]
-_BESIDE = {"n", "others", "longest"}
+_MODIFIERS = {"n", "others", "longest"}
 _NO = re.compile(
     r"\b(no|none|nothing|not|never|isn't|aren't|wasn't|weren't|doesn't|don't|didn't|hasn't|haven't|false|nobody|empty"
     r"|\[\]|null)(?!\w)|^\s*0\s*$|^\W*$"
@@ -99,7 +99,7 @@ def find_reference(benchmark: str, query: str, folder: Path | None = None) -> Re
     return Reference(second, True, first_part) if between else Reference(program, True)
 
 
-def digest(benchmark: str) -> str:
+def references_digest(benchmark: str) -> str:
     """The SHA-256 of all that says which answers of a benchmark are right."""
     files = [*sorted((FOLDER / benchmark).glob("*.py")), ALTERNATIVES]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
@@ -134,26 +134,28 @@ def read_claim(printed: str) -> Mapping[str, object]:
     """What a reference program printed. Raises: ValueError: It is no claim."""
     claim = json.loads(printed.strip().splitlines()[-1]) if printed.strip() else None
     kinds = {"all", "any", "number", "yes", "empty", "state"}
-    if not isinstance(claim, dict) or len(kinds & claim.keys()) != 1 or not claim.keys() <= kinds | _BESIDE:
+    if not isinstance(claim, dict) or len(kinds & claim.keys()) != 1 or not claim.keys() <= kinds | _MODIFIERS:
         raise ValueError(f"a reference must print one of {', '.join(sorted(kinds))}, not {printed.strip()[-200:]!r}")
     return claim
 
 
-def beside(claim: Mapping[str, object], responses: Iterable[tuple[str, object]]) -> list[str]:
+def sibling_texts(claim: Mapping[str, object], responses: Iterable[tuple[str, object]]) -> list[str]:
     """The other texts in the fields of responses, each with the name of its tool, in which claimed texts stand."""
-    claimed = {_plain(value) for name in ("all", "any") for value in _flat(claim.get(name)) if isinstance(value, str)}
+    claimed = {
+        _normalize(value) for name in ("all", "any") for value in _flatten(claim.get(name)) if isinstance(value, str)
+    }
     fields: dict[tuple[object, ...], dict[str, str]] = {}
     for tool, response in responses:
         for path, text in _texts(response, (tool,)):
-            fields.setdefault(path, {})[_plain(text)] = text
+            fields.setdefault(path, {})[_normalize(text)] = text
     siblings = {plain: text for texts in fields.values() if claimed & texts.keys() for plain, text in texts.items()}
     return sorted(text for plain, text in siblings.items() if plain not in claimed)
 
 
-def _flat(value: object) -> Iterator[object]:
+def _flatten(value: object) -> Iterator[object]:
     if isinstance(value, list):
         for part in value:
-            yield from _flat(part)
+            yield from _flatten(part)
     else:
         yield value
 
@@ -177,19 +179,19 @@ def is_correct(answer: str, claim: Mapping[str, object]) -> bool:
     longest = claim.get("longest", LONGEST)
     if (isinstance(longest, int) and len(answer) > longest) or not answer.strip():
         return False
-    text = _plain(answer)
+    text = _normalize(answer)
     wrong_values = claim.get("others", [])
-    if isinstance(wrong_values, list) and sum(_holds(text, value) for value in wrong_values) > WRONG:
+    if isinstance(wrong_values, list) and sum(_states(text, value) for value in wrong_values) > WRONG:
         return False
     if "all" in claim:
-        return all(_holds(text, value) for value in _values(claim["all"]))
+        return all(_states(text, value) for value in _values(claim["all"]))
     if "any" in claim:
         least = claim.get("n", 1)
-        return sum(_holds(text, value) for value in _values(claim["any"])) >= (least if isinstance(least, int) else 1)
+        return sum(_states(text, value) for value in _values(claim["any"])) >= (least if isinstance(least, int) else 1)
     if "number" in claim:
         numbers = set(_NUMBER.findall(_DATE.sub(" ", text)))
-        wrong = sum(not _holds(number, claim["number"]) for number in numbers)
-        return _holds(text, claim["number"]) and (wrong <= WRONG or "others" in claim)
+        wrong = sum(not _states(number, claim["number"]) for number in numbers)
+        return _states(text, claim["number"]) and (wrong <= WRONG or "others" in claim)
     while text != (text := _OBJECT.sub(" x ", text)):  # what an object says is not what the answer says
         pass
     no = _NO.search(text) is not None
@@ -202,10 +204,10 @@ def _values(values: object) -> list[object]:
     return values if isinstance(values, list) else [values]
 
 
-def _holds(text: str, value: object) -> bool:
+def _states(text: str, value: object) -> bool:
     """Whether a text, made plain, says a value as words or a number of its own; any of them, if it is a list."""
     if isinstance(value, list):
-        return any(_holds(text, option) for option in value)
+        return any(_states(text, option) for option in value)
     if isinstance(value, bool) or value is None:
         return re.search(rf"\b{str(value).lower()}\b", text) is not None
     if isinstance(value, (int, float)):
@@ -213,11 +215,11 @@ def _holds(text: str, value: object) -> bool:
         return any(
             abs(number - value) <= 0.005 * max(1.0, abs(value)) * (isinstance(value, float)) for number in numbers
         )
-    phrase = _plain(str(value))
+    phrase = _normalize(str(value))
     return bool(phrase) and re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text) is not None
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     """Without case, accents, thousands separators and odd spaces; dates as 2024-06-01, moments as 2024-06-01 06:30."""
     text = "".join(part for part in unicodedata.normalize("NFKD", text) if not unicodedata.combining(part)).casefold()
     text = re.sub(r"[\u2018\u2019]", "'", text)

@@ -21,7 +21,7 @@ from protocols.calls.path_matching import match_gold
 from protocols.errors import UsageError
 from protocols.model import Protocol
 
-__all__ = ["Task", "entries", "offer", "read_tasks"]
+__all__ = ["Task", "candidate_tools", "read_entries", "read_tasks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Task:
     domain: str = ""
 
 
-def entries(file: Path) -> list[object]:
+def read_entries(file: Path) -> list[object]:
     """What a task file lists. Raises: UsageError."""
     try:
         data = json.loads(file.read_text("utf-8"))
@@ -59,7 +59,7 @@ def read_tasks(file: Path, protocols: Mapping[str, Protocol], domains: Sequence[
     notes: dict[str, None] = {}
     tasks = [
         _task(entry, position, domain, file, protocols[domain], notes)
-        for position, (entry, domain) in enumerate(zip(entries(file), domains, strict=True))
+        for position, (entry, domain) in enumerate(zip(read_entries(file), domains, strict=True))
         if domain in protocols
     ]
     twice = [name for name, count in Counter(task.id for task in tasks).items() if count > 1]
@@ -68,7 +68,7 @@ def read_tasks(file: Path, protocols: Mapping[str, Protocol], domains: Sequence[
     return tasks, list(notes)
 
 
-def offer(task: Task, protocol: Protocol, count: int | None, seed: int) -> tuple[str, ...]:
+def candidate_tools(task: Task, protocol: Protocol, count: int | None, seed: int) -> tuple[str, ...]:
     """The names of the tools that the model may choose from.
 
     They are those that the task lists; else the gold tools and seeded random others, `count` in all (or as many as

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.tasks.references import beside, find_reference, is_correct, query_hash, read_claim
+from benchmarks.tasks.references import find_reference, is_correct, query_hash, read_claim, sibling_texts
 from protocols.errors import UsageError
 
 FILMS = ["Harbour Lights", "The Glass Orchard", "Tide", "A Winter of Kites", "North", "Ember"]
@@ -96,8 +96,8 @@ def test_the_other_members_of_a_field_are_found_in_the_responses() -> None:
     cast = {"cast": [{"name": "Ada", "role": "Eve"}, {"name": "Bo", "role": "Ada"}], "name": "Cy"}
     responses = [("GET_credits", cast), ("GET_credits", {"cast": [{"name": "Di"}]}), ("GET_people", [{"name": "Flo"}])]
 
-    assert beside({"all": [["Bo", "Bob"]]}, responses) == ["Ada", "Di"]
-    assert beside({"number": 3}, responses) == []
+    assert sibling_texts({"all": [["Bo", "Bob"]]}, responses) == ["Ada", "Di"]
+    assert sibling_texts({"number": 3}, responses) == []
 
 
 @pytest.mark.parametrize("printed", ["", "3", '{"all": [], "yes": true}', '{"some": 1}'])

@@ -23,15 +23,14 @@ from atc.cli import main
 from atc.files import append_line
 from atc.parts import PARTS
 from benchmarks.report import summarize
-from benchmarks.run.engines import threads
-from benchmarks.run.runner import Done, Settings, prepare, run_tasks
-from benchmarks.run.runner import Result as TaskResult
-from benchmarks.run.task_run import Work
+from benchmarks.run.engines import thread_engine
+from benchmarks.run.runner import RunSettings, SolvedTask, TaskResult, prepare_folder, run_tasks
+from benchmarks.run.task_run import TaskRunner
 from benchmarks.tasks.datasets import open_dataset
-from benchmarks.tasks.download import Source, pull
+from benchmarks.tasks.download import DownloadSource, pull
 from benchmarks.tasks.metrics import Gold, Score
 from benchmarks.tasks.references import query_hash
-from benchmarks.tasks.task_files import Task, entries, offer, read_tasks
+from benchmarks.tasks.task_files import Task, candidate_tools, read_entries, read_tasks
 from protocols import Protocol, UsageError, load
 from protocols.errors import APIError, ModelError
 
@@ -56,7 +55,7 @@ def protocol(films: Path) -> Protocol:
 
 def read(file: Path, protocol: Protocol) -> tuple[list[Task], list[str]]:
     """The tasks of a file of one domain."""
-    return read_tasks(file, {"tmdb": protocol}, ["tmdb"] * len(entries(file)))
+    return read_tasks(file, {"tmdb": protocol}, ["tmdb"] * len(read_entries(file)))
 
 
 def write(folder: Path, tasks: object) -> Path:
@@ -142,7 +141,7 @@ def test_offered_tools_do_not_give_the_gold_away(protocol: Protocol) -> None:
     """Listed candidates come in the document's order, not with the gold tools first."""
     task = Task(0, "0", "q", Gold({LATEST: 1}), (LATEST, SEARCH))
 
-    assert offer(task, protocol, None, 0) == (SEARCH, LATEST)
+    assert candidate_tools(task, protocol, None, 0) == (SEARCH, LATEST)
 
 
 def test_tools_may_be_chosen_from_the_whole_api(films: Path, endpoint: Callable[..., None], tmp_path: Path) -> None:
@@ -161,13 +160,13 @@ def test_tools_may_be_chosen_from_the_whole_api(films: Path, endpoint: Callable[
 def test_drawn_candidates_depend_on_the_seed_alone(protocol: Protocol) -> None:
     """N tools with the gold among them: the same for the same seed, others for another, all without a number."""
     task = Task(0, "0", "q", Gold({LATEST: 1}))
-    drawn = {seed: offer(task, protocol, 2, seed) for seed in range(20)}
+    drawn = {seed: candidate_tools(task, protocol, 2, seed) for seed in range(20)}
 
     assert all(len(names) == 2 and LATEST in names for names in drawn.values())
-    assert drawn == {seed: offer(task, protocol, 2, seed) for seed in range(20)}
+    assert drawn == {seed: candidate_tools(task, protocol, 2, seed) for seed in range(20)}
     assert len(set(drawn.values())) == 2
-    assert offer(task, protocol, 1, 0) == (LATEST,)
-    assert offer(task, protocol, None, 0) == (SEARCH, CREDITS, LATEST)
+    assert candidate_tools(task, protocol, 1, 0) == (LATEST,)
+    assert candidate_tools(task, protocol, None, 0) == (SEARCH, CREDITS, LATEST)
 
 
 @pytest.mark.parametrize(("name", "tasks"), [("tmdb", 30), ("spotify", 17)])
@@ -181,7 +180,7 @@ def test_both_formats_of_restbench_agree(data: Path, name: str, tasks: int) -> N
     assert [task.gold for task in plain] == [task.gold for task in listed]
     assert [task.query for task in plain] == [task.query for task in listed]
     assert notes == []
-    assert all(len(offer(task, protocol, None, 0)) == 20 for task in listed)
+    assert all(len(candidate_tools(task, protocol, None, 0)) == 20 for task in listed)
     assert all(set(task.gold.calls) <= set(task.candidates) for task in listed)
 
 
@@ -445,12 +444,12 @@ def test_what_others_solve_is_kept_when_the_model_goes(
 ) -> None:
     """Two tasks are under way when one of them finds the model gone: the other one comes to its end."""
     dataset = open_dataset("restbench-tmdb", write(tmp_path, TASKS), [str(films)])
-    settings = Settings("b", "openai:scripted", "none", 0, "all", 0, "2024-06-01T12:00:00+00:00", "simulated", {})
+    settings = RunSettings("b", "openai:scripted", "none", 0, "all", 0, "2024-06-01T12:00:00+00:00", "simulated", {})
     names = tuple(tool.name for tool in dataset.protocols["tmdb"].tools)
     gone = threading.Event()
 
-    class Failing(Work):
-        def solve(self, task: Task, candidates: tuple[str, ...]) -> Done:
+    class Failing(TaskRunner):
+        def solve(self, task: Task, candidates: tuple[str, ...]) -> SolvedTask:
             if task.position == 0:
                 gone.wait(10)
                 raise ModelError("gone")
@@ -459,9 +458,9 @@ def test_what_others_solve_is_kept_when_the_model_goes(
             return super().solve(task, candidates)
 
     endpoint(BOTH)
-    prepare(tmp_path / "out", settings)
+    prepare_folder(tmp_path / "out", settings)
     with closing(Failing(settings, dataset.protocols)) as work, pytest.raises(ModelError):
-        list(run_tasks([(task, names) for task in dataset.tasks], settings, tmp_path / "out", threads(work, 2)))
+        list(run_tasks([(task, names) for task in dataset.tasks], settings, tmp_path / "out", thread_engine(work, 2)))
     finished = {file.name for file in (tmp_path / "out" / "tasks").iterdir()}
     assert "tmdb-1.json" in finished and "tmdb-0.json" not in finished
 
@@ -664,7 +663,7 @@ def test_data_is_pulled_checked_and_kept(tmp_path: Path, monkeypatch: pytest.Mon
 
     text = b"a licence"
     files = {"x/LICENSE": ("LICENSE", hashlib.sha256(text).hexdigest()), "x/t.json": ("t.json", "0" * 64)}
-    monkeypatch.setattr("benchmarks.tasks.download.SOURCES", {"x": Source("o/r", "abc", "MIT", files)})
+    monkeypatch.setattr("benchmarks.tasks.download.SOURCES", {"x": DownloadSource("o/r", "abc", "MIT", files)})
     with LocalAPI() as api:
         host = api.url.removesuffix("/v1")
         api.answer("GET", "/o/r/abc/LICENSE", text)
@@ -718,7 +717,7 @@ def test_a_baseline_is_measured_like_the_loop(films: Path, endpoint: Callable[..
 
 def test_summary_takes_means_and_the_median() -> None:
     """Measures in percent, costs as means, seconds as the median, which one slow task does not move."""
-    settings = Settings("b", "m", "attribute", 3, "all", 0, "", "simulated", {"tasks": {"file": "t"}})
+    settings = RunSettings("b", "m", "attribute", 3, "all", 0, "", "simulated", {"tasks": {"file": "t"}})
     results = [
         TaskResult("0", "answered", Score(1, 1, 0.5, 1), 100, 10, 1, 2, 1.0),
         TaskResult("1", "failed", Score(0, 0.5, 1, 1), 300, 30, 4, 6, 100.0),

@@ -17,12 +17,12 @@ from atc.agent import SIMULATED_NOW
 from atc.cli import main
 from atc.models.replay import Recorder
 from atc.retrieval.demonstrations import Demonstrations
-from benchmarks.run.oracle import script
-from benchmarks.run.runner import Settings
-from benchmarks.run.task_run import Shown, Work
+from benchmarks.run.oracle import oracle_script
+from benchmarks.run.runner import RunSettings
+from benchmarks.run.task_run import ShownDemonstrations, TaskRunner
 from benchmarks.tasks.datasets import SHIPPED, Dataset, open_dataset
 from benchmarks.tasks.learned_documents import with_learned
-from benchmarks.tasks.task_files import offer
+from benchmarks.tasks.task_files import candidate_tools
 from tests.scripted import ScriptedModel
 
 TASKS = 5
@@ -71,9 +71,9 @@ def exemplified(usage: object) -> Callable[[Documents], object]:
     return lambda paths: paths["/me/favourites"]["get"].update({"x-usage": usage})
 
 
-def record(dataset: Dataset, file: Path, demonstrations: Mapping[str, Shown] | None = None) -> list[str]:
+def record(dataset: Dataset, file: Path, demonstrations: Mapping[str, ShownDemonstrations] | None = None) -> list[str]:
     """Solve the first tasks with our references, record the answers, and give the prompts."""
-    settings = Settings(
+    settings = RunSettings(
         benchmark="tiny",
         model="scripted",
         mode="attribute",
@@ -85,11 +85,13 @@ def record(dataset: Dataset, file: Path, demonstrations: Mapping[str, Shown] | N
         files=dataset.files,
     )
     prompts = []
-    with closing(Work(settings, dataset.protocols, learned=dataset.learned, demonstrations=demonstrations)) as work:
+    with closing(
+        TaskRunner(settings, dataset.protocols, learned=dataset.learned, demonstrations=demonstrations)
+    ) as work:
         for task in dataset.tasks[:TASKS]:
-            names = offer(task, dataset.protocols[task.domain], None, 0)
+            names = candidate_tools(task, dataset.protocols[task.domain], None, 0)
             work.model = ScriptedModel()
-            solution = script(work, task, names)
+            solution = oracle_script(work, task, names)
             assert solution is not None
             model = ScriptedModel(solution.program)
             work.model = Recorder(model, file)
@@ -155,7 +157,7 @@ def test_usage_examples_are_shown_with_questions_like_theirs(document: Documents
     file = written(changed(document, *edits), tmp_path)
     plain = record(with_learned(dataset, [f"museum={file}"]), tmp_path / "plain.jsonl")
     used = with_learned(dataset, [f"museum={file}"], usage=True)
-    demonstrations = Shown(tmp_path / "store", used.learned["museum"], used.usage["museum"])
+    demonstrations = ShownDemonstrations(tmp_path / "store", used.learned["museum"], used.usage["museum"])
     prompts = record(used, answers, {"museum": demonstrations})
     result = bench(out, "--learned", f"museum={file}", "--usage", "--model", f"replay:{answers}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.tasks.metrics import Alternative, Gold, Score, mean, percent, score, success_otherwise
+from benchmarks.tasks.metrics import Alternative, Gold, Score, mean, percent, score, success_with_alternatives
 from sandbox.records import CallRecord
 
 
@@ -151,5 +151,5 @@ def test_alternatives_stand_for_missing_gold_calls(gold: Gold, tools: list[str],
     """A tool that does as well counts for the gold one, and a gold one may be needless; the headline knows neither."""
     attempts = [[call(tool) for tool in tools]]
 
-    assert success_otherwise(gold, attempts, status, ALTERNATIVES) == success
-    assert success_otherwise(gold, attempts, status, ()) == score(gold, attempts, status).success
+    assert success_with_alternatives(gold, attempts, status, ALTERNATIVES) == success
+    assert success_with_alternatives(gold, attempts, status, ()) == score(gold, attempts, status).success

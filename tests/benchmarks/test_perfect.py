@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from atc.cli import main
 from atc.modes import MODES
-from benchmarks.run.oracle import chained, record
+from benchmarks.run.oracle import chained_program, record_answers
 from benchmarks.tasks.datasets import open_dataset
 from sandbox.records import CallRecord
 
@@ -20,7 +20,7 @@ from sandbox.records import CallRecord
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("perfect") / "answers.jsonl"
     dataset = open_dataset("tiny", None, ())
-    assert record(replace(dataset, tasks=dataset.tasks[:5]), file, lambda text: len(text.split())) == 5
+    assert record_answers(replace(dataset, tasks=dataset.tasks[:5]), file, lambda text: len(text.split())) == 5
     return file
 
 
@@ -55,7 +55,7 @@ def test_a_program_of_calls_takes_identifiers_from_the_replies_before() -> None:
         CallRecord(2, "GET_film", "GET", "/film/8", {"film_id": 8}, 3, 200, 1.0, 1, "function", {}),
     ]
 
-    assert chained(calls).splitlines()[::2] == [
+    assert chained_program(calls).splitlines()[::2] == [
         "reply0 = GET_search(query='Up')",
         "reply1 = GET_film(film_id=reply0['results'][1]['id'], title='Up')",
         "reply2 = GET_film(film_id=8)",

@@ -16,9 +16,9 @@ from click.testing import CliRunner
 
 from atc.agent import SIMULATED_NOW
 from atc.cli import main
-from benchmarks.run.oracle import SOLVED, told
-from benchmarks.run.runner import Settings
-from benchmarks.run.task_run import Work
+from benchmarks.run.oracle import SOLVED, claimed_answer
+from benchmarks.run.runner import RunSettings
+from benchmarks.run.task_run import TaskRunner
 from benchmarks.tasks.datasets import Dataset, open_dataset
 from benchmarks.tasks.references import ALTERNATIVES, FOLDER, find_alternatives, find_reference, is_correct
 from benchmarks.tasks.task_files import Task
@@ -42,9 +42,9 @@ def dataset(name: str, data: Path | None = None) -> Dataset:
 
 
 @contextmanager
-def working(name: str, data: Dataset) -> Iterator[Work]:
+def working(name: str, data: Dataset) -> Iterator[TaskRunner]:
     """What solves its tasks, with a model that is not asked."""
-    settings = Settings(
+    settings = RunSettings(
         benchmark=name,
         model="openai:scripted",
         mode="attribute",
@@ -55,11 +55,11 @@ def working(name: str, data: Dataset) -> Iterator[Work]:
         api="simulated",
         files=data.files,
     )
-    with closing(Work(settings, data.protocols, worlds=find_worlds(data.protocols))) as work:
+    with closing(TaskRunner(settings, data.protocols, worlds=find_worlds(data.protocols))) as work:
         yield work
 
 
-def check(name: str, work: Work, task: Task) -> str:
+def check(name: str, work: TaskRunner, task: Task) -> str:
     """What is wrong with the reference of a task; empty if it is right."""
     reference = find_reference(name, task.query)
     if reference is None:
@@ -70,12 +70,12 @@ def check(name: str, work: Work, task: Task) -> str:
         return check_state(name, work, task)
     if is_correct("", claim) or is_correct("done", claim):
         return f"{claim} is met by no answer at all"
-    if not is_correct(told(claim), claim):
-        return f"{claim} is not met by {told(claim)}"
+    if not is_correct(claimed_answer(claim), claim):
+        return f"{claim} is not met by {claimed_answer(claim)}"
     return ""
 
 
-def check_state(name: str, work: Work, task: Task) -> str:
+def check_state(name: str, work: TaskRunner, task: Task) -> str:
     """The same of one that looks at the world: wrong when nothing was done, right when the task was."""
     reference = find_reference(name, task.query)
     assert reference is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.micro.selection import main, own
+from benchmarks.micro.selection import main, own_questions
 
 
 def test_recall_grows_with_what_is_chosen_and_producers_add_to_it() -> None:
@@ -27,7 +27,7 @@ def test_our_own_questions_need_tools_that_there_are(
     name: str, count: int, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ATC_DATA", str(data))
-    protocols, tasks = own(name)
+    protocols, tasks = own_questions(name)
     names = {domain: {tool.name for tool in protocol.tools} for domain, protocol in protocols.items()}
 
     assert len(tasks) == count

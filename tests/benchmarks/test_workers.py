@@ -8,9 +8,9 @@ from contextlib import closing
 from pathlib import Path
 
 from atc.models import Completion, Message, Usage
-from benchmarks.run.engines import threads
-from benchmarks.run.runner import Result, Settings, prepare, run_tasks
-from benchmarks.run.task_run import Work
+from benchmarks.run.engines import thread_engine
+from benchmarks.run.runner import RunSettings, TaskResult, prepare_folder, run_tasks
+from benchmarks.run.task_run import TaskRunner
 from benchmarks.tasks.task_files import Task, read_tasks
 from benchmarks.worlds import find_worlds
 from protocols import Protocol, load
@@ -122,15 +122,15 @@ class Knowing:
         """Nothing to close."""
 
 
-def solve(protocol: Protocol, tasks: Sequence[Task], workers: int, out: Path) -> list[Result]:
+def solve(protocol: Protocol, tasks: Sequence[Task], workers: int, out: Path) -> list[TaskResult]:
     """Solve tasks so many at once; every task is offered all tools."""
     names = tuple(tool.name for tool in protocol.tools)
-    settings = Settings("music", "scripted", "none", 0, "all", 0, "2024-06-01T12:00:00+00:00", "simulated", {})
-    prepare(out, settings)
+    settings = RunSettings("music", "scripted", "none", 0, "all", 0, "2024-06-01T12:00:00+00:00", "simulated", {})
+    prepare_folder(out, settings)
     protocols = {tasks[0].domain: protocol}
-    with closing(Work(settings, protocols, worlds=find_worlds(protocols))) as work:
+    with closing(TaskRunner(settings, protocols, worlds=find_worlds(protocols))) as work:
         work.__dict__["model"] = Knowing({task.query: PROGRAMS[task.position] for task in tasks})
-        results = list(run_tasks([(task, names) for task in tasks], settings, out, threads(work, workers)))
+        results = list(run_tasks([(task, names) for task in tasks], settings, out, thread_engine(work, workers)))
     return sorted(results, key=lambda result: result.id)
 
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from benchmarks.injection.answers import KINDS, Kind, Services, faults, scripts
-from benchmarks.micro.verify import CHECKS, judge, main, spread
+from benchmarks.micro.verify import CHECKS, judge, main, sample_runs
 
 
 def test_the_halves_share_no_program() -> None:
@@ -56,8 +56,8 @@ def test_each_kind_can_be_put_into_a_program(kind: Kind) -> None:
 def test_runs_are_spread_evenly_and_drawn_alike() -> None:
     """As many of each kind, and as many right ones; the same ones each time."""
     with Services() as services:
-        once = list(spread(services, "seen", "ours", 1))
-        again = list(spread(services, "seen", "ours", 1))
+        once = list(sample_runs(services, "seen", "ours", 1))
+        again = list(sample_runs(services, "seen", "ours", 1))
 
     assert once == again
     assert Counter(one.kind for one in once) == Counter([*KINDS, *["right"] * len(KINDS)])
