@@ -16,7 +16,7 @@ from atc.cli.options import check_api_options, clock_options, out_file, target_o
 
 if TYPE_CHECKING:
     from atc.models import Model
-    from probing.prober.findings import ToolFinding, ProbeReport
+    from probing.prober.findings import ProbeReport, ToolFinding
     from probing.prober.permission import WriteScope
     from probing.prober.prober import Prober
     from protocols import Protocol

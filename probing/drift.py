@@ -9,43 +9,43 @@ from typing import Literal
 
 from jsonschema import Draft202012Validator, ValidationError
 
-from probing.evaluation import has_field, sent
+from probing.evaluation import fields_of, has_field
 from probing.prober.prober import Prober
-from probing.strip_responses import blinded
+from probing.strip_responses import strip_responses
 from protocols.dataflow.call_paths import steps
 from protocols.errors import APIError, LimitReached
 from protocols.model import Protocol, Tool
 from sandbox import Sandbox
 
-__all__ = ["Change", "drifted", "is_breaking"]
+__all__ = ["ContractChange", "detect_drift", "is_breaking"]
 
-_SPELLING = frozenset({"pattern", "format"})
-Kind = Literal["gone", "missing", "changed", "new"]
+_SYNTAX_KEYWORDS = frozenset({"pattern", "format"})
+ChangeKind = Literal["gone", "missing", "changed", "new"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ContractChange:
     """One difference. `gone`: the tool answers with errors only; `missing`: a field that the document requires;
     `changed`: a value that it does not allow; `new`: a field or a status that it does not know."""
 
     tool: str
-    kind: Kind
+    kind: ChangeKind
     where: str
     text: str
 
 
-def is_breaking(change: Change) -> bool:
+def is_breaking(change: ContractChange) -> bool:
     """Whether a program that was right by the document may fail now."""
     return change.kind != "new"
 
 
-def drifted(
+def detect_drift(
     document: Protocol,
     usage: Mapping[str, str],
     sandbox: Sandbox,
     on_try: Callable[[str, str], None] = lambda tool, program: None,
     budget: int | None = None,
-) -> list[Change]:
+) -> list[ContractChange]:
     """What a service answers otherwise than its document says; nothing is written.
 
     Args:
@@ -55,71 +55,71 @@ def drifted(
         budget: The most requests in all.
     Raises: APIError: The service answers nothing, or refuses the credentials.
     """
-    prober = Prober(blinded(document), None, sandbox, on_try=on_try, budget_calls=budget)
+    prober = Prober(strip_responses(document), None, sandbox, on_try=on_try, budget_calls=budget)
     with suppress(LimitReached):
         for name, program in usage.items():
             if name in document and not document.tool(name).writes:
                 prober.run(name, program)
     if prober.probe().ended == "interrupted":
         raise KeyboardInterrupt
-    read = [one for one in prober.found.values() if one.requests]
-    if not read:
+    called = [finding for finding in prober.found.values() if finding.requests]
+    if not called:
         raise APIError("no call could be sent: check --base-url, and that the document has tools that read")
-    if not any(one.status or one.statuses for one in read):
+    if not any(finding.status or finding.statuses for finding in called):
         why = next(iter(prober.learned.unanswered.values()), "no reply")
         raise APIError(f"the service cannot be reached: {why}; check the base URL (--base-url)")
-    if all(not one.done and set(one.statuses) <= {"401", "403"} for one in read):
+    if all(not finding.done and set(finding.statuses) <= {"401", "403"} for finding in called):
         raise APIError("the service refuses the credentials; check --auth KIND:SOURCE")
-    found: dict[Change, None] = {}
+    changes: dict[ContractChange, None] = {}
     for tool in document.tools:
-        one = prober.found[tool.name]
+        finding = prober.found[tool.name]
         answered = tool.name in usage
-        found.update(dict.fromkeys(_statuses(tool, one.requests, one.done or not answered, one.statuses)))
+        changes.update(dict.fromkeys(_statuses(tool, finding.requests, finding.done or not answered, finding.statuses)))
         schema = tool.success.schema if tool.success is not None else None
         if schema is not None:
             bodies = prober.learned.bodies.get(tool.name, [])
-            found.update(dict.fromkeys(_bodies(tool.name, document.standalone(schema), bodies)))
-    return list(found)
+            changes.update(dict.fromkeys(_bodies(tool.name, document.standalone(schema), bodies)))
+    return list(changes)
 
 
-def _statuses(tool: Tool, requests: int, done: bool, statuses: Mapping[str, str]) -> Iterator[Change]:
+def _statuses(tool: Tool, requests: int, works: bool, statuses: Mapping[str, str]) -> Iterator[ContractChange]:
     documented = {response.status for response in tool.responses}
-    if requests and not done and any(status.startswith("2") for status in documented):
-        said = "; ".join(f"{status}: {text}" for status, text in statuses.items())
-        yield Change(tool.name, "gone", "", said or "it does not answer")
+    if requests and not works and any(status.startswith("2") for status in documented):
+        problems = "; ".join(f"{status}: {text}" for status, text in statuses.items())
+        yield ContractChange(tool.name, "gone", "", problems or "it does not answer")
         return
     for status, text in statuses.items():
         if not documented & {status, f"{status[0]}XX", "default"}:
-            yield Change(tool.name, "new", f"status {status}", text)
+            yield ContractChange(tool.name, "new", f"status {status}", text)
 
 
-def _bodies(tool: str, schema: Mapping[str, object], bodies: Sequence[object]) -> Iterator[Change]:
+def _bodies(tool: str, schema: Mapping[str, object], bodies: Sequence[object]) -> Iterator[ContractChange]:
     validator = Draft202012Validator(dict(schema))
     for body in bodies:
-        for error in map(_innermost, validator.iter_errors(body)):
-            if error.validator in _SPELLING:  # what is nobody's business was replaced by something of like shape
+        for error in map(_deepest_cause, validator.iter_errors(body)):
+            if error.validator in _SYNTAX_KEYWORDS:  # what is nobody's business was replaced by something of like shape
                 continue
             where = tuple(0 if isinstance(step, int) else str(step) for step in error.absolute_path)
             if error.validator == "required":
                 for key in error.validator_value if isinstance(error.validator_value, list) else ():
                     if isinstance(error.instance, Mapping) and key not in error.instance:
-                        yield Change(tool, "missing", steps((*where, key)), "documented as always there")
+                        yield ContractChange(tool, "missing", steps((*where, key)), "documented as always there")
             else:
-                yield Change(tool, "changed", steps(where), _said(error))
-        new = [path for path in sent(body) if not has_field(schema, path, schema)]
+                yield ContractChange(tool, "changed", steps(where), _describe(error))
+        new = [path for path in fields_of(body) if not has_field(schema, path, schema)]
         for path in sorted(new, key=repr):
             if not any(path[:length] in new for length in range(1, len(path))):  # what is in it goes without saying
-                yield Change(tool, "new", steps(path), "not documented")
+                yield ContractChange(tool, "new", steps(path), "not documented")
 
 
-def _innermost(error: ValidationError) -> ValidationError:
+def _deepest_cause(error: ValidationError) -> ValidationError:
     """Of an error in several variants that in the one which fits best."""
     while error.context:
-        error = max(error.context, key=lambda one: len(one.absolute_path))
+        error = max(error.context, key=lambda cause: len(cause.absolute_path))
     return error
 
 
-def _said(error: ValidationError) -> str:
+def _describe(error: ValidationError) -> str:
     """What is wrong with a value, without the value."""
     if error.validator == "type":
         return f"documented as {error.validator_value}, is {type(error.instance).__name__}"

@@ -12,42 +12,54 @@ from typing import Any, Literal
 from jsonschema import Draft202012Validator
 
 from probing.document import schema_of
-from probing.prober.findings import Finding
-from probing.prober.observations import Learned
-from probing.schema.infer import ENOUGH
+from probing.prober.findings import ToolFinding
+from probing.prober.observations import Observations
+from probing.schema.infer import MIN_SAMPLES
 from protocols.contracts.contract import Contract, ValueType
 from protocols.model import Protocol, Response
 from protocols.schema_fields import Step
 from protocols.simulator import Simulator
 from sandbox import CallRecord, Sandbox
 
-__all__ = ["agreement", "compared", "field_paths", "fresh_answers", "has_field", "held_by", "marks", "mutants", "sent"]
+__all__ = [
+    "evaluate",
+    "field_agreement",
+    "field_paths",
+    "fields_of",
+    "fresh_bodies",
+    "has_field",
+    "mutation_score",
+    "presence_accuracy",
+    "schema_validity",
+]
 
 _WORLDS = 3
 """Other worlds than the probed one that answer for the comparison."""
 
 
-def agreement(truth: Protocol, known: Protocol, found: Mapping[str, Finding]) -> dict[str, object]:
+def field_agreement(
+    truth: Protocol, inferred_protocol: Protocol, findings: Mapping[str, ToolFinding]
+) -> dict[str, object]:
     """How far the responses of documented tools agree, in percent over all fields of all tools.
 
     `precision`: of the fields inferred, those that the truth has (its schema, united with its examples). `coverage`: of
     the fields of the truth, those that were inferred. `types`: of the fields that both have, those whose types agree.
     `invented` lists fields that the truth lacks, at most 20.
     """
-    hidden, inferred = Contract(truth), Contract(known)
+    true_contract, inferred_contract = Contract(truth), Contract(inferred_protocol)
     ours = theirs = common = alike = 0
     invented: list[str] = []
-    for name, finding in found.items():
-        true_shape, seen_shape = hidden.body(name), inferred.body(name)
+    for name, finding in findings.items():
+        true_shape, seen_shape = true_contract.body(name), inferred_contract.body(name)
         if finding.outcome != "documented" or true_shape is None or seen_shape is None:
             continue
         true_types, inferred_types = dict(field_paths(true_shape)), dict(field_paths(seen_shape))
-        shared = {path for path in inferred_types if path in true_types or _under_open(path, true_shape)}
+        shared = {path for path in inferred_types if path in true_types or _is_under_open(path, true_shape)}
         invented += [
             f"{name}{''.join(f'[{step!r}]' for step in path)}" for path in inferred_types if path not in shared
         ]
         ours, theirs, common = ours + len(inferred_types), theirs + len(true_types), common + len(shared)
-        alike += sum(path not in true_types or _agree(inferred_types[path], true_types[path]) for path in shared)
+        alike += sum(path not in true_types or _types_agree(inferred_types[path], true_types[path]) for path in shared)
         theirs += sum(path not in true_types for path in shared)
     return {
         "fields": ours,
@@ -58,29 +70,34 @@ def agreement(truth: Protocol, known: Protocol, found: Mapping[str, Finding]) ->
     }
 
 
-def compared(
+def evaluate(
     truth: Protocol,
-    learned: Learned,
+    learned: Observations,
     seed: int,
     schema: Literal["full", "paper"] = "full",
     *,
     fresh: bool,
     worlds: int = _WORLDS,
 ) -> dict[str, object]:
-    """All figures: `agreement`, and with `fresh` also `held_by` and `marks` in simulated worlds of other seeds."""
-    found = {name: replace(finding, schema=schema_of(finding, schema)) for name, finding in learned.found.items()}
-    figures = agreement(truth, documenting(truth, found), found)
+    """All figures: those of the fields, and with `fresh` those in simulated worlds of other seeds."""
+    findings = {name: replace(finding, schema=schema_of(finding, schema)) for name, finding in learned.found.items()}
+    figures = field_agreement(truth, with_found_schemas(truth, findings), findings)
     if not fresh:
         return figures
-    bodies = fresh_answers(truth, found, seed, worlds)
-    return figures | held_by(found, bodies) | marks(found, learned.bodies, bodies) | mutants(found, bodies, seed)
+    bodies = fresh_bodies(truth, findings, seed, worlds)
+    return (
+        figures
+        | schema_validity(findings, bodies)
+        | presence_accuracy(findings, learned.bodies, bodies)
+        | mutation_score(findings, bodies, seed)
+    )
 
 
-def documenting(truth: Protocol, found: Mapping[str, Finding]) -> Protocol:
+def with_found_schemas(truth: Protocol, findings: Mapping[str, ToolFinding]) -> Protocol:
     """A protocol whose responses are what was found, and nothing else."""
     tools = []
     for tool in truth.tools:
-        finding = found.get(tool.name)
+        finding = findings.get(tool.name)
         has_schema = finding is not None and finding.schema is not None
         responses = (
             (Response("200", "", "application/json", finding.schema, ()),) if finding is not None and has_schema else ()
@@ -89,66 +106,71 @@ def documenting(truth: Protocol, found: Mapping[str, Finding]) -> Protocol:
     return replace(truth, tools=tuple(tools))
 
 
-def fresh_answers(
-    truth: Protocol, found: Mapping[str, Finding], seed: int, worlds: int = _WORLDS
+def fresh_bodies(
+    truth: Protocol, findings: Mapping[str, ToolFinding], seed: int, worlds: int = _WORLDS
 ) -> dict[str, list[object]]:
     """What documented tools answer in other simulated worlds: their usage programs are run there."""
     bodies: dict[str, list[object]] = defaultdict(list)
 
-    def keep(call: CallRecord) -> None:
+    def keep_body(call: CallRecord) -> None:
         if call.tool is not None and call.status is not None and call.status < 300 and call.response not in (None, ""):
             bodies[call.tool].append(call.response)
 
     for number in range(1, worlds + 1):
         with (
             Simulator(truth, seed=seed + number) as world,
-            Sandbox(truth, base_url=world.url, credentials=world.credentials, track=False, on_call=keep) as sandbox,
+            Sandbox(
+                truth, base_url=world.url, credentials=world.credentials, track=False, on_call=keep_body
+            ) as sandbox,
         ):
-            for program in dict.fromkeys(finding.program for finding in found.values() if finding.program):
+            for program in dict.fromkeys(finding.program for finding in findings.values() if finding.program):
                 sandbox.run(program)
     return bodies
 
 
-def held_by(found: Mapping[str, Finding], bodies: Mapping[str, Sequence[object]]) -> dict[str, object]:
+def schema_validity(findings: Mapping[str, ToolFinding], bodies: Mapping[str, Sequence[object]]) -> dict[str, object]:
     """How far the schemas hold for answers that they were not inferred from, in percent.
 
     `recall`: of the fields that came, those that the schema has. `valid`: of the answers, those that validate.
     """
-    came = known = valid = answers = 0
+    came = matched = valid = answers = 0
     for name, answers_of_tool in bodies.items():
-        schema = found[name].schema
+        schema = findings[name].schema
         if schema is None:
             continue
         validator = Draft202012Validator(dict(schema))
         for body in answers_of_tool:
             answers += 1
             valid += validator.is_valid(body)
-            for path in sent(body):
+            for path in fields_of(body):
                 came += 1
-                known += has_field(schema, path, schema)
+                matched += has_field(schema, path, schema)
     return {
         "fresh": answers,
-        "recall": round(100 * known / came, 1) if came else None,
+        "recall": round(100 * matched / came, 1) if came else None,
         "valid": round(100 * valid / answers, 1) if answers else None,
     }
 
 
-def marks(
-    found: Mapping[str, Finding], probed: Mapping[str, Sequence[object]], fresh: Mapping[str, Sequence[object]]
+def presence_accuracy(
+    findings: Mapping[str, ToolFinding], probed: Mapping[str, Sequence[object]], fresh: Mapping[str, Sequence[object]]
 ) -> dict[str, object]:
     """`marks`: of the fields that the probe saw at least three times, those whose `required` and null are right, in
     percent. Right is what holds of all answers together: always there or not, null at times or never.
     """
     right = fields = 0
-    for name, finding in found.items():
+    for name, finding in findings.items():
         if finding.schema is None:
             continue
-        seen_often, places = _places(probed.get(name, ())), _places((*probed.get(name, ()), *fresh.get(name, ())))
+        seen_often, places = (
+            _objects_by_path(probed.get(name, ())),
+            _objects_by_path((*probed.get(name, ()), *fresh.get(name, ()))),
+        )
         for path, objects in places.items():
-            schema = _at(finding.schema, path)
+            schema = _schema_at(finding.schema, path)
             for key in schema.get("properties", {}) if schema is not None else ():
                 came = [value[key] for value in objects if key in value]
-                if sum(key in value for value in seen_often.get(path, ())) < ENOUGH or schema is None:
+                if sum(key in value for value in seen_often.get(path, ())) < MIN_SAMPLES or schema is None:
                     continue
                 fields += 1
                 always = key in schema.get("required", ())
@@ -158,7 +180,9 @@ def marks(
     return {"marks": round(100 * right / fields, 1) if fields else None}
 
 
-def mutants(found: Mapping[str, Finding], fresh: Mapping[str, Sequence[object]], seed: int) -> dict[str, object]:
+def mutation_score(
+    findings: Mapping[str, ToolFinding], fresh: Mapping[str, Sequence[object]], seed: int
+) -> dict[str, object]:
     """`caught`: of answers that were spoiled, those that do not validate, in percent.
 
     Each answer is spoiled twice: a key is removed that is always there, and a value gets another type.
@@ -166,11 +190,11 @@ def mutants(found: Mapping[str, Finding], fresh: Mapping[str, Sequence[object]],
     chance = random.Random(seed)
     caught = count = 0
     for name, bodies in fresh.items():
-        schema = found[name].schema
+        schema = findings[name].schema
         if schema is None:
             continue
         validator = Draft202012Validator(dict(schema))
-        places = _places(bodies)
+        places = _objects_by_path(bodies)
         certain = {
             (path, key)
             for path, objects in places.items()
@@ -178,13 +202,13 @@ def mutants(found: Mapping[str, Finding], fresh: Mapping[str, Sequence[object]],
             if all(key in value for value in objects)
         }
         for body in bodies:
-            for spoiled in _spoiled(body, certain, chance):
+            for spoiled in _mutated(body, certain, chance):
                 count += 1
                 caught += not validator.is_valid(spoiled)
     return {"mutants": count, "caught": round(100 * caught / count, 1) if count else None}
 
 
-def _spoiled(
+def _mutated(
     body: object, certain: Collection[tuple[tuple[Step, ...], str]], chance: random.Random
 ) -> Iterator[object]:
     """A body without one of its keys that are always there, and one with a value of another type."""
@@ -192,7 +216,7 @@ def _spoiled(
         copy = deepcopy(body)
         keys = [
             (value, key)
-            for path, objects in _places([copy]).items()
+            for path, objects in _objects_by_path([copy]).items()
             for value in objects
             for key in value
             if (kind == "changed" and value[key] is not None) or (path, key) in certain
@@ -206,7 +230,7 @@ def _spoiled(
             yield copy
 
 
-def _places(bodies: Iterable[object]) -> dict[tuple[Step, ...], list[dict[str, Any]]]:
+def _objects_by_path(bodies: Iterable[object]) -> dict[tuple[Step, ...], list[dict[str, Any]]]:
     """The objects in bodies by where they are, 0 standing for any item of a list."""
     places: dict[tuple[Step, ...], list[dict[str, Any]]] = defaultdict(list)
     pending: list[tuple[tuple[Step, ...], object]] = [((), body) for body in bodies]
@@ -220,7 +244,7 @@ def _places(bodies: Iterable[object]) -> dict[tuple[Step, ...], list[dict[str, A
     return places
 
 
-def _at(schema: Mapping[str, Any], path: tuple[Step, ...]) -> Mapping[str, Any] | None:
+def _schema_at(schema: Mapping[str, Any], path: tuple[Step, ...]) -> Mapping[str, Any] | None:
     """The schema of an object at a place; None where there are several, or its keys are data."""
     for step in path:
         inner = schema.get("items") if isinstance(step, int) else schema.get("properties", {}).get(step)
@@ -234,13 +258,13 @@ def _takes_null(schema: Mapping[str, Any]) -> bool:
     return Draft202012Validator(dict(schema)).is_valid(None)
 
 
-def sent(body: object, path: tuple[Step, ...] = ()) -> set[tuple[Step, ...]]:
+def fields_of(body: object, path: tuple[Step, ...] = ()) -> set[tuple[Step, ...]]:
     """The fields of a body, 0 standing for any item of a list."""
     if isinstance(body, list):
-        return {field for item in body for field in sent(item, (*path, 0))}
+        return {field for item in body for field in fields_of(item, (*path, 0))}
     if not isinstance(body, Mapping):
         return set()
-    inner = {field for key, part in body.items() for field in sent(part, (*path, str(key)))}
+    inner = {field for key, part in body.items() for field in fields_of(part, (*path, str(key)))}
     return inner | {(*path, str(key)) for key in body}
 
 
@@ -277,7 +301,7 @@ def field_paths(shape: ValueType, path: tuple[Step, ...] = ()) -> Iterator[tuple
         yield from field_paths(key.shape, (*path, name))
 
 
-def _under_open(path: tuple[Step, ...], shape: ValueType) -> bool:
+def _is_under_open(path: tuple[Step, ...], shape: ValueType) -> bool:
     """Whether a field lies in an object of which the truth says that it may hold anything."""
     for step in path:
         if shape.kind == "any" or (shape.kind == "object" and shape.open and step not in shape.keys):
@@ -293,6 +317,6 @@ def _under_open(path: tuple[Step, ...], shape: ValueType) -> bool:
     return False
 
 
-def _agree(first: str, second: str) -> bool:
+def _types_agree(first: str, second: str) -> bool:
     """Whether one type contains the other."""
     return first == second or "any" in (first, second) or {first, second} == {"int", "float"}

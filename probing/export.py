@@ -11,12 +11,12 @@ from xml.sax.saxutils import escape
 
 from atc.files import write_text
 from atc.program.source import called
-from probing.prober.findings import Finding
+from probing.prober.findings import ToolFinding
 from protocols.dataflow.call_paths import steps
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Protocol
 
-__all__ = ["SUFFIXES", "Edge", "draw", "edges"]
+__all__ = ["SUFFIXES", "GraphEdge", "dependency_edges", "export_graph"]
 
 SUFFIXES = (".json", ".mmd", ".svg")
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 300, 24, 120, 12
@@ -31,7 +31,7 @@ _COLOURS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class GraphEdge:
     """The best source of an argument. `evidence`: called, where a program took the value from there and was answered;
     seen, where answers hold such a field."""
 
@@ -42,63 +42,73 @@ class Edge:
     evidence: str
 
 
-def edges(known: Protocol, found: Mapping[str, Finding]) -> list[Edge]:
+def dependency_edges(protocol: Protocol, findings: Mapping[str, ToolFinding]) -> list[GraphEdge]:
     """An edge for each argument that another tool can fill, from the tool whose value was taken, else the likeliest."""
-    graph = ProtocolGraph(known)
-    drawn = []
-    for tool in known.tools:
-        program = found[tool.name].program
+    graph = ProtocolGraph(protocol)
+    graph_edges = []
+    for tool in protocol.tools:
+        program = findings[tool.name].program
         for parameter in tool.arguments:
             sources = graph.providers(tool.name, parameter.argument)
-            taken = [one for one in sources if found[tool.name].done and called(program, [one.tool])]
-            for one in (taken or list(sources))[:1]:
+            taken = [source for source in sources if findings[tool.name].done and called(program, [source.tool])]
+            for source in (taken or list(sources))[:1]:
                 evidence = "called" if taken else "seen"
-                drawn.append(Edge(one.tool, steps(one.path), tool.name, parameter.argument, evidence))
-    return drawn
+                graph_edges.append(GraphEdge(source.tool, steps(source.path), tool.name, parameter.argument, evidence))
+    return graph_edges
 
 
-def draw(file: Path, known: Protocol, found: Mapping[str, Finding]) -> None:
+def export_graph(file: Path, protocol: Protocol, findings: Mapping[str, ToolFinding]) -> None:
     """Write the graph as JSON, Mermaid or SVG, by the end of the file's name. Raises: UsageError."""
-    drawn = edges(known, found)
+    graph_edges = dependency_edges(protocol, findings)
     as_text = {".json": _json, ".mmd": _mermaid, ".svg": _svg}[file.suffix]
-    write_text(file, as_text(found, drawn))
+    write_text(file, as_text(findings, graph_edges))
 
 
-def _json(found: Mapping[str, Finding], drawn: list[Edge]) -> str:
-    nodes = [{"tool": name, "outcome": one.outcome, "iteration": one.iteration} for name, one in found.items()]
+def _json(findings: Mapping[str, ToolFinding], graph_edges: list[GraphEdge]) -> str:
+    nodes = [
+        {"tool": name, "outcome": finding.outcome, "iteration": finding.iteration} for name, finding in findings.items()
+    ]
     links = [
-        {"source": e.source, "path": e.path, "tool": e.tool, "argument": e.argument, "evidence": e.evidence}
-        for e in drawn
+        {
+            "source": edge.source,
+            "path": edge.path,
+            "tool": edge.tool,
+            "argument": edge.argument,
+            "evidence": edge.evidence,
+        }
+        for edge in graph_edges
     ]
     return json.dumps({"nodes": nodes, "edges": links}, indent=1) + "\n"
 
 
-def _mermaid(found: Mapping[str, Finding], drawn: list[Edge]) -> str:
+def _mermaid(findings: Mapping[str, ToolFinding], graph_edges: list[GraphEdge]) -> str:
     lines = ["flowchart LR"]
-    lines += [f'  {_plain(name)}["{name}<br>{one.outcome}"]' for name, one in found.items()]
-    for edge in drawn:
+    lines += [f'  {_mermaid_id(name)}["{name}<br>{finding.outcome}"]' for name, finding in findings.items()]
+    for edge in graph_edges:
         arrow = "-->" if edge.evidence == "called" else "-.->"
-        lines.append(f"  {_plain(edge.source)} {arrow}|{edge.argument}| {_plain(edge.tool)}")
+        lines.append(f"  {_mermaid_id(edge.source)} {arrow}|{edge.argument}| {_mermaid_id(edge.tool)}")
     return "\n".join(lines) + "\n"
 
 
-def _plain(name: str) -> str:
+def _mermaid_id(name: str) -> str:
     return re.sub(r"\W", "_", name)
 
 
-def _svg(found: Mapping[str, Finding], drawn: list[Edge]) -> str:
+def _svg(findings: Mapping[str, ToolFinding], graph_edges: list[GraphEdge]) -> str:
     """Tools in columns by how many calls come before theirs."""
-    depth = dict.fromkeys(found, 0)
-    for _ in range(len(found)):
+    depth = dict.fromkeys(findings, 0)
+    for _ in range(len(findings)):
         deeper = {
-            e.tool: depth[e.source] + 1 for e in drawn if e.evidence == "called" and depth[e.tool] <= depth[e.source]
+            edge.tool: depth[edge.source] + 1
+            for edge in graph_edges
+            if edge.evidence == "called" and depth[edge.tool] <= depth[edge.source]
         }
-        if not deeper or max(deeper.values()) >= len(found):
+        if not deeper or max(deeper.values()) >= len(findings):
             break
         depth.update(deeper)
     places: dict[str, tuple[int, int]] = {}
     rows = dict.fromkeys(depth.values(), 0)
-    for name in found:
+    for name in findings:
         column = depth[name]
         places[name] = (column * (_WIDTH + _GAP_X) + 10, rows[column] * (_HEIGHT + _GAP_Y) + 10)
         rows[column] += 1
@@ -106,16 +116,16 @@ def _svg(found: Mapping[str, Finding], drawn: list[Edge]) -> str:
     height = max(rows.values(), default=0) * (_HEIGHT + _GAP_Y) + 20
     size = f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11"'
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size}>']
-    for edge in drawn:
+    for edge in graph_edges:
         (x, y), (to_x, to_y) = places[edge.source], places[edge.tool]
         dashed = "" if edge.evidence == "called" else ' stroke-dasharray="4 3"'
         ends = f'x1="{x + _WIDTH}" y1="{y + _HEIGHT // 2}" x2="{to_x}" y2="{to_y + _HEIGHT // 2}"'
-        told = escape(f"{edge.source}{edge.path} → {edge.tool}({edge.argument}=), {edge.evidence}")
-        parts.append(f'<line {ends} stroke="#888"{dashed}><title>{told}</title></line>')
+        title = escape(f"{edge.source}{edge.path} → {edge.tool}({edge.argument}=), {edge.evidence}")
+        parts.append(f'<line {ends} stroke="#888"{dashed}><title>{title}</title></line>')
     for name, (x, y) in places.items():
-        colour = _COLOURS.get(found[name].outcome, "#c62828")
+        colour = _COLOURS.get(findings[name].outcome, "#c62828")
         parts.append(
             f'<rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="4" fill="white" stroke="{colour}"/>'
-            f'<text x="{x + 6}" y="{y + 16}">{escape(name[:48])}<title>{found[name].outcome}</title></text>'
+            f'<text x="{x + 6}" y="{y + 16}">{escape(name[:48])}<title>{findings[name].outcome}</title></text>'
         )
     return "\n".join([*parts, "</svg>\n"])

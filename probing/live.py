@@ -10,9 +10,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from atc.tui.text import first_line, visible
-from probing.prober.findings import Finding
+from probing.prober.findings import ToolFinding
 
-__all__ = ["COLOURS", "Frontier"]
+__all__ = ["COLOURS", "ProbeProgress"]
 
 COLOURS = {
     "documented": "green",
@@ -21,10 +21,10 @@ COLOURS = {
     "refused_by_policy": "yellow",
     "budget": "yellow",
 }
-_KEYS = 8
+_MAX_KEYS = 8
 
 
-class Frontier:
+class ProbeProgress:
     """Shows on stderr how the known part of an API grows, a block for each tool: its question, program and answer.
 
     Without a terminal it shows nothing. Without a total it shows what is tried, and no more.
@@ -49,7 +49,7 @@ class Frontier:
         """A program is about to run."""
         self._progress.update(self._bar, description=escape(first_line(f"{tool}: {program}", 60)))
 
-    def found(self, finding: Finding, example: object) -> None:
+    def found(self, finding: ToolFinding, example: object) -> None:
         """A tool is done with; `example` is an answer of it."""
         self._progress.advance(self._bar)
         if not self._console.is_terminal:  # the summary at the end has all of it
@@ -68,5 +68,5 @@ def _shape(body: object) -> str:
         return f"[{_shape(body[0])}]" if body else "[]"
     if isinstance(body, dict):
         keys = [visible(str(key)) for key in body]
-        return f"{{{', '.join(keys[:_KEYS])}{', …' if len(keys) > _KEYS else ''}}}"
+        return f"{{{', '.join(keys[:_MAX_KEYS])}{', …' if len(keys) > _MAX_KEYS else ''}}}"
     return type(body).__name__ if body is not None else "no content"

@@ -13,34 +13,34 @@ from collections.abc import Iterator, Mapping
 
 from protocols.model import Parameter, Tool
 
-__all__ = ["NEEDED", "demanded"]
+__all__ = ["MISSING", "missing_arguments"]
 
-NEEDED = re.compile(
+MISSING = re.compile(
     r"\b(?:required|missing|mandatory|must (?:be (?:given|provided|set|present|specified)|have|include|contain)"
     r"|(?:can ?not|can't|may not|must not|should not) be (?:empty|blank|null)|not (?:given|provided|specified|supplied)"
     r"|need(?:s|ed)?|expected|invalid_type|blank)\b",
     re.IGNORECASE,
 )
 """Words of an error that says that something was not given."""
-_DEEPEST = 8
+_MAX_DEPTH = 8
 
 
-def demanded(tool: Tool, body: object, text: str = "") -> list[str]:
+def missing_arguments(tool: Tool, body: object, text: str = "") -> list[str]:
     """The arguments of a tool that an error says are missing, in signature order.
 
     Args:
         body: The body of the reply.
         text: The error as text, where there is no body.
     """
-    told = _parsed(body)
-    names = {one.name.lower(): one for one in tool.arguments}
-    found: set[str] = set()
-    for keys, sentence in (*_sentences(told, ()), ((), text)):
-        if NEEDED.search(sentence) is None:
+    reply = _parsed(body)
+    names = {argument.name.lower(): argument for argument in tool.arguments}
+    missing: set[str] = set()
+    for keys, sentence in (*_sentences(reply, ()), ((), text)):
+        if MISSING.search(sentence) is None:
             continue
-        found |= {one.argument for one in tool.arguments if _mentions(sentence, one)}
-        found |= {names[key.lower()].argument for key in keys if key.lower() in names}
-    return [one.argument for one in tool.arguments if one.argument in found]
+        missing |= {argument.argument for argument in tool.arguments if _mentions(sentence, argument)}
+        missing |= {names[key.lower()].argument for key in keys if key.lower() in names}
+    return [argument.argument for argument in tool.arguments if argument.argument in missing]
 
 
 def _parsed(body: object) -> object:
@@ -55,7 +55,7 @@ def _parsed(body: object) -> object:
 
 def _sentences(value: object, keys: tuple[str, ...], depth: int = 0) -> Iterator[tuple[tuple[str, ...], str]]:
     """Each text in a body, with the keys above it and the short texts beside it: a `loc`, a `field`, a pointer."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return
     if isinstance(value, str):
         yield keys, value
@@ -80,7 +80,7 @@ def _names(value: object) -> Iterator[str]:
                 yield from _names(part)
 
 
-def _mentions(text: str, one: Parameter) -> bool:
+def _mentions(text: str, parameter: Parameter) -> bool:
     """Whether a text names an argument; a one-letter name or an everyday word has to stand out."""
-    name = re.escape(one.name.lower())
+    name = re.escape(parameter.name.lower())
     return re.search(rf"(?<![\w-]){name}(?![\w-])", text.lower()) is not None

@@ -10,7 +10,7 @@ from probing.schema.constraints import Constraint
 from protocols.errors import APIError
 from protocols.model import Schema
 
-__all__ = ["Finding", "Outcome", "ProbeReport", "Refused"]
+__all__ = ["Outcome", "ProbeReport", "RefusedCall", "ToolFinding"]
 
 Outcome = Literal[
     "documented",
@@ -36,7 +36,7 @@ unreachable_service: the service refused the connection before it was tried
 """
 
 
-class Refused(TypedDict):
+class RefusedCall(TypedDict):
     """A negative example: what a call was given, and the body of the error that it was answered with."""
 
     arguments: Mapping[str, object]
@@ -44,7 +44,7 @@ class Refused(TypedDict):
 
 
 @dataclass(slots=True)
-class Finding:
+class ToolFinding:
     """One tool: how it went, and what is known of it now.
 
     `program` answers `question` by calling the tool, `status` is that of its answer. `statuses` has what each other
@@ -60,7 +60,7 @@ class Finding:
     iteration: int = 0
     status: str | None = None
     statuses: dict[str, str] = field(default_factory=dict)
-    refused: dict[str, Refused] = field(default_factory=dict)
+    refused: dict[str, RefusedCall] = field(default_factory=dict)
     samples: int = 0
     requests: int = 0
     prompt_tokens: int = 0
@@ -80,7 +80,7 @@ class ProbeReport:
     """All of it. `agreement` compares with the truth, where that was hidden (see probing.evaluation); `left_behind` are
     the calls that should have removed what was made, and did not."""
 
-    tools: tuple[Finding, ...]
+    tools: tuple[ToolFinding, ...]
     iterations: int
     requests: int
     protocol: str
@@ -102,29 +102,29 @@ class ProbeReport:
             return 130
         if self.is_unreachable:
             return APIError.exit_code
-        if all(one.done for one in self.tools):
+        if all(finding.done for finding in self.tools):
             return 0
         return 4 if self.ended else 1
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; the keys are part of the interface."""
         tools = []
-        for one in self.tools:
-            data = asdict(one)
+        for finding in self.tools:
+            data = asdict(finding)
             del data["schema"], data["example"]
             tools.append(data)
-        outcomes = [one.outcome for one in self.tools]
+        outcomes = [finding.outcome for finding in self.tools]
         return {
             "tools": tools,
             "iterations": self.iterations,
             "totals": {
                 "tools": len(tools),
-                "done": sum(one.done for one in self.tools),
+                "done": sum(finding.done for finding in self.tools),
                 "outcomes": {name: outcomes.count(name) for name in sorted(set(outcomes))},
                 "requests": self.requests,
-                "samples": sum(one.samples for one in self.tools),
-                "prompt_tokens": sum(one.prompt_tokens for one in self.tools),
-                "completion_tokens": sum(one.completion_tokens for one in self.tools),
+                "samples": sum(finding.samples for finding in self.tools),
+                "prompt_tokens": sum(finding.prompt_tokens for finding in self.tools),
+                "completion_tokens": sum(finding.completion_tokens for finding in self.tools),
             },
             "agreement": dict(self.agreement),
             "model": self.model,

@@ -10,12 +10,14 @@ from protocols.dataflow.identifiers import IdentifierReference, attribute_of, no
 from protocols.model import Parameter, Tool
 from protocols.text.words import WRAPPERS, is_identifier, noun_of, singular, words
 
-__all__ = ["identified", "is_value", "named", "noun_of_path", "wanted"]
+__all__ = ["is_value", "linked_identifiers", "name_reference", "noun_of_path", "reference_of"]
 
-_HOW = frozenset({"all", "count", "filter", "find", "get", "latest", "list", "lookup", "paginate", "query", "search"})
+_QUERY_WORDS = frozenset(
+    {"all", "count", "filter", "find", "get", "latest", "list", "lookup", "paginate", "query", "search"}
+)
 """Words of a path that say how one asks, and not for what."""
 
-_ITEMS = 8
+_MAX_ITEMS = 8
 """Things of a list that are looked at."""
 
 
@@ -28,16 +30,16 @@ def noun_of_path(path: str) -> str:
     """What a path is about at last: film for `/films/{id}`, for `/films/search` and for `/films/name/{name}`."""
     parts = [part for part in path.split("/") if part]
     fixed = [(part, after) for part, after in pairwise([*parts, ""]) if part[0] != "{"]
-    telling = [part for part, after in fixed if not _HOW.issuperset(words(part)) and after != f"{{{part}}}"]
-    return noun_of((telling or [part for part, _ in fixed] or [""])[-1])
+    informative = [part for part, after in fixed if not _QUERY_WORDS.issuperset(words(part)) and after != f"{{{part}}}"]
+    return noun_of((informative or [part for part, _ in fixed] or [""])[-1])
 
 
-def wanted(key: str, noun: str) -> IdentifierReference:
+def reference_of(key: str, noun: str) -> IdentifierReference:
     """What a key is the identifier of, or the name; a bare `id` is that of the thing it stands in."""
     return IdentifierReference(noun_of_identifier(key) or noun, attribute_of(key) or singular(words(key)[-1]))
 
 
-def named(tool: Tool, parameter: Parameter, graph: ProtocolGraph) -> IdentifierReference | None:
+def name_reference(tool: Tool, parameter: Parameter, graph: ProtocolGraph) -> IdentifierReference | None:
     """What a required part of a path calls by another word than an identifier: `/pools/{name}`, `/limits/tag/{tag}`.
 
     None for all other arguments.
@@ -46,14 +48,14 @@ def named(tool: Tool, parameter: Parameter, graph: ProtocolGraph) -> IdentifierR
     if parameter.location != "path" or not parts or graph.reference(tool.name, parameter.argument) is not None:
         return None
     noun = noun_of_path(tool.path.partition(f"{{{parameter.name}}}")[0] + f"{{{parameter.name}}}")
-    return wanted("_".join(parts[parts.index("or") + 1 :] if "or" in parts else parts), noun)
+    return reference_of("_".join(parts[parts.index("or") + 1 :] if "or" in parts else parts), noun)
 
 
-def identified(
+def linked_identifiers(
     body: object,
     noun: str,
     about: Mapping[IdentifierReference, object],
-    most: int | None = _ITEMS,
+    most: int | None = _MAX_ITEMS,
     *,
     by: Collection[str] = (),
 ) -> Iterator[Mapping[IdentifierReference, object]]:
@@ -63,17 +65,19 @@ def identified(
         noun: What the body is about, where it does not say so itself.
         about: Identifiers that the request gave.
         most: Things of each list that are looked at; None for all.
-        by: Other words by which things are called: what `named` gives.
+        by: Other words by which things are called: what `name_reference` gives.
     """
     if isinstance(body, list):
         for item in body[:most]:
-            yield from identified(item, noun, about, most, by=by)
+            yield from linked_identifiers(item, noun, about, most, by=by)
     elif isinstance(body, Mapping):
-        telling = [key for key in map(str, body) if is_identifier(key) or (by and noun_of(key) in by)]
-        own = {wanted(key, noun): body[key] for key in telling if is_value(body[key])}
-        told = {**about, **own}
-        if own:
-            yield told
+        keys = [key for key in map(str, body) if is_identifier(key) or (by and noun_of(key) in by)]
+        own_identifiers = {reference_of(key, noun): body[key] for key in keys if is_value(body[key])}
+        identifiers = {**about, **own_identifiers}
+        if own_identifiers:
+            yield identifiers
         for key, part in body.items():
-            said = noun_of(str(key))
-            yield from identified(part, noun if not said or said in WRAPPERS else said, told, most, by=by)
+            key_noun = noun_of(str(key))
+            yield from linked_identifiers(
+                part, noun if not key_noun or key_noun in WRAPPERS else key_noun, identifiers, most, by=by
+            )

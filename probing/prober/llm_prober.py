@@ -13,50 +13,52 @@ from pathlib import Path
 from atc.models import Message, Model
 from atc.program.source import extract
 from atc.prompting import templates
-from probing.prober.observations import Learned
-from probing.prober.programs import lacking
+from probing.prober.observations import Observations
+from probing.prober.programs import unprovided_arguments
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import LimitReached
 from protocols.model import Tool
 from protocols.render import render, sentence
 
-__all__ = ["Asker", "Sample"]
+__all__ = ["CandidateProgram", "LLMProber"]
 
 _FOLDER = Path(__file__).parent / "templates"
 _QUESTION = re.compile(r"Question:\s*(.+)")
-_SHORTEST = 2
+_CHARS_PER_TOKEN = 2
 """Characters of a token at least, so that a budget is not exceeded."""
-_WRITTEN = 400
+_MAX_ANSWER_TOKENS = 400
 """Tokens of an answer at most."""
-_OFFERED = 12
+_MAX_CANDIDATES = 12
 """Functions that the model chooses a producer from."""
-_SHOWN = 6
+_MAX_HELPERS = 6
 """Functions that a program may call besides the one to try out."""
-_SAID = 300
+_MAX_ERROR_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class CandidateProgram:
     """A question and the program that is to answer it; both empty where the model wrote neither."""
 
     question: str
     program: str
 
 
-class Asker:
+class LLMProber:
     """Asks a model about the tools of an API, and counts what it costs in their findings.
 
     Args:
         tokens: The most tokens to read and write in all; None for no limit.
     """
 
-    def __init__(self, model: Model, learned: Learned, tokens: int | None = None) -> None:
+    def __init__(self, model: Model, learned: Observations, tokens: int | None = None) -> None:
         self._model = model
         self._learned = learned
         self._budget = tokens
         self._proposed: dict[tuple[str, str], tuple[str, ...]] = {}
 
-    def probe(self, tool: Tool, graph: ProtocolGraph, tried: Sequence[tuple[str, str]], *, chain: bool) -> Sample:
+    def probe(
+        self, tool: Tool, graph: ProtocolGraph, tried: Sequence[tuple[str, str]], *, chain: bool
+    ) -> CandidateProgram:
         """A question for a tool and a program that answers it.
 
         Args:
@@ -64,59 +66,68 @@ class Asker:
             chain: Whether other tools and the values that were seen may be used.
         Raises: LimitReached: The tokens are used up. ModelError.
         """
-        among = [name for name, one in self._learned.found.items() if one.done]
+        among = [name for name, finding in self._learned.found.items() if finding.done]
         helpers = self._helpers(tool, graph, among) if chain else ()
-        shown = [tool, *map(graph.protocol.tool, helpers)]
-        told = _fill(
+        tools = [tool, *map(graph.protocol.tool, helpers)]
+        task = _fill(
             "probe_task",
             name=tool.name,
-            functions=render(shown, graph, whole=False, hints=chain),
+            functions=render(tools, graph, whole=False, hints=chain),
             values=self._values(tool, graph) if chain else "",
             tried="".join(
-                f"This did not do:\n```python\n{program}\n```\n{said[:_SAID]}\n\n" for program, said in tried
+                f"This did not do:\n```python\n{program}\n```\n{problem[:_MAX_ERROR_CHARS]}\n\n"
+                for program, problem in tried
             ),
         )
-        text = self._ask(tool, [Message("system", _fill("probe")), Message("user", told)])
+        text = self._ask(tool, [Message("system", _fill("probe")), Message("user", task)])
         self._learned.found[tool.name].samples += 1
-        asked = _QUESTION.search(text)
-        return Sample(asked[1].strip() if asked else "", extract(text[asked.end() :] if asked else text))
+        match = _QUESTION.search(text)
+        return CandidateProgram(match[1].strip() if match else "", extract(text[match.end() :] if match else text))
 
     def _helpers(self, tool: Tool, graph: ProtocolGraph, among: Collection[str]) -> tuple[str, ...]:
         """The tools that the one to try out may need, those before them included."""
         first = list(graph.closure([tool.name], among))[1:]
-        for argument in lacking(tool, graph, among):
+        for argument in unprovided_arguments(tool, graph, among):
             first += self._producers(tool, argument, graph, among)
-        return tuple(dict.fromkeys(name for name in first if name in among))[:_SHOWN]
+        return tuple(dict.fromkeys(name for name in first if name in among))[:_MAX_HELPERS]
 
     def _producers(self, tool: Tool, argument: str, graph: ProtocolGraph, among: Collection[str]) -> tuple[str, ...]:
         """Who may yield an argument, by the model; it is asked once, of those that are known to answer."""
-        offered = [one for one in graph.protocol.tools if one.name in among and not one.writes][:_OFFERED]
+        offered = [candidate for candidate in graph.protocol.tools if candidate.name in among and not candidate.writes][
+            :_MAX_CANDIDATES
+        ]
         if (tool.name, argument) not in self._proposed and offered:
-            functions = "\n".join(f"{one.name}: {sentence(one.summary or one.description, 80)}" for one in offered)
+            functions = "\n".join(
+                f"{candidate.name}: {sentence(candidate.summary or candidate.description, 80)}" for candidate in offered
+            )
             text = self._ask(
                 tool, [Message("user", _fill("producers", name=tool.name, argument=argument, functions=functions))]
             )
-            named = tuple(one.name for one in offered if re.search(rf"\b{re.escape(one.name)}\b", text))
+            named = tuple(
+                candidate.name for candidate in offered if re.search(rf"\b{re.escape(candidate.name)}\b", text)
+            )
             self._proposed[tool.name, argument] = named[:2]
         return self._proposed.get((tool.name, argument), ())
 
     def _values(self, tool: Tool, graph: ProtocolGraph) -> str:
         """Values that were seen of what the tool takes, and names of things."""
         lines = []
-        for one in tool.arguments:
-            want = graph.reference(tool.name, one.argument)
-            seen = [values[want] for values in islice(self._learned.identifiers([want]), 2)] if want is not None else []
-            if one.required and seen:
-                lines.append(f"{one.argument}: {', '.join(map(json.dumps, seen))}")
+        for argument in tool.arguments:
+            want = graph.reference(tool.name, argument.argument)
+            known_values = (
+                [values[want] for values in islice(self._learned.identifiers([want]), 2)] if want is not None else []
+            )
+            if argument.required and known_values:
+                lines.append(f"{argument.argument}: {', '.join(map(json.dumps, known_values))}")
         if names := [self._learned.text(name) for name in list(self._learned.names)[:4]]:
             lines.append(f"names of things: {', '.join(names)}")
         return "Values that were seen:\n" + "\n".join(lines) + "\n\n" if lines else ""
 
     def _ask(self, tool: Tool, messages: list[Message]) -> str:
-        length = sum(len(one.content) for one in messages) // _SHORTEST
-        if self._budget is not None and self._learned.tokens + length + _WRITTEN > self._budget:
+        length = sum(len(message.content) for message in messages) // _CHARS_PER_TOKEN
+        if self._budget is not None and self._learned.tokens + length + _MAX_ANSWER_TOKENS > self._budget:
             raise LimitReached(f"the budget of {self._budget} tokens is used up")
-        answer = self._model.complete(messages, max_tokens=_WRITTEN)
+        answer = self._model.complete(messages, max_tokens=_MAX_ANSWER_TOKENS)
         self._learned.asked(tool.name, answer.usage.prompt_tokens, answer.usage.completion_tokens)
         return answer.text
 

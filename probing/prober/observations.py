@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from atc.files import append_line, read_lines
-from probing.prober.error_messages import demanded
-from probing.prober.findings import Finding
-from probing.prober.identifiers import identified, is_value, named, noun_of_path, wanted
-from probing.prober.observed_values import SeenValues
-from probing.prober.permission import Made
-from probing.prober.replies import disguised, is_hollow, names_in, said
-from probing.redact.redact import Scrubber
-from probing.schema.constraints import Seen, constraints
-from probing.schema.infer import infer, says_nothing
+from probing.prober.error_messages import missing_arguments
+from probing.prober.findings import ToolFinding
+from probing.prober.identifiers import is_value, linked_identifiers, name_reference, noun_of_path, reference_of
+from probing.prober.observed_values import ObservedValues
+from probing.prober.permission import CreatedObject
+from probing.prober.replies import error_in_success, error_message, is_empty, names_in
+from probing.redact.redact import Redactor
+from probing.schema.constraints import ObservedCall, infer_constraints
+from probing.schema.infer import infer, is_trivial
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.identifiers import IdentifierReference
 from protocols.errors import UsageError
@@ -33,24 +33,24 @@ from protocols.text.words import is_identifier
 from sandbox import CallRecord
 from sandbox.body_store import LargeBody
 
-__all__ = ["Learned"]
+__all__ = ["Observations"]
 
-_KEPT = 40
+_MAX_BODIES = 40
 """Bodies of a tool that are kept to learn from."""
-_WORKED_OUT = ("schema", "example", "constraints", "refused")
+_DERIVED_FIELDS = ("schema", "example", "constraints", "refused")
 """What of a finding is worked out from the calls, and not kept in the log."""
-_SHOWN = 3
+_EXAMPLE_ITEMS = 3
 """Items of a list in an example."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
-_ITEMS = 100
+_MAX_ITEMS = 100
 """Items of a list that are kept of a body that is too large for a record."""
 
-Record: TypeAlias = tuple[tuple[IdentifierReference, object], ...]
+IdentifierGroup: TypeAlias = tuple[tuple[IdentifierReference, object], ...]
 """Identifiers that were seen together: of a thing and of those that it is in."""
 
 
-class Learned:
+class Observations:
     """What is known so far. `found` is by tool, `names` are what things are called, in the order of their appearance.
 
     Args:
@@ -61,21 +61,21 @@ class Learned:
 
     def __init__(self, protocol: Protocol, log: Path | None = None, seed: int = 0, service: str = "") -> None:
         self.protocol = protocol
-        self.found = {tool.name: Finding(tool.name) for tool in protocol.tools}
+        self.found = {tool.name: ToolFinding(tool.name) for tool in protocol.tools}
         self.bodies: dict[str, list[object]] = {}
-        self._calls: dict[str, list[Seen]] = {}
+        self._calls: dict[str, list[ObservedCall]] = {}
         self.hollow: set[str] = set()
         self.names: dict[str, None] = {}
         self._names_of: dict[str, dict[str, None]] = {}
-        self.seen = SeenValues(protocol)
+        self.seen = ObservedValues(protocol)
         self.demanded: dict[str, dict[str, None]] = {}
-        self.records: dict[Record, str] = {}
+        self.records: dict[IdentifierGroup, str] = {}
         graph = ProtocolGraph(protocol)
-        names = [named(tool, one, graph) for tool in protocol.tools for one in tool.arguments]
+        names = [name_reference(tool, argument, graph) for tool in protocol.tools for argument in tool.arguments]
         self._called_by = frozenset(want.attribute for want in names if want is not None)
         self.unanswered: dict[str, str] = {}
         self.requests = 0
-        self.made: list[Made] = []
+        self.made: list[CreatedObject] = []
         self.lost: list[str] = []
         self._service = service
         self._log: Path | None = None
@@ -84,10 +84,10 @@ class Learned:
             for place, data in read_lines(log):
                 lines += 1
                 self._recall(place, data, first=lines == 1)
-        self._scrubber = Scrubber(seed + lines)  # what stands for a value before must not stand for another one now
+        self._scrubber = Redactor(seed + lines)  # what stands for a value before must not stand for another one now
         if log is not None:
             self._log = log
-            _end_with_a_line(log)
+            _drop_partial_line(log)
             if not lines:
                 self._write({"protocol": protocol.digest, "service": service})
 
@@ -97,39 +97,41 @@ class Learned:
         tools = []
         for tool in self.protocol.tools:
             bodies = self.bodies.get(tool.name)
-            told = tool.success
-            if bodies and (told is None or told.status == "default" or says_nothing(told.schema)):
-                seen = Response("200", "as observed", "application/json", infer(bodies), (bodies[0],))
-                others = [one for one in tool.responses if one is not told or one.status == "default"]
-                tool = replace(tool, responses=(seen, *others))
+            success = tool.success
+            if bodies and (success is None or success.status == "default" or is_trivial(success.schema)):
+                observed = Response("200", "as observed", "application/json", infer(bodies), (bodies[0],))
+                documented = [
+                    response for response in tool.responses if response is not success or response.status == "default"
+                ]
+                tool = replace(tool, responses=(observed, *documented))
             tools.append(tool)
         return replace(self.protocol, tools=tuple(tools))
 
     @property
     def tokens(self) -> int:
         """Those that a model has read and written."""
-        return sum(one.prompt_tokens + one.completion_tokens for one in self.found.values())
+        return sum(finding.prompt_tokens + finding.completion_tokens for finding in self.found.values())
 
     def take(self, call: CallRecord) -> None:
         """What a call says of its tool."""
         if call.tool is None or not call.attempts:
             return
-        raw = _plain(_read(call.response))
+        raw = _json_safe(_loaded(call.response))
         body = self._scrubber.body(raw)
-        given = self._scrubber.body(_plain(dict(call.arguments)))
+        arguments = self._scrubber.body(_json_safe(dict(call.arguments)))
         if call.status is None:
-            told = call.error or "no reply"
+            problem = call.error or "no reply"
         elif call.status >= 300:
-            told = said(body, call.error)
+            problem = error_message(body, call.error)
         else:
-            told = disguised(body) or call.error or ""
+            problem = error_in_success(body) or call.error or ""
             self._name(call.tool, raw)
-            if not told:
+            if not problem:
                 self.seen.add(self.protocol.tool(call.tool), call.arguments, raw)
-        if call.status is None or call.status >= 300 or told:
-            body = _shortened(body, _SHOWN)
-        told = self.text(told)
-        self._keep(call.tool, call.status, body, told, dict(given), call.attempts)  # type: ignore[call-overload]
+        if call.status is None or call.status >= 300 or problem:
+            body = _shortened(body, _EXAMPLE_ITEMS)
+        problem = self.text(problem)
+        self._keep(call.tool, call.status, body, problem, dict(arguments), call.attempts)  # type: ignore[call-overload]
 
     def asked(self, tool: str, prompt_tokens: int, completion_tokens: int) -> None:
         """What a question to a model about a tool cost."""
@@ -138,15 +140,15 @@ class Learned:
         finding.completion_tokens += completion_tokens
         self._write({"asked": tool, "prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens})
 
-    def end(self, finding: Finding, question: str, program: str) -> None:
+    def end(self, finding: ToolFinding, question: str, program: str) -> None:
         """How a tool was found out."""
         finding.question, finding.program = self.text(question), self.text(program)
         self._write({"finding": _as_data(finding)})
 
-    def keep_made(self, made: Sequence[Made], lost: Sequence[str]) -> None:
+    def keep_made(self, created: Sequence[CreatedObject], lost: Sequence[str]) -> None:
         """What is to be removed from the service now, and what cannot be."""
-        self.made, self.lost = list(made), list(lost)
-        self._write({"made": [asdict(one) for one in self.made], "lost": self.lost})
+        self.made, self.lost = list(created), list(lost)
+        self._write({"made": [asdict(created_object) for created_object in self.made], "lost": self.lost})
 
     def names_for(self, tool: Tool) -> list[str]:
         """What a tool may look for: the names of what it is about, then those of other things."""
@@ -169,46 +171,46 @@ class Learned:
 
         First those that came from where the path says: a task run and a flow run are both runs.
         """
-        fixed = _fixed(path)
-        for record in sorted(self.records, key=lambda one: -len(fixed & _fixed(self.records[one]))):
-            held = dict(record)
-            if all(want in held for want in wants):
-                yield {want: held[want] for want in wants}
+        fixed = _fixed_segments(path)
+        for record in sorted(self.records, key=lambda entry: -len(fixed & _fixed_segments(self.records[entry]))):
+            values = dict(record)
+            if all(want in values for want in wants):
+                yield {want: values[want] for want in wants}
 
     def write_down(self) -> None:
         """Work out the schema and the example of each tool that answered, and what holds of its arguments."""
         for name, calls in self._calls.items():
-            self.found[name].constraints = constraints(self.protocol.tool(name), calls)
+            self.found[name].constraints = infer_constraints(self.protocol.tool(name), calls)
         for name, bodies in self.bodies.items():
-            best = min(bodies, key=lambda body: (is_hollow(body), len(json.dumps(body))))
-            self.found[name].schema, self.found[name].example = infer(bodies), _shortened(best, _SHOWN)
+            best = min(bodies, key=lambda body: (is_empty(body), len(json.dumps(body))))
+            self.found[name].schema, self.found[name].example = infer(bodies), _shortened(best, _EXAMPLE_ITEMS)
 
     def _keep(
-        self, tool: str, status: int | None, body: object, told: str, given: Mapping[str, object], sent: int = 1
+        self, tool: str, status: int | None, body: object, problem: str, arguments: Mapping[str, object], sent: int = 1
     ) -> None:
         """Note a reply, and with `told` why it is no answer."""
         finding = self.found[tool]
         calls = self._calls.setdefault(tool, [])
-        if len(calls) < _KEPT:
-            calls.append(Seen(given, status, body, told))
+        if len(calls) < _MAX_BODIES:
+            calls.append(ObservedCall(arguments, status, body, problem))
         finding.requests += sent
         self.requests += sent
         if status is None:
-            self.unanswered[tool] = told
-        elif status >= 300 or told:
-            finding.statuses.setdefault(str(status), told)
-            finding.refused.setdefault(str(status), {"arguments": given, "reply": body})
-            asked_for = demanded(self.protocol.tool(tool), body, told)
-            self.demanded.setdefault(tool, {}).update(dict.fromkeys(name for name in asked_for if name not in given))
+            self.unanswered[tool] = problem
+        elif status >= 300 or problem:
+            finding.statuses.setdefault(str(status), problem)
+            finding.refused.setdefault(str(status), {"arguments": arguments, "reply": body})
+            missing = missing_arguments(self.protocol.tool(tool), body, problem)
+            self.demanded.setdefault(tool, {}).update(dict.fromkeys(name for name in missing if name not in arguments))
         elif body in (None, ""):
             if not finding.done:
                 finding.outcome, finding.status = "no_content", str(status)
         else:
             bodies = self.bodies.setdefault(tool, [])
-            if len(bodies) < _KEPT:
+            if len(bodies) < _MAX_BODIES:
                 bodies.append(body)
             finding.status = str(status)
-            if is_hollow(body) and finding.outcome != "documented":
+            if is_empty(body) and finding.outcome != "documented":
                 self.hollow.add(tool)
                 finding.outcome = "always_empty"
             else:
@@ -216,12 +218,14 @@ class Learned:
                 finding.outcome = "documented"
             noun = noun_of_path(self.protocol.tool(tool).path)
             about = {
-                wanted(name, ""): value for name, value in given.items() if is_identifier(name) and is_value(value)
+                reference_of(argument, ""): value
+                for argument, value in arguments.items()
+                if is_identifier(argument) and is_value(value)
             }
-            found = identified(body, noun, about, by=self._called_by)
-            for one in found:
-                self.records.setdefault(tuple(one.items()), self.protocol.tool(tool).path)
-        self._write({"tool": tool, "status": status, "body": body, "told": told, "given": given, "sent": sent})
+            groups = linked_identifiers(body, noun, about, by=self._called_by)
+            for group in groups:
+                self.records.setdefault(tuple(group.items()), self.protocol.tool(tool).path)
+        self._write({"tool": tool, "status": status, "body": body, "told": problem, "given": arguments, "sent": sent})
 
     def _write(self, data: Mapping[str, object]) -> None:
         if self._log is not None:
@@ -235,45 +239,45 @@ class Learned:
                     if digest != self.protocol.digest:
                         raise UsageError(f"{place} is of a probe of another document; remove the file to begin anew")
                     if service != self._service:
-                        told = f"{place} is of a probe of {service or 'another service'}, and not of {self._service}"
-                        raise UsageError(f"{told}; go on there, or remove the file to begin anew")
+                        message = f"{place} is of a probe of {service or 'another service'}, and not of {self._service}"
+                        raise UsageError(f"{message}; go on there, or remove the file to begin anew")
                 case {"made": made, "lost": lost} if not first:
-                    self.made, self.lost = [Made(**one) for one in made], list(lost)
+                    self.made, self.lost = [CreatedObject(**fields_of_object) for fields_of_object in made], list(lost)
                 case {"finding": finding} if not first:
-                    self._restore(Finding(**finding))
+                    self._restore(ToolFinding(**finding))
                 case {"asked": tool} if not first:
                     self.asked(tool, data["prompt_tokens"], data["completion_tokens"])
                 case {"tool": tool} if not first:
-                    given, sent = dict(data["given"]), int(data.get("sent", 1))
-                    self._keep(tool, data["status"], data["body"], data["told"], given, sent)
+                    arguments, sent = dict(data["given"]), int(data.get("sent", 1))
+                    self._keep(tool, data["status"], data["body"], data["told"], arguments, sent)
                     if not data["told"]:
                         self._name(tool, data["body"])
                         if data["status"] is not None and data["status"] < 300:
-                            self.seen.add(self.protocol.tool(tool), given, data["body"])
+                            self.seen.add(self.protocol.tool(tool), arguments, data["body"])
                 case _:
                     raise ValueError
         except (ValueError, KeyError, TypeError):
             raise UsageError(f"{place}: no line of a probe's log; remove the file to begin anew") from None
 
-    def _restore(self, finding: Finding) -> None:
+    def _restore(self, finding: ToolFinding) -> None:
         now = self.found[finding.tool]
-        for field in fields(Finding):
-            if field.name not in (*_WORKED_OUT, "requests", "prompt_tokens", "completion_tokens"):
+        for field in fields(ToolFinding):
+            if field.name not in (*_DERIVED_FIELDS, "requests", "prompt_tokens", "completion_tokens"):
                 setattr(now, field.name, getattr(finding, field.name))
 
 
-def _fixed(path: str) -> set[str]:
+def _fixed_segments(path: str) -> set[str]:
     return {part for part in path.split("/") if part and part[0] != "{"}
 
 
-def _as_data(finding: Finding) -> dict[str, object]:
+def _as_data(finding: ToolFinding) -> dict[str, object]:
     data = asdict(finding)
-    for name in _WORKED_OUT:
+    for name in _DERIVED_FIELDS:
         del data[name]
     return data
 
 
-def _end_with_a_line(log: Path) -> None:
+def _drop_partial_line(log: Path) -> None:
     """Drop what was written of a line when the probe was cut off. Raises: UsageError."""
     try:
         text = log.read_bytes() if log.exists() else b""
@@ -283,26 +287,26 @@ def _end_with_a_line(log: Path) -> None:
         raise UsageError(f"{log} cannot be written: {error.strerror or error}") from None
 
 
-def _read(body: object) -> object:
+def _loaded(body: object) -> object:
     """A large body with the first items of its lists; its beginning where it is no JSON."""
     if not isinstance(body, LargeBody):
         return body
     try:
-        return _shortened(json.loads(body.read()), _ITEMS)
+        return _shortened(json.loads(body.read()), _MAX_ITEMS)
     except (ValueError, RecursionError, OSError):
         return body.beginning
 
 
-def _plain(body: object) -> object:
+def _json_safe(body: object) -> object:
     """A body as JSON in UTF-8 can hold it: without halves of signs, and without numbers that are none."""
     if isinstance(body, str):
         return _SURROGATE.sub("�", body)
     if isinstance(body, float):
         return body if math.isfinite(body) else None
     if isinstance(body, list):
-        return [_plain(part) for part in body]
+        return [_json_safe(part) for part in body]
     if isinstance(body, Mapping):
-        return {_SURROGATE.sub("�", str(key)): _plain(part) for key, part in body.items()}
+        return {_SURROGATE.sub("�", str(key)): _json_safe(part) for key, part in body.items()}
     return body
 
 

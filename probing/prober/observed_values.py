@@ -19,27 +19,27 @@ from protocols.model import Parameter, Protocol, Tool
 from protocols.schema_fields import resolve, type_of
 from protocols.text.words import WRAPPERS, is_identifier, noun_of, singular, words
 
-__all__ = ["SeenValues"]
+__all__ = ["ObservedValues"]
 
-_ITEMS = 12
+_MAX_ITEMS = 12
 """Items of a list that are looked at."""
-_KEYS = 12
+_MAX_KEYS = 12
 """Keys of an object that may be names of things."""
-_FIRST = 2
+_FIRST_VALUES = 2
 """Values of the list above an argument that are tried before those of fields and addresses."""
-_DEEPEST = 5
-_LONGEST = 300
-_CALLED = ("id", "uuid", "key", "slug", "name", "path", "code", "number", "title", "label")
+_MAX_DEPTH = 5
+_MAX_CHARS = 300
+_NAME_KEYS = ("id", "uuid", "key", "slug", "name", "path", "code", "number", "title", "label")
 """Keys of an item by which it may be called, the surest first."""
 _PARAMETER = re.compile(r"\{([^{}]+)\}")
-_PLACE = re.compile(r"(?:[^\s/:?#]+/)+[^\s/:?#]+\.\w+")
+_FILE_PATH = re.compile(r"(?:[^\s/:?#]+/)+[^\s/:?#]+\.\w+")
 """A path in a tree, to a file with an ending."""
-_MOST_PLACES = 24
-_PLACES = frozenset({"directory", "dir", "file", "folder", "path", "prefix"})
+_MAX_FILE_PATHS = 24
+_PATH_WORDS = frozenset({"directory", "dir", "file", "folder", "path", "prefix"})
 """Last words of arguments that name a place in a tree, whose top is `/`."""
 
 
-class SeenValues:
+class ObservedValues:
     """Values that were seen; `add` remembers a reply, `candidates` are values for an argument."""
 
     def __init__(self, protocol: Protocol) -> None:
@@ -50,50 +50,54 @@ class SeenValues:
         self._linked = [(tool.name, _link_pattern(tool)) for tool in protocol.tools if _PARAMETER.search(tool.path)]
         self._replies: dict[str, list[tuple[Mapping[str, object], object]]] = {}
 
-    def add(self, tool: Tool, given: Mapping[str, object], body: object) -> None:
+    def add(self, tool: Tool, arguments: Mapping[str, object], body: object) -> None:
         """Remember what a good reply held."""
         if not tool.writes:
-            self._replies.setdefault(_template(tool.path), []).append((given, body))
-        self._remember(body, 0, given)
+            self._replies.setdefault(_template(tool.path), []).append((arguments, body))
+        self._remember(body, 0, arguments)
 
-    def _remember(self, value: object, depth: int, given: Mapping[str, object]) -> None:
-        if depth > _DEEPEST:
+    def _remember(self, value: object, depth: int, arguments: Mapping[str, object]) -> None:
+        if depth > _MAX_DEPTH:
             return
         if isinstance(value, Mapping):
             for key, part in value.items():
                 self._follow(part)
-                self._note_place(key, given)
-                self._note_place(part, given)
-                if _usable(part):
+                self._note_place(key, arguments)
+                self._note_place(part, arguments)
+                if _is_usable(part):
                     self._fields.setdefault(words(str(key)), {})[part] = None
                 else:
-                    self._remember(part, depth + 1, given)
+                    self._remember(part, depth + 1, arguments)
         elif isinstance(value, list):
-            for part in value[:_ITEMS]:
+            for part in value[:_MAX_ITEMS]:
                 self._follow(part)
-                self._note_place(part, given)
-                self._remember(part, depth + 1, given)
+                self._note_place(part, arguments)
+                self._remember(part, depth + 1, arguments)
 
     def _follow(self, value: object) -> None:
         """Remember the addresses of operations that a reply names: what stands in their place is a value for it."""
-        if not isinstance(value, str) or "/" not in value or len(value) > _LONGEST:
+        if not isinstance(value, str) or "/" not in value or len(value) > _MAX_CHARS:
             return
         path = urlsplit(value).path
         for name, pattern in self._linked:
-            if (found := pattern.search(path)) is not None and len(self._links.setdefault(name, {})) < _KEYS:
-                self._links[name][json.dumps([unquote(text) for text in found.groups()])] = None
+            if (match := pattern.search(path)) is not None and len(self._links.setdefault(name, {})) < _MAX_KEYS:
+                self._links[name][json.dumps([unquote(text) for text in match.groups()])] = None
 
-    def _note_place(self, value: object, given: Mapping[str, object]) -> None:
+    def _note_place(self, value: object, arguments: Mapping[str, object]) -> None:
         """Remember what may be the path of a file, of what is a key or a value."""
-        if not isinstance(value, str) or len(value) > _LONGEST or len(self._places) >= _MOST_PLACES:
+        if not isinstance(value, str) or len(value) > _MAX_CHARS or len(self._places) >= _MAX_FILE_PATHS:
             return
-        if _PLACE.fullmatch(value):
-            self._places.setdefault(value, given)
+        if _FILE_PATH.fullmatch(value):
+            self._places.setdefault(value, arguments)
 
     def linked(self, tool: Tool) -> Iterator[dict[str, object]]:
         """The path arguments of a tool as addresses in replies have them."""
         names = _PARAMETER.findall(tool.path)
-        parameters = {one.name: one for one in tool.parameters if one.location == "path"}
+        parameters = {
+            path_parameter.name: path_parameter
+            for path_parameter in tool.parameters
+            if path_parameter.location == "path"
+        }
         for text in self._links.get(tool.name, {}):
             call: dict[str, object] = {}
             for name, value in zip(names, json.loads(text), strict=True):
@@ -108,49 +112,58 @@ class SeenValues:
 
     def calls(self, tool: Tool, arguments: list[Parameter]) -> Iterator[dict[str, object]]:
         """Values for several arguments of a tool together, the likeliest first; none where one has no candidate."""
-        paths = [one for one in arguments if one.location == "path"]
-        paths.sort(key=lambda one: tool.path.find(f"{{{one.name}}}"))
-        given: set[str] = set()
+        paths = [parameter for parameter in arguments if parameter.location == "path"]
+        paths.sort(key=lambda parameter: tool.path.find(f"{{{parameter.name}}}"))
+        yielded: set[str] = set()
         for addressed in self.linked(tool) if paths else ():
-            others = [one for one in arguments if one.location != "path"]
-            beside: dict[str, object] = {one.argument: next(self._called(one), None) for one in others}
-            whole = {**addressed, **beside}
-            if None not in beside.values() and repr(whole) not in given:
-                given.add(repr(whole))
+            outside_path = [parameter for parameter in arguments if parameter.location != "path"]
+            other_values: dict[str, object] = {
+                parameter.argument: next(self._called(parameter), None) for parameter in outside_path
+            }
+            whole = {**addressed, **other_values}
+            if None not in other_values.values() and repr(whole) not in yielded:
+                yielded.add(repr(whole))
                 yield whole
         if paths:
             for above, value in self._listed(tool, paths[-1]):
-                filled = {one.argument: above[one.name] for one in paths[:-1] if one.name in above}
+                filled = {
+                    parameter.argument: above[parameter.name] for parameter in paths[:-1] if parameter.name in above
+                }
                 if len(filled) == len(paths) - 1 and (rest := self._rest(arguments, paths)) is not None:
                     call = {**filled, paths[-1].argument: value, **rest}
-                    if repr(call) not in given:
-                        given.add(repr(call))
+                    if repr(call) not in yielded:
+                        yielded.add(repr(call))
                         yield call
         for call in self._placed(arguments, paths):
-            if repr(call) not in given:
-                given.add(repr(call))
+            if repr(call) not in yielded:
+                yielded.add(repr(call))
                 yield call
-        each = [list(islice(self.candidates(tool, one), _KEYS)) for one in arguments]
-        if any(each):
-            each = [values or self._bound(one) for one, values in zip(arguments, each, strict=True)]
-        for place in range(max(map(len, each), default=0) if all(each) else 0):
+        value_lists = [list(islice(self.candidates(tool, parameter), _MAX_KEYS)) for parameter in arguments]
+        if any(value_lists):
+            value_lists = [
+                values or self._bound(parameter) for parameter, values in zip(arguments, value_lists, strict=True)
+            ]
+        for position in range(max(map(len, value_lists), default=0) if all(value_lists) else 0):
             call = {
-                one.argument: values[min(place, len(values) - 1)] for one, values in zip(arguments, each, strict=True)
+                parameter.argument: values[min(position, len(values) - 1)]
+                for parameter, values in zip(arguments, value_lists, strict=True)
             }
-            if repr(call) not in given:
-                given.add(repr(call))
+            if repr(call) not in yielded:
+                yielded.add(repr(call))
                 yield call
 
     def _placed(self, arguments: list[Parameter], paths: list[Parameter]) -> Iterator[dict[str, object]]:
         """Paths in a tree that replies held (`linux/tool-1.0.zip`), each with what that reply was asked with."""
-        for one in paths:
-            for place, asked in self._places.items() if self.top(one) is not None else ():
-                others = [other.argument for other in arguments if other is not one]
-                if all(name in asked for name in others):
-                    yield {one.argument: place, **{name: asked[name] for name in others}}
+        for parameter in paths:
+            for place, call_arguments in self._places.items() if self.top(parameter) is not None else ():
+                other_names = [argument.argument for argument in arguments if argument is not parameter]
+                if all(name in call_arguments for name in other_names):
+                    yield {parameter.argument: place, **{name: call_arguments[name] for name in other_names}}
 
     def _rest(self, arguments: list[Parameter], paths: list[Parameter]) -> dict[str, object] | None:
-        rest = {one.argument: next(self._called(one), None) for one in arguments if one not in paths}
+        rest = {
+            parameter.argument: next(self._called(parameter), None) for parameter in arguments if parameter not in paths
+        }
         return None if None in rest.values() else rest
 
     def candidates(self, tool: Tool, parameter: Parameter) -> Iterator[object]:
@@ -159,8 +172,8 @@ class SeenValues:
         Where arguments are numbered (`handle1`, `handle2`) each takes another value of the same things.
         """
         name, number = _numbered(parameter)
-        if number and any(one != parameter and _numbered(one)[0] == name for one in tool.parameters):
-            first = next(one for one in tool.parameters if _numbered(one)[0] == name)
+        if number and any(sibling != parameter and _numbered(sibling)[0] == name for sibling in tool.parameters):
+            first = next(sibling for sibling in tool.parameters if _numbered(sibling)[0] == name)
             yield from islice(self._candidates(tool, replace(first, name=name), first.name), number - 1, None)
         else:
             yield from self._candidates(tool, parameter, parameter.name)
@@ -168,10 +181,10 @@ class SeenValues:
     def _candidates(self, tool: Tool, parameter: Parameter, place: str) -> Iterator[object]:
         in_path = parameter.location == "path"
         listed = [value for _, value in self._listed(tool, parameter, place)] if in_path else []
-        yield from listed[:_FIRST]
+        yield from listed[:_FIRST_VALUES]
         yield from self._called(parameter)
-        yield from listed[_FIRST:]
-        if in_path and not listed and _anonymous(_above(tool, place)) not in map(_anonymous, self._replies):
+        yield from listed[_FIRST_VALUES:]
+        if in_path and not listed and _anonymous(_list_path(tool, place)) not in map(_anonymous, self._replies):
             yield from self._of_any_kind(tool, parameter)
 
     def _of_any_kind(self, tool: Tool, parameter: Parameter) -> Iterator[object]:
@@ -181,16 +194,18 @@ class SeenValues:
         """
         if len(words(parameter.name)) != 1 or not is_identifier(parameter.name):
             return
-        spoken = {noun_of(word) for word in words(f"{tool.summary or ''} {tool.description or ''}")}
+        mentioned = {noun_of(word) for word in words(f"{tool.summary or ''} {tool.description or ''}")}
         kinds: dict[str, list[object]] = {}
         for template, replies in self._replies.items():
             if "{" in template:
                 continue
             for _, body in replies:
-                values = (item.get(parameter.name) for item in _items(body, "") if isinstance(item, Mapping))
-                kinds.setdefault(noun_of_path(template), []).extend(one for one in values if self._fits(one, parameter))
-        for noun in sorted(kinds, key=lambda noun: noun not in spoken):
-            yield from islice(dict.fromkeys(kinds[noun]), _FIRST)
+                values = (item.get(parameter.name) for item in _list_items(body, "") if isinstance(item, Mapping))
+                kinds.setdefault(noun_of_path(template), []).extend(
+                    value for value in values if self._fits(value, parameter)
+                )
+        for noun in sorted(kinds, key=lambda noun: noun not in mentioned):
+            yield from islice(dict.fromkeys(kinds[noun]), _FIRST_VALUES)
 
     def _bound(self, parameter: Parameter) -> list[object]:
         """A number that nothing names: the least, and the second of two bounds (`x1`, `x2`) is above the first."""
@@ -220,33 +235,33 @@ class SeenValues:
     def top(self, parameter: Parameter) -> str | None:
         """The top of a tree, for an argument that names a place in one."""
         text = type_of(resolve(parameter.schema, self._protocol)) in ("string", "")
-        return "/" if text and _PLACES.intersection(words(parameter.name)[-1:]) else None
+        return "/" if text and _PATH_WORDS.intersection(words(parameter.name)[-1:]) else None
 
     def _listed(
         self, tool: Tool, parameter: Parameter, place: str = ""
     ) -> Iterator[tuple[Mapping[str, object], object]]:
         """What the list above a part of a path holds, each with what that list was asked with."""
-        above = _above(tool, place or parameter.name)
+        above = _list_path(tool, place or parameter.name)
         names = {name: position for position, name in enumerate(_PARAMETER.findall(tool.path))}
         for template, replies in self._replies.items():
             if _anonymous(template) != _anonymous(above):
                 continue
             own = _PARAMETER.findall(template)
-            for given, body in replies:
-                renamed = {name: given[own[place]] for name, place in names.items()
-                           if place < len(own) and own[place] in given}  # fmt: skip
-                for item in _items(body, noun_of(above.rpartition("/")[2])):
-                    for value in _names_of(item, parameter):
+            for arguments, body in replies:
+                renamed = {name: arguments[own[place]] for name, place in names.items()
+                           if place < len(own) and own[place] in arguments}  # fmt: skip
+                for item in _list_items(body, noun_of(above.rpartition("/")[2])):
+                    for value in _item_names(item, parameter):
                         if self._fits(value, parameter):
                             yield renamed, value
 
     def _fits(self, value: object, parameter: Parameter) -> bool:
         schema = resolve(parameter.schema, self._protocol)
-        kinds = schema.get("type")
-        told = kinds if isinstance(kinds, list) else [kinds] if kinds else []
-        if not told or "string" in told:
-            return _usable(value) and not ({"object", "array"} & set(told))
-        return isinstance(value, int) and not isinstance(value, bool) and bool({"integer", "number"} & set(told))
+        declared = schema.get("type")
+        types = declared if isinstance(declared, list) else [declared] if declared else []
+        if not types or "string" in types:
+            return _is_usable(value) and not ({"object", "array"} & set(types))
+        return isinstance(value, int) and not isinstance(value, bool) and bool({"integer", "number"} & set(types))
 
 
 def _link_pattern(tool: Tool) -> re.Pattern[str]:
@@ -266,7 +281,7 @@ def _numbered(parameter: Parameter) -> tuple[str, int]:
     return (text.rstrip("_-"), int(parameter.name[len(text) :])) if text != parameter.name else (parameter.name, 0)
 
 
-def _above(tool: Tool, place: str) -> str:
+def _list_path(tool: Tool, place: str) -> str:
     """The path of the list that a part of a path is taken from."""
     return _template(tool.path.partition(f"{{{place}}}")[0])
 
@@ -279,42 +294,42 @@ def _anonymous(path: str) -> str:
     return _PARAMETER.sub("{}", path)
 
 
-def _usable(value: object) -> bool:
-    return is_value(value) and not (isinstance(value, str) and (len(value) > _LONGEST or "\n" in value))
+def _is_usable(value: object) -> bool:
+    return is_value(value) and not (isinstance(value, str) and (len(value) > _MAX_CHARS or "\n" in value))
 
 
-def _items(body: object, noun: str, depth: int = 0) -> Iterator[object]:
+def _list_items(body: object, noun: str, depth: int = 0) -> Iterator[object]:
     """The things that a reply lists: items of its lists, or the names that are the keys of an object."""
     if isinstance(body, list):
-        yield from body[:_ITEMS]
+        yield from body[:_MAX_ITEMS]
     elif isinstance(body, Mapping) and depth < 3:
         lists = [part for part in body.values() if isinstance(part, list) and part]
         if len(body) > 1 and all(isinstance(part, list) for part in body.values()):
-            yield from list(map(str, body))[:_KEYS]  # a list for each kind: the kinds are what is asked for
+            yield from list(map(str, body))[:_MAX_KEYS]  # a list for each kind: the kinds are what is asked for
         lists.sort(key=len, reverse=True)
-        for row in zip_longest(*(items[:_ITEMS] for items in lists), fillvalue=None):
+        for row in zip_longest(*(items[:_MAX_ITEMS] for items in lists), fillvalue=None):
             yield from (item for item in row if item is not None)
         maps = {str(key): part for key, part in body.items() if isinstance(part, Mapping)}
         for key, part in maps.items():
             if noun_of(key) in WRAPPERS | {noun}:
-                yield from _items(part, noun, depth + 1)
+                yield from _list_items(part, noun, depth + 1)
         if maps and len(maps) == len(body):
-            yield from list(maps)[:_KEYS]
+            yield from list(maps)[:_MAX_KEYS]
         elif depth == 0 and not lists and not maps:  # settings by their names
-            yield from list(map(str, body))[:_KEYS]
+            yield from list(map(str, body))[:_MAX_KEYS]
 
 
-def _names_of(item: object, parameter: Parameter) -> Iterator[object]:
+def _item_names(item: object, parameter: Parameter) -> Iterator[object]:
     """By what an item of a list may be called, the surest first."""
-    if _usable(item):
+    if _is_usable(item):
         yield item
     if not isinstance(item, Mapping):
         return
     last = attribute_of(parameter.name) or singular((words(parameter.name) or ("",))[-1])
-    keys = [parameter.name, last, *_CALLED]
+    keys = [parameter.name, last, *_NAME_KEYS]
     folded = {words(str(key)): part for key, part in item.items()}
     for key in dict.fromkeys(keys):
         value = folded.get(words(key))
-        if _usable(value):
+        if _is_usable(value):
             yield value
             return

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from probing.prober.identifiers import identified, is_value, wanted
-from probing.prober.replies import disguised
+from probing.prober.identifiers import is_value, linked_identifiers, reference_of
+from probing.prober.replies import error_in_success
 from probing.prober.values import OWN_NAME, is_free_text
 from protocols.dataflow.identifiers import IdentifierReference, attribute_of, noun_of_identifier
 from protocols.dataflow.operations import looks_like_read
@@ -26,16 +26,16 @@ from protocols.model import Protocol, Tool
 from protocols.text.words import WRAPPERS, is_identifier, noun_of, words
 from sandbox import CallRecord
 
-__all__ = ["Made", "Permission", "Scope", "identity"]
+__all__ = ["CreatedObject", "WritePermission", "WriteScope", "created_identifier"]
 
-Scope: TypeAlias = Literal["deny", "own", "all"]
+WriteScope: TypeAlias = Literal["deny", "own", "all"]
 
 _PARAMETER = re.compile(r"\{([^{}]+)\}")
 _CREATED = 201
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class CreatedObject:
     """An object that a probe made: the call that removes it."""
 
     undo: str
@@ -48,7 +48,7 @@ class Made:
         return f"{self.undo}({self.argument}={self.value!r})"
 
 
-class Permission:
+class WritePermission:
     """Says of each call that may change something whether it may be sent; a sandbox asks it (`writes=`).
 
     Args:
@@ -58,17 +58,17 @@ class Permission:
     Raises: UsageError: `reads` names no tool.
     """
 
-    def __init__(self, protocol: Protocol, scope: Scope = "deny", reads: Iterable[str] = ()) -> None:
+    def __init__(self, protocol: Protocol, scope: WriteScope = "deny", reads: Iterable[str] = ()) -> None:
         self._protocol = protocol
         self._scope = scope
-        self.reads = frozenset(_named(protocol, one).name for one in reads)
-        self.made: list[Made] = []
+        self.reads = frozenset(_resolve_tool(protocol, name).name for name in reads)
+        self.made: list[CreatedObject] = []
         """What is to be removed, oldest first."""
         self.lost: list[str] = []
         """What was made, or may have been, and cannot be removed."""
         self.changed: Callable[[], None] = lambda: None
         """Called when one of the two has changed, perhaps from another thread."""
-        self._undo = dict(_undoings(protocol)) if scope == "own" else {}
+        self._undo = dict(_create_delete_pairs(protocol)) if scope == "own" else {}
         self._makers = {_collection(protocol.tool(name).path): name for name in self._undo}
         self._stopped: set[str] = set()
         self._listed: set[str] = set()
@@ -89,17 +89,17 @@ class Permission:
         tool = self._protocol.tool(call.tool)
         if call.tool in self._undo:  # who chooses an identifier may hit what has it already
             noun = noun_of(_collection(tool.path))
-            chosen = [name for name in call.arguments if is_identifier(name) and wanted(name, noun).noun == noun]
+            chosen = [name for name in call.arguments if is_identifier(name) and reference_of(name, noun).noun == noun]
             names = _own_names(call.arguments)
             return not self.unsure(tool) and not chosen and bool(names) and names.isdisjoint(self._taken)
         owner = self.owner(tool)
         if owner is None:
             return False
         maker, argument = owner
-        named = str(call.arguments.get(argument))
+        identifier = str(call.arguments.get(argument))
         undo = self._undo[maker].name
         with self._lock:
-            return any((one.undo, str(one.value)) == (undo, named) for one in self.made)
+            return any((created.undo, str(created.value)) == (undo, identifier) for created in self.made)
 
     def allows(self, tool: Tool) -> bool:
         """Whether calls of a tool may be allowed at all."""
@@ -133,7 +133,9 @@ class Permission:
         collection = _collection(tool.path)
         if collection not in self._listed:
             return f"what it makes could not be recognised: no list of {collection} was answered"
-        if not any(is_free_text(one.schema, self._protocol) for one in tool.arguments if one.location != "path"):
+        if not any(
+            is_free_text(argument.schema, self._protocol) for argument in tool.arguments if argument.location != "path"
+        ):
             return "what it makes could not be recognised: it takes no text for a name of the probe's own"
         return ""
 
@@ -160,16 +162,18 @@ class Permission:
         None where something else is named besides, which may be somebody's, and where it is not the object that is
         changed, unless that can be undone, too.
         """
-        found = _PARAMETER.findall(tool.path)
-        if len(found) != 1 or not tool.writes:
+        variables = _PARAMETER.findall(tool.path)
+        if len(variables) != 1 or not tool.writes:
             return None
         below = tool.path[tool.path.index("}") + 1 :].strip("/")
-        undone = any(one.path == tool.path and one.method == "DELETE" for one in self._protocol.tools)
-        if (below and not undone) or (not below and tool.method == "POST"):
+        has_undo = any(
+            other_tool.path == tool.path and other_tool.method == "DELETE" for other_tool in self._protocol.tools
+        )
+        if (below and not has_undo) or (not below and tool.method == "POST"):
             return None  # sent, paid, invited: what the object's removal takes back is not known
         maker = self._makers.get(_collection(_PARAMETER.split(tool.path)[0]))
-        argument = next((p.argument for p in tool.parameters if p.location == "path" and p.name == found[0]), None)
-        if maker is None or argument is None or not _names(argument, self._undo[maker]):
+        argument = next((p.argument for p in tool.parameters if p.location == "path" and p.name == variables[0]), None)
+        if maker is None or argument is None or not _takes_same_identifier(argument, self._undo[maker]):
             return None
         return maker, argument
 
@@ -185,13 +189,15 @@ class Permission:
             if undo is not None:
                 self._sent.update(dict.fromkeys(_own_names(call.arguments), call.tool))
                 self._saw_made(call, undo)
-            elif call.status in range(200, 300) and tool.method == "DELETE" and disguised(call.response) is None:
+            elif call.status in range(200, 300) and tool.method == "DELETE" and error_in_success(call.response) is None:
                 values = {str(value) for value in call.arguments.values()}
-                self.made = [one for one in self.made if one.undo != call.tool or str(one.value) not in values]
+                self.made = [
+                    created for created in self.made if created.undo != call.tool or str(created.value) not in values
+                ]
             self._taken |= _own_names(call.response) - self._sent.keys()
             noun = noun_of(_collection(_PARAMETER.split(tool.path)[0]))
-            for values_of in identified(call.response, noun, {}, most=None):
-                self._known.update((want, str(value)) for want, value in values_of.items())
+            for identifiers in linked_identifiers(call.response, noun, {}, most=None):
+                self._known.update((want, str(value)) for want, value in identifiers.items())
             now = len(self.made), len(self.lost)
         if now != before:
             self.changed()
@@ -202,15 +208,17 @@ class Permission:
             return  # it was refused: nothing was made
         argument = next(p.argument for p in undo.parameters if p.location == "path")
         noun = noun_of(_collection(_PARAMETER.split(undo.path)[0]))
-        found = identity(call.response, argument, noun) if call.status in range(200, 300) else None
-        if found is not None and any((one.undo, one.value) == (undo.name, found[1]) for one in self.made):
+        located = created_identifier(call.response, argument, noun) if call.status in range(200, 300) else None
+        if located is not None and any(
+            (created.undo, created.value) == (undo.name, located[1]) for created in self.made
+        ):
             return  # it is ours: to make what there is gives that
-        new = call.status == _CREATED or _echoes(call)
-        if found is not None and new and (wanted(argument, noun), str(found[1])) not in self._known:
-            self.made.append(Made(undo.name, argument, found[1]))
+        new = call.status == _CREATED or _echoes_own_name(call)
+        if located is not None and new and (reference_of(argument, noun), str(located[1])) not in self._known:
+            self.made.append(CreatedObject(undo.name, argument, located[1]))
             return
-        if found is not None:
-            why = f"{argument} {found[1]!r} {'was there before' if new else 'may have been there before'}"
+        if located is not None:
+            why = f"{argument} {located[1]!r} {'was there before' if new else 'may have been there before'}"
         elif call.status is None:
             why = "no reply came"
         else:
@@ -222,7 +230,7 @@ class Permission:
 
     def _saw_list(self, call: CallRecord, tool: Tool) -> None:
         """Note that a collection was listed, and find what was made in it by the names of one's own."""
-        if call.status not in range(200, 300) or disguised(call.response) is not None:
+        if call.status not in range(200, 300) or error_in_success(call.response) is not None:
             return
         for maker, undo in self._undo.items():
             collection = _collection(self._protocol.tool(maker).path)
@@ -233,25 +241,25 @@ class Permission:
             argument = next(p.argument for p in undo.parameters if p.location == "path")
             for item in _objects(call.response) if mine else ():
                 names = mine & _own_names({key: part for key, part in item.items() if isinstance(part, str)})
-                found = identity(item, argument, noun_of(collection)) if names else None
-                if found is None:
+                located = created_identifier(item, argument, noun_of(collection)) if names else None
+                if located is None:
                     continue
-                made = Made(undo.name, argument, found[1])
-                if made not in self.made:
-                    self.made.append(made)
+                created = CreatedObject(undo.name, argument, located[1])
+                if created not in self.made:
+                    self.made.append(created)
                 for name in names & self._doubts.keys():
                     _, text = self._doubts.pop(name)
-                    self.lost = [told for told in self.lost if told != text]
+                    self.lost = [reason for reason in self.lost if reason != text]
 
 
-def _echoes(call: CallRecord) -> bool:
+def _echoes_own_name(call: CallRecord) -> bool:
     """Whether an answer holds a text that the probe made up for its request, so that it is of what was made by it."""
     return not _own_names(call.arguments).isdisjoint(_own_names(call.response))
 
 
 def _own_names(value: object) -> set[str]:
     """The names in a value that the probe made up."""
-    return {found[0] for found in OWN_NAME.finditer(json.dumps(value, default=str))}
+    return {match[0] for match in OWN_NAME.finditer(json.dumps(value, default=str))}
 
 
 def _has_list(body: object, depth: int = 0) -> bool:
@@ -272,7 +280,7 @@ def _objects(body: object) -> Iterator[Mapping[str, object]]:
             yield from _objects(part)
 
 
-def identity(body: object, argument: str, noun: str) -> tuple[tuple[str, ...], str | int] | None:
+def created_identifier(body: object, argument: str, noun: str) -> tuple[tuple[str, ...], str | int] | None:
     """Where the identifier of an object that was made lies in the answer, and what it is; None where it is not sure.
 
     Args:
@@ -290,19 +298,19 @@ def identity(body: object, argument: str, noun: str) -> tuple[tuple[str, ...], s
             return (key,), value
     for key, part in body.items():
         if noun_of(str(key)) in WRAPPERS | {noun}:
-            found = identity(part, argument, noun)
-            if found is not None:
-                return (str(key), *found[0]), found[1]
+            located = created_identifier(part, argument, noun)
+            if located is not None:
+                return (str(key), *located[0]), located[1]
     return None
 
 
-def _undoings(protocol: Protocol) -> Iterator[tuple[str, Tool]]:
+def _create_delete_pairs(protocol: Protocol) -> Iterator[tuple[str, Tool]]:
     """Tools that create an object, each with the one that removes it."""
     removing = {
         _collection(_PARAMETER.split(tool.path)[0]): tool
         for tool in protocol.tools
         if tool.method == "DELETE"
-        and len(_PARAMETER.findall(tool.path)) == sum(one.required for one in tool.arguments) == 1
+        and len(_PARAMETER.findall(tool.path)) == sum(argument.required for argument in tool.arguments) == 1
         and tool.path.rstrip("/").endswith("}")
     }
     for tool in protocol.tools:
@@ -313,7 +321,7 @@ def _undoings(protocol: Protocol) -> Iterator[tuple[str, Tool]]:
                 yield tool.name, undo
 
 
-def _names(argument: str, undo: Tool) -> bool:
+def _takes_same_identifier(argument: str, undo: Tool) -> bool:
     """Whether an argument takes the same identifier as the tool that removes an object."""
     own = next(p.argument for p in undo.parameters if p.location == "path")
     noun = noun_of(_collection(_PARAMETER.split(undo.path)[0]))
@@ -326,10 +334,12 @@ def _collection(path: str) -> str:
     return path.rstrip("/")
 
 
-def _named(protocol: Protocol, text: str) -> Tool:
+def _resolve_tool(protocol: Protocol, text: str) -> Tool:
     """The tool of a name, or of a method and a path. Raises: UsageError."""
     for tool in protocol.tools:
         if text in (tool.name, f"{tool.method} {tool.path}"):
             return tool
-    known = [f"{tool.method} {tool.path}" for tool in protocol.tools if tool.writes]
-    raise UsageError(f"--read {text!r} names no tool; of those that write there are {', '.join(known) or 'none'}")
+    writing_tools = [f"{tool.method} {tool.path}" for tool in protocol.tools if tool.writes]
+    raise UsageError(
+        f"--read {text!r} names no tool; of those that write there are {', '.join(writing_tools) or 'none'}"
+    )

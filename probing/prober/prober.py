@@ -15,23 +15,30 @@ from pathlib import Path
 
 from atc.models import Model
 from atc.program.source import called
-from probing.prober.findings import Finding, ProbeReport
-from probing.prober.llm_prober import Asker
-from probing.prober.observations import Learned
-from probing.prober.permission import Permission
-from probing.prober.programs import SEVERAL, choices, lacking, others, programs, question
-from probing.schema.infer import ENOUGH
+from probing.prober.findings import ProbeReport, ToolFinding
+from probing.prober.llm_prober import LLMProber
+from probing.prober.observations import Observations
+from probing.prober.permission import WritePermission
+from probing.prober.programs import (
+    MAX_ITEMS,
+    argument_variants,
+    item_variants,
+    programs,
+    question,
+    unprovided_arguments,
+)
+from probing.schema.infer import MIN_SAMPLES
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import APIError, LimitReached, ModelError, UsageError
 from protocols.model import Protocol, Tool
 from protocols.text.words import SEARCHES
 from sandbox import Run, Sandbox
 
-__all__ = ["PATIENCE", "Prober"]
+__all__ = ["MAX_WAIT", "Prober"]
 
-_RETRIES = 2
+_EMPTY_RETRIES = 2
 """Programs in a round for a list that was empty in an earlier one."""
-PATIENCE = 600.0
+MAX_WAIT = 600.0
 """Seconds that a busy service may ask for and that are waited."""
 
 
@@ -60,7 +67,7 @@ class Prober:
         model: Model | None,
         sandbox: Sandbox,
         *,
-        permission: Permission | None = None,
+        permission: WritePermission | None = None,
         iterations: int = 4,
         samples: int = 3,
         chain: bool = True,
@@ -70,15 +77,15 @@ class Prober:
         seed: int = 0,
         log: Path | None = None,
         service: str = "",
-        on_finding: Callable[[Finding], None] = lambda finding: None,
+        on_finding: Callable[[ToolFinding], None] = lambda finding: None,
         on_try: Callable[[str, str], None] = lambda tool, program: None,
     ) -> None:
         self.protocol = protocol
-        self.learned = Learned(protocol, log, seed, service)
+        self.learned = Observations(protocol, log, seed, service)
         self._model = model.name if model is not None else None
-        self._asker = Asker(model, self.learned, budget_tokens) if model is not None else None
+        self._asker = LLMProber(model, self.learned, budget_tokens) if model is not None else None
         self._sandbox = sandbox
-        self._permission = permission or Permission(protocol)
+        self._permission = permission or WritePermission(protocol)
         self._permission.made.extend(self.learned.made)
         self._permission.lost.extend(self.learned.lost)
         self._permission.changed = self._keep_made
@@ -99,7 +106,7 @@ class Prober:
         self._spent = ""
 
     @property
-    def found(self) -> dict[str, Finding]:
+    def found(self) -> dict[str, ToolFinding]:
         """By tool, how it went."""
         return self.learned.found
 
@@ -110,7 +117,7 @@ class Prober:
 
     def probe(self) -> ProbeReport:
         """Go round until every tool answered, nothing new is learned, or a budget ends it."""
-        rounds, ended, left, explained = 0, "", [], False
+        rounds, ended, left_behind, explained = 0, "", [], False
         for tool in self.protocol.tools:
             if not self._permission.allows(tool) and not self.found[tool.name].done:
                 self.found[tool.name].outcome = "refused_by_policy"
@@ -121,8 +128,8 @@ class Prober:
                     break
                 rounds += 1
             explained = not self._spent  # what is left now says why; the rest is to know more of what answered
-            for name, one in self.found.items():
-                if one.outcome == "documented" and name in self._only:
+            for name, finding in self.found.items():
+                if finding.outcome == "documented" and name in self._only:
                     self._enrich(name)
             self._end_empty()
             ended = self._spent
@@ -133,17 +140,17 @@ class Prober:
         except APIError as error:
             ended, self._is_unreachable = str(error), True
         finally:
-            left = self._remove()
+            left_behind = self._remove()
             self.learned.write_down()
-        for one in self._left() if ended else ():
+        for finding in self._left() if ended else ():
             if ended == "interrupted":
-                one.reason = one.reason or "it was not tried: interrupted"
-            elif self._is_unreachable and not one.requests:
-                one.outcome, one.reason = "unreachable_service", ended
+                finding.reason = finding.reason or "it was not tried: interrupted"
+            elif self._is_unreachable and not finding.requests:
+                finding.outcome, finding.reason = "unreachable_service", ended
             elif self._is_unreachable:
-                one.outcome, one.reason = "only_errors", one.reason or ended
+                finding.outcome, finding.reason = "only_errors", finding.reason or ended
             elif not explained:
-                one.outcome, one.reason = "budget", ended
+                finding.outcome, finding.reason = "budget", ended
         tools = tuple(self.found[tool.name] for tool in self.protocol.tools if tool.name in self._only)
         return ProbeReport(
             tools,
@@ -153,11 +160,11 @@ class Prober:
             self._seed,
             self._model,
             ended,
-            tuple(left),
+            tuple(left_behind),
             self._is_unreachable,
         )
 
-    def _left(self) -> list[Finding]:
+    def _left(self) -> list[ToolFinding]:
         """The findings that are still wanted."""
         return [self.found[tool.name] for tool in self.protocol.tools if tool.name in self._only and self._open(tool)]
 
@@ -176,13 +183,13 @@ class Prober:
         news = False
         by_turn = sorted(
             self.protocol.tools,
-            key=lambda tool: (tool.name not in self._only, self._permission.makes(tool), _is_about_one(tool)),
+            key=lambda tool: (tool.name not in self._only, self._permission.makes(tool), _has_path_argument(tool)),
         )
         for tool in by_turn:
             if not self._open(tool) or (tool.name not in self._only and not self._left()):
                 continue
-            finding, program, best = self.found[tool.name], "", ""
-            tries_left = _RETRIES if tool.name in self.learned.hollow else None
+            finding, program, best_program = self.found[tool.name], "", ""
+            tries_left = _EMPTY_RETRIES if tool.name in self.learned.hollow else None
             for program, word in programs(
                 tool, graph, self.learned, self._permission, self._samples, chain=self._chain
             ):
@@ -196,13 +203,15 @@ class Prober:
                 self._made_before[tool.name, program] = len(self._permission.made)
                 self.run(tool.name, program)
                 if finding.done:
-                    best = program
+                    best_program = program
                     break
-                if not best and tool.name in self.learned.hollow:  # it found nothing, which is more than an error
-                    best = program
-            program = best or program
-            if best and not finding.done:
-                self._empty[tool.name] = best
+                if (
+                    not best_program and tool.name in self.learned.hollow
+                ):  # it found nothing, which is more than an error
+                    best_program = program
+            program = best_program or program
+            if best_program and not finding.done:
+                self._empty[tool.name] = best_program
             if finding.done and program:
                 self._end(finding, question(tool), program, number)
                 news = True
@@ -213,8 +222,8 @@ class Prober:
     def _is_worth(self, tool: str, program: str) -> bool:
         """Whether a program is new, or asks again for a list that was empty before something was made."""
         place = tool, program
-        more = len(self._permission.made) > self._made_before.get(place, 0)
-        return place not in self._words or (tool in self.learned.hollow and more)
+        created_since = len(self._permission.made) > self._made_before.get(place, 0)
+        return place not in self._words or (tool in self.learned.hollow and created_since)
 
     def _end_empty(self) -> None:
         """Write down how a tool was called whose list was always empty."""
@@ -229,12 +238,12 @@ class Prober:
         if self._asker is None or self._spent:
             return False
         graph = ProtocolGraph(self.known)
-        done = sum(one.done for one in self.found.values())
+        done_count = sum(finding.done for finding in self.found.values())
         news = False
         for finding in self._left():
-            if finding.done or finding.outcome == "always_empty" or self._asked.get(finding.tool) == done:
+            if finding.done or finding.outcome == "always_empty" or self._asked.get(finding.tool) == done_count:
                 continue  # nothing was learned since it was asked of
-            self._asked[finding.tool] = done
+            self._asked[finding.tool] = done_count
             tool = self.protocol.tool(finding.tool)
             tried: list[tuple[str, str]] = []
             for _ in range(self._samples):
@@ -266,22 +275,22 @@ class Prober:
             return f"{run.error.type}: {self.learned.text(run.error.message)}"
         if not any(call.tool == tool.name for call in run.calls):
             return f"It did not call {tool.name}."
-        said = [f"{status}: {text}" for status, text in self.found[tool.name].statuses.items()]
-        return "; ".join(said) or "It found nothing."
+        errors = [f"{status}: {text}" for status, text in self.found[tool.name].statuses.items()]
+        return "; ".join(errors) or "It found nothing."
 
-    def _end(self, finding: Finding, asked: str, program: str, number: int) -> None:
+    def _end(self, finding: ToolFinding, question_text: str, program: str, number: int) -> None:
         """A tool is done with; so are others that its program called besides."""
         finding.iteration = number
         finding.reason = ""
         self._programs[finding.tool] = program
-        self.learned.end(finding, asked, program)
+        self.learned.end(finding, question_text, program)
         self._told(finding)
-        for name, other in self.found.items():
-            if other.done and not other.program and called(program, [name]):
-                other.iteration = number
+        for name, other_finding in self.found.items():
+            if other_finding.done and not other_finding.program and called(program, [name]):
+                other_finding.iteration = number
                 self._programs[name] = program
-                self.learned.end(other, question(self.protocol.tool(name)), program)
-                self._told(other)
+                self.learned.end(other_finding, question(self.protocol.tool(name)), program)
+                self._told(other_finding)
 
     def _explain(self, tool: Tool, graph: ProtocolGraph) -> None:
         finding = self.found[tool.name]
@@ -294,19 +303,19 @@ class Prober:
         if not finding.requests and self._permission.owner(tool) is not None and not self._problem.get(tool.name):
             finding.outcome, finding.reason = "unreachable_argument", "nothing could be made that it may be called on"
             return
-        among = [name for name, one in self.found.items() if one.done] if self._chain else []
-        lacks = lacking(tool, graph, among)
+        among = [name for name, finding in self.found.items() if finding.done] if self._chain else []
+        lacks = unprovided_arguments(tool, graph, among)
         if lacks and not finding.requests:
             finding.outcome = "unreachable_argument"
             finding.reason = f"no answer held a value for {', '.join(lacks)}"
-        elif not finding.requests and not self._problem.get(tool.name) and (needed := _needed(tool)):
+        elif not finding.requests and not self._problem.get(tool.name) and (needed := _required_arguments(tool)):
             finding.outcome = "unreachable_argument"
             finding.reason = f"the lists that should hold a value for {', '.join(needed)} were empty or lack it"
         else:
             finding.outcome = "only_errors"
-            said = [f"{status}: {text}" for status, text in finding.statuses.items()]
+            errors = [f"{status}: {text}" for status, text in finding.statuses.items()]
             problems = [self.learned.unanswered.get(tool.name, ""), self._problem.get(tool.name, "")]
-            finding.reason = "; ".join([*said, *filter(None, problems)]) or "no answer"
+            finding.reason = "; ".join([*errors, *filter(None, problems)]) or "no answer"
 
     def _enrich(self, name: str) -> None:
         """Ask a tool that answered in all ways, and of several things: then it is known what only some have."""
@@ -314,15 +323,15 @@ class Prober:
         program = self._programs.get(name) or self.found[name].program
         if not program or tool.writes:
             return
-        for other in choices(program, tool):
-            self.run(name, other)
-        if len(self.learned.bodies.get(name, ())) >= SEVERAL:
+        for variant in argument_variants(program, tool):
+            self.run(name, variant)
+        if len(self.learned.bodies.get(name, ())) >= MAX_ITEMS:
             return
-        for other in others(program, tool, self._words.get((name, program), ""), list(self.learned.names)):
-            self.run(name, other)
-            if len(self.learned.bodies.get(name, ())) >= SEVERAL:
+        for variant in item_variants(program, tool, self._words.get((name, program), ""), list(self.learned.names)):
+            self.run(name, variant)
+            if len(self.learned.bodies.get(name, ())) >= MAX_ITEMS:
                 return
-        while len(self.learned.bodies.get(name, ())) < ENOUGH:
+        while len(self.learned.bodies.get(name, ())) < MIN_SAMPLES:
             before = len(self.learned.bodies.get(name, ()))
             self.run(name, program)
             if len(self.learned.bodies.get(name, ())) == before:
@@ -333,11 +342,11 @@ class Prober:
 
         Raises: LimitReached: No request is left, or the service wants to be left alone for long. KeyboardInterrupt.
         """
-        left = None if self._budget is None else self._budget - self.learned.requests
-        if left is not None and left <= 0:
+        remaining = None if self._budget is None else self._budget - self.learned.requests
+        if remaining is not None and remaining <= 0:
             raise LimitReached(f"the budget of {self._budget} requests is used up")
         self._tries(tool, self.learned.text(program))
-        run = self._sandbox.run(program, left)
+        run = self._sandbox.run(program, remaining)
         self._take(run)
         wait = max((call.retry_after or 0.0 for call in run.calls), default=0.0)
         if wait and run.outcome != "interrupted" and not again:
@@ -375,7 +384,7 @@ class Prober:
 
     def _wait(self, tool: str, seconds: float) -> None:
         """Leave a busy service alone for as long as it asks. Raises: LimitReached: That is too long."""
-        if seconds > PATIENCE:
+        if seconds > MAX_WAIT:
             raise LimitReached(f"the service asks to be left alone for {seconds:,.0f} s: --resume goes on then")
         self._tries(tool, f"waiting for {seconds:,.0f} s, as the service asks")
         time.sleep(seconds)
@@ -391,13 +400,15 @@ class Prober:
     def _remove(self) -> list[str]:
         """Remove what was made; what would not go, as the calls that should have removed it."""
         for is_last in (False, True):  # what others referred to can be removed once they are gone
-            for made in reversed(self._permission.made[:]):
-                if made in self._permission.made:
-                    self._send(made.program)
+            for created in reversed(self._permission.made[:]):
+                if created in self._permission.made:
+                    self._send(created.program)
             if not is_last:
                 for program in self._listing(self._permission.names):
                     self._send(program)
-        return [self.learned.text(one) for one in (*self._permission.lost, *(m.program for m in self._permission.made))]
+        return [
+            self.learned.text(call) for call in (*self._permission.lost, *(m.program for m in self._permission.made))
+        ]
 
     def _send(self, program: str) -> None:
         run = self._sandbox.run(program)
@@ -405,9 +416,9 @@ class Prober:
             self._take(run)
 
 
-def _is_about_one(tool: Tool) -> bool:
-    return any(one.required and one.location == "path" for one in tool.arguments)
+def _has_path_argument(tool: Tool) -> bool:
+    return any(argument.required and argument.location == "path" for argument in tool.arguments)
 
 
-def _needed(tool: Tool) -> list[str]:
-    return [one.argument for one in tool.arguments if one.required]
+def _required_arguments(tool: Tool) -> list[str]:
+    return [argument.argument for argument in tool.arguments if argument.required]

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from protocols.text.words import PAGING, words
 from sandbox.body_store import LargeBody
 
-__all__ = ["disguised", "is_hollow", "names_in", "said"]
+__all__ = ["error_in_success", "error_message", "is_empty", "names_in"]
 
-_ERRORS = frozenset({"error", "errors", "fault", "status_message", "error_message", "exception"})
-_SAID = frozenset({"code", "message", "status", "status_code", "success", "detail", "details", "title", "type"})
-_LONGEST = 200
+_ERROR_KEYS = frozenset({"error", "errors", "fault", "status_message", "error_message", "exception"})
+_STATUS_KEYS = frozenset({"code", "message", "status", "status_code", "success", "detail", "details", "title", "type"})
+_MAX_CHARS = 200
 
 
-def disguised(body: object) -> str | None:
+def error_in_success(body: object) -> str | None:
     """Why a body that came with a 2xx is no answer; None when it is one."""
     if isinstance(body, LargeBody):
         return "the body is too large to be kept"
@@ -24,13 +24,17 @@ def disguised(body: object) -> str | None:
     if not isinstance(body, Mapping):
         return None
     keys = {str(key).lower() for key in body}
-    told = keys & _ERRORS
-    if told and keys <= _ERRORS | _SAID and any(body[key] for key in body if str(key).lower() in told):
-        return f"an error: {json.dumps(body, default=str)[:_LONGEST]}"
+    error_keys = keys & _ERROR_KEYS
+    if (
+        error_keys
+        and keys <= _ERROR_KEYS | _STATUS_KEYS
+        and any(body[key] for key in body if str(key).lower() in error_keys)
+    ):
+        return f"an error: {json.dumps(body, default=str)[:_MAX_CHARS]}"
     return None
 
 
-def is_hollow(body: object) -> bool:
+def is_empty(body: object) -> bool:
     """Whether a body has lists and none of them holds anything: nothing was found."""
     if isinstance(body, list):
         return not body
@@ -40,13 +44,13 @@ def is_hollow(body: object) -> bool:
         return True
     if not any(isinstance(part, list | Mapping) for part in body.values()):
         return False
-    body = {key: part for key, part in body.items() if not PAGING.issuperset(words(str(key))) or _holds(part)}
+    body = {key: part for key, part in body.items() if not PAGING.issuperset(words(str(key))) or _is_container(part)}
     lists = [part for part in body.values() if isinstance(part, list)]
     inner = [part for part in body.values() if isinstance(part, Mapping)]
     if not lists and not inner:
         return not body
-    told = [part for part in body.values() if isinstance(part, str | int | float) and part != ""]
-    return not any(lists) and not told and all(_is_count(part, lists) or is_hollow(part) for part in inner)
+    scalars = [part for part in body.values() if isinstance(part, str | int | float) and part != ""]
+    return not any(lists) and not scalars and all(_is_count(part, lists) or is_empty(part) for part in inner)
 
 
 def _is_count(part: Mapping[str, object], lists: list[list[object]]) -> bool:
@@ -57,33 +61,33 @@ def _is_count(part: Mapping[str, object], lists: list[list[object]]) -> bool:
     )
 
 
-def _holds(part: object) -> bool:
+def _is_container(part: object) -> bool:
     return isinstance(part, list | Mapping)
 
 
 def names_in(body: object, most: int = 40) -> Iterator[str]:
     """What things in a body are called."""
-    left, given = [body], 0
-    while left and given < most:
-        value = left.pop(0)
+    pending, count = [body], 0
+    while pending and count < most:
+        value = pending.pop(0)
         if isinstance(value, Mapping):
             for key, part in value.items():
                 if isinstance(part, str) and words(str(key))[-1:] in (("name",), ("title",)) and 2 < len(part) < 60:
                     yield part
-                    given += 1
+                    count += 1
                 elif isinstance(part, Mapping | list):
-                    left.append(part)
+                    pending.append(part)
         elif isinstance(value, list):
-            left.extend(value[:5])
+            pending.extend(value[:5])
 
 
-def said(body: object, error: str | None) -> str:
+def error_message(body: object, error: str | None) -> str:
     """What an error says, in a few words."""
     if isinstance(body, Mapping):
         keys = [key for key in body if str(key).lower() in {"message", "status_message", "detail", "error"}]
-        told = body[keys[0]] if keys else None
-        if isinstance(told, Mapping):
-            told = told.get("message")
-        if isinstance(told, str):
-            return told[:_LONGEST]
-    return (error or str(body))[:_LONGEST]
+        message = body[keys[0]] if keys else None
+        if isinstance(message, Mapping):
+            message = message.get("message")
+        if isinstance(message, str):
+            return message[:_MAX_CHARS]
+    return (error or str(body))[:_MAX_CHARS]

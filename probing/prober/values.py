@@ -14,16 +14,16 @@ from protocols.patterns import matches
 from protocols.schema_fields import items_of, properties_of, resolve, type_of
 from protocols.text.words import noun_of
 
-__all__ = ["OWN_NAME", "given", "is_free_text", "item_of", "own_name", "renamed", "value_of"]
+__all__ = ["OWN_NAME", "documented_value", "is_free_text", "item_of", "own_name", "rename_objects", "value_of"]
 
-_SHORT = ("0", "1", "0,0", "a", "A", "abc", "1.0", "00", "0000", "a-b", "a_b", "2024-01-01")
+_SHORT_TEXTS = ("0", "1", "0,0", "a", "A", "abc", "1.0", "00", "0000", "a-b", "a_b", "2024-01-01")
 """Texts that many patterns match."""
 OWN_NAME = re.compile(r"\bprobe([ _-]?)\d+\b")
 """What objects are called that a probe makes: see `own_name`."""
 _SIGNS = (" ", "-", "_", "")
-_NAMES = frozenset({"key", "label", "name", "slug", "subject", "title", "username"})
+_NAME_WORDS = frozenset({"key", "label", "name", "slug", "subject", "title", "username"})
 """What a thing is called by whoever makes it."""
-_MOST = 8
+_MAX_CHOICES = 8
 """Values of an enumeration that a list is filled with."""
 _DEPTH = 6
 _FORMATS = {
@@ -56,15 +56,15 @@ def is_free_text(schema: Schema, protocol: Protocol) -> bool:
     return text and not closed and own_name(1000, schema) is not None
 
 
-def renamed(program: str, number: int, sign: str | None = None) -> str:
+def rename_objects(program: str, number: int, sign: str | None = None) -> str:
     """A program that makes objects, with another number in their names, and with another sign before it."""
-    return OWN_NAME.sub(lambda found: f"probe{found[1] if sign is None else sign}{number}", program)
+    return OWN_NAME.sub(lambda match: f"probe{match[1] if sign is None else sign}{number}", program)
 
 
 def item_of(parameter: Parameter, protocol: Protocol) -> str:
     """An item of a list that an argument is, as program text."""
     items = items_of(resolve(parameter.schema, protocol), protocol)
-    return _text(_sample(items, protocol, _DEPTH) if items is not None else "…")
+    return _text(_minimal_value(items, protocol, _DEPTH) if items is not None else "…")
 
 
 def value_of(parameter: Parameter, protocol: Protocol, number: int | None = None) -> str:
@@ -76,33 +76,33 @@ def value_of(parameter: Parameter, protocol: Protocol, number: int | None = None
     """
     schema = resolve(parameter.schema, protocol)
     if number is not None and "enum" not in schema and type_of(schema) in ("string", ""):
-        name = own_name(number, schema) if noun_of(parameter.name) in _NAMES else None
+        name = own_name(number, schema) if noun_of(parameter.name) in _NAME_WORDS else None
         if name is not None:
             return repr(name)
-    known = given(parameter)
-    if known is not None:
-        return repr(known)
+    documented = documented_value(parameter)
+    if documented is not None:
+        return repr(documented)
     if type_of(schema) == "array":
         items = items_of(schema, protocol)
         simple = items is not None and not properties_of(items, protocol)
         return f"[{item_of(parameter, protocol)}]" if simple else '["…"]'
-    sample = _sample(schema, protocol, _DEPTH)
+    sample = _minimal_value(schema, protocol, _DEPTH)
     pattern = schema.get("pattern")
     if isinstance(sample, str) and not _fits(sample, pattern):
-        sample = next((text for text in _SHORT if _fits(text, pattern)), sample)
+        sample = next((text for text in _SHORT_TEXTS if _fits(text, pattern)), sample)
     return _text(sample)
 
 
-def given(parameter: Parameter) -> object:
+def documented_value(parameter: Parameter) -> object:
     """A value that the document itself gives: of an enumeration, a default, an example."""
     schema = parameter.schema
     items = schema.get("items")
     if isinstance(items, Mapping) and isinstance(values := items.get("enum"), list):
-        return values[:_MOST]  # what is asked for in all ways tells most
-    return _told(schema)
+        return values[:_MAX_CHOICES]  # what is asked for in all ways tells most
+    return _example_of(schema)
 
 
-def _told(schema: Schema) -> object:
+def _example_of(schema: Schema) -> object:
     for key in ("enum", "examples"):
         values = schema.get(key)
         if isinstance(values, list) and values:
@@ -110,25 +110,31 @@ def _told(schema: Schema) -> object:
     return next((schema[key] for key in ("default", "example", "const") if schema.get(key) is not None), None)
 
 
-def _sample(schema: Schema, protocol: Protocol, depth: int) -> object:
+def _minimal_value(schema: Schema, protocol: Protocol, depth: int) -> object:
     """The least that a schema asks for."""
     schema = resolve(schema, protocol)
-    if (told := _told(schema)) is not None:
-        return told
+    if (documented := _example_of(schema)) is not None:
+        return documented
     for key in ("anyOf", "oneOf"):
         parts = [part for part in _parts(schema, key, protocol) if part.get("type") != "null"]
         parts.sort(key=lambda part: type_of(part) == "object")  # an object may make a thing of its own at the service
         if parts and depth:
-            return _sample(parts[0], protocol, depth - 1)
+            return _minimal_value(parts[0], protocol, depth - 1)
     kind = type_of(schema)
     properties = properties_of(schema, protocol)
     if kind == "object" or properties:
         wholes = [schema, *_parts(schema, "allOf", protocol)]
-        wanted = [key for part in wholes for key in cast("list[str]", part.get("required") or [])]
-        return {key: _sample(properties[key], protocol, depth - 1) for key in wanted if key in properties and depth}
+        required = [key for part in wholes for key in cast("list[str]", part.get("required") or [])]
+        return {
+            key: _minimal_value(properties[key], protocol, depth - 1) for key in required if key in properties and depth
+        }
     if kind == "array":
         items = items_of(schema, protocol)
-        return [_sample(items, protocol, depth - 1)] if items is not None and schema.get("minItems") and depth else []
+        return (
+            [_minimal_value(items, protocol, depth - 1)]
+            if items is not None and schema.get("minItems") and depth
+            else []
+        )
     if kind in ("integer", "number"):
         least = schema.get("minimum")
         return max(1, least) if isinstance(least, int) else 1

@@ -20,7 +20,7 @@ from urllib.parse import quote, quote_plus
 
 from protocols.text.words import is_identifier, singular, words
 
-__all__ = ["FIRST_WORDS", "Scrubber"]
+__all__ = ["FIRST_WORDS", "Redactor"]
 
 FIRST_WORDS = ("a", "the", "love", "new")
 """Words that a search is tried with first, and that are nobody's name."""
@@ -115,7 +115,7 @@ _START = r"(?:(?<!(?<!\\)[^\W_])|(?<=%[\dA-F]{2}))"
 _WORDS = frozenset(" ".join(_SECRET | _NUMBER | _PERSONAL | _BIRTH | {"false none null true"}).split())
 
 
-class Scrubber:
+class Redactor:
     """Replaces secret and personal values by others of the same shape; the same value always by the same one.
 
     What belongs to what is kept in memory only. Bodies come first: `text` knows by them which values are secret.
@@ -132,26 +132,26 @@ class Scrubber:
     def body(self, value: object) -> object:
         """A JSON body without such values, as a new one. What JSON has no word for is left as it is."""
         root: list[object] = [value]
-        objects, leaves = _taken_apart(root)
+        objects, leaves = _copy_parts(root)
         for leaf in leaves:
             if leaf.secret:
                 self._replaced(_digits(leaf.value))
             if isinstance(leaf.value, str):
                 self._learn(leaf.value, leaf.key)
-        keys = dict.fromkeys(key for one in objects for key in one)
+        keys = dict.fromkeys(key for copied in objects for key in copied)
         for key in keys:
             self._learn(key, "id")
-        data = [key for key in keys if (key in self._known and not _is_name(key)) or any(_evident(key, "id"))]
+        data = [key for key in keys if (key in self._known and not _is_name(key)) or any(_evident_secrets(key, "id"))]
         self._words.update(word for key in keys.keys() - data for word in words(key))
         sought = self._sought("\n".join(leaf.value for leaf in leaves if isinstance(leaf.value, str)))
         for leaf in leaves:
             leaf.holder[leaf.place] = self._clean(leaf, sought)
         names = {key: self._known.get(key) or self._swapped(key, self._sought(key)) for key in data}
-        for one in objects:
-            if names.keys() & one.keys():
-                members = [(names.get(key, key), part) for key, part in one.items()]
-                one.clear()
-                one.update(members)
+        for copied in objects:
+            if names.keys() & copied.keys():
+                members = [(names.get(key, key), part) for key, part in copied.items()]
+                copied.clear()
+                copied.update(members)
         return root[0]
 
     def text(self, text: str) -> str:
@@ -159,7 +159,7 @@ class Scrubber:
         self._learn(text, "")
         return self._swapped(text, self._sought(text))
 
-    def _clean(self, leaf: _Part, sought: list[str]) -> object:
+    def _clean(self, leaf: _BodyPart, sought: list[str]) -> object:
         value = leaf.value
         if isinstance(value, str):
             return self._replaced(value) if leaf.secret else self._swapped(value, sought)
@@ -171,9 +171,9 @@ class Scrubber:
 
     def _learn(self, text: str, key: str) -> None:
         """Find replacements for all that looks secret in a text under a key."""
-        for found in _evident(text, key):
-            if found not in self._made:
-                self._replaced(found)
+        for value in _evident_secrets(text, key):
+            if value not in self._made:
+                self._replaced(value)
         for match in filter(_is_random, _TOKEN.finditer(text)):
             if _is_usable(match, key):
                 self._identifiers.add(match[0])
@@ -182,14 +182,14 @@ class Scrubber:
 
     def _sought(self, text: str) -> list[str]:
         """The values replaced so far that a text may hold, the longest first."""
-        found = [one for one in self._written if one in text and not self._is_word(one)]
-        return sorted(found, key=len, reverse=True)
+        values = [value for value in self._written if value in text and not self._is_word(value)]
+        return sorted(values, key=len, reverse=True)
 
     def _swapped(self, text: str, sought: list[str]) -> str:
-        found = [one for one in sought if one in text]
-        if not found:
+        values = [value for value in sought if value in text]
+        if not values:
             return text
-        return re.sub("|".join(map(_bounded, found)), lambda match: self._written[match[0]], text)
+        return re.sub("|".join(map(_value_pattern, values)), lambda match: self._written[match[0]], text)
 
     def _is_word(self, value: str) -> bool:
         """Whether a value says too little to be sought in a text: `1`, `None`, `title` where that is also a key."""
@@ -208,15 +208,15 @@ class Scrubber:
             before, _, after = value.rpartition(core)
             return f"{before}{self._replaced(core)}{after}"
         for _ in range(200):  # of a short value all others may be taken
-            made = self._drawn(value)
-            taken = made == value or made in self._made or made in self._known
-            if not (taken or _is_card(made) or _is_iban(made)):
+            replacement = self._drawn(value)
+            taken = replacement == value or replacement in self._made or replacement in self._known
+            if not (taken or _is_card(replacement) or _is_iban(replacement)):
                 break
-        self._known[value] = made
-        for old, new in zip(_spellings(value), _spellings(made), strict=True):
+        self._known[value] = replacement
+        for old, new in zip(_spellings(value), _spellings(replacement), strict=True):
             self._made.add(new)
             self._written.setdefault(old, new)
-        return made
+        return replacement
 
     def _drawn(self, value: str) -> str:
         """Any value of the same shape."""
@@ -254,7 +254,7 @@ class Scrubber:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _BodyPart:
     """A part of a body, and the place of its copy. `below` is the rule for the members of an object that it lies in."""
 
     holder: Any
@@ -277,14 +277,14 @@ class _Part:
         return self.rule == "number" and whole and not isinstance(value, bool)
 
 
-def _taken_apart(root: list[object]) -> tuple[list[dict[str, object]], list[_Part]]:
+def _copy_parts(root: list[object]) -> tuple[list[dict[str, object]], list[_BodyPart]]:
     """Copy the only item of a list into it, without recursion: the copies of objects, and the parts left to fill in."""
     objects: list[dict[str, object]] = []
-    leaves: list[_Part] = []
-    left = [_Part(root, 0, root[0])]
-    while left:
-        part = left.pop()
-        inner: list[_Part] = []
+    leaves: list[_BodyPart] = []
+    pending = [_BodyPart(root, 0, root[0])]
+    while pending:
+        part = pending.pop()
+        inner: list[_BodyPart] = []
         if isinstance(part.value, dict):
             copy: Any = dict.fromkeys(part.value)
             objects.append(copy)
@@ -297,55 +297,55 @@ def _taken_apart(root: list[object]) -> tuple[list[dict[str, object]], list[_Par
             copy = part.value
             leaves.append(part)
         part.holder[part.place] = copy
-        left += reversed(inner)
+        pending += reversed(inner)
     return objects, leaves
 
 
-def _member(holder: object, key: str, value: object, below: _Rule, private: bool) -> _Part:
+def _member(holder: object, key: str, value: object, below: _Rule, private: bool) -> _BodyPart:
     """A member of an object: its key says what it is, or else what the object is."""
     short = isinstance(value, str) and len(value) < 3  # the code of a state, say
     if short or _LABELS & set(words(key)) or (below == "secret" and words(key)[-1:] == ("name",)):
         below = ""
     rule = _rule(key, private)
-    inside = next((_BELOW[one] for one in _phrases(key) if rule and one in _BELOW), below)
-    return _Part(holder, key, value, key, rule or below, inside)
+    inside = next((_BELOW[phrase] for phrase in _phrases(key) if rule and phrase in _BELOW), below)
+    return _BodyPart(holder, key, value, key, rule or below, inside)
 
 
 @lru_cache(maxsize=8192)
 def _phrases(key: str) -> tuple[str, ...]:
     """The last words of a key, three to one, with and without those that change nothing."""
     parts = [*words(key)]
-    found: dict[str, None] = {}
+    phrases: dict[str, None] = {}
     while parts:
         last = [*parts[:-1], singular(parts[-1])]
-        found |= {" ".join(last[-length:]): None for length in (3, 2, 1)}
+        phrases |= {" ".join(last[-length:]): None for length in (3, 2, 1)}
         if not (parts[-1] in _FILLERS or parts[-1].isdecimal()):
             break
         parts.pop()
-    return tuple(found)
+    return tuple(phrases)
 
 
 def _rule(key: str, private: bool) -> _Rule:
     """What is secret under a key, in an object that is a private person's record or not."""
-    found = set(_phrases(key))
-    if found & _HARMLESS:
+    phrases = set(_phrases(key))
+    if phrases & _HARMLESS:
         return ""
     if words(key) == ("tokens",):  # of a tokenizer, maybe
         return "mixed"
-    if found & _SECRET:
+    if phrases & _SECRET:
         return "secret"
-    if found & _NUMBER:
+    if phrases & _NUMBER:
         return "number"
-    return "personal" if found & _PERSONAL or (private and (found & _BIRTH or words(key) == ("name",))) else ""
+    return "personal" if phrases & _PERSONAL or (private and (phrases & _BIRTH or words(key) == ("name",))) else ""
 
 
 def _is_private(record: dict[str, object]) -> bool:
     """Whether an object looks like the record of a private person."""
-    found = {one for key, value in record.items() if not isinstance(value, bool) for one in _phrases(key)}
-    return bool(found & _REACHED or (found & _BIRTH and found & {"address", "street"}))
+    phrases = {phrase for key, value in record.items() if not isinstance(value, bool) for phrase in _phrases(key)}
+    return bool(phrases & _REACHED or (phrases & _BIRTH and phrases & {"address", "street"}))
 
 
-def _evident(text: str, key: str) -> Iterator[str]:
+def _evident_secrets(text: str, key: str) -> Iterator[str]:
     """What is secret in a text by its form, but for tokens of no known form."""
     yield from (match[1] for pattern in (_LOGIN, _BEARER) for match in pattern.finditer(text))
     text = _LOGIN.sub("://@", text)  # or the password and the host would be an e-mail address
@@ -358,9 +358,9 @@ def _evident(text: str, key: str) -> Iterator[str]:
     last = words(key)[-1:]
     for match in _CARD.finditer(text):
         if not (match[0].isdigit() and _NUMBERED & set(last)):
-            yield _beginning(match[0], _is_card)
+            yield _valid_prefix(match[0], _is_card)
     for match in _IBAN.finditer(text):
-        yield _beginning(match[0], _is_iban)
+        yield _valid_prefix(match[0], _is_iban)
     for match in (match for pattern in _ADDRESSES for match in pattern.finditer(text)):
         address = None if "version" in words(key) else _address(match[0])
         if address and not (address.is_loopback or address.is_unspecified or match[0].startswith("255.")):
@@ -385,7 +385,7 @@ def _is_usable(match: re.Match[str], key: str) -> bool:
     return bool(re.search(r"[?&;][\w.-]+=\Z", match.string[max(0, match.start() - 80) : match.start()]))
 
 
-def _beginning(text: str, valid: Callable[[str], bool]) -> str:
+def _valid_prefix(text: str, valid: Callable[[str], bool]) -> str:
     """The longest beginning of a text that is valid, up to a blank; empty where none is."""
     while text and not valid(text):
         text = text.rpartition(" ")[0]
@@ -425,7 +425,7 @@ def _spellings(value: str) -> tuple[str, ...]:
     """How a value is written in a program, in JSON and in a URL."""
     inside = (json.dumps(value), json.dumps(value, ensure_ascii=False), repr(value))
     quoted = (quote(value, "", errors="replace"), quote(value, errors="replace"), quote_plus(value, errors="replace"))
-    return (value, *(one[1:-1] for one in inside), *quoted)
+    return (value, *(literal[1:-1] for literal in inside), *quoted)
 
 
 def _is_name(text: str) -> bool:
@@ -433,7 +433,7 @@ def _is_name(text: str) -> bool:
     return text.islower() and text.isalpha()
 
 
-def _bounded(value: str) -> str:
+def _value_pattern(value: str) -> str:
     """A pattern for a value, of a word or a small number as a whole: not the `Mark` in `Marketing`."""
     whole = len(value) < 4 or (len(value) < 8 and (value.isalpha() or value.isdigit()))
     return rf"{_START}{re.escape(value)}(?![^\W_])" if whole else re.escape(value)

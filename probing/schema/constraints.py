@@ -14,21 +14,23 @@ from typing import Literal
 from protocols.model import Parameter, Schema, Tool
 from protocols.text.words import SIZES, words
 
-__all__ = ["Constraint", "Seen", "constraints"]
+__all__ = ["Constraint", "ObservedCall", "infer_constraints"]
 
-_NEEDED = re.compile(
+_MISSING = re.compile(
     r"\b(required|missing|must be (?:given|provided|set|present)|mandatory|cannot be (?:empty|blank))\b"
 )
-_CHOICE = re.compile(r"\b(?:one of|allowed values are|valid (?:values|options) are|permitted:|either)[:\s]+(.+)", re.I)
+_ALLOWED_VALUES = re.compile(
+    r"\b(?:one of|allowed values are|valid (?:values|options) are|permitted:|either)[:\s]+(.+)", re.I
+)
 _VALUE = re.compile(r"[\w.:+/-]+")
-_REFUSED = (400, 422)
+_INVALID_STATUSES = (400, 422)
 _PAGING = SIZES | {"offset", "page", "skip", "start"}
 """Words of arguments of which an answer says what it took."""
 _TOTALS = frozenset({"total", "totalresults", "totalcount", "totalitems", "count"})
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ObservedCall:
     """A call of a tool: what it was given, and how it was answered; `told` is why that is no answer, empty if it is."""
 
     arguments: Mapping[str, object]
@@ -55,47 +57,55 @@ class Constraint:
         return asdict(self)
 
 
-def constraints(tool: Tool, calls: Sequence[Seen]) -> list[Constraint]:
+def infer_constraints(tool: Tool, calls: Sequence[ObservedCall]) -> list[Constraint]:
     """What calls of a tool say that its document does not."""
     good = [call for call in calls if call.status is not None and call.status < 300 and not call.told]
-    refused = [call for call in calls if call.status in _REFUSED]
-    found: list[Constraint] = []
-    for one in tool.arguments:
-        found += _required(one, good, refused)
-        found += _values(one, refused)
-        found += _default(one, good)
-    return found + list(_page(tool, good))
+    refused = [call for call in calls if call.status in _INVALID_STATUSES]
+    held: list[Constraint] = []
+    for parameter in tool.arguments:
+        held += _required(parameter, good, refused)
+        held += _values(parameter, refused)
+        held += _default(parameter, good)
+    return held + list(_page_size(tool, good))
 
 
-def _required(one: Parameter, good: Sequence[Seen], refused: Sequence[Seen]) -> Iterator[Constraint]:
+def _required(
+    parameter: Parameter, good: Sequence[ObservedCall], refused: Sequence[ObservedCall]
+) -> Iterator[Constraint]:
     """An argument without which no call went well: one that was refused said so, or went well as soon as it had it."""
-    if one.required or any(one.argument not in call.arguments for call in good):
+    if parameter.required or any(parameter.argument not in call.arguments for call in good):
         return
     for call in refused:
-        if one.argument in call.arguments:
+        if parameter.argument in call.arguments:
             continue
-        said = _mentions(call.told, one) and _NEEDED.search(call.told.lower()) is not None
-        if said or any(dict(other.arguments) == {**call.arguments, **_of(one, other)} for other in good):
-            yield Constraint("required", one.argument, True, f"{call.status} without it: {call.told}")
+        demanded = _mentions(call.told, parameter) and _MISSING.search(call.told.lower()) is not None
+        if demanded or any(
+            dict(later.arguments) == {**call.arguments, **_argument_of(parameter, later)} for later in good
+        ):
+            yield Constraint("required", parameter.argument, True, f"{call.status} without it: {call.told}")
             return
 
 
-def _of(one: Parameter, call: Seen) -> Mapping[str, object]:
-    return {one.argument: call.arguments[one.argument]}
+def _argument_of(parameter: Parameter, call: ObservedCall) -> Mapping[str, object]:
+    return {parameter.argument: call.arguments[parameter.argument]}
 
 
-def _values(one: Parameter, refused: Sequence[Seen]) -> Iterator[Constraint]:
+def _values(parameter: Parameter, refused: Sequence[ObservedCall]) -> Iterator[Constraint]:
     """The values that the refusal of another one lists."""
-    if "enum" in one.schema or "enum" in _items(one.schema):
+    if "enum" in parameter.schema or "enum" in _items(parameter.schema):
         return
     for call in refused:
-        listed = _CHOICE.search(call.told)
-        if one.argument not in call.arguments or listed is None or not _mentions(call.told[: listed.start()], one):
+        listed = _ALLOWED_VALUES.search(call.told)
+        if (
+            parameter.argument not in call.arguments
+            or listed is None
+            or not _mentions(call.told[: listed.start()], parameter)
+        ):
             continue
         values = [value for value in _VALUE.findall(listed[1]) if value not in ("and", "or")]
         values = [value.rstrip(".:") for value in values]
-        if len(values) > 1 and str(call.arguments[one.argument]) not in values:
-            yield Constraint("values", one.argument, values, f"{call.status}: {call.told}")
+        if len(values) > 1 and str(call.arguments[parameter.argument]) not in values:
+            yield Constraint("values", parameter.argument, values, f"{call.status}: {call.told}")
             return
 
 
@@ -104,26 +114,30 @@ def _items(schema: Schema) -> Schema:
     return items if isinstance(items, Mapping) else {}
 
 
-def _default(one: Parameter, good: Sequence[Seen]) -> Iterator[Constraint]:
+def _default(parameter: Parameter, good: Sequence[ObservedCall]) -> Iterator[Constraint]:
     """What answers say they took, under the argument's own name, where it was not given.
 
     Of an argument that is not about pages it has to be seen first that they do say it.
     """
-    if one.required or "default" in one.schema:
+    if parameter.required or "default" in parameter.schema:
         return
-    bodies = [(call.arguments.get(one.argument), call.body) for call in good if isinstance(call.body, Mapping)]
-    echoed = [(given, body[one.name]) for given, body in bodies if isinstance(body.get(one.name), str | int | float)]
-    told = [value for given, value in echoed if given is None]
-    repeats = [given == value for given, value in echoed if given is not None]
-    same = all(value == told[0] for value in told)
-    if told and same and all(repeats) and (repeats or _PAGING.intersection(words(one.name))):
-        answers = f"{len(told)} answers without it say" if len(told) > 1 else "an answer without it says"
-        yield Constraint("default", one.argument, told[0], f"{answers} {told[0]!r}")
+    bodies = [(call.arguments.get(parameter.argument), call.body) for call in good if isinstance(call.body, Mapping)]
+    echoed = [
+        (argument, body[parameter.name])
+        for argument, body in bodies
+        if isinstance(body.get(parameter.name), str | int | float)
+    ]
+    defaults = [value for argument, value in echoed if argument is None]
+    repeats = [argument == value for argument, value in echoed if argument is not None]
+    agree = all(value == defaults[0] for value in defaults)
+    if defaults and agree and all(repeats) and (repeats or _PAGING.intersection(words(parameter.name))):
+        answers = f"{len(defaults)} answers without it say" if len(defaults) > 1 else "an answer without it says"
+        yield Constraint("default", parameter.argument, defaults[0], f"{answers} {defaults[0]!r}")
 
 
-def _page(tool: Tool, good: Sequence[Seen]) -> Iterator[Constraint]:
+def _page_size(tool: Tool, good: Sequence[ObservedCall]) -> Iterator[Constraint]:
     """How many items come at once where nobody says how many, seen by an answer that tells of more than it has."""
-    sizes = [one.argument for one in tool.arguments if SIZES.intersection(words(one.name))]
+    sizes = [parameter.argument for parameter in tool.arguments if SIZES.intersection(words(parameter.name))]
     full = []
     for call in good:
         if not isinstance(call.body, Mapping) or any(name in call.arguments for name in sizes):
@@ -136,6 +150,6 @@ def _page(tool: Tool, good: Sequence[Seen]) -> Iterator[Constraint]:
         yield Constraint("page_size", None, full[0][0], f"{full[0][0]} of {full[0][1]} items came")
 
 
-def _mentions(text: str, one: Parameter) -> bool:
+def _mentions(text: str, parameter: Parameter) -> bool:
     """Whether a text names an argument."""
-    return re.search(rf"(?<!\w){re.escape(one.name.lower())}(?!\w)", text.lower()) is not None
+    return re.search(rf"(?<!\w){re.escape(parameter.name.lower())}(?!\w)", text.lower()) is not None

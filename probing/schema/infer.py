@@ -2,7 +2,7 @@
 
 `genson` merges the instances: the union of keys, those always there required, null beside other types. On top of that
 an object whose keys are data is told from one whose keys are names, and texts that all have one format get it.
-`paper` is the ATC paper's Algorithm 2: the first element of each list, and the names of types.
+`infer_paper` is the ATC paper's Algorithm 2: the first element of each list, and the names of types.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from protocols.contracts.contract import infer_schema
 from protocols.model import Schema
 from protocols.text.words import is_identifier, words
 
-__all__ = ["ENOUGH", "infer", "paper", "says_nothing"]
+__all__ = ["MIN_SAMPLES", "infer", "infer_paper", "is_trivial"]
 
-ENOUGH = 3
+MIN_SAMPLES = 3
 """Values from which on their common format counts, and objects from which on a key is required."""
 _MEASURES = frozenset(
     {"amount", "average", "height", "lat", "lon", "percent", "popularity", "price", "rate", "rating", "ratio", "score"}
@@ -30,18 +30,18 @@ _COUNTS = frozenset(
     | {"results", "status", "total", "type", "votes", "year"}
 )
 """Words in the names of numbers that are whole, however few were seen."""
-_OFTEN = 12
+_MIN_CODE_SAMPLES = 12
 """Times that a number was seen from which on it is a code, and whole, although it was one of few."""
-_MOST_KINDS = 3
+_MAX_KINDS = 3
 """Kinds of things in one place that are told apart; more values than that are no kinds."""
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
-_KEYS = 6
+_MIN_DATA_KEYS = 6
 """Keys from which on an object may be a map."""
-_MANY = 20
+_MIN_ALIKE_KEYS = 20
 """Keys from which on an object of objects that are alike is a map, whatever the keys look like."""
-_DATA = re.compile(r"[A-Z]{2}|[a-z]{2}(-[A-Z]{2})?|\d[\d./:-]*|\d{4}-\d\d(-\d\d)?|[0-9a-f-]{8,}")
+_DATA_KEY = re.compile(r"[A-Z]{2}|[a-z]{2}(-[A-Z]{2})?|\d[\d./:-]*|\d{4}-\d\d(-\d\d)?|[0-9a-f-]{8,}")
 """What keys look like that are data: country and language codes, numbers, days, hashes."""
-_NO_NAME = re.compile(r"\d[\d./:-]*|(?=\D*\d)[0-9a-f-]{8,}")
+_NON_NAME_KEY = re.compile(r"\d[\d./:-]*|(?=\D*\d)[0-9a-f-]{8,}")
 """What keys look like that are never names of fields, however few they are: numbers, days, hashes."""
 _FORMATS: dict[str, re.Pattern[str]] = {
     "date-time": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", re.IGNORECASE),
@@ -54,120 +54,133 @@ _FORMATS: dict[str, re.Pattern[str]] = {
 
 def infer(bodies: Sequence[object]) -> Schema:
     """The JSON schema (2020-12) that all these bodies satisfy. At least one."""
-    return _refined(dict(infer_schema(bodies)), list(bodies))
+    return _refine(dict(infer_schema(bodies)), list(bodies))
 
 
-def says_nothing(schema: Schema | None) -> bool:
+def is_trivial(schema: Schema | None) -> bool:
     """Whether a schema says no more than that there is an object or a list, as generators of documents write it.
 
     So it is where an object has no properties, though no others may be there: whatever comes contradicts that.
     """
     if schema is None:
         return True
-    more = schema.keys() - {"type", "title", "description", "nullable", "additionalProperties", "properties", "items"}
+    other_keys = schema.keys() - {
+        "type",
+        "title",
+        "description",
+        "nullable",
+        "additionalProperties",
+        "properties",
+        "items",
+    }
     plain = schema.get("type") in (None, "object", "array") and not schema.get("properties")
     plain = plain and schema.get("additionalProperties") in (None, True, False)
     items = schema.get("items")
-    return plain and not more and (items is None or (isinstance(items, Mapping) and says_nothing(items)))
+    return plain and not other_keys and (items is None or (isinstance(items, Mapping) and is_trivial(items)))
 
 
-def paper(body: object) -> Schema:
+def infer_paper(body: object) -> Schema:
     """Algorithm 2: what fields one response has and their types; of a list only the first element counts."""
     if isinstance(body, Mapping):
-        return {"type": "object", "properties": {str(key): paper(part) for key, part in body.items()}}
+        return {"type": "object", "properties": {str(key): infer_paper(part) for key, part in body.items()}}
     if isinstance(body, list):
-        return {"type": "array", **({"items": paper(body[0])} if body else {})}
+        return {"type": "array", **({"items": infer_paper(body[0])} if body else {})}
     return {"type": _TYPES[type(body)]} if type(body) in _TYPES else {}
 
 
-def _refined(schema: dict[str, Any], values: Sequence[object], name: str = "") -> dict[str, Any]:
+def _refine(schema: dict[str, Any], values: Sequence[object], name: str = "") -> dict[str, Any]:
     """A merged schema with what its values tell besides; `name` is that of the field."""
     schema = {key: part for key, part in schema.items() if key != "$schema"}
     objects = [value for value in values if isinstance(value, Mapping)]
     lists = [value for value in values if isinstance(value, list)]
     texts = [value for value in values if isinstance(value, str)]
     if "anyOf" in schema:
-        schema["anyOf"] = [_refined(part, [v for v in values if _is(v, part.get("type"))]) for part in schema["anyOf"]]
+        schema["anyOf"] = [
+            _refine(part, [v for v in values if _has_type(v, part.get("type"))]) for part in schema["anyOf"]
+        ]
         return schema
-    if len(kinds_of := _of_kinds(objects)) > 1 and len(objects) == len(values):
-        return {"anyOf": [_of_one_kind(told, group) for told, group in kinds_of.items()]}
+    if len(kinds_of := _group_by_kind(objects)) > 1 and len(objects) == len(values):
+        return {"anyOf": [_kind_schema(kind, group) for kind, group in kinds_of.items()]}
     if objects and schema.get("properties"):
         properties: dict[str, Any] = schema["properties"]
         if _is_map(objects):
-            inside = [part for one in objects for part in one.values()]
+            inside = [part for item in objects for part in item.values()]
             schema.pop("required", None)
             del schema["properties"]
-            schema["additionalProperties"] = _refined(dict(infer_schema(inside)), inside)
+            schema["additionalProperties"] = _refine(dict(infer_schema(inside)), inside)
         else:
-            if len(objects) < ENOUGH:  # what is always there cannot be told yet
+            if len(objects) < MIN_SAMPLES:  # what is always there cannot be told yet
                 schema.pop("required", None)
             schema["properties"] = {
-                key: _refined(part, [one[key] for one in objects if key in one], key)
+                key: _refine(part, [item[key] for item in objects if key in item], key)
                 for key, part in properties.items()
             }
     if lists and isinstance(schema.get("items"), dict):
-        schema["items"] = _refined(schema["items"], [item for one in lists for item in one], name)
-    told = schema.get("type")
-    kinds: list[str] = told if isinstance(told, list) else [str(told)]
+        schema["items"] = _refine(schema["items"], [item for items in lists for item in items], name)
+    declared = schema.get("type")
+    kinds: list[str] = declared if isinstance(declared, list) else [str(declared)]
     if "integer" in kinds and not is_identifier(name):
-        seen = [value for value in values if isinstance(value, int)]
-        few = len(set(seen)) < ENOUGH and len(seen) < _OFTEN and _COUNTS.isdisjoint(words(name))
+        integers = [value for value in values if isinstance(value, int)]
+        few = len(set(integers)) < MIN_SAMPLES and len(integers) < _MIN_CODE_SAMPLES and _COUNTS.isdisjoint(words(name))
         if few or _MEASURES.intersection(words(name)[-1:]):
             wider = sorted({"number" if kind == "integer" else kind for kind in kinds})
-            schema["type"] = wider if isinstance(told, list) else "number"
-    if texts and schema.get("type") in ("string", ["null", "string"]) and (found := _format(texts)):
-        schema["format"] = found
+            schema["type"] = wider if isinstance(declared, list) else "number"
+    if texts and schema.get("type") in ("string", ["null", "string"]) and (text_format := _format(texts)):
+        schema["format"] = text_format
     return schema
 
 
-def _of_kinds(objects: Sequence[Mapping[str, object]]) -> dict[tuple[str, str], list[Mapping[str, object]]]:
+def _group_by_kind(objects: Sequence[Mapping[str, object]]) -> dict[tuple[str, str], list[Mapping[str, object]]]:
     """Objects by the key that says of which kind each is, and what it says; empty where they are of one kind.
 
     Each kind was seen often enough, and has a key of its own that is always there.
     """
-    everywhere = set.intersection(*(set(one) for one in objects)) if objects else set()
+    everywhere = set.intersection(*(set(item) for item in objects)) if objects else set()
     for name in sorted(key for key in everywhere if words(key)[-1:] and words(key)[-1] in {"type", "kind", "object"}):
         groups: dict[tuple[str, str], list[Mapping[str, object]]] = {}
-        for one in objects:
-            groups.setdefault((name, str(one[name])), []).append(one)
-        if not 1 < len(groups) <= _MOST_KINDS or not all(isinstance(one[name], str) for one in objects):
+        for item in objects:
+            groups.setdefault((name, str(item[name])), []).append(item)
+        if not 1 < len(groups) <= _MAX_KINDS or not all(isinstance(item[name], str) for item in objects):
             continue
-        always = {told: set.intersection(*(set(one) for one in group)) for told, group in groups.items()}
-        ever = {told: set().union(*group) for told, group in groups.items()}
-        own = (always[told].difference(*(ever[other] for other in groups if other != told)) for told in groups)
-        if all(len(group) >= ENOUGH for group in groups.values()) and all(own):
+        always = {label: set.intersection(*(set(item) for item in group)) for label, group in groups.items()}
+        ever = {label: set().union(*group) for label, group in groups.items()}
+        own = (
+            always[label].difference(*(ever[other_label] for other_label in groups if other_label != label))
+            for label in groups
+        )
+        if all(len(group) >= MIN_SAMPLES for group in groups.values()) and all(own):
             return dict(sorted(groups.items()))
     return {}
 
 
-def _of_one_kind(told: tuple[str, str], objects: Sequence[Mapping[str, object]]) -> dict[str, Any]:
-    name, value = told
-    schema = _refined(dict(infer_schema(objects)), objects)
+def _kind_schema(label: tuple[str, str], objects: Sequence[Mapping[str, object]]) -> dict[str, Any]:
+    name, value = label
+    schema = _refine(dict(infer_schema(objects)), objects)
     schema["properties"][name] = {"type": "string", "enum": [value]}
     return schema
 
 
-def _is(value: object, kind: object) -> bool:
+def _has_type(value: object, kind: object) -> bool:
     names = {"object": Mapping, "array": list, "string": str, "boolean": bool, "null": type(None)}
-    told = kind if isinstance(kind, list) else [kind]
+    types = kind if isinstance(kind, list) else [kind]
     if isinstance(value, bool):
-        return "boolean" in told
+        return "boolean" in types
     if isinstance(value, int | float):
-        return "number" in told or "integer" in told
-    return any(isinstance(value, names[one]) for one in told if one in names)
+        return "number" in types or "integer" in types
+    return any(isinstance(value, names[name]) for name in types if name in names)
 
 
 def _is_map(objects: Sequence[Mapping[str, object]]) -> bool:
     """Whether the keys of objects are data: they all look like it, there are many if not sure, and values are alike."""
-    keys = {key for one in objects for key in one}
-    if len(keys) < _KEYS and not all(_NO_NAME.fullmatch(key) for key in keys):
+    keys = {key for item in objects for key in item}
+    if len(keys) < _MIN_DATA_KEYS and not all(_NON_NAME_KEY.fullmatch(key) for key in keys):
         return False
-    if not all(_DATA.fullmatch(key) for key in keys):
-        return len(keys) >= _MANY and _alike([value for one in objects for value in one.values()])
-    return len({_kind(value) for one in objects for value in one.values()} - {"null"}) <= 1
+    if not all(_DATA_KEY.fullmatch(key) for key in keys):
+        return len(keys) >= _MIN_ALIKE_KEYS and _are_alike([value for item in objects for value in item.values()])
+    return len({_json_type(value) for item in objects for value in item.values()} - {"null"}) <= 1
 
 
-def _alike(values: Sequence[object]) -> bool:
+def _are_alike(values: Sequence[object]) -> bool:
     """Whether values are objects that share most of their keys."""
     objects = [value for value in values if isinstance(value, Mapping) and value]
     if len(objects) < len(values):
@@ -176,7 +189,7 @@ def _alike(values: Sequence[object]) -> bool:
     return len(everywhere) * 2 > max(len(value) for value in objects)
 
 
-def _kind(value: object) -> str:
+def _json_type(value: object) -> str:
     if isinstance(value, Mapping):
         return "object"
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -186,7 +199,7 @@ def _kind(value: object) -> str:
 
 def _format(texts: Sequence[str]) -> str | None:
     """The format that all of several different texts have."""
-    if len(set(texts)) < ENOUGH:
+    if len(set(texts)) < MIN_SAMPLES:
         return None
     return next((name for name in _candidates(texts) if all(_valid(name, text) for text in texts)), None)
 

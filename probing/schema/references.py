@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from probing.schema.infer import says_nothing
+from probing.schema.infer import is_trivial
 from protocols.model import Parameter, Protocol, Response, Schema, Tool
 
 __all__ = ["with_references"]
@@ -14,7 +14,7 @@ __all__ = ["with_references"]
 
 def with_references(protocol: Protocol) -> Protocol:
     """The protocol with `$ref` in place of named schemas; `definitions` has those that are used."""
-    naming = _Naming(protocol)
+    naming = _ReferenceWriter(protocol)
     tools = tuple(naming.tool(tool) for tool in protocol.tools)
     definitions = dict(protocol.definitions)
     written = {name: naming.inside(schema) for name, schema in definitions.items()}
@@ -25,12 +25,12 @@ def with_references(protocol: Protocol) -> Protocol:
     return replace(protocol, tools=tools, definitions=written)
 
 
-class _Naming:
+class _ReferenceWriter:
     """Finds named schemas by identity: a schema is the same object wherever the document points to it."""
 
     def __init__(self, protocol: Protocol) -> None:
         self._names = {
-            id(schema): name for name, schema in protocol.components.items() if schema and not says_nothing(schema)
+            id(schema): name for name, schema in protocol.components.items() if schema and not is_trivial(schema)
         }
         self.waiting: list[str] = []
 

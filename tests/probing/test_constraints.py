@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from probing.document import documented
+from probing.document import openapi_document
 from probing.prober.prober import Prober
-from probing.schema.constraints import Constraint, Seen, constraints
+from probing.schema.constraints import Constraint, ObservedCall, infer_constraints
 from protocols import load
 from protocols.model import Protocol
 from sandbox import Sandbox
@@ -35,17 +35,17 @@ PAGE = {"dishes": [{"dish_id": 7}], "page": 1, "total": 3, "lang": "en"}
 TOOL = load({**DISHES, "servers": [{"url": "https://dishes.example"}]}).tool("GET_dishes")
 
 
-def found(*calls: Seen) -> dict[str, tuple[str, object]]:
+def found(*calls: ObservedCall) -> dict[str, tuple[str, object]]:
     """By argument ("" for none), kind and value of what holds of it."""
-    return {one.argument or "": (one.kind, one.value) for one in constraints(TOOL, calls)}
+    return {one.argument or "": (one.kind, one.value) for one in infer_constraints(TOOL, calls)}
 
 
-def good(body: dict[str, object] | None = None, **arguments: object) -> Seen:
-    return Seen(arguments, 200, PAGE if body is None else body, "")
+def good(body: dict[str, object] | None = None, **arguments: object) -> ObservedCall:
+    return ObservedCall(arguments, 200, PAGE if body is None else body, "")
 
 
-def refused(told: str, **arguments: object) -> Seen:
-    return Seen(arguments, 400, {"detail": told}, told)
+def refused(told: str, **arguments: object) -> ObservedCall:
+    return ObservedCall(arguments, 400, {"detail": told}, told)
 
 
 def test_what_must_be_given_after_all() -> None:
@@ -75,7 +75,7 @@ def test_what_is_taken_for_what_was_not_given() -> None:
 
 
 def test_how_many_items_a_page_has() -> None:
-    (page,) = [one for one in constraints(TOOL, [good()]) if one.kind == "page_size"]
+    (page,) = [one for one in infer_constraints(TOOL, [good()]) if one.kind == "page_size"]
 
     assert page == Constraint("page_size", None, 1, "1 of 3 items came")
     assert "" not in found(good({"dishes": [{}], "total": 1}))
@@ -108,7 +108,7 @@ def test_a_probe_writes_them_down_with_what_was_tried() -> None:
         prober.run("GET_dishes", "print(GET_dishes())")
         prober.run("GET_dishes_dish_id", "print(GET_dishes_dish_id(dish_id=12))")
         report = prober.probe()
-        document = documented(service.protocol, prober.found)
+        document = openapi_document(service.protocol, prober.found)
 
     search, detail = (document["paths"][path]["get"] for path in ("/dishes", "/dishes/{dish_id}"))
     held = {one["name"]: one for one in search["parameters"]}

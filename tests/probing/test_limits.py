@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from atc.cli import main
 from atc.retrieval.demonstrations import Demonstrations
 from probing.prober.findings import ProbeReport
-from probing.prober.permission import Permission
+from probing.prober.permission import WritePermission
 from probing.prober.prober import Prober
 from protocols import load
 from protocols.contracts.store import ContractStore
@@ -141,7 +141,7 @@ def service() -> Iterator[Notes]:
 def probe(
     service: Notes, writes: Literal["deny", "own", "all"] = "deny", reads: Sequence[str] = (), **settings: Any
 ) -> tuple[Prober, ProbeReport]:
-    permission = Permission(service.protocol, writes, reads)
+    permission = WritePermission(service.protocol, writes, reads)
     with Sandbox(service.protocol, writes=permission, on_call=permission.saw, track=False) as sandbox:
         prober = Prober(service.protocol, settings.pop("model", None), sandbox, permission=permission, **settings)
         return prober, prober.probe()
@@ -166,7 +166,7 @@ def test_what_only_reads_may_be_declared(service: Notes) -> None:
     assert outcomes(prober)["POST_notes_filter"] == "documented"
     assert {one.path for one in service.requests if one.method != "GET"} == {f"{PREFIX}/notes/filter"}
     with pytest.raises(UsageError, match="POST /notes/purge"):
-        Permission(service.protocol, "deny", ["POST /nothing"])
+        WritePermission(service.protocol, "deny", ["POST /nothing"])
 
 
 def test_only_what_the_probe_made_is_changed_and_it_is_removed(service: Notes) -> None:
@@ -197,7 +197,7 @@ def test_only_what_the_probe_made_is_changed_and_it_is_removed(service: Notes) -
 )
 def test_a_write_on_what_was_there_before_is_not_sent(service: Notes, program: str) -> None:
     """Whoever wrote the program, and whatever else it names: the sandbox asks of each call. Number 3 is the probe's."""
-    permission = Permission(service.protocol, "own")
+    permission = WritePermission(service.protocol, "own")
     with Sandbox(service.protocol, writes=permission, on_call=permission.saw) as sandbox:
         sandbox.run("GET_notes()\nPOST_notes(title='probe 0')")
         service.requests.clear()
@@ -243,7 +243,7 @@ def test_what_is_not_sure_to_be_of_its_own_is_left_alone(
 
 def test_to_make_what_there_is_may_give_that(service: Notes) -> None:
     """If it is ours it stays ours, and nothing is in doubt."""
-    permission = Permission(service.protocol, "own")
+    permission = WritePermission(service.protocol, "own")
     for status in (201, 200):
         body = {"note_id": 7, "title": "it"}
         permission.saw(CallRecord(0, "POST_notes", "POST", "/notes", {}, 1, status, 1.0, 1, "function", body))
@@ -287,7 +287,7 @@ def test_what_names_something_else_besides_is_not_called(service: Notes) -> None
         "/notes/{note_id}/pin": {"parameters": [{"name": "note_id", **number}], "put": {}, "delete": {}},
     }
     protocol = load({**NOTES, "paths": {**NOTES["paths"], **more}, "servers": [{"url": service.url}]})  # type: ignore[dict-item]
-    permission = Permission(protocol, "own")
+    permission = WritePermission(protocol, "own")
 
     assert permission.allows(protocol.tool("PUT_notes_note_id"))
     assert not permission.allows(protocol.tool("DELETE_notes_note_id_comments_comment_id"))

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlencode
 
 import pytest
 
-from probing.redact.redact import Scrubber
+from probing.redact.redact import Redactor
 
 # None of these opens anything: they are the examples of those who issue such keys, or made up.
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
@@ -71,7 +71,7 @@ CANARIES = (
 
 
 def scrubbed(body: object) -> Any:
-    return Scrubber().body(body)
+    return Redactor().body(body)
 
 
 def holds(text: str, canary: str) -> bool:
@@ -81,7 +81,7 @@ def holds(text: str, canary: str) -> bool:
 
 def test_no_canary_is_left_anywhere() -> None:
     """Neither in the body, nor in a sentence, a program or a document that holds its values."""
-    scrubber, before = Scrubber(), copy.deepcopy(BODY)
+    scrubber, before = Redactor(), copy.deepcopy(BODY)
     body = scrubber.body(BODY)
     texts = [json.dumps(body), scrubber.text(json.dumps(BODY, indent=2)), scrubber.text(f"found = {BODY!r}\n")]
     texts += [scrubber.text(f"Who has {one}?\nprint('{one}', {one!r})") for one in CANARIES[: -len(PARTS)]]
@@ -92,7 +92,7 @@ def test_no_canary_is_left_anywhere() -> None:
 
 def test_the_same_value_is_replaced_by_the_same_one_everywhere() -> None:
     """So a demonstration that passes a value of one answer to another call still hangs together."""
-    scrubber = Scrubber()
+    scrubber = Redactor()
     body: Any = scrubber.body(BODY)
     ada, grace = body["data"]
 
@@ -113,7 +113,7 @@ def test_the_same_value_is_replaced_by_the_same_one_everywhere() -> None:
 
 
 def test_the_seed_decides() -> None:
-    assert Scrubber(1).body(BODY) == Scrubber(1).body(BODY) != Scrubber(2).body(BODY)
+    assert Redactor(1).body(BODY) == Redactor(1).body(BODY) != Redactor(2).body(BODY)
 
 
 def test_the_shape_is_kept() -> None:
@@ -260,7 +260,7 @@ def test_the_members_of_an_address_are_replaced_but_for_what_labels_them() -> No
 
 def test_short_values_and_words_are_found_as_a_whole_only() -> None:
     """A `Mark` is none in `Marketing`, and a PIN none in a longer number."""
-    scrubber = Scrubber()
+    scrubber = Redactor()
     body: Any = scrubber.body({"first_name": "Mark", "last_name": "Li", "pin": "123", "username": "title", "title": 1})
     mark, li, pin = body["first_name"], body["last_name"], body["pin"]
 
@@ -270,7 +270,7 @@ def test_short_values_and_words_are_found_as_a_whole_only() -> None:
 
 def test_an_ordinary_word_does_not_spoil_a_program() -> None:
     """Who calls himself `title` is replaced in the answer, but the key `title` of all films is not."""
-    scrubber = Scrubber()
+    scrubber = Redactor()
     body: Any = scrubber.body(
         [{"film": {"title": "Up"}}, {"username": "film", "password": "password", "nickname": "None"}]
     )
@@ -282,14 +282,14 @@ def test_an_ordinary_word_does_not_spoil_a_program() -> None:
 
 def test_a_word_that_the_probe_made_up_is_nobodys() -> None:
     """What an error says stays readable after a call with a word for somebody's name."""
-    scrubber = Scrubber()
+    scrubber = Redactor()
     scrubber.body({"username": "the"})
 
     assert scrubber.text("the service said that there is no such user") == "the service said that there is no such user"
 
 
 def test_longer_values_are_replaced_first() -> None:
-    scrubber = Scrubber()
+    scrubber = Redactor()
     body: Any = scrubber.body(
         {"first_name": "Grace", "full_name": "Grace Hopper", "username": "grace.hopper", "login": "grace"}
     )
@@ -301,7 +301,7 @@ def test_longer_values_are_replaced_first() -> None:
 def test_a_value_is_found_however_it_is_written() -> None:
     """As a literal of Python or JSON, and in a URL."""
     secret = "a\\b \"c\" 'd' é/ü&x"
-    scrubber = Scrubber()
+    scrubber = Redactor()
     new: Any = scrubber.body({"password": secret})
 
     for written in (repr(secret), json.dumps(secret), json.dumps(secret, ensure_ascii=False)):
@@ -312,7 +312,7 @@ def test_a_value_is_found_however_it_is_written() -> None:
 
 def test_what_looks_secret_is_found_in_a_text_that_came_first() -> None:
     """An error message may hold what no body held."""
-    scrubber = Scrubber()
+    scrubber = Redactor()
     said = scrubber.text(
         f"user bob@corp.io (10.1.2.3) sent Bearer {JWT}; see https://u:pw@h.org/?sig=abc12345 and {SHA[:32]}"
     )
@@ -324,7 +324,7 @@ def test_what_looks_secret_is_found_in_a_text_that_came_first() -> None:
 
 def test_identifiers_stay_usable_in_programs() -> None:
     """A long identifier of an answer is no token in the program that passes it on."""
-    scrubber = Scrubber()
+    scrubber = Redactor()
     scrubber.body({"film_id": SHA})
 
     assert scrubber.text(f"get_film({SHA!r})") == f"get_film({SHA!r})"

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import pytest
 from openapi_spec_validator import validate
 
-from probing.document import documented
-from probing.evaluation import compared, has_field, sent
-from probing.prober.permission import Permission
+from probing.document import openapi_document
+from probing.evaluation import evaluate, fields_of, has_field
+from probing.prober.permission import WritePermission
 from probing.prober.prober import Prober
-from probing.strip_responses import blinded
+from probing.strip_responses import strip_responses
 from protocols import load
 from sandbox import CallRecord, Sandbox
 from tests.probing.service import Service, Unavailable, service
@@ -35,10 +35,10 @@ def prefect() -> Iterator[Service]:
 def test_a_real_service_is_learned_and_left_as_it_was(prefect: Service) -> None:
     """Four of five reads of what is stored and nine of ten fields; where it and its document disagree is listed."""
     truth = load(prefect.document)
-    hidden = blinded(truth)
+    hidden = strip_responses(truth)
     before = prefect.stored()
     declared = [tool for tool in truth.tools if tool.method == "POST" and tool.path.rpartition("/")[2] in READS]
-    permission = Permission(hidden, "own", [tool.name for tool in declared])
+    permission = WritePermission(hidden, "own", [tool.name for tool in declared])
     answers: dict[str, list[object]] = defaultdict(list)
 
     def saw(call: CallRecord) -> None:
@@ -58,7 +58,7 @@ def test_a_real_service_is_learned_and_left_as_it_was(prefect: Service) -> None:
     done = [name for name in reads if prober.found[name].done]
     left = {name: prober.found[name].reason for name in reads if name not in done}
     assert len(done) >= 0.8 * len(reads), left
-    fields = [(name, path) for name, bodies in answers.items() for body in bodies for path in sent(body)]
+    fields = [(name, path) for name, bodies in answers.items() for body in bodies for path in fields_of(body)]
     known = [(name, path) for name, path in fields if _known(prober, name, path)]
     assert len(known) >= 0.9 * len(fields)
     print(f"{len(done)} of {len(reads)} reads, {len(known)} of {len(fields)} fields, {report.requests} requests")
@@ -66,8 +66,8 @@ def test_a_real_service_is_learned_and_left_as_it_was(prefect: Service) -> None:
     written = [tool.name for tool in truth.tools if tool.name not in every_read and prober.found[tool.name].done]
     assert written
     print(len(written), "writes on objects of its own:", *written)
-    validate(documented(hidden, prober.found))
-    figures = compared(truth, prober.learned, 0, fresh=False)
+    validate(openapi_document(hidden, prober.found))
+    figures = evaluate(truth, prober.learned, 0, fresh=False)
     print("its document lacks:", *figures["invented"], sep="\n  ")  # type: ignore[misc]
 
 

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 from openapi_spec_validator import validate
 
 from atc.cli import main
-from probing.document import documented
-from probing.prober.error_messages import demanded
-from probing.prober.permission import Permission
+from probing.document import openapi_document
+from probing.prober.error_messages import missing_arguments
+from probing.prober.permission import WritePermission
 from probing.prober.prober import Prober
-from probing.prober.replies import is_hollow
+from probing.prober.replies import is_empty
 from protocols import load
 from sandbox import Sandbox
 from tests.local_api import LocalAPI
@@ -22,7 +22,7 @@ from tests.probing.small_services import Books, Cms, Files, Registry, Small
 
 
 def probe(service: Small, writes: str = "deny") -> tuple[Prober, tuple[str, ...]]:
-    permission = Permission(service.protocol, writes)  # type: ignore[arg-type]
+    permission = WritePermission(service.protocol, writes)  # type: ignore[arg-type]
     with Sandbox(
         service.protocol, base_url=service.url, writes=permission, on_call=permission.saw, track=False
     ) as sandbox:
@@ -93,7 +93,7 @@ def test_an_object_without_properties_is_documented_by_what_comes() -> None:
     """Where SPEC says that there is an object in a list and nothing of what it holds."""
     with Registry() as service:
         prober, _ = probe(service)
-        document = documented(service.protocol, prober.found, server=service.url)
+        document = openapi_document(service.protocol, prober.found, server=service.url)
 
     answer = document["paths"]["/people"]["get"]["responses"]["200"]["content"]["application/json"]
     assert set(answer["schema"]["items"]["properties"]) == {"handle", "name"}
@@ -116,7 +116,7 @@ def test_what_is_made_under_a_name_that_is_its_identifier_is_removed() -> None:
 def test_the_document_has_references_and_the_server_that_was_asked() -> None:
     with Cms() as service:
         prober, _ = probe(service)
-        document = documented(service.protocol, prober.found, server=service.url)
+        document = openapi_document(service.protocol, prober.found, server=service.url)
 
     validate(document)
     assert document["servers"] == [{"url": service.url}]
@@ -146,7 +146,7 @@ def test_the_document_has_references_and_the_server_that_was_asked() -> None:
 def test_an_error_names_the_argument_that_is_missing(body: object, names: list[str]) -> None:
     tool = Files().protocol.tool("GET_preview")
 
-    assert demanded(tool, body) == names
+    assert missing_arguments(tool, body) == names
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_an_error_names_the_argument_that_is_missing(body: object, names: list[s
     ],
 )
 def test_an_empty_list_is_told_from_a_thing_with_an_empty_list(body: object, hollow: bool) -> None:
-    assert is_hollow(body) is hollow
+    assert is_empty(body) is hollow
 
 
 def test_the_command_tells_each_reason_once_and_names_in_full(tmp_path: Path) -> None:

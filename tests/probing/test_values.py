@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from probing.prober.identifiers import identified, named, noun_of_path
-from probing.prober.observed_values import SeenValues
-from probing.prober.values import item_of, own_name, renamed, value_of
+from probing.prober.identifiers import linked_identifiers, name_reference, noun_of_path
+from probing.prober.observed_values import ObservedValues
+from probing.prober.values import item_of, own_name, rename_objects, value_of
 from protocols import load
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.identifiers import IdentifierReference
@@ -71,13 +71,13 @@ def test_what_a_part_of_a_path_is_called_by(path: str, wants: list[IdentifierRef
     api = protocol(path)
     (tool,) = api.tools
 
-    assert [named(tool, one, ProtocolGraph(api)) for one in tool.arguments] == wants
+    assert [name_reference(tool, one, ProtocolGraph(api)) for one in tool.arguments] == wants
 
 
 def test_names_are_kept_with_the_identifiers_of_their_things() -> None:
     body = {"results": [{"id": 1, "name": "north", "pool": {"name": "laptops"}}]}
 
-    assert list(identified(body, "queue", {}, by=["name"])) == [
+    assert list(linked_identifiers(body, "queue", {}, by=["name"])) == [
         {IdentifierReference("queue", "id"): 1, IdentifierReference("queue", "name"): "north"},
         {
             IdentifierReference("queue", "id"): 1,
@@ -85,7 +85,7 @@ def test_names_are_kept_with_the_identifiers_of_their_things() -> None:
             IdentifierReference("pool", "name"): "laptops",
         },
     ]
-    assert list(identified(body, "queue", {})) == [{IdentifierReference("queue", "id"): 1}]
+    assert list(linked_identifiers(body, "queue", {})) == [{IdentifierReference("queue", "id"): 1}]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_a_probe_makes_is_called_its_own_way() -> None:
     assert value_of(name, api, 7) == "'probe 7'"
     assert own_name(7, {"pattern": "^[a-z0-9_]+$"}) == "probe_7"
     assert own_name(7, {"pattern": "^[A-Z]+$"}) is None
-    assert renamed(json.dumps({"name": "probe_7"}), 8) == '{"name": "probe_8"}'
+    assert rename_objects(json.dumps({"name": "probe_7"}), 8) == '{"name": "probe_8"}'
 
 
 def test_an_address_in_a_reply_gives_the_values_of_a_path() -> None:
@@ -143,7 +143,7 @@ def test_an_address_in_a_reply_gives_the_values_of_a_path() -> None:
             },
         }
     )
-    seen = SeenValues(protocol)
+    seen = ObservedValues(protocol)
     others = ["/api/nodes/12/a/b", "/api/nodes/x/b"]
     links = {"full": "http://nodes.example/api/blocks/a/b%20c?format=x", "other": others}
     seen.add(protocol.tool("GET_search"), {}, {"data": [{"links": links}]})
