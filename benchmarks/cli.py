@@ -305,11 +305,11 @@ def _run(settings: RunSettings, dataset: Dataset, folder: Path, options: _Way) -
             dataset.learned,
             demonstrations,
         )
-    ) as work:
+    ) as runner:
         engine = (
-            ray_engine(work, options.workers, options.address)
+            ray_engine(runner, options.workers, options.address)
             if options.engine == "ray"
-            else thread_engine(work, options.workers)
+            else thread_engine(runner, options.workers)
         )
         results = _watch(run_tasks(offered, settings, folder, engine), len(offered))
     order = {task.id: place for place, task in enumerate(tasks)}

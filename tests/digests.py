@@ -98,17 +98,17 @@ def solves(benchmark: str) -> dict[str, dict[str, str]]:
     dataset = open_dataset(benchmark, None, ())
     settings = simulated_settings(dataset, "flawed", "none")
     digests: dict[str, dict[str, str]] = {mode: {} for mode in MODES}
-    with closing(TaskRunner(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as work:
+    with closing(TaskRunner(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as runner:
         for task in dataset.tasks:
-            work.model = Flawed("none", OracleScript("", (), ""))
+            runner.model = Flawed("none", OracleScript("", (), ""))
             offered = candidate_tools(task, dataset.protocols[task.domain], None, settings.seed)
-            solution = oracle_script(work, task, offered)
+            solution = oracle_script(runner, task, offered)
             if solution is None:
                 continue
             for mode in MODES:
-                work.settings = replace(settings, mode=mode)
-                work.model = model = Flawed(mode, solution)
-                done = work.solve(task, offered)
+                runner.settings = replace(settings, mode=mode)
+                runner.model = model = Flawed(mode, solution)
+                done = runner.solve(task, offered)
                 digests[mode][task.id] = digest([model.prompts, essence(done.record["solution"])])
     return digests
 

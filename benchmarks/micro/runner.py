@@ -42,14 +42,14 @@ def measure(dataset: Dataset, folder: Path, seconds: float = 5.0) -> dict[str, f
     settings = simulated_settings(dataset, f"replay:{answers}", "attribute")
     offered = [(task, candidate_tools(task, dataset.protocols[task.domain], None, 0)) for task in dataset.tasks]
     rates = {}
-    with closing(TaskRunner(settings, dataset.protocols)) as work:
+    with closing(TaskRunner(settings, dataset.protocols)) as runner:
         programs = [
-            (task, solution.program) for task, names in offered if (solution := oracle_script(work, task, names))
+            (task, solution.program) for task, names in offered if (solution := oracle_script(runner, task, names))
         ]
 
         def alone() -> int:
             for task, program in programs:
-                with work.world(task) as world:
+                with runner.world(task) as world:
                     world.run(program)
             return len(programs)
 
@@ -60,7 +60,7 @@ def measure(dataset: Dataset, folder: Path, seconds: float = 5.0) -> dict[str, f
             def through(workers: int = workers, rounds: itertools.count[int] = rounds) -> int:
                 out = folder / f"{workers}-{next(rounds)}"
                 prepare_folder(out, settings)
-                results = list(run_tasks(offered, settings, out, thread_engine(work, workers)))
+                results = list(run_tasks(offered, settings, out, thread_engine(runner, workers)))
                 if failed := [result.id for result in results if result.status != "answered"]:
                     raise ATCError(f"the replayed tasks {', '.join(failed)} were not answered")
                 return len(results)

@@ -19,7 +19,7 @@ RETRIES = 5
 """How often a task is begun again whose worker was lost."""
 
 
-def thread_engine(work: TaskRunner, workers: int) -> Engine:
+def thread_engine(runner: TaskRunner, workers: int) -> Engine:
     """Solve so many tasks at once in this process.
 
     Where one cannot be solved (the model or the API is gone), those that are under way come to their end; ctrl-C ends
@@ -30,7 +30,7 @@ def thread_engine(work: TaskRunner, workers: int) -> Engine:
         gc.freeze()  # the documents stay: they need not be looked through again and again
         if workers == 1:
             for task, candidates in tasks:
-                yield work.solve(task, candidates)
+                yield runner.solve(task, candidates)
             return
         pending = deque(tasks)
         outcomes: Queue[SolvedTask | BaseException | None] = Queue()
@@ -42,7 +42,7 @@ def thread_engine(work: TaskRunner, workers: int) -> Engine:
                 except IndexError:  # another thread was faster
                     break
                 try:
-                    outcomes.put(work.solve(*entry))
+                    outcomes.put(runner.solve(*entry))
                 except BaseException as error:  # raised again by who waits for the results
                     pending.clear()
                     outcomes.put(error)
@@ -64,7 +64,7 @@ def thread_engine(work: TaskRunner, workers: int) -> Engine:
                         yield done
         except (KeyboardInterrupt, GeneratorExit):
             pending.clear()
-            work.stop()
+            runner.stop()
             raise
         if failure is not None:
             raise failure
@@ -72,7 +72,7 @@ def thread_engine(work: TaskRunner, workers: int) -> Engine:
     return solve
 
 
-def ray_engine(work: TaskRunner, workers: int, address: str | None = None) -> Engine:
+def ray_engine(runner: TaskRunner, workers: int, address: str | None = None) -> Engine:
     """Solve tasks on a Ray cluster, so many at once; without an address on one of this machine.
 
     A task whose worker is lost is begun again elsewhere. The model is opened once in each worker.
@@ -92,7 +92,7 @@ def ray_engine(work: TaskRunner, workers: int, address: str | None = None) -> En
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise UsageError(f"the Ray cluster cannot be reached: {error}") from None
         try:
-            shared = ray.put(work)
+            shared = ray.put(runner)
             remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_solve_remotely)
             pending = deque(tasks)
             waiting: list[object] = []
@@ -115,5 +115,5 @@ _runners: dict[str, TaskRunner] = {}
 """In a worker of a cluster: what solves tasks, kept so that the model is opened once."""
 
 
-def _solve_remotely(work: TaskRunner, task: Task, candidates: tuple[str, ...]) -> SolvedTask:
-    return _runners.setdefault(repr(work.settings), work).solve(task, candidates)
+def _solve_remotely(runner: TaskRunner, task: Task, candidates: tuple[str, ...]) -> SolvedTask:
+    return _runners.setdefault(repr(runner.settings), runner).solve(task, candidates)

@@ -135,23 +135,23 @@ _REPLIES: Mapping[str, Callable[[OracleScript], Callable[[str], str]]] = {
 }
 
 
-def oracle_script(work: TaskRunner, task: Task, offered: Collection[str]) -> OracleScript | None:
+def oracle_script(runner: TaskRunner, task: Task, offered: Collection[str]) -> OracleScript | None:
     """How a task is solved with the offered tools by our reference in its world; None without one.
 
     Raises: ATCError: The reference does not run to its end.
     """
-    reference = find_reference(work.settings.benchmark, task.query)
+    reference = find_reference(runner.settings.benchmark, task.query)
     if reference is None:
         return None
     program, answer = reference.program, "It is done."
     if reference.after:
-        program = (SOLVED / work.settings.benchmark / f"{task.id}.py").read_text("utf-8")
-    with work.world(task) as world:
+        program = (SOLVED / runner.settings.benchmark / f"{task.id}.py").read_text("utf-8")
+    with runner.world(task) as world:
         run = world.run(program)
         if run.error is not None:
             raise ATCError(f"the reference of {task.id} fails: {run.error.message}")
         if not reference.after:
-            claim = work.claim(reference, task, world)
+            claim = runner.claim(reference, task, world)
             program, answer = _printing_answer(program, claim), claimed_answer(claim)
     calls = _needed_calls(task, [call for call in run.calls if call.tool in offered])
     if not {call.tool for call in run.calls} <= {*offered, None}:
@@ -247,18 +247,18 @@ def record_answers(dataset: Dataset, file: Path, count: Callable[[str], int], mo
     """Solve the tasks in all modes, and append what was said to a file; gives how many tasks have a reference."""
     settings = simulated_settings(dataset, "perfect", "none")
     recorded = 0
-    with closing(TaskRunner(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as work:
+    with closing(TaskRunner(settings, dataset.protocols, worlds=find_worlds(dataset.protocols))) as runner:
         for task in track(dataset.tasks, "tasks", console=Console(stderr=True)):
-            work.model = _NoModel()
+            runner.model = _NoModel()
             offered = candidate_tools(task, dataset.protocols[task.domain], None, settings.seed)
-            solution = oracle_script(work, task, offered)
+            solution = oracle_script(runner, task, offered)
             if solution is None:
                 continue
             recorded += 1
             for mode in modes:
-                work.settings = replace(settings, mode=mode)
-                work.model = Recorder(OracleModel(mode, solution, count), file)
-                work.solve(task, offered)
+                runner.settings = replace(settings, mode=mode)
+                runner.model = Recorder(OracleModel(mode, solution, count), file)
+                runner.solve(task, offered)
     return recorded
 
 

@@ -459,8 +459,8 @@ def test_what_others_solve_is_kept_when_the_model_goes(
 
     endpoint(BOTH)
     prepare_folder(tmp_path / "out", settings)
-    with closing(Failing(settings, dataset.protocols)) as work, pytest.raises(ModelError):
-        list(run_tasks([(task, names) for task in dataset.tasks], settings, tmp_path / "out", thread_engine(work, 2)))
+    with closing(Failing(settings, dataset.protocols)) as runner, pytest.raises(ModelError):
+        list(run_tasks([(task, names) for task in dataset.tasks], settings, tmp_path / "out", thread_engine(runner, 2)))
     finished = {file.name for file in (tmp_path / "out" / "tasks").iterdir()}
     assert "tmdb-1.json" in finished and "tmdb-0.json" not in finished
 

@@ -87,15 +87,15 @@ def record(dataset: Dataset, file: Path, demonstrations: Mapping[str, ShownDemon
     prompts = []
     with closing(
         TaskRunner(settings, dataset.protocols, learned=dataset.learned, demonstrations=demonstrations)
-    ) as work:
+    ) as runner:
         for task in dataset.tasks[:TASKS]:
             names = candidate_tools(task, dataset.protocols[task.domain], None, 0)
-            work.model = ScriptedModel()
-            solution = oracle_script(work, task, names)
+            runner.model = ScriptedModel()
+            solution = oracle_script(runner, task, names)
             assert solution is not None
             model = ScriptedModel(solution.program)
-            work.model = Recorder(model, file)
-            work.solve(task, names)
+            runner.model = Recorder(model, file)
+            runner.solve(task, names)
             prompts.append("\n".join(message.content for message in model.asked[0]))
     return prompts
 

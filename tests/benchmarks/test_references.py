@@ -55,19 +55,19 @@ def working(name: str, data: Dataset) -> Iterator[TaskRunner]:
         api="simulated",
         files=data.files,
     )
-    with closing(TaskRunner(settings, data.protocols, worlds=find_worlds(data.protocols))) as work:
-        yield work
+    with closing(TaskRunner(settings, data.protocols, worlds=find_worlds(data.protocols))) as runner:
+        yield runner
 
 
-def check(name: str, work: TaskRunner, task: Task) -> str:
+def check(name: str, runner: TaskRunner, task: Task) -> str:
     """What is wrong with the reference of a task; empty if it is right."""
     reference = find_reference(name, task.query)
     if reference is None:
         return "there is none"
-    with work.world(task) as idle:
-        claim = work.claim(reference, task, idle)
+    with runner.world(task) as idle:
+        claim = runner.claim(reference, task, idle)
     if "state" in claim:
-        return check_state(name, work, task)
+        return check_state(name, runner, task)
     if is_correct("", claim) or is_correct("done", claim):
         return f"{claim} is met by no answer at all"
     if not is_correct(claimed_answer(claim), claim):
@@ -75,17 +75,18 @@ def check(name: str, work: TaskRunner, task: Task) -> str:
     return ""
 
 
-def check_state(name: str, work: TaskRunner, task: Task) -> str:
+def check_state(name: str, runner: TaskRunner, task: Task) -> str:
     """The same of one that looks at the world: wrong when nothing was done, right when the task was."""
     reference = find_reference(name, task.query)
     assert reference is not None
-    with work.world(task) as idle, work.world(task) as solved:
-        if work.claim(reference, task, idle)["state"] and task.id not in IDLE:
+    with runner.world(task) as idle, runner.world(task) as solved:
+        if runner.claim(reference, task, idle)["state"] and task.id not in IDLE:
             return "the world is as it should be though nothing was done"
         run = solved.run((SOLVED / name / f"{task.id}.py").read_text("utf-8"))
         if run.error is not None:
             return f"the program that solves it fails: {run.error.message}"
-        return "" if work.claim(reference, task, solved)["state"] else "the task was done, and the reference denies it"
+        claim = runner.claim(reference, task, solved)
+        return "" if claim["state"] else "the task was done, and the reference denies it"
 
 
 IDLE = {
@@ -98,8 +99,8 @@ IDLE = {
 
 def wrong(name: str, data: Dataset) -> dict[str, str]:
     """What is wrong with the references of a benchmark, by task."""
-    with working(name, data) as work:
-        problems = {task.id: check(name, work, task) for task in data.tasks}
+    with working(name, data) as runner:
+        problems = {task.id: check(name, runner, task) for task in data.tasks}
     return {task: problem for task, problem in problems.items() if problem}
 
 

@@ -128,9 +128,9 @@ def solve(protocol: Protocol, tasks: Sequence[Task], workers: int, out: Path) ->
     settings = RunSettings("music", "scripted", "none", 0, "all", 0, "2024-06-01T12:00:00+00:00", "simulated", {})
     prepare_folder(out, settings)
     protocols = {tasks[0].domain: protocol}
-    with closing(TaskRunner(settings, protocols, worlds=find_worlds(protocols))) as work:
-        work.__dict__["model"] = Knowing({task.query: PROGRAMS[task.position] for task in tasks})
-        results = list(run_tasks([(task, names) for task in tasks], settings, out, thread_engine(work, workers)))
+    with closing(TaskRunner(settings, protocols, worlds=find_worlds(protocols))) as runner:
+        runner.__dict__["model"] = Knowing({task.query: PROGRAMS[task.position] for task in tasks})
+        results = list(run_tasks([(task, names) for task in tasks], settings, out, thread_engine(runner, workers)))
     return sorted(results, key=lambda result: result.id)
 
 
