@@ -43,10 +43,10 @@ def bounded(steps: int = STEPS) -> Iterator[None]:
 
 def spend(steps: int = 1) -> None:
     """Count steps. Raises: Exhausted: There are none left."""
-    left = _left.get()
-    if left is not None:
-        left[0] -= steps
-        if left[0] < 0:
+    remaining = _left.get()
+    if remaining is not None:
+        remaining[0] -= steps
+        if remaining[0] < 0:
             raise Exhausted
 
 
@@ -75,14 +75,16 @@ Keyword = Callable[[Any, Any, Any, Any], Any]
 def _counted(name: str, keyword: Keyword) -> Keyword:
     names_matter = name in ("patternProperties", "additionalProperties", "unevaluatedProperties")
 
-    def counted(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
-        spend(1 + (len(wanted) if name == "enum" else 0))
+    def counted(validator: Any, constraint: Any, value: Any, schema: Any) -> Iterator[Any]:
+        spend(1 + (len(constraint) if name == "enum" else 0))
         patterns = schema.get("patternProperties") if names_matter and isinstance(schema, Mapping) else None
         if patterns and isinstance(value, Mapping):
             spend(len(value) * len(patterns))
-            if any(len(str(key)) > _NAME for key in value) or not all(is_bounded(one, _NAME) for one in patterns):
+            if any(len(str(key)) > _NAME for key in value) or not all(
+                is_bounded(pattern, _NAME) for pattern in patterns
+            ):
                 raise Exhausted
-        yield from keyword(validator, wanted, value, schema) or ()
+        yield from keyword(validator, constraint, value, schema) or ()
 
     return counted
 
@@ -94,10 +96,10 @@ def _pattern(validator: Any, pattern: Any, value: Any, schema: Any) -> Iterator[
         yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
-def _unique_items(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
+def _unique_items(validator: Any, constraint: Any, value: Any, schema: Any) -> Iterator[Any]:
     from jsonschema import ValidationError
 
-    if wanted is True and isinstance(value, list):
+    if constraint is True and isinstance(value, list):
         texts = {json.dumps(item, sort_keys=True, default=repr) for item in value}
         if len(texts) < len(value):
             yield ValidationError(f"{value!r} has non-unique elements")

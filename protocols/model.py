@@ -173,10 +173,10 @@ class Protocol:
 
         What two operations share, what is no name in Python, and what stands for something else there is left out.
         """
-        wanted = Counter(argument_name(tool.operation_id) for tool in self.tools if tool.operation_id)
+        counts = Counter(argument_name(tool.operation_id) for tool in self.tools if tool.operation_id)
         taken = {tool.name for tool in self.tools} | set(dir(builtins)) | set(keyword.softkwlist)
         named = {argument_name(tool.operation_id): tool.name for tool in self.tools if tool.operation_id}
-        return {alias: name for alias, name in named.items() if wanted[alias] == 1 and alias not in taken}
+        return {alias: name for alias, name in named.items() if counts[alias] == 1 and alias not in taken}
 
     def only(self, names: Iterable[str]) -> Protocol:
         """The same API with just the named tools, in the order of `names`. Raises: KeyError."""

@@ -20,8 +20,8 @@ def fold(text: str) -> str:
     Compatibility forms are normalised first (as Python does with identifiers). May be empty, or start with a digit.
     """
     normal = unicodedata.normalize("NFKC", text)
-    kept = "".join(char if char.isascii() or ("a" + char).isidentifier() else "_" for char in normal)
-    return re.sub(r"[\W_]+", "_", kept).strip("_")
+    folded = "".join(char if char.isascii() or ("a" + char).isidentifier() else "_" for char in normal)
+    return re.sub(r"[\W_]+", "_", folded).strip("_")
 
 
 def tool_name(method: str, path: str) -> str:
@@ -43,14 +43,14 @@ def argument_name(name: str) -> str:
 
 def unique(names: Iterable[str]) -> list[str]:
     """The names in their order; the second of two equal ones gets `_2`, the third `_3`, skipping names in use."""
-    wanted = list(names)
-    first = set(wanted)
-    given: set[str] = set()
+    listed = list(names)
+    first = set(listed)
+    used: set[str] = set()
     result = []
-    for name in wanted:
+    for name in listed:
         candidate, number = name, 2
-        while candidate in given or (candidate != name and candidate in first):
+        while candidate in used or (candidate != name and candidate in first):
             candidate, number = f"{name.rstrip('_')}_{number}", number + 1
-        given.add(candidate)
+        used.add(candidate)
         result.append(candidate)
     return result

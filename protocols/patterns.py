@@ -77,96 +77,98 @@ def is_bounded(pattern: str, length: int = _SHORT) -> bool:
 
 def _ranges(items: Any) -> int:
     """How many ranges of characters there are."""
-    sets = [given for name, given in _all(_flat(items)) if str(name) == "IN"]
-    return sum(str(name) == "RANGE" for members in sets for name, _ in members)
+    sets = [argument for name, argument in _all(_flat(items)) if str(name) == "IN"]
+    return sum(str(name) == "RANGE" for char_set in sets for name, _ in char_set)
 
 
 def _ways(items: Any, length: int, any_case: bool) -> float:
     """At most so many ways there are for items to match from one place of a text, one after the other."""
     ways = 1.0
-    for name, given in items:
+    for name, argument in items:
         if str(name) in _REPEATS:
-            ways *= _ways_to_repeat(given, length, any_case)
+            ways *= _ways_to_repeat(argument, length, any_case)
         elif str(name) in ("BRANCH", "GROUPREF_EXISTS"):
-            ways *= sum(_ways(part, length, any_case) for part in _inside(str(name), given)) + (str(name) != "BRANCH")
+            ways *= sum(_ways(part, length, any_case) for part in _inside(str(name), argument)) + (
+                str(name) != "BRANCH"
+            )
         else:
-            for part in _inside(str(name), given):
+            for part in _inside(str(name), argument):
                 ways *= _ways(part, length, any_case)
         ways = min(ways, _ENDLESS)
     return ways
 
 
-def _ways_to_repeat(given: Any, length: int, any_case: bool) -> float:
-    fewest, most, inner = given
+def _ways_to_repeat(argument: Any, length: int, any_case: bool) -> float:
+    fewest, most, inner = argument
     fewest, shortest = int(fewest), int(inner.getwidth()[0])
-    each = _ways(inner, length, any_case)
+    inner_ways = _ways(inner, length, any_case)
     most = min(int(most), length // max(shortest, 1) + 1)
     spare = max(most - fewest, 0) + 1.0
-    if each == 1:
+    if inner_ways == 1:
         return spare
     if not any_case and _is_divided_once(inner):
         return spare + length
-    return min(spare * each ** min(most, 1000), _ENDLESS) if each < 10**4 or most < 50 else _ENDLESS
+    return min(spare * inner_ways ** min(most, 1000), _ENDLESS) if inner_ways < 10**4 or most < 50 else _ENDLESS
 
 
-def _inside(name: str, given: Any) -> Iterator[Any]:
+def _inside(name: str, argument: Any) -> Iterator[Any]:
     if name in _REPEATS:
-        yield given[2]
+        yield argument[2]
     elif name == "SUBPATTERN":
-        yield given[3]
+        yield argument[3]
     elif name == "BRANCH":
-        yield from given[1]
+        yield from argument[1]
     elif name in ("ASSERT", "ASSERT_NOT"):
-        yield given[1]
+        yield argument[1]
     elif name == "ATOMIC_GROUP":
-        yield given
+        yield argument
     elif name == "GROUPREF_EXISTS":
-        yield given[1]
-        if given[2] is not None:
-            yield given[2]
+        yield argument[1]
+        if argument[2] is not None:
+            yield argument[2]
 
 
 def _is_divided_once(items: Any) -> bool:
     """Whether a text can be divided into repetitions in one way only: each begins with a character that none of them
     has further on, and only one part of it has no fixed length."""
     flat = _flat(items)
-    names = [str(name) for name, given in _all(flat) if str(name) not in _REPEATS or given[0] != given[1]]
+    names = [str(name) for name, argument in _all(flat) if str(name) not in _REPEATS or argument[0] != argument[1]]
     if {"BRANCH", "GROUPREF", "GROUPREF_EXISTS"} & set(names) or sum(name in _REPEATS for name in names) > 1:
         return False
     if not flat or str(flat[0][0]) != "LITERAL":
         return False
     first = flat[0][1]
-    return not any(_takes(str(name), given, first) for name, given in _all(flat[1:]))
+    return not any(_takes(str(name), argument, first) for name, argument in _all(flat[1:]))
 
 
 def _flat(items: Any) -> list[Any]:
     """The items with those of groups in their place."""
-    found: list[Any] = []
-    for name, given in items:
-        found += _flat(given[3]) if str(name) == "SUBPATTERN" else [(name, given)]
-    return found
+    flattened: list[Any] = []
+    for name, argument in items:
+        flattened += _flat(argument[3]) if str(name) == "SUBPATTERN" else [(name, argument)]
+    return flattened
 
 
 def _all(items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-    for name, given in items:
-        yield name, given
-        for part in _inside(str(name), given):
+    for name, argument in items:
+        yield name, argument
+        for part in _inside(str(name), argument):
             yield from _all(_flat(part))
 
 
-def _takes(name: str, given: Any, char: int) -> bool:
+def _takes(name: str, argument: Any, char: int) -> bool:
     """Whether an item may take a character."""
     if name == "LITERAL":
-        return bool(given == char)
+        return bool(argument == char)
     if name == "NOT_LITERAL":
-        return bool(given != char)
+        return bool(argument != char)
     if name == "ANY":
         return True
     if name == "CATEGORY":
-        return re.match(_CATEGORIES.get(str(given), "(?s:.)"), chr(char)) is not None
+        return re.match(_CATEGORIES.get(str(argument), "(?s:.)"), chr(char)) is not None
     if name == "RANGE":
-        return bool(given[0] <= char <= given[1])
+        return bool(argument[0] <= char <= argument[1])
     if name == "IN":
-        negated = any(str(kind) == "NEGATE" for kind, _ in given)
-        return negated != any(_takes(str(kind), part, char) for kind, part in given if str(kind) != "NEGATE")
+        negated = any(str(kind) == "NEGATE" for kind, _ in argument)
+        return negated != any(_takes(str(kind), part, char) for kind, part in argument if str(kind) != "NEGATE")
     return False

@@ -70,14 +70,16 @@ def render(
             Signatures always stay, so a budget that is too small even for them is exceeded.
         count: Counts the tokens of a text.
     """
-    shown = list(tools)
-    asked = frozenset(stem(word) for word in words(query or ""))
+    described_tools = list(tools)
+    query_stems = frozenset(stem(word) for word in words(query or ""))
     text = ""
     for depth, optional, described in ((_NESTED, True, True), (1, True, True), (1, False, True), (0, False, False)):
-        text = _Writer(shown, graph, details, speaks_of or {}, asked, whole, hints, depth, optional, described).text()
+        text = _Writer(
+            described_tools, graph, details, speaks_of or {}, query_stems, whole, hints, depth, optional, described
+        ).text()
         if budget is None or count(text) <= budget:
             return text
-    return _Writer(shown, graph, (), {}, asked, whole, hints, 0, False, False).text()
+    return _Writer(described_tools, graph, (), {}, query_stems, whole, hints, 0, False, False).text()
 
 
 class _Writer:
@@ -93,7 +95,7 @@ class _Writer:
         graph: ProtocolGraph,
         details: Collection[str] | None,
         speaks_of: Mapping[str, str],
-        asked: frozenset[str],
+        query_stems: frozenset[str],
         whole: bool,
         hints: bool,
         depth: int,
@@ -106,7 +108,7 @@ class _Writer:
         self.protocol: Protocol = graph.protocol
         self.among = {tool.name for tool in tools}
         self.speaks_of = speaks_of
-        self.asked = asked
+        self.asked = query_stems
         self.whole = whole
         self.hints = hints
         self.flow: frozenset[str] = frozenset() if whole else self._flow()
@@ -134,7 +136,7 @@ class _Writer:
         for tool in self.tools:
             if (schema := _body(tool)) is not None:
                 self._count(tool, schema, (), uses, first)
-        repeated = {shape: found for shape, found in first.items() if uses[shape] > 1}
+        repeated = {shape: first_use for shape, first_use in first.items() if uses[shape] > 1}
         for shape, (name, _) in repeated.items():
             taken = set(self.names.values())
             number = next(n for n in range(1, len(repeated) + 2) if (f"{name}{n}" if n > 1 else name) not in taken)
@@ -171,8 +173,8 @@ class _Writer:
 
     def _signature(self, tool: Tool) -> str:
         """A tool in one line: required arguments, and the keys of what it returns."""
-        needed, more = self._arguments(tool, 0 if self.whole else _FEW)
-        written = [*map(_argument, needed), *(["…"] if more else [])]
+        needed, is_shortened = self._arguments(tool, 0 if self.whole else _FEW)
+        written = [*map(_argument, needed), *(["…"] if is_shortened else [])]
         signature = f"{tool.name}({', '.join(written)})"
         if self.described and not self.whole and (text := sentence(tool.description or tool.summary, 60)):
             signature += f" — {text}"
@@ -180,10 +182,10 @@ class _Writer:
         hints = [self.graph.hint(tool.name, p.argument, self.among) for p in flow]
         schema = _body(tool)
         keys = list(self._kept(schema)[0]) if schema is not None else []
-        shown = f"{signature} -> {{{', '.join(keys)}}}" if 0 < len(keys) <= _BRIEF else signature
-        told = [hint for hint in hints if hint and not any(line.startswith(hint) for line in self.told)]
-        self.told.update(told)
-        return "\n".join([shown, *(f"  {hint}" for hint in told)])
+        line = f"{signature} -> {{{', '.join(keys)}}}" if 0 < len(keys) <= _BRIEF else signature
+        new_hints = [hint for hint in hints if hint and not any(line.startswith(hint) for line in self.told)]
+        self.told.update(new_hints)
+        return "\n".join([line, *(f"  {hint}" for hint in new_hints)])
 
     def _is_page(self, properties: Mapping[str, Schema]) -> bool:
         """Whether an object is just the wrapping of a list, which is best seen where it is."""
@@ -195,8 +197,8 @@ class _Writer:
         )
 
     def _tool(self, tool: Tool) -> str:
-        arguments, more = self._arguments(tool, _SOME if self.optional else 0)
-        signature = ", ".join([*map(_argument, arguments), *(["…"] if more and self.optional else [])])
+        arguments, is_shortened = self._arguments(tool, _SOME if self.optional else 0)
+        signature = ", ".join([*map(_argument, arguments), *(["…"] if is_shortened and self.optional else [])])
         lines = [f"{tool.name}({signature})"]
         if self.described and (text := sentence(tool.description or tool.summary)):
             lines[0] += f" — {text}"
@@ -239,8 +241,8 @@ class _Writer:
             return properties, False
         weights = {name: self._weight(name, part) for name, part in properties.items()}
         best = sorted((name for name in properties if weights[name] < 9), key=lambda name: weights[name])[:_MOST]
-        kept = {name: part for name, part in properties.items() if name in best}
-        return (kept, len(kept) < len(properties)) if kept else (properties, False)
+        selected = {name: part for name, part in properties.items() if name in best}
+        return (selected, len(selected) < len(properties)) if selected else (properties, False)
 
     def _weight(self, name: str, schema: Schema) -> int:
         """How dispensable a field is: 0 for what one goes on with, 9 for what hardly anybody asks for."""
@@ -272,19 +274,19 @@ class _Writer:
             for p in optional
         }
         names = {p.argument for p in sorted(optional, key=lambda p: rank[p.argument])[:most]}
-        kept = [p for p in tool.arguments if p.required or p.argument in names]
-        return kept, len(kept) < len(tool.arguments)
+        selected = [p for p in tool.arguments if p.required or p.argument in names]
+        return selected, len(selected) < len(tool.arguments)
 
     def _fields(self, schema: Schema, nested: int) -> str:
         fields = []
-        kept, more = self._kept(schema)
-        for name, part in kept.items():
+        selected, is_shortened = self._kept(schema)
+        for name, part in selected.items():
             shape = self._shape(part, nested + 1)
             if shape == "str":
                 spoken = name in self.speaks_of and name not in PLAIN_NAMES
                 shape = f'"{self.speaks_of[name]}"' if spoken else ""
             fields.append(f"{name}:{shape}" if shape else name)
-        return "{" + ", ".join([*fields, "…"] if more else fields) + "}"
+        return "{" + ", ".join([*fields, "…"] if is_shortened else fields) + "}"
 
 
 def _argument(parameter: Parameter) -> str:
@@ -298,8 +300,8 @@ def _values(schema: Schema) -> str:
     values = schema.get("enum")
     if not isinstance(values, list) or not values:
         return ""
-    shown = [json.dumps(value, ensure_ascii=False) for value in values[:12]]
-    return "|".join(shown) + ("|…" if len(values) > 12 else "")
+    listed = [json.dumps(value, ensure_ascii=False) for value in values[:12]]
+    return "|".join(listed) + ("|…" if len(values) > 12 else "")
 
 
 def _entries(schema: Schema) -> str:
@@ -311,7 +313,7 @@ def _entries(schema: Schema) -> str:
 
 def sentence(text: str, most: int = 110) -> str:
     """The first sentence of a description, without markup, at most so many characters, cut at a word."""
-    clean = " ".join(_MARKUP.sub(lambda found: found.group(1) or " ", text).split())
+    clean = " ".join(_MARKUP.sub(lambda markup: markup.group(1) or " ", text).split())
     first = _SENTENCE.split(clean, maxsplit=1)[0].strip()
     if len(first) <= most:
         return first

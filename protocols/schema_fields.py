@@ -61,10 +61,10 @@ class ResponseField:
 
 def resolve(schema: Schema, protocol: Protocol) -> Schema:
     """Follow the `$ref` of a schema that contains itself."""
-    seen = 0
-    while isinstance(reference := schema.get("$ref"), str) and seen < 10:
+    steps = 0
+    while isinstance(reference := schema.get("$ref"), str) and steps < 10:
         schema = protocol.definitions.get(reference.rpartition("/")[2], {})
-        seen += 1
+        steps += 1
     return schema
 
 
@@ -103,8 +103,8 @@ def json_types(schema: Schema) -> tuple[str, ...]:
 
 def scalar_types(schema: Schema, protocol: Protocol) -> tuple[str, ...]:
     """The JSON types of texts, numbers and truth values that a schema allows, over its variants."""
-    found = [kind for part in variants(schema, protocol) for kind in json_types(part)]
-    return tuple(dict.fromkeys(kind for kind in found if kind not in ("object", "array")))
+    types = [kind for part in variants(schema, protocol) for kind in json_types(part)]
+    return tuple(dict.fromkeys(kind for kind in types if kind not in ("object", "array")))
 
 
 def is_expandable(schema: Schema, protocol: Protocol) -> bool:
@@ -126,11 +126,11 @@ def type_of(schema: Schema) -> str:
 
 def properties_of(schema: Schema, protocol: Protocol) -> dict[str, Schema]:
     """All properties that an object may have, over its variants; the first to name one wins."""
-    found: dict[str, Schema] = {}
+    properties: dict[str, Schema] = {}
     for variant in variants(schema, protocol):
         for name, part in cast("Mapping[str, Schema]", variant.get("properties") or {}).items():
-            found.setdefault(name, part)
-    return found
+            properties.setdefault(name, part)
+    return properties
 
 
 def items_of(schema: Schema, protocol: Protocol) -> Schema | None:
@@ -152,8 +152,8 @@ def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Itera
     """
     recursive = {id(part) for part in protocol.definitions.values()}
     queue: deque[tuple[tuple[Step, ...], Schema, bool, int]] = deque([((), schema, False, 0)])
-    told = 0
-    while queue and told < _MOST:
+    count = 0
+    while queue and count < _MOST:
         path, part, expanded, circles = queue.popleft()
         if len(path) > 2 * depth or sum(isinstance(step, str) for step in path) > depth:
             continue
@@ -173,7 +173,7 @@ def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Itera
         for name, inner in properties.items():
             here = (*path, name)
             yield ResponseField(here, inner, part, expanded)
-            told += 1
+            count += 1
             queue.append((here, inner, expanded, circles))
 
 

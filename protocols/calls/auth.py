@@ -96,18 +96,18 @@ def credential(spec: str, protocol: Protocol | None) -> Credential:
     Raises: UsageError: It is written otherwise, or the source holds nothing. What may be a literal secret is not
         repeated in the message.
     """
-    found = _SPEC.fullmatch(spec.strip())
-    if found is None:
+    match = _SPEC.fullmatch(spec.strip())
+    if match is None:
         raise UsageError(
             "--auth takes KIND:env:VARIABLE or KIND:file:PATH, never the secret itself "
             f"(KIND: {_kinds(protocol)}). Put the secret into an environment variable or a file"
         )
-    kind = found["kind"]
+    kind = match["kind"]
     scheme = next((s for s in (protocol.security_schemes if protocol else ()) if s.name == kind), None)
     head, _, name = kind.partition(":")
     if kind not in ("bearer", "basic") and scheme is None and not (head in ("header", "query", "cookie") and name):
         raise UsageError(f"--auth names a KIND that is not known; KIND is one of {_kinds(protocol)}")
-    secret = _secret(found["source"], found["place"])
+    secret = _secret(match["source"], match["place"])
     if kind == "bearer":
         return Credential("bearer", secret.removeprefix("Bearer ").strip())
     if kind == "basic" or (scheme is not None and scheme.kind == "basic"):
@@ -179,45 +179,45 @@ def redact_stream(parts: Iterable[bytes], credentials: Iterable[Credential]) -> 
         yield from parts
         return
     overlap = _longest(chosen) - 1
-    left = b""
+    pending = b""
     for part in parts:
-        left += part
+        pending += part
         cut, clean = 0, []
-        safe = len(left) - overlap  # what begins before here is seen to its end
-        for found in _fit(chosen, left).finditer(left):
-            if found.start() >= safe:
+        safe = len(pending) - overlap  # what begins before here is seen to its end
+        for match in _fit(chosen, pending).finditer(pending):
+            if match.start() >= safe:
                 break
-            clean += [left[cut : found.start()], _hidden(found)]
-            cut = found.end()
+            clean += [pending[cut : match.start()], _hidden(match)]
+            cut = match.end()
         end = max(cut, safe, 0)
-        clean.append(left[cut:end])
-        left = left[end:]
+        clean.append(pending[cut:end])
+        pending = pending[end:]
         yield b"".join(clean)
-    yield _fit(chosen, left).sub(_hidden, left)
+    yield _fit(chosen, pending).sub(_hidden, pending)
 
 
-def _hidden(found: re.Match[bytes]) -> bytes:
+def _hidden(match: re.Match[bytes]) -> bytes:
     """What stands in place of a secret, in the encoding in which it was found."""
-    zeros = found[0].count(0)
+    zeros = match[0].count(0)
     if not zeros:
         return _HIDDEN.encode()
-    width = 32 if zeros > len(found[0]) * 0.7 else 16
-    return _HIDDEN.encode(f"utf-{width}-{'be' if found[0][0] == 0 else 'le'}")
+    width = 32 if zeros > len(match[0]) * 0.7 else 16
+    return _HIDDEN.encode(f"utf-{width}-{'be' if match[0][0] == 0 else 'le'}")
 
 
 def holds_secret(parts: Iterable[bytes], credentials: Iterable[Credential]) -> bool:
     """Whether `redact_stream` would change these bytes."""
     chosen = tuple(credentials)
-    kept, clean = hashlib.sha256(), hashlib.sha256()
+    original, redacted = hashlib.sha256(), hashlib.sha256()
 
     def read() -> Iterator[bytes]:
         for part in parts:
-            kept.update(part)
+            original.update(part)
             yield part
 
     for part in redact_stream(read(), chosen):
-        clean.update(part)
-    return kept.digest() != clean.digest()
+        redacted.update(part)
+    return original.digest() != redacted.digest()
 
 
 class _Form(NamedTuple):
@@ -235,14 +235,14 @@ class _Form(NamedTuple):
 def _common(credentials: tuple[Credential, ...], whole: bool = False) -> tuple[_Form, ...]:
     """The forms that are sought in any text. `whole`: letters and digits may be escaped, too."""
     texts = {text for credential in credentials for text in _texts(credential)}
-    found = (_form(*text, encoding, whole) for text in texts for encoding in _ENCODINGS)
-    return tuple(form for form in found if form is not None)
+    forms = (_form(*text, encoding, whole) for text in texts for encoding in _ENCODINGS)
+    return tuple(form for form in forms if form is not None)
 
 
 @lru_cache(maxsize=64)
 def _rare(credentials: tuple[Credential, ...]) -> tuple[tuple[bytes, _Form], ...]:
     """The forms that are sought where the bytes occur that stand before them."""
-    secrets = {secret for one in credentials for secret in _secrets(one) if len(secret) >= _SHORTEST}
+    secrets = {secret for credential in credentials for secret in _secrets(credential) if len(secret) >= _SHORTEST}
     texts = {text for secret in secrets for text in _rare_texts(secret)}
     forms = ((_sign(text), _form(text, 0, "utf-8", False)) for text in sorted(texts))
     return tuple((sign, form) for sign, form in forms if form is not None)
@@ -366,8 +366,8 @@ def _form(text: str, padding: int, encoding: str, whole: bool) -> _Form | None:
             return None
         forms.append(form)
         optional = b"?" if padding and char == "=" else b""
-        ways = [re.escape(form.first), form.other] if form.first else [form.other]
-        patterns.append(b"(?:" + b"|".join(filter(None, reversed(ways))) + b")" + optional)
+        alternatives = [re.escape(form.first), form.other] if form.first else [form.other]
+        patterns.append(b"(?:" + b"|".join(filter(None, reversed(alternatives))) + b")" + optional)
     return forms[0]._replace(rest=b"".join(patterns[1:]), longest=sum(form.longest for form in forms))
 
 
@@ -380,26 +380,26 @@ def _character(char: str, encoding: str, whole: bool) -> _Form | None:
             return _Form(first, b"", frozenset(), b"", len(first))
         code = f"{ord(char):02x}"
         digits = f"{code[0]}[{code[1]}{code[1].upper()}]".encode()
-        other = (
+        escape = (
             rb"(?:(?:%(?:25)?|=|\\{1,3}(?:x|u00)|%u00)" + digits + rb"|\\{1,3}u\{(?:00)?" + digits + rb"\}"
             rb"|&(?:amp;)?#(?:[xX]0{0,2}" + digits + rb"|0?" + str(ord(char)).encode() + rb"(?!\d));?)"
         )
-        return _Form(first, other, frozenset((b"%", b"=", b"\\", b"&")), b"", 14)
-    ways = sorted(_encoded(_ways(char), encoding), key=lambda way: (-len(way), way))
-    if not ways:
+        return _Form(first, escape, frozenset((b"%", b"=", b"\\", b"&")), b"", 14)
+    spellings = sorted(_encoded(_ways(char), encoding), key=lambda spelling: (-len(spelling), spelling))
+    if not spellings:
         return None
     first = b"".join(_encoded([char], encoding))
-    others = [way for way in ways if way != first]
-    other = b"(?:" + b"|".join(map(re.escape, others)) + b")" if others else b""
-    return _Form(first, other, frozenset(way[:1] for way in others), b"", len(ways[0]))
+    escapes = [spelling for spelling in spellings if spelling != first]
+    escape = b"(?:" + b"|".join(map(re.escape, escapes)) + b")" if escapes else b""
+    return _Form(first, escape, frozenset(spelling[:1] for spelling in escapes), b"", len(spellings[0]))
 
 
 def _encoded(texts: Iterable[str], encoding: str) -> set[bytes]:
-    found = set()
+    encodings = set()
     for text in texts:
         with suppress(UnicodeEncodeError):
-            found.add(text.encode(encoding))
-    return found
+            encodings.add(text.encode(encoding))
+    return encodings
 
 
 @lru_cache(maxsize=1024)
@@ -409,36 +409,41 @@ def _ways(char: str) -> frozenset[str]:
 
     Services escape different ones, so that any mixture may come.
     """
-    ways = set(_written(char))
-    for way in tuple(ways):
-        again = way.replace("\\", "\\\\")
-        ways |= {way.replace("%", "%25"), again, again.replace("/", "\\/"), way.replace("&", "&amp;")}
-    return frozenset(ways)
+    spellings = set(_written(char))
+    for spelling in tuple(spellings):
+        doubled = spelling.replace("\\", "\\\\")
+        spellings |= {
+            spelling.replace("%", "%25"),
+            doubled,
+            doubled.replace("/", "\\/"),
+            spelling.replace("&", "&amp;"),
+        }
+    return frozenset(spellings)
 
 
 def _written(char: str) -> set[str]:
     """How a character that is neither letter nor digit is written once."""
     data, number = char.encode(), ord(char)
-    ways = {char, *(f"{text}{end}" for text in _entities(number) for end in (";", ""))}
+    spellings = {char, *(f"{text}{end}" for text in _entities(number) for end in (";", ""))}
     for case in "xX":
-        ways |= {"\\u{" + f"{number:{case}}" + "}", f"\\x{number:02{case}}", f"\\u{number:04{case}}"}
+        spellings |= {"\\u{" + f"{number:{case}}" + "}", f"\\x{number:02{case}}", f"\\u{number:04{case}}"}
         for sign in "%=":
-            ways.add("".join(f"{sign}{byte:02{case}}" for byte in data))
-    ways |= {f"&{name}" for name in _NAMES.get(char, ())}
+            spellings.add("".join(f"{sign}{byte:02{case}}" for byte in data))
+    spellings |= {f"&{name}" for name in _NAMES.get(char, ())}
     units = char.encode("utf-16-be").hex()
     for unit in (units, units.upper()):
-        ways.add("".join(f"%u{unit[start : start + 4]}" for start in range(0, len(unit), 4)))
-        ways.add("".join(f"\\u{unit[start : start + 4]}" for start in range(0, len(unit), 4)))
-    ways.add("".join(f"\\{byte:03o}" for byte in data))
+        spellings.add("".join(f"%u{unit[start : start + 4]}" for start in range(0, len(unit), 4)))
+        spellings.add("".join(f"\\u{unit[start : start + 4]}" for start in range(0, len(unit), 4)))
+    spellings.add("".join(f"\\{byte:03o}" for byte in data))
     for case in "xX":
-        ways.add("".join(f"\\x{byte:02{case}}" for byte in data))
+        spellings.add("".join(f"\\x{byte:02{case}}" for byte in data))
         if number < 256:
-            ways |= {f"{sign}{number:02{case}}" for sign in ("%", "=", "\\x")}
+            spellings |= {f"{sign}{number:02{case}}" for sign in ("%", "=", "\\x")}
     if char in "\"'/\\":
-        ways.add("\\" + char)
+        spellings.add("\\" + char)
     if char == " ":
-        ways.add("+")
-    return ways
+        spellings.add("+")
+    return spellings
 
 
 def _entities(number: int) -> set[str]:

@@ -60,25 +60,29 @@ def bind(
 def _bind(
     tool: Tool, args: Sequence[object], kwargs: Mapping[str, object], definitions: Mapping[str, Schema]
 ) -> BoundCall:
-    given, whole = _assign_arguments(tool, args, kwargs)
+    assigned, whole_body = _assign_arguments(tool, args, kwargs)
     values: dict[str, object] = {}
     for parameter in tool.arguments:
-        if parameter.argument not in given:
+        if parameter.argument not in assigned:
             continue
-        values[parameter.argument] = _check_value(tool, parameter, given[parameter.argument], definitions)
-    covered = whole is not _ABSENT or _is_body_omitted(tool, values)
+        values[parameter.argument] = _check_value(tool, parameter, assigned[parameter.argument], definitions)
+    body_complete = whole_body is not _ABSENT or _is_body_omitted(tool, values)
     for parameter in tool.arguments:
-        if parameter.required and parameter.argument not in values and not (covered and parameter.location == "body"):
+        if (
+            parameter.required
+            and parameter.argument not in values
+            and not (body_complete and parameter.location == "body")
+        ):
             raise _error(tool, f"misses the required argument {parameter.argument!r}", kwargs, missing=True)
-    body, sent = _bind_body(tool, values, whole, definitions)
+    body, sent = _bind_body(tool, values, whole_body, definitions)
     path = filled_path(tool, values)
     query: list[tuple[str, str]] = []
     headers: dict[str, str] = {}
     cookies: dict[str, str] = {}
-    shown = {parameter.argument for parameter in tool.arguments}
+    argument_names = {parameter.argument for parameter in tool.arguments}
     for parameter in tool.parameters:
         value = values.get(parameter.argument)
-        if parameter.argument not in shown:  # fixed by the document, nothing for a program to choose
+        if parameter.argument not in argument_names:  # fixed by the document, nothing for a program to choose
             value = parameter.schema.get("const")
         if value is None:
             continue
@@ -88,20 +92,20 @@ def _bind(
             headers[parameter.name] = _check_single_line(tool, parameter, joined_value(parameter, value))
         elif parameter.location == "cookie":
             cookies[parameter.name] = _check_single_line(tool, parameter, joined_value(parameter, value))
-    if whole is not _ABSENT:
-        values["body"] = whole
+    if whole_body is not _ABSENT:
+        values["body"] = whole_body
     media_type = tool.body.media_type if tool.body is not None and sent else None
     return BoundCall(tool, values, path, tuple(query), headers, cookies, body if sent else None, media_type)
 
 
 def check_argument(tool: Tool, argument: str, value: object, definitions: Mapping[str, Schema] | None = None) -> None:
     """Look at one argument of a call by itself. Raises: ToolError: It is unknown, or its value is wrong."""
-    given, whole = _assign_arguments(tool, (), {argument: value})
+    assigned, whole_body = _assign_arguments(tool, (), {argument: value})
     with bounded():
-        for name in given:
-            _check_value(tool, _argument(tool, name), given[name], definitions or {})
-        if whole is not _ABSENT:
-            _bind_body(tool, {}, whole, definitions or {})
+        for name in assigned:
+            _check_value(tool, _argument(tool, name), assigned[name], definitions or {})
+        if whole_body is not _ABSENT:
+            _bind_body(tool, {}, whole_body, definitions or {})
 
 
 def _assign_arguments(
@@ -113,30 +117,30 @@ def _assign_arguments(
         names = ", ".join(parameter.argument for parameter in positional)
         only = f"only {names} may go without a name" if names else "all its arguments need their names"
         raise _error(tool, f"got {len(args)} positional arguments; {only}", kwargs)
-    given: dict[str, object] = {}
+    assigned: dict[str, object] = {}
     for parameter, value in zip(positional, args, strict=False):
         if parameter.argument in kwargs:
             raise _error(tool, f"got two values for the argument {parameter.argument!r}", kwargs)
-        given[parameter.argument] = value
+        assigned[parameter.argument] = value
     by_wire = {parameter.name: parameter.argument for parameter in reversed(tool.arguments) if parameter.name}
     fixed = {p.argument: p.schema["const"] for p in tool.parameters if "const" in p.schema}
-    whole = _ABSENT
+    whole_body = _ABSENT
     for name, value in kwargs.items():
         if name == "body" and _is_whole_body(tool, value, kwargs):
-            whole = _ABSENT if value is None else value
+            whole_body = _ABSENT if value is None else value
         elif tool.argument(name) is not None:
-            given[name] = value
+            assigned[name] = value
         elif name in by_wire and by_wire[name] not in kwargs:
-            given[by_wire[name]] = value
+            assigned[by_wire[name]] = value
         elif name not in fixed or fixed[name] != value:
             raise _error(tool, f"has no argument {name!r}", kwargs, name)
     result = {}
-    for name, value in given.items():
+    for name, value in assigned.items():
         parameter = _argument(tool, name)
         if value is None and not (parameter.required and "null" in declared_types(parameter.schema)):
             continue
         result[name] = value
-    return result, whole
+    return result, whole_body
 
 
 def _argument(tool: Tool, name: str) -> Parameter:
@@ -152,10 +156,14 @@ def _is_whole_body(tool: Tool, value: object, kwargs: Mapping[str, object]) -> b
     own = tool.argument("body")
     if own is None or (own.location == "body" and not own.name):
         return own is None
-    others = any(p.location == "body" and p.argument in kwargs for p in tool.arguments if p is not own)
+    has_properties = any(p.location == "body" and p.argument in kwargs for p in tool.arguments if p is not own)
     types = declared_types(own.schema)
     return (
-        own.location == "body" and isinstance(value, Mapping) and bool(types) and "object" not in types and not others
+        own.location == "body"
+        and isinstance(value, Mapping)
+        and bool(types)
+        and "object" not in types
+        and not has_properties
     )
 
 
@@ -190,26 +198,26 @@ def _check_single_line(tool: Tool, parameter: Parameter, text: str) -> str:
 
 
 def _bind_body(
-    tool: Tool, values: dict[str, object], whole: Any, definitions: Mapping[str, Schema]
+    tool: Tool, values: dict[str, object], whole_body: Any, definitions: Mapping[str, Schema]
 ) -> tuple[object | None, bool]:
     """The body, and whether one is sent."""
     if tool.body is None:
         return None, False
-    inside = {p.name: values[p.argument] for p in tool.arguments if p.location == "body" and p.argument in values}
-    if "" in inside:
-        return encoded_fields(tool, inside[""]), True
-    if whole is not _ABSENT:
-        whole = coerce(json_value(whole), tool.body.schema)
-        if inside and not isinstance(whole, dict):
-            raise ToolError(f"{tool.name}(): body= is not a dict, so {next(iter(inside))!r} has no place in it")
-        body = {**whole, **inside} if isinstance(whole, dict) else whole
+    properties = {p.name: values[p.argument] for p in tool.arguments if p.location == "body" and p.argument in values}
+    if "" in properties:
+        return encoded_fields(tool, properties[""]), True
+    if whole_body is not _ABSENT:
+        whole_body = coerce(json_value(whole_body), tool.body.schema)
+        if properties and not isinstance(whole_body, dict):
+            raise ToolError(f"{tool.name}(): body= is not a dict, so {next(iter(properties))!r} has no place in it")
+        body = {**whole_body, **properties} if isinstance(whole_body, dict) else whole_body
         problem = violation(body, tool.body.schema, definitions)
         if problem is not None:
             raise ToolError(f"{tool.name}(): body= {problem}", tool=tool.name)
         return encoded_fields(tool, body), True
-    if not inside and not tool.body.required:
+    if not properties and not tool.body.required:
         return None, False
-    body = {**_shared_properties(tool, values), **inside}
+    body = {**_shared_properties(tool, values), **properties}
     if tool.body.schema.keys() & {"oneOf", "anyOf", "allOf", "not", "if", "minProperties", "dependentRequired"}:
         problem = violation(body, tool.body.schema, definitions)
         if problem is not None:
@@ -219,8 +227,8 @@ def _bind_body(
 
 def _is_body_omitted(tool: Tool, values: Mapping[str, object]) -> bool:
     """Whether no body is sent: none of it is given, and the document does not ask for one."""
-    inside = any(parameter.location == "body" and parameter.argument in values for parameter in tool.arguments)
-    return tool.body is not None and not tool.body.required and not inside
+    has_properties = any(parameter.location == "body" and parameter.argument in values for parameter in tool.arguments)
+    return tool.body is not None and not tool.body.required and not has_properties
 
 
 def _shared_properties(tool: Tool, values: Mapping[str, object]) -> dict[str, object]:

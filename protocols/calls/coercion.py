@@ -43,7 +43,7 @@ def unsendable_part(value: object) -> object | None:
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list):
-        return next((found for found in map(unsendable_part, value) if found is not None), None)
+        return next((part for part in map(unsendable_part, value) if part is not None), None)
     if isinstance(value, float) and not math.isfinite(value):
         return value
     return None if value is None or isinstance(value, str | int | float | bytes) else value

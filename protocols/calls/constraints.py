@@ -161,9 +161,11 @@ def _required_in_request(_: Any, required: Sequence[str], value: Any, schema: Sc
     from jsonschema import ValidationError
 
     properties = schema.get("properties")
-    known = properties if isinstance(properties, Mapping) else {}
+    declared = properties if isinstance(properties, Mapping) else {}
     for name in required if isinstance(value, Mapping) else ():
-        if name not in value and not (isinstance(known.get(name), Mapping) and known[name].get("readOnly") is True):
+        if name not in value and not (
+            isinstance(declared.get(name), Mapping) and declared[name].get("readOnly") is True
+        ):
             yield ValidationError(f"{name!r} is a required property")
 
 

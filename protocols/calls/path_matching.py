@@ -22,18 +22,18 @@ def match(protocol: Protocol, method: str, path: str) -> tuple[Tool, dict[str, s
     Args:
         path: Percent-encoded, without the server's URL, without a query. A slash at the end makes no difference.
     """
-    wanted = (path.split("?")[0].rstrip("/") or "/").split("/")
+    requested = (path.split("?")[0].rstrip("/") or "/").split("/")
     best: tuple[tuple[int, ...], Tool, dict[str, str]] | None = None
     for tool in protocol.tools:
         if tool.method != method.upper():
             continue
         segments, names, rank = _parsed_template(tool.path)
-        if len(segments) != len(wanted) or (best is not None and rank >= best[0]):
+        if len(segments) != len(requested) or (best is not None and rank >= best[0]):
             continue
-        found = [_segment_values(literals, text) for literals, text in zip(segments, wanted, strict=True)]
-        if all(values is not None for values in found):
+        segment_values = [_segment_values(literals, text) for literals, text in zip(segments, requested, strict=True)]
+        if all(values is not None for values in segment_values):
             arguments = {p.name: p.argument for p in tool.parameters if p.location == "path"}
-            values = [unquote(value) for segment in found for value in segment or ()]
+            values = [unquote(value) for segment in segment_values for value in segment or ()]
             best = rank, tool, {arguments.get(name, name): value for name, value in zip(names, values, strict=True)}
     return best[1:] if best is not None else None
 
@@ -47,9 +47,9 @@ def _parsed_template(path: str) -> tuple[tuple[tuple[str, ...], ...], tuple[str,
     parts = _TEMPLATE.split(path.rstrip("/") or "/")
     segments: list[list[str]] = [[]]
     for literal in parts[::2]:
-        first, *others = literal.split("/")
+        first, *following = literal.split("/")
         segments[-1].append(first)
-        segments += [[other] for other in others]
+        segments += [[text] for text in following]
     rank = tuple(0 if len(texts) == 1 else 2 if texts == ["", ""] else 1 for texts in segments)
     return tuple(map(tuple, segments)), tuple(parts[1::2]), rank
 
@@ -95,11 +95,13 @@ def match_gold(protocol: Protocol, gold: str) -> str:
         return tool_name(method, path)
     tools = [tool for tool in protocol.tools if tool.method == method.upper()]
     for form in (_anonymous, _singular):
-        found = [tool for tool in tools if form(tool.path) == form(path)]
-        if len(found) == 1:
+        candidates = [tool for tool in tools if form(tool.path) == form(path)]
+        if len(candidates) == 1:
             if form is _singular:
-                warnings.warn(f"{gold!r} is no tool; taken for {found[0].name} ({found[0].path})", stacklevel=2)
-            return found[0].name
+                warnings.warn(
+                    f"{gold!r} is no tool; taken for {candidates[0].name} ({candidates[0].path})", stacklevel=2
+                )
+            return candidates[0].name
     raise UsageError(f"{gold!r} is no tool of {protocol.title!r}")
 
 

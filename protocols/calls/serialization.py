@@ -70,8 +70,8 @@ def _form_fields(tool: Tool, body: Mapping[str, Any]) -> Iterator[tuple[str, Any
         if isinstance(value, list) and name in joined:
             yield name, joined[name].join(map(wire_text, value))
             continue
-        for one in value if isinstance(value, list) else [value]:
-            yield name, one if isinstance(one, bytes) else wire_text(one)
+        for item in value if isinstance(value, list) else [value]:
+            yield name, item if isinstance(item, bytes) else wire_text(item)
 
 
 def _form_part(name: str, value: Any, schema: Schema) -> Any:
@@ -110,8 +110,8 @@ def encoded_fields(tool: Tool, body: object) -> object:
 def filled_path(tool: Tool, values: Mapping[str, object]) -> str:
     by_name = {parameter.name: parameter for parameter in tool.parameters if parameter.location == "path"}
 
-    def filled(found: re.Match[str]) -> str:
-        parameter = by_name[found[1]]
+    def filled(variable: re.Match[str]) -> str:
+        parameter = by_name[variable[1]]
         text = _segment(parameter, values[parameter.argument])
         if not text:
             raise ToolError(f"{tool.name}(): argument {parameter.argument!r} must not be empty", tool=tool.name)

@@ -57,13 +57,13 @@ class ValueType:
 
     def at(self, path: Iterable[str | int]) -> ValueType:
         """The shape of what a path leads to, 0 standing for any item; `ANY` where nothing is known of it."""
-        found = self
+        value_type = self
         for step in path:
             if isinstance(step, int):
-                found = found.item or ANY
+                value_type = value_type.item or ANY
             else:
-                found = found.keys[step].shape if step in found.keys else ANY
-        return found
+                value_type = value_type.keys[step].shape if step in value_type.keys else ANY
+        return value_type
 
 
 ANY = ValueType()
@@ -92,7 +92,7 @@ class Contract:
         """The contract with more bodies that were seen, by tool."""
         if not bodies:
             return self
-        observed = {tool: infer_schema(seen, self.observed.get(tool)) for tool, seen in bodies.items()}
+        observed = {tool: infer_schema(new_bodies, self.observed.get(tool)) for tool, new_bodies in bodies.items()}
         return Contract(self.protocol, {**self.observed, **observed})
 
     def shape(self, observed: Schema) -> ValueType:
@@ -101,16 +101,16 @@ class Contract:
 
     def _body(self, tool: str) -> ValueType | None:
         response = self.protocol.tool(tool).success
-        known: list[ValueType] = []
+        documented: list[ValueType] = []
         if response is not None and response.schema is not None:
-            known.append(self._reader.shape(response.schema))
+            documented.append(self._reader.shape(response.schema))
         if response is not None:
-            known += [_example(example) for example in response.examples]
-        shape = _union(known)
+            documented += [_example(example) for example in response.examples]
+        value_type = _union(documented)
         if tool in self.observed:
-            seen = self.shape(self.observed[tool])
-            shape = _joined(shape, seen, _lacking) if shape is not None else seen
-        return shape
+            observed = self.shape(self.observed[tool])
+            value_type = _joined(value_type, observed, _lacking) if value_type is not None else observed
+        return value_type
 
 
 def infer_schema(bodies: Iterable[object], schema: Schema | None = None) -> Schema:
@@ -122,8 +122,8 @@ def infer_schema(bodies: Iterable[object], schema: Schema | None = None) -> Sche
         builder.add_schema(dict(schema))
     for body in bodies:
         builder.add_object(body)
-    found: Schema = builder.to_schema()
-    return found
+    inferred: Schema = builder.to_schema()
+    return inferred
 
 
 class _Reader:
@@ -167,14 +167,14 @@ class _Reader:
                 name: ObjectKey(self.shape(part, depth + 1, circles), not self._observed or name in required)
                 for name, part in properties.items()
             }
-            more = _says_more(schema, protocol)
-            shape = ValueType("object", keys, more, stays=more)
+            allows_more_keys = _says_more(schema, protocol)
+            shape = ValueType("object", keys, allows_more_keys, stays=allows_more_keys)
         elif kind == "object":
             shape = ValueType("object", open=True, stays=_says_more(schema, protocol))
         else:
             return ValueType(kind)
-        found = _union([shape, *(example for example in examples if example.kind == shape.kind)])
-        return found or shape
+        combined = _union([shape, *(example for example in examples if example.kind == shape.kind)])
+        return combined or shape
 
 
 def _says_more(schema: Schema, protocol: Protocol) -> bool:
@@ -198,32 +198,34 @@ def _example(value: object) -> ValueType:
 
 def _union(shapes: Iterable[ValueType]) -> ValueType | None:
     """What may be one or the other; None of nothing."""
-    found: ValueType | None = None
+    union: ValueType | None = None
     for shape in shapes:
-        found = shape if found is None else _joined(found, shape, _either)
-    return found
+        union = shape if union is None else _joined(union, shape, _either)
+    return union
 
 
-def _joined(one: ValueType, other: ValueType, lonely: Callable[[ObjectKey], ObjectKey]) -> ValueType:
+def _joined(first: ValueType, second: ValueType, lonely: Callable[[ObjectKey], ObjectKey]) -> ValueType:
     """The union of two shapes; `lonely` says what becomes of a key that only one of them has."""
-    if any(shape.kind == "any" and shape.stays for shape in (one, other)):
+    if any(shape.kind == "any" and shape.stays for shape in (first, second)):
         return ValueType(stays=True)
-    if one.kind == other.kind == "object":
-        stays = one.stays or other.stays
-        keys = {name: key if name in other.keys else lonely(key) for name, key in one.keys.items()}
-        for name, key in other.keys.items():
-            mine = one.keys.get(name)
+    if first.kind == second.kind == "object":
+        stays = first.stays or second.stays
+        keys = {name: key if name in second.keys else lonely(key) for name, key in first.keys.items()}
+        for name, key in second.keys.items():
+            own_key = first.keys.get(name)
             keys[name] = (
-                key if mine is None else ObjectKey(_joined(mine.shape, key.shape, lonely), mine.certain and key.certain)
+                key
+                if own_key is None
+                else ObjectKey(_joined(own_key.shape, key.shape, lonely), own_key.certain and key.certain)
             )
-        return ValueType("object", keys, stays or (one.open and other.open), stays=stays)
-    if one.kind == other.kind == "list":
-        return ValueType("list", item=_joined(one.item or ANY, other.item or ANY, lonely))
-    if one.kind == other.kind:
-        return one
-    if "any" in (one.kind, other.kind):  # an empty list or a null says nothing of what else may be there
-        return other if one.kind == "any" else one
-    if {one.kind, other.kind} == {"int", "float"}:
+        return ValueType("object", keys, stays or (first.open and second.open), stays=stays)
+    if first.kind == second.kind == "list":
+        return ValueType("list", item=_joined(first.item or ANY, second.item or ANY, lonely))
+    if first.kind == second.kind:
+        return first
+    if "any" in (first.kind, second.kind):  # an empty list or a null says nothing of what else may be there
+        return second if first.kind == "any" else first
+    if {first.kind, second.kind} == {"int", "float"}:
         return ValueType("float")
     return ANY
 

@@ -90,46 +90,54 @@ class ContractStore:
         if not isinstance(data, dict) or data.get("format") != FORMAT or not isinstance(data.get("tools"), dict):
             raise UsageError(f"{file} is no contract of format {FORMAT}; move it away to begin anew")
         try:
-            edges = [ObservedEdge(**{**one, "path": tuple(one["path"])}) for one in data.get("edges", [])]
-            return {name: ToolObservations(**one) for name, one in data["tools"].items()}, edges
+            edges = [ObservedEdge(**{**entry, "path": tuple(entry["path"])}) for entry in data.get("edges", [])]
+            return {name: ToolObservations(**entry) for name, entry in data["tools"].items()}, edges
         except (KeyError, TypeError) as error:
             raise UsageError(f"{file} is damaged: {error}; move it away to begin anew") from None
 
     def contract(self, protocol: Protocol) -> Contract:
         """What document, examples and observations say together. Raises: UsageError."""
-        schemas = {name: one.schema for name, one in self.observed(protocol).items() if one.bodies}
+        schemas = {
+            name: observations.schema for name, observations in self.observed(protocol).items() if observations.bodies
+        }
         return Contract(protocol, schemas)
 
     def record(
-        self, protocol: Protocol, seen: Iterable[tuple[str, int, object]], edges: Iterable[ObservedEdge] = ()
+        self, protocol: Protocol, bodies: Iterable[tuple[str, int, object]], edges: Iterable[ObservedEdge] = ()
     ) -> None:
         """Add replies (tool, status and parsed body) and where the arguments of calls came from.
 
         Raises: UsageError: The folder cannot be written.
         """
-        replies = [(tool, status, body) for tool, status, body in seen if tool in protocol]
+        replies = [(tool, status, body) for tool, status, body in bodies if tool in protocol]
         edges = list(edges)
         if not replies and not edges:
             return
         with self._locked(protocol):
-            known, kept = self._read(protocol)
-            flow = {replace(edge, times=0): edge.times for edge in kept}
+            observed, stored_edges = self._read(protocol)
+            flow = {replace(edge, times=0): edge.times for edge in stored_edges}
             for edge in edges:
                 flow[replace(edge, times=0)] = flow.get(replace(edge, times=0), 0) + edge.times
             for tool, status, body in replies:
-                one = known.get(tool, ToolObservations())
-                good = 200 <= status < 300 and isinstance(body, dict | list)
-                known[tool] = ToolObservations(
-                    one.bodies + good,
-                    infer_schema([body], one.schema) if good else one.schema,
-                    {**one.statuses, str(status): one.statuses.get(str(status), 0) + 1},
+                observations = observed.get(tool, ToolObservations())
+                is_good = 200 <= status < 300 and isinstance(body, dict | list)
+                observed[tool] = ToolObservations(
+                    observations.bodies + is_good,
+                    infer_schema([body], observations.schema) if is_good else observations.schema,
+                    {**observations.statuses, str(status): observations.statuses.get(str(status), 0) + 1},
                 )
-            self._write(protocol, known, [replace(edge, times=times) for edge, times in flow.items()])
+            self._write(protocol, observed, [replace(edge, times=times) for edge, times in flow.items()])
 
-    def _write(self, protocol: Protocol, known: Mapping[str, ToolObservations], edges: Sequence[ObservedEdge]) -> None:
+    def _write(
+        self, protocol: Protocol, observed: Mapping[str, ToolObservations], edges: Sequence[ObservedEdge]
+    ) -> None:
         tools = {
-            name: {"bodies": one.bodies, "schema": dict(one.schema), "statuses": dict(one.statuses)}
-            for name, one in sorted(known.items())
+            name: {
+                "bodies": observations.bodies,
+                "schema": dict(observations.schema),
+                "statuses": dict(observations.statuses),
+            }
+            for name, observations in sorted(observed.items())
         }
         data: dict[str, object] = {"format": FORMAT, "api": protocol.title, "document": protocol.digest, "tools": tools}
         data["edges"] = [asdict(edge) for edge in edges]
@@ -157,44 +165,44 @@ class ContractStore:
 
 def contract_drift(protocol: Protocol, observed: Mapping[str, ToolObservations]) -> list[ContractDrift]:
     """Where the service does not answer as its document says."""
-    found: list[ContractDrift] = []
-    documented, seen = Contract(protocol), Contract(protocol, {})
-    for tool, one in sorted(observed.items()):
-        if tool not in protocol or not one.bodies:
+    differences: list[ContractDrift] = []
+    document, observed_contract = Contract(protocol), Contract(protocol, {})
+    for tool, observations in sorted(observed.items()):
+        if tool not in protocol or not observations.bodies:
             continue
-        shape = documented.body(tool)
-        real = seen.shape(one.schema)
-        if shape is not None:
-            found += _compared(tool, (), shape, real)
-        told = {response.status for response in protocol.tool(tool).responses}
-        for status in one.statuses:
-            if not told & {status, f"{status[0]}XX", "default"}:
-                found.append(ContractDrift(tool, "new", "", f"status {status} is not documented"))
-    return found
+        documented_type = document.body(tool)
+        observed_type = observed_contract.shape(observations.schema)
+        if documented_type is not None:
+            differences += _compared(tool, (), documented_type, observed_type)
+        statuses = {response.status for response in protocol.tool(tool).responses}
+        for status in observations.statuses:
+            if not statuses & {status, f"{status[0]}XX", "default"}:
+                differences.append(ContractDrift(tool, "new", "", f"status {status} is not documented"))
+    return differences
 
 
-def _compared(tool: str, path: tuple[Step, ...], told: ValueType, real: ValueType) -> Iterator[ContractDrift]:
+def _compared(tool: str, path: tuple[Step, ...], documented: ValueType, observed: ValueType) -> Iterator[ContractDrift]:
     """The differences at a place and below it."""
     where = steps(path)
-    if "any" in (told.kind, real.kind):
+    if "any" in (documented.kind, observed.kind):
         return
-    if told.kind != real.kind and not (told.kind == "float" and real.kind == "int"):
-        yield ContractDrift(tool, "changed", where, f"documented as {told.kind}, is {real.kind}")
+    if documented.kind != observed.kind and not (documented.kind == "float" and observed.kind == "int"):
+        yield ContractDrift(tool, "changed", where, f"documented as {documented.kind}, is {observed.kind}")
         return
-    if told.kind == "list":
-        if told.item is not None and real.item is not None:
-            yield from _compared(tool, (*path, 0), told.item, real.item)
+    if documented.kind == "list":
+        if documented.item is not None and observed.item is not None:
+            yield from _compared(tool, (*path, 0), documented.item, observed.item)
         return
-    if told.kind != "object" or not told.keys:
+    if documented.kind != "object" or not documented.keys:
         return
-    for key, one in real.keys.items():
-        if key not in told.keys:
-            if not told.open:
-                yield ContractDrift(tool, "new", steps((*path, key)), f"{one.shape.kind}, not documented")
+    for key, key_type in observed.keys.items():
+        if key not in documented.keys:
+            if not documented.open:
+                yield ContractDrift(tool, "new", steps((*path, key)), f"{key_type.shape.kind}, not documented")
         else:
-            yield from _compared(tool, (*path, key), told.keys[key].shape, one.shape)
-    for key in told.keys:
-        if key not in real.keys:
+            yield from _compared(tool, (*path, key), documented.keys[key].shape, key_type.shape)
+    for key in documented.keys:
+        if key not in observed.keys:
             yield ContractDrift(tool, "missing", steps((*path, key)), "documented, never there")
-        elif not real.keys[key].certain:
+        elif not observed.keys[key].certain:
             yield ContractDrift(tool, "missing", steps((*path, key)), "documented, not always there")

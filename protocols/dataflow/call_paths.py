@@ -47,8 +47,8 @@ class CallPath:
 def path_to_field(
     graph: ProtocolGraph,
     field: str,
-    held: Sequence[AvailableObject],
-    given: Mapping[IdentifierReference, str],
+    objects: Sequence[AvailableObject],
+    identifiers: Mapping[IdentifierReference, str],
     among: Sequence[str],
 ) -> CallPath | None:
     """The shortest way to a field, or None.
@@ -60,26 +60,26 @@ def path_to_field(
         given: Identifiers that the program used already, by what they are: their text.
         among: Tools that may be called; of ways of the same length the one to the earlier tool is taken.
     """
-    for calls in _onwards(graph, held, given, among):
-        found = [
+    for calls in _onwards(graph, objects, identifiers, among):
+        candidates = [
             (len(_keys(path)), place, CallPath(call.text, call.tool, path))
             for place, call in enumerate(calls)
             if (path := _place(graph, call.tool, field, among)) is not None
         ]
-        if found:
-            return min(found, key=lambda item: item[:2])[2]
+        if candidates:
+            return min(candidates, key=lambda item: item[:2])[2]
     return None
 
 
 def path_to_resource(
     graph: ProtocolGraph,
     name: str,
-    held: Sequence[AvailableObject],
-    given: Mapping[IdentifierReference, str],
+    objects: Sequence[AvailableObject],
+    identifiers: Mapping[IdentifierReference, str],
     among: Sequence[str],
 ) -> CallPath | None:
     """The call for what stands under an object by a name: `film["credits"]` is what `/films/{id}/credits` returns."""
-    for calls in _onwards(graph, held, given, among):
+    for calls in _onwards(graph, objects, identifiers, among):
         for call in calls:
             last = graph.protocol.tool(call.tool).path.rstrip("/").rpartition("/")[2]
             if not last.startswith("{") and noun_of(last) == noun_of(name):
@@ -92,35 +92,43 @@ def search_expression(graph: ProtocolGraph, sources: Sequence[ProvidedField], na
     for source in sources:
         tool = graph.protocol.tool(source.tool)
         required = [parameter for parameter in tool.arguments if parameter.required]
-        wanted = [parameter for parameter in required if parameter.argument.lower() in SEARCHES]
+        search_parameters = [parameter for parameter in required if parameter.argument.lower() in SEARCHES]
         if not required:  # a list that can be searched is searched
-            wanted = [parameter for parameter in tool.arguments if parameter.argument.lower() in SEARCHES][:1]
-        given = {parameter.argument: json.dumps(name, ensure_ascii=False) for parameter in wanted[:1]}
-        given.update(selector_arguments(tool, source))
-        if wanted and not source.header and all(parameter.argument in given for parameter in required):
-            inside = ", ".join(f"{argument}={text}" for argument, text in given.items())
+            search_parameters = [parameter for parameter in tool.arguments if parameter.argument.lower() in SEARCHES][
+                :1
+            ]
+        argument_texts = {
+            parameter.argument: json.dumps(name, ensure_ascii=False) for parameter in search_parameters[:1]
+        }
+        argument_texts.update(selector_arguments(tool, source))
+        if (
+            search_parameters
+            and not source.header
+            and all(parameter.argument in argument_texts for parameter in required)
+        ):
+            inside = ", ".join(f"{argument}={text}" for argument, text in argument_texts.items())
             return f"{tool.name}({inside}){steps(source.path)}" + ('.split("/")[-1]' if source.link else "")
     return None
 
 
 def _onwards(
     graph: ProtocolGraph,
-    held: Sequence[AvailableObject],
-    given: Mapping[IdentifierReference, str],
+    objects: Sequence[AvailableObject],
+    identifiers: Mapping[IdentifierReference, str],
     among: Sequence[str],
 ) -> Iterator[list[AvailableObject]]:
     """The calls that can be made from what is held, then those that can be made from their responses, and so on."""
-    reached = list(held)
-    seen = {one.tool for one in held}
+    reached = list(objects)
+    called_tools = {available.tool for available in objects}
     for length in range(_MOST):
         reached = [
             AvailableObject(f"{name}({argument}={text})", name, ())
             for name in among
-            if name not in seen
+            if name not in called_tools
             and (argument := _only(graph, name)) is not None
-            and (text := _filled(graph, name, argument, reached, {} if length else given)) is not None
+            and (text := _filled(graph, name, argument, reached, {} if length else identifiers)) is not None
         ]
-        seen.update(call.tool for call in reached)
+        called_tools.update(call.tool for call in reached)
         yield reached
 
 
@@ -142,17 +150,17 @@ def _filled(
     name: str,
     argument: str,
     reached: Sequence[AvailableObject],
-    given: Mapping[IdentifierReference, str],
+    identifiers: Mapping[IdentifierReference, str],
 ) -> str | None:
     """The text that fills a tool's argument from what is reached, or None."""
-    want = graph.reference(name, argument)
-    if want is not None and want in given:
-        return given[want]
-    for held in reached:
-        for source in graph.providers(name, argument, (held.tool,)):
-            if source.header is None and source.path[: len(held.path)] == held.path:
+    reference = graph.reference(name, argument)
+    if reference is not None and reference in identifiers:
+        return identifiers[reference]
+    for available in reached:
+        for source in graph.providers(name, argument, (available.tool,)):
+            if source.header is None and source.path[: len(available.path)] == available.path:
                 last = '.split("/")[-1]' if source.link else ""
-                return held.text + steps(source.path[len(held.path) :]) + last
+                return available.text + steps(source.path[len(available.path) :]) + last
     return None
 
 
@@ -161,8 +169,12 @@ def _place(graph: ProtocolGraph, tool: str, name: str, among: Collection[str]) -
     places = graph.response_fields(tool).get(name)
     if not places:
         return None
-    inside = len(_keys(places[0])) > 1
-    return None if inside and sum(name in graph.response_fields(other) for other in among) > _COMMON else places[0]
+    is_nested = len(_keys(places[0])) > 1
+    return (
+        None
+        if is_nested and sum(name in graph.response_fields(tool_name) for tool_name in among) > _COMMON
+        else places[0]
+    )
 
 
 def _keys(path: tuple[Step, ...]) -> list[str]:

@@ -20,32 +20,34 @@ def enum_values(protocol: Protocol) -> dict[str, frozenset[str]]:
 
     A field whose values hardly ever repeat (a name, a title) has none.
     """
-    seen: dict[str, list[str]] = defaultdict(list)
-    fixed: dict[str, set[str]] = defaultdict(set)
+    example_texts: dict[str, list[str]] = defaultdict(list)
+    enumerated: dict[str, set[str]] = defaultdict(set)
     for tool in protocol.tools:
         for response in tool.responses:
             for example in response.examples:
-                _collect(example, "", seen)
+                _collect(example, "", example_texts)
         if (success := tool.success) is not None and success.schema is not None:
             for field in fields(success.schema, protocol, 3):
                 allowed = cast("list[object]", field.schema.get("enum") or [])
-                fixed[field.name].update(value for value in allowed if isinstance(value, str))
-    for name, texts in seen.items():
+                enumerated[field.name].update(value for value in allowed if isinstance(value, str))
+    for name, texts in example_texts.items():
         counts = Counter(texts)
         if len(texts) >= 4 and len(counts) <= min(_MOST, 0.7 * len(texts)):
-            fixed[name].update(counts)
-    return {name: frozenset(value for value in values if _is_word(value)) for name, values in fixed.items() if values}
+            enumerated[name].update(counts)
+    return {
+        name: frozenset(value for value in values if _is_word(value)) for name, values in enumerated.items() if values
+    }
 
 
-def _collect(value: object, name: str, seen: dict[str, list[str]]) -> None:
+def _collect(value: object, name: str, example_texts: dict[str, list[str]]) -> None:
     if isinstance(value, Mapping):
         for key, part in value.items():
-            _collect(part, str(key), seen)
+            _collect(part, str(key), example_texts)
     elif isinstance(value, list):
         for part in value:
-            _collect(part, name, seen)
+            _collect(part, name, example_texts)
     elif isinstance(value, str) and name:
-        seen[name].append(value)
+        example_texts[name].append(value)
 
 
 def _is_word(value: str) -> bool:

@@ -100,14 +100,16 @@ class ProtocolGraph:
         self._tools = {tool.name: tool for tool in protocol.tools}
         self._wants: dict[tuple[str, str], IdentifierReference] = {}
         self._entries: dict[tuple[str, str], str] = {}
-        things = {noun_of(literal) for tool in protocol.tools for literal in literals_of(tool.path)}
+        path_nouns = {noun_of(literal) for tool in protocol.tools for literal in literals_of(tool.path)}
         for tool in protocol.tools:
             for parameter in tool.arguments:
-                if (held := entry_of(parameter, things, protocol)) is not None:
-                    self._wants[tool.name, parameter.argument], self._entries[tool.name, parameter.argument] = held
-                elif (want := want_of(tool, parameter, things, protocol)) is not None:
-                    self._wants[tool.name, parameter.argument] = want
-        self.nouns = frozenset(want.noun for want in self._wants.values() if want.noun)
+                if (list_reference := entry_of(parameter, path_nouns, protocol)) is not None:
+                    self._wants[tool.name, parameter.argument], self._entries[tool.name, parameter.argument] = (
+                        list_reference
+                    )
+                elif (reference := want_of(tool, parameter, path_nouns, protocol)) is not None:
+                    self._wants[tool.name, parameter.argument] = reference
+        self.nouns = frozenset(reference.noun for reference in self._wants.values() if reference.noun)
         self._returned: dict[str, Mapping[str, tuple[tuple[Step, ...], ...]]] = {}
         self._ranked: dict[tuple[IdentifierReference, str], tuple[ProvidedField, ...]] = {}
         self._observed: dict[tuple[str, str], dict[ProvidedField, None]] = {}
@@ -135,18 +137,18 @@ class ProtocolGraph:
             among: Only tools of these names count as sources; all by default.
             noun: The kind of thing that is wanted; by default the one of `want`.
         """
-        seen = tuple(s for s in self._observed.get((tool, argument), {}) if among is None or s.tool in among)
-        want = self._wants.get((tool, argument))
-        if want is None:
-            return seen
-        want = replace(want, noun=noun) if noun is not None else want
+        observed = tuple(s for s in self._observed.get((tool, argument), {}) if among is None or s.tool in among)
+        reference = self._wants.get((tool, argument))
+        if reference is None:
+            return observed
+        reference = replace(reference, noun=noun) if noun is not None else reference
         parameter = self._tools[tool].argument(argument)
-        key = (want, type_of(parameter.schema) if parameter else "")
+        key = (reference, type_of(parameter.schema) if parameter else "")
         if key not in self._ranked:
             self._ranked[key] = tuple(self._rank(*key))
-        places = {(s.tool, s.path) for s in seen}
-        likely = (s for s in self._ranked[key] if s.tool != tool and (s.tool, s.path) not in places)
-        return (*seen, *(s for s in likely if among is None or s.tool in among))
+        observed_places = {(s.tool, s.path) for s in observed}
+        inferred = (s for s in self._ranked[key] if s.tool != tool and (s.tool, s.path) not in observed_places)
+        return (*observed, *(s for s in inferred if among is None or s.tool in among))
 
     def observe(self, tool: str, argument: str, source: str, path: tuple[Step, ...]) -> None:
         """A call that was answered well had this argument from there: from now on that counts as its best source."""
@@ -201,10 +203,10 @@ class ProtocolGraph:
         """The fields that a tool's response documents, at most two objects deep: where each is, outermost first."""
         if tool not in self._returned:
             schema = _body(self._tools[tool])
-            found: dict[str, list[tuple[Step, ...]]] = {}
+            paths: dict[str, list[tuple[Step, ...]]] = {}
             for field in fields(schema, self.protocol, 2) if schema is not None else ():
-                found.setdefault(field.name, []).append(field.path)
-            self._returned[tool] = {name: tuple(places) for name, places in found.items()}
+                paths.setdefault(field.name, []).append(field.path)
+            self._returned[tool] = {name: tuple(field_paths) for name, field_paths in paths.items()}
         return self._returned[tool]
 
     def lists(self, tool: str) -> list[tuple[Step, ...]]:
@@ -217,12 +219,12 @@ class ProtocolGraph:
         wrappers = self._wrappers(self._tools[tool])
         about = {"", *map(noun_of, literals_of(self._tools[tool].path)[-1:]), *map(singular, words(tool)), *wrappers}
         outer = list(self._objects(schema)) if schema is not None else []
-        found: list[tuple[Step, ...]] = [(key,) if key else () for key, _ in outer if noun_of(key) in about]
-        if len(outer) == 1 and not found and schema is not None:
+        paths: list[tuple[Step, ...]] = [(key,) if key else () for key, _ in outer if noun_of(key) in about]
+        if len(outer) == 1 and not paths and schema is not None:
             rest = properties_of(schema, self.protocol).keys() - {outer[0][0]}
             return [(outer[0][0],)] if all(PAGING.issuperset(words(key)) for key in rest - {"id"}) else []
         if schema is None or outer:
-            return found
+            return paths
         inner = [
             (name, key)
             for name, part in properties_of(schema, self.protocol).items()
@@ -243,8 +245,8 @@ class ProtocolGraph:
 
         Example: `person_id: int — from GET_search_person(query=…)["results"][0]["id"]`.
         """
-        found = self.providers(tool, argument, among)
-        sources = [*found[:1], *(source for source in found[1:] if self.needs(source.tool))][:most]
+        providers = self.providers(tool, argument, among)
+        sources = [*providers[:1], *(source for source in providers[1:] if self.needs(source.tool))][:most]
         parameter = self._tools[tool].argument(argument)
         if not sources or parameter is None:
             return ""
@@ -256,8 +258,8 @@ class ProtocolGraph:
     def expression(self, source: ProvidedField) -> str:
         """The program text that reads a source: a call with its required arguments and the way into its response."""
         tool = self._tools[source.tool]
-        told = selector_arguments(tool, source)
-        required = [f"{p.argument}={told.get(p.argument, '…')}" for p in tool.arguments if p.required]
+        selectors = selector_arguments(tool, source)
+        required = [f"{p.argument}={selectors.get(p.argument, '…')}" for p in tool.arguments if p.required]
         call = f"{source.tool}({', '.join(required)})"
         if source.header:
             return f"the response header {source.header} of {call}"
@@ -280,7 +282,7 @@ class ProtocolGraph:
     @cached_property
     def _signatures(self) -> dict[str, set[str]]:
         """For each noun, the properties of the objects that are known to be one: details first, else list items."""
-        found: dict[str, set[str]] = {}
+        detailed: dict[str, set[str]] = {}
         listed: dict[str, set[str]] = {}
         for tool in self.protocol.tools:
             schema = _body(tool)
@@ -289,16 +291,18 @@ class ProtocolGraph:
             literals = literals_of(tool.path)
             last = tool.path.rstrip("/").rpartition("/")[2]
             if last.startswith("{"):
-                wants = [self._wants.get((tool.name, p.argument)) for p in tool.parameters if f"{{{p.name}}}" == last]
-                for want in wants:
-                    if want is not None:
-                        found.setdefault(want.noun, set()).update(self._unwrapped(schema))
+                references = [
+                    self._wants.get((tool.name, p.argument)) for p in tool.parameters if f"{{{p.name}}}" == last
+                ]
+                for reference in references:
+                    if reference is not None:
+                        detailed.setdefault(reference.noun, set()).update(self._unwrapped(schema))
             elif literals and (noun := noun_of(literals[-1])) in self.nouns:
                 for key, item in self._objects(schema):
                     if noun_of(key) in {"", noun, *self._wrappers(tool)}:
                         listed.setdefault(noun, set()).update(properties_of(item, self.protocol))
-        found = {**listed, **found}
-        return {noun: names for noun, names in found.items() if names}
+        detailed = {**listed, **detailed}
+        return {noun: names for noun, names in detailed.items() if names}
 
     @cached_property
     def _rarity(self) -> dict[str, float]:
@@ -341,8 +345,8 @@ class ProtocolGraph:
             return 0.0
         weight = self._rarity
         shared = sum(weight[name] for name in signature.intersection(names))
-        both = sum(weight[name] for name in signature) * sum(weight.get(name, 1.0) for name in names)
-        return shared / math.sqrt(both) if both else 0.0
+        norm = sum(weight[name] for name in signature) * sum(weight.get(name, 1.0) for name in names)
+        return shared / math.sqrt(norm) if norm else 0.0
 
     def _is_a(self, tool: Tool, field: ResponseField, noun: str, names: Mapping[str, Schema]) -> float:
         """How sure it is (0 to about 6) that the object which holds a field is what the noun says."""
@@ -350,12 +354,12 @@ class ProtocolGraph:
         if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in named):
             return 0.0  # it refers to such a thing by another key, so it is none itself
         keys = [key for key in field.container if noun_of(key) not in self._wrappers(tool)]
-        if asked := self._returned_kinds(tool):
-            return 4.0 if noun in asked and not keys else 0.0
+        if selectable_nouns := self._returned_kinds(tool):
+            return 4.0 if noun in selectable_nouns and not keys else 0.0
         score = 0.0
-        told = _discriminator(names)
-        if told:
-            score += 3.0 if noun in told else -3.0 if self.nouns & told else 0.0
+        discriminated = _discriminator(names)
+        if discriminated:
+            score += 3.0 if noun in discriminated else -3.0 if self.nouns & discriminated else 0.0
         if not keys and noun in _SELVES and literals_of(tool.path)[-1:] in (["me"], ["self"]):
             return score + 4.0
         if keys and noun_of(keys[-1]) in self.nouns:
@@ -365,7 +369,7 @@ class ProtocolGraph:
             return 0.0  # a list at the root holds what the path ends in
         if not keys and last == noun and not tool.path.rstrip("/").endswith("}"):
             score += 1.5
-        likeness = {other: self._resemblance(names, other) for other in self.nouns}
+        likeness = {candidate: self._resemblance(names, candidate) for candidate in self.nouns}
         best = max(likeness.values(), default=0.0)
         if likeness.get(noun, 0.0) >= 0.5:
             score += 3.0 * likeness[noun] - (0.0 if likeness[noun] >= best - 0.15 else 1.5)
@@ -385,10 +389,10 @@ class ProtocolGraph:
 
     # Ranking -------------------------------------------------------------------------------------------------------
 
-    def _rank(self, want: IdentifierReference, kind: str) -> list[ProvidedField]:
+    def _rank(self, reference: IdentifierReference, kind: str) -> list[ProvidedField]:
         """The best field of each tool that offers what is wanted, as a value of the JSON type `kind`."""
         order = {name: index for index, name in enumerate(self._tools)}
-        offers = [source for tool in self.protocol.tools for source in self._offers(tool, want, kind)]
+        offers = [source for tool in self.protocol.tools for source in self._offers(tool, reference, kind)]
         writes = {tool.name for tool in self.protocol.tools if tool.writes and not looks_like_read(tool)}
         offers.sort(
             key=lambda source: (
@@ -406,12 +410,12 @@ class ProtocolGraph:
     @cached_property
     def _telling(self) -> dict[str, list[_Offer]]:
         """The fields of each tool's response that hold an identifier, a link, or a relation that can be expanded."""
-        found = {}
+        candidates = {}
         for tool in self.protocol.tools:
             schema = _body(tool)
             offers = map(self._offer, fields(schema, self.protocol)) if schema is not None else ()
-            found[tool.name] = [offer for offer in offers if offer is not None]
-        return found
+            candidates[tool.name] = [offer for offer in offers if offer is not None]
+        return candidates
 
     def _offer(self, field: ResponseField) -> _Offer | None:
         """A field as a source of identifiers; None where it is none."""
@@ -427,64 +431,66 @@ class ProtocolGraph:
             return None
         return _Offer(field, path, kind, items is not None, False, properties_of(field.owner, self.protocol))
 
-    def _offers(self, tool: Tool, want: IdentifierReference, kind: str) -> Iterator[ProvidedField]:
+    def _offers(self, tool: Tool, reference: IdentifierReference, kind: str) -> Iterator[ProvidedField]:
         response = tool.success
-        if response is None or want in [self._wants.get((tool.name, p.argument)) for p in tool.arguments if p.required]:
+        if response is None or reference in [
+            self._wants.get((tool.name, p.argument)) for p in tool.arguments if p.required
+        ]:
             return  # who has to say what is wanted yields nothing new
         for name in response.headers:
-            if attribute_of(name) == want.attribute and noun_of_identifier(name) == want.noun:
-                yield ProvidedField(tool.name, (), 3.0 + self._ease(tool, want, False), header=name)
+            if attribute_of(name) == reference.attribute and noun_of_identifier(name) == reference.noun:
+                yield ProvidedField(tool.name, (), 3.0 + self._ease(tool, reference, False), header=name)
         for offer in self._telling[tool.name]:
-            field, offered = offer.field, offer.kind
-            sure = self._sure(tool, offer, want)
-            link = False
-            if sure <= 0 and offered in {"string", ""} and self._links_to(field, want):
-                sure, link = 2.0, True
-            if sure <= 0:
+            field, field_type = offer.field, offer.kind
+            certainty = self._sure(tool, offer, reference)
+            is_link = False
+            if certainty <= 0 and field_type in {"string", ""} and self._links_to(field, reference):
+                certainty, is_link = 2.0, True
+            if certainty <= 0:
                 continue
-            wrappers = self._wrappers(tool) | {want.noun}
-            score = sure + self._ease(tool, want, bool(field.container)) - _depth(field, wrappers)
+            wrappers = self._wrappers(tool) | {reference.noun}
+            score = certainty + self._ease(tool, reference, bool(field.container)) - _depth(field, wrappers)
             if field.expanded:
                 score -= _MAY_LACK
-            if kind and offered and kind != offered and {kind, offered} != {"integer", "number"}:
+            if kind and field_type and kind != field_type and {kind, field_type} != {"integer", "number"}:
                 score -= 0.5
             if offer.listed:
                 score -= 0.5
-            if score >= _LEAST - 3.0 and sure >= _LEAST:
-                noun = want.noun if want.noun in self._returned_kinds(tool) else ""
-                yield ProvidedField(tool.name, offer.path, score, link=link, noun=noun)
+            if score >= _LEAST - 3.0 and certainty >= _LEAST:
+                noun = reference.noun if reference.noun in self._returned_kinds(tool) else ""
+                yield ProvidedField(tool.name, offer.path, score, link=is_link, noun=noun)
 
-    def _sure(self, tool: Tool, offer: _Offer, want: IdentifierReference) -> float:
+    def _sure(self, tool: Tool, offer: _Offer, reference: IdentifierReference) -> float:
         """How sure it is that a field holds what is wanted, by its own name first and then by what its object is."""
         field, name = offer.field, offer.field.name
         if offer.stands:
-            return 2.0 if noun_of(name) == want.noun else 0.0
+            return 2.0 if noun_of(name) == reference.noun else 0.0
         attribute = attribute_of(name)
         if attribute is None:
             return 0.0
-        own = noun_of_identifier(name)
-        if own:
-            if own != want.noun or attribute != want.attribute:
+        owner_noun = noun_of_identifier(name)
+        if owner_noun:
+            if owner_noun != reference.noun or attribute != reference.attribute:
                 return 0.0
             if not _KIN.isdisjoint(words(name)):
                 return _LEAST  # most have none
-            return 5.0 if field.container and noun_of(field.container[-1]) == want.noun else 4.0
-        if attribute != want.attribute:
+            return 5.0 if field.container and noun_of(field.container[-1]) == reference.noun else 4.0
+        if attribute != reference.attribute:
             return 0.0
-        return max(self._is_a(tool, field, want.noun, offer.beside), 0.0)
+        return max(self._is_a(tool, field, reference.noun, offer.beside), 0.0)
 
-    def _links_to(self, field: ResponseField, want: IdentifierReference) -> bool:
+    def _links_to(self, field: ResponseField, reference: IdentifierReference) -> bool:
         """Whether a field is a URL of the wanted thing: `links.film`, or `href` in an object called film."""
         if not _is_link(field):
             return False
         around = [noun_of(key) for key in (*field.container, field.name)]
-        return want.noun in around and self._addressed(want.noun)
+        return reference.noun in around and self._addressed(reference.noun)
 
     def _addressed(self, noun: str) -> bool:
         """Whether some tool's path ends with an identifier of the noun, so that a link's last segment is one."""
         return any(
-            (want := self._wants.get((tool.name, p.argument))) is not None
-            and want.noun == noun
+            (reference := self._wants.get((tool.name, p.argument))) is not None
+            and reference.noun == noun
             and tool.path.rstrip("/").endswith(f"{{{p.name}}}")
             for tool in self.protocol.tools
             for p in tool.parameters
@@ -502,33 +508,33 @@ class ProtocolGraph:
     def _lists(self, tool: Tool) -> bool:
         """Whether a tool returns many things rather than one."""
         schema = _body(tool)
-        kept = {"", *map(noun_of, literals_of(tool.path)), *self._wrappers(tool)}
-        return schema is not None and any(noun_of(key) in kept for key, _ in self._objects(schema))
+        collection_nouns = {"", *map(noun_of, literals_of(tool.path)), *self._wrappers(tool)}
+        return schema is not None and any(noun_of(key) in collection_nouns for key, _ in self._objects(schema))
 
-    def _ease(self, tool: Tool, want: IdentifierReference, inner: bool) -> float:
+    def _ease(self, tool: Tool, reference: IdentifierReference, inner: bool) -> float:
         """How easily a tool is reached: from the question alone is best, through other identifiers worse.
 
         `inner` tells whether the field lies within something else that the tool returns.
         """
         required = [p for p in tool.arguments if p.required]
-        wants = [self._wants.get((tool.name, p.argument)) for p in required]
+        required_references = [self._wants.get((tool.name, p.argument)) for p in required]
         literals = literals_of(tool.path)
         last = noun_of(literals[-1]) if literals else ""
         score = 0.0
-        score -= 1.5 * sum(other is not None for other in wants)
+        score -= 1.5 * sum(required_reference is not None for required_reference in required_references)
         if tool.writes:
             score -= 2.0
         if not required and not self._lists(tool):
             score -= 2.5 * bool(inner)  # what happens to lie in the one thing it returns is not what one asked for
         elif not required:
-            told = words(tool.path) + words(tool.name)
+            name_words = words(tool.path) + words(tool.name)
             searches = any(p.argument.lower() in SEARCHES for p in tool.arguments)
             filters = [p for p in tool.arguments if SIZES.isdisjoint(words(p.argument))]
-            score += 0.5 + (1.0 if last == want.noun else 0.0) - 3.0 * ("random" in told)
-            anything = not searches and len(filters) > _FILTERS and not (last == want.noun and self._is_home(tool))
+            score += 0.5 + (1.0 if last == reference.noun else 0.0) - 3.0 * ("random" in name_words)
+            anything = not searches and len(filters) > _FILTERS and not (last == reference.noun and self._is_home(tool))
             score += 1.25 * searches - 3.5 * anything
-        elif all(other is None for other in wants):
-            ends = last == want.noun or want.noun in self._returned_kinds(tool)
+        elif all(required_reference is None for required_reference in required_references):
+            ends = last == reference.noun or reference.noun in self._returned_kinds(tool)
             score += 2.0 if ends or "search" in words(tool.path) else 0.0
         return score
 
@@ -537,7 +543,7 @@ def selector_arguments(tool: Tool, source: ProvidedField) -> dict[str, str]:
     """The required arguments that say which kind of thing is asked for, as program text: `type=["artist"]` where what
     is wanted stands in the list of artists."""
     nouns = {noun_of(step) for step in source.path if isinstance(step, str)} - WRAPPERS | {source.noun}
-    found = {}
+    selectors = {}
     for parameter in tool.arguments:
         items = parameter.schema.get("items")
         listed = isinstance(items, Mapping)
@@ -545,8 +551,8 @@ def selector_arguments(tool: Tool, source: ProvidedField) -> dict[str, str]:
         if parameter.required and isinstance(values, list):
             named = [value for value in values if isinstance(value, str) and noun_of(value) in nouns]
             if len(named) == 1:
-                found[parameter.argument] = f'["{named[0]}"]' if listed else f'"{named[0]}"'
-    return found
+                selectors[parameter.argument] = f'["{named[0]}"]' if listed else f'"{named[0]}"'
+    return selectors
 
 
 def _is_link(field: ResponseField) -> bool:
@@ -575,9 +581,9 @@ def _discriminator(names: Mapping[str, Schema]) -> set[str]:
         if not words(name) or words(name)[-1] not in {"type", "kind", "object"}:
             continue
         values = [*cast("list[object]", schema.get("enum") or []), schema.get("const")]
-        told = {noun_of(value) for value in values if isinstance(value, str)}
-        if 0 < len(told) <= 3:
-            return told
+        value_nouns = {noun_of(value) for value in values if isinstance(value, str)}
+        if 0 < len(value_nouns) <= 3:
+            return value_nouns
     return set()
 
 

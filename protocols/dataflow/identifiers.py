@@ -29,7 +29,7 @@ class IdentifierReference:
 
 
 def want_of(
-    tool: Tool, parameter: Parameter, things: Collection[str], protocol: Protocol
+    tool: Tool, parameter: Parameter, path_nouns: Collection[str], protocol: Protocol
 ) -> IdentifierReference | None:
     """What an argument asks for, read from its name and, when that is just `id`, from its examples, text and path."""
     if parameter.location == "cookie" or _closed(parameter.schema):
@@ -38,61 +38,63 @@ def want_of(
     if not parts:
         return None
     in_path = parameter.location == "path"
-    before = _before(tool.path, parameter.name) if in_path else ""
+    owner = _before(tool.path, parameter.name) if in_path else ""
     if parts[-1] in ID_WORDS:
         if parts[-1] not in _STRONG and not (in_path and parameter.required):
             return None
-        noun = parts[-2] if len(parts) > 1 else before
-        if not in_path and parts[-1] in _STRONG and (not noun or noun not in things):
-            noun = _told(parameter, parts[-1], things) or noun
+        noun = parts[-2] if len(parts) > 1 else owner
+        if not in_path and parts[-1] in _STRONG and (not noun or noun not in path_nouns):
+            noun = _told(parameter, parts[-1], path_nouns) or noun
             literals = literals_of(tool.path)
             noun = noun or (noun_of(literals[-1]) if literals else "")
         return IdentifierReference(noun, parts[-1]) if noun else None
-    if in_path and before and parts == [before]:
-        return IdentifierReference(before, "id")
-    told = re.search(r"\bids?\b", _text(parameter), re.IGNORECASE) or is_expandable(parameter.schema, protocol)
-    if not in_path and parts[-1] in things and told:
+    if in_path and owner and parts == [owner]:
+        return IdentifierReference(owner, "id")
+    says_identifier = re.search(r"\bids?\b", _text(parameter), re.IGNORECASE) or is_expandable(
+        parameter.schema, protocol
+    )
+    if not in_path and parts[-1] in path_nouns and says_identifier:
         return IdentifierReference(parts[-1], "id")
     return None
 
 
 def entry_of(
-    parameter: Parameter, things: Collection[str], protocol: Protocol
+    parameter: Parameter, path_nouns: Collection[str], protocol: Protocol
 ) -> tuple[IdentifierReference, str] | None:
     """What an argument asks for that takes a list of objects, each with one identifier, and the key of that."""
     noun = noun_of(parameter.name)
     items = items_of(parameter.schema, protocol)
-    if noun not in things or items is None:
+    if noun not in path_nouns or items is None:
         return None
-    held = [name for name in properties_of(items, protocol) if attribute_of(name) in _STRONG]
-    if len(held) != 1 or noun_of_identifier(held[0]) not in ("", noun):
+    identifier_keys = [name for name in properties_of(items, protocol) if attribute_of(name) in _STRONG]
+    if len(identifier_keys) != 1 or noun_of_identifier(identifier_keys[0]) not in ("", noun):
         return None
-    return IdentifierReference(noun, attribute_of(held[0]) or "id"), held[0]
+    return IdentifierReference(noun, attribute_of(identifier_keys[0]) or "id"), identifier_keys[0]
 
 
 def _text(parameter: Parameter) -> str:
     return f"{parameter.description} {parameter.schema.get('description', '')} {parameter.schema.get('title', '')}"
 
 
-def _told(parameter: Parameter, attribute: str, things: Collection[str]) -> str:
+def _told(parameter: Parameter, attribute: str, path_nouns: Collection[str]) -> str:
     """The noun that an example value (`shop:film:42`) or the description (`the film ids`) names; empty for none."""
     examples = [parameter.schema.get("example"), *cast("list[object]", parameter.schema.get("examples") or [])]
     for example in examples:
         for value in example if isinstance(example, list) else [example]:
             if isinstance(value, str):
-                found = [singular(word.lower()) for word in re.split(r"[:/,]", value)[:-1]]
-                named = [noun for noun in found if noun in things]
-                if named:
-                    return named[-1]
+                prefix_nouns = [singular(word.lower()) for word in re.split(r"[:/,]", value)[:-1]]
+                matching = [noun for noun in prefix_nouns if noun in path_nouns]
+                if matching:
+                    return matching[-1]
     text = _text(parameter)
     for found_word in re.findall(rf"(\w+)\W+{attribute}s?\b", text, re.IGNORECASE):
-        if singular(found_word.lower()) in things:
+        if singular(found_word.lower()) in path_nouns:
             return singular(found_word.lower())
     # "the artist or the user IDs" of bare `ids`; "Valid contexts are albums, artists and playlists" of a `context_uri`
     own = noun_of_identifier(parameter.name)
     valid = re.search(rf"\bvalid {own}s? (?:are|is)\b(.*)", text, re.IGNORECASE) if own else None
-    named = re.findall(r"\w+", valid[1] if valid else "" if own else text)
-    return next((noun for noun in (singular(word.lower()) for word in named) if noun in things), "")
+    matching = re.findall(r"\w+", valid[1] if valid else "" if own else text)
+    return next((noun for noun in (singular(word.lower()) for word in matching) if noun in path_nouns), "")
 
 
 def _closed(schema: Schema) -> bool:
@@ -113,13 +115,13 @@ def noun_of_identifier(name: str) -> str:
 
 def literals_of(path: str) -> list[str]:
     """The fixed parts of a path that speak of things; `findByColour` does not, it says how one looks for them."""
-    kept = []
+    literals = []
     for segment in path.split("/"):
-        told = words(segment)
-        thing = "_".join(told[: told.index("by")]) if "by" in told else segment
-        if thing and not segment.startswith("{") and not _VERBS.issuperset(words(thing)):
-            kept.append(thing)
-    return kept
+        segment_words = words(segment)
+        noun_part = "_".join(segment_words[: segment_words.index("by")]) if "by" in segment_words else segment
+        if noun_part and not segment.startswith("{") and not _VERBS.issuperset(words(noun_part)):
+            literals.append(noun_part)
+    return literals
 
 
 def _before(path: str, name: str) -> str:

@@ -21,9 +21,9 @@ def looks_like_read(tool: Tool) -> bool:
     """Whether a POST only queries, by the verb of its name, its path or its description."""
     if tool.method != "POST":
         return False
-    path = words(tool.path.rstrip("/").rpartition("/")[2])
-    said = words(tool.summary or tool.description)[:1]
-    return not _LOOKS.isdisjoint({*path[:1], *path[-1:], *said})
+    path_words = words(tool.path.rstrip("/").rpartition("/")[2])
+    summary_words = words(tool.summary or tool.description)[:1]
+    return not _LOOKS.isdisjoint({*path_words[:1], *path_words[-1:], *summary_words})
 
 
 def is_called(tool: Tool, verb: str) -> bool:

@@ -34,11 +34,13 @@ def with_accepted(schema: Mapping[str, Any], description: str) -> Mapping[str, A
     """
     if type_of(schema) != "string" or not {"const", "enum", "format", "pattern"}.isdisjoint(schema):
         return schema
-    told = _told(description)
-    shown = [schema[key] for key in ("default", "example") if key in schema] + list(schema.get("examples") or ())
-    if len(told) < 2 or not set(told).issuperset(map(str, shown)):
+    values = _told(description)
+    sample_values = [schema[key] for key in ("default", "example") if key in schema] + list(
+        schema.get("examples") or ()
+    )
+    if len(values) < 2 or not set(values).issuperset(map(str, sample_values)):
         return schema
-    return {**schema, "enum": told}
+    return {**schema, "enum": values}
 
 
 def _told(description: str) -> list[str]:

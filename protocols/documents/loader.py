@@ -57,17 +57,17 @@ def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Proto
     if not isinstance(document.get("paths"), Mapping) or not document["paths"]:
         raise ProtocolError(f"{name}: there are no `paths` or `endpoints` in it, so there is nothing to call")
     repaired, warnings = repair(document)
-    library = DocumentSet(repaired, uri, name, prepare=_prepared)
-    others = library.gather(data.decode("utf-8", "replace"))
-    findings = validate(repaired, library, hashlib.sha256(f"{digest} {others}".encode()).hexdigest())
-    protocol = openapi.protocol(repaired, library, findings.skipped, digest)
-    found = (*warnings, *findings.warnings, *protocol.warnings)
-    return replace(protocol, warnings=tuple(_at_home(warning, places) for warning in found))
+    documents = DocumentSet(repaired, uri, name, prepare=_prepared)
+    linked_digest = documents.gather(data.decode("utf-8", "replace"))
+    validation = validate(repaired, documents, hashlib.sha256(f"{digest} {linked_digest}".encode()).hexdigest())
+    protocol = openapi.protocol(repaired, documents, validation.skipped, digest)
+    all_warnings = (*warnings, *validation.warnings, *protocol.warnings)
+    return replace(protocol, warnings=tuple(_at_home(warning, places) for warning in all_warnings))
 
 
-def _prepared(other: Any) -> Any:
+def _prepared(content: Any) -> Any:
     """A further document, repaired; its defects are not counted."""
-    return repair(other)[0] if isinstance(other, Mapping) else other
+    return repair(content)[0] if isinstance(content, Mapping) else content
 
 
 def _at_home(warning: str, places: Mapping[str, str]) -> str:

@@ -145,8 +145,8 @@ class Builder:
     ) -> Tool:
         """The Tool of one operation. Raises: ProtocolError: it cannot be used."""
         if not isinstance(operation, Mapping):
-            wanted = "an object (in a tool file, with a `url` and a known `method`)"
-            raise ProtocolError(f"an operation must be {wanted}, not {str(operation)[:80]!r}")
+            expected = "an object (in a tool file, with a `url` and a known `method`)"
+            raise ProtocolError(f"an operation must be {expected}, not {str(operation)[:80]!r}")
         item = item or {}
         security = self._security(operation)
         body = self._body(operation.get("requestBody"), base)
@@ -189,7 +189,7 @@ class Builder:
 
     def _servers(self, raw: object) -> tuple[Server, ...]:
         """The servers with variables filled in; relative ones are relative to where the document came from."""
-        found = []
+        servers = []
         for server in raw if isinstance(raw, list) else []:
             if not isinstance(server, Mapping) or not isinstance(server.get("url"), str):
                 continue
@@ -201,12 +201,12 @@ class Builder:
 
             url = _VARIABLE.sub(value, server["url"])
             try:
-                found.append(Server(self._absolute(url), str(server.get("description") or "").strip()))
+                servers.append(Server(self._absolute(url), str(server.get("description") or "").strip()))
             except ValueError:
                 self.warnings.append(f"the server {url[:100]!r} has no usable address")
-        if not found and self.library.uri.startswith("http"):
-            found = [Server(self._absolute("/"))]
-        return tuple(found)
+        if not servers and self.library.uri.startswith("http"):
+            servers = [Server(self._absolute("/"))]
+        return tuple(servers)
 
     def _absolute(self, url: str) -> str:
         if not urlsplit(url).scheme and self.library.uri.startswith("http"):
@@ -234,9 +234,9 @@ class Builder:
 
     def _security(self, operation: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
         raw = operation.get("security", self.document.get("security"))
-        known = {scheme.name for scheme in self.schemes}
-        found = [tuple(need) for need in raw if isinstance(need, Mapping)] if isinstance(raw, list) else []
-        return tuple(names for names in found if known.issuperset(names))
+        supported = {scheme.name for scheme in self.schemes}
+        alternatives = [tuple(need) for need in raw if isinstance(need, Mapping)] if isinstance(raw, list) else []
+        return tuple(names for names in alternatives if supported.issuperset(names))
 
     def _parameters(
         self,
@@ -246,29 +246,29 @@ class Builder:
         base: str,
         security: tuple[tuple[str, ...], ...],
     ) -> list[Parameter]:
-        found: dict[tuple[str, str], Parameter] = {}
+        parameters: dict[tuple[str, str], Parameter] = {}
         for owner in (item, operation):
             raw_list = owner.get("parameters") or []
             if not isinstance(raw_list, list):
                 raise ProtocolError("`parameters` must be a list")
             for raw in raw_list:
                 parameter = self._parameter(*self._resolved(raw, base))
-                found[parameter.location, parameter.name] = parameter
+                parameters[parameter.location, parameter.name] = parameter
         # What signs a request in is filled in outside the program, even where it is listed as a parameter too.
         secret = {(s.location, s.parameter.lower()) for s in self.schemes if any(s.name in need for need in security)}
         in_path = _VARIABLE.findall(path)
-        kept = []
-        for (location, name), parameter in found.items():
+        usable = []
+        for (location, name), parameter in parameters.items():
             if (location == "header" and name.lower() in _UNSENT) or (location, name.lower()) in secret:
                 continue
             if location == "path" and name not in in_path:
                 self.notes["a path parameter that its path does not hold was ignored"] += 1
                 continue
-            kept.append(parameter)
-        missing = [name for name in in_path if ("path", name) not in found]
+            usable.append(parameter)
+        missing = [name for name in in_path if ("path", name) not in parameters]
         if missing:
             raise ProtocolError(f"the path holds {{{missing[0]}}}, which no parameter describes")
-        return kept
+        return usable
 
     def _parameter(self, raw: Mapping[str, Any], base: str) -> Parameter:
         name, location = raw.get("name"), raw.get("in")
@@ -307,12 +307,12 @@ class Builder:
 
     def _examples(self, holder: Mapping[str, Any], base: str) -> tuple[object, ...]:
         """The examples of a media type or parameter, `example` first; those kept on the web are not fetched."""
-        found: list[object] = [holder["example"]] if "example" in holder else []
+        examples: list[object] = [holder["example"]] if "example" in holder else []
         for raw in self._mapping(holder.get("examples")).values():
             with suppress(ProtocolError):  # an example more or less does not matter
-                one, _ = self._resolved(raw, base)
-                found += [one["value"]] if "value" in one else []
-        return tuple(found)
+                example, _ = self._resolved(raw, base)
+                examples += [example["value"]] if "value" in example else []
+        return tuple(examples)
 
     def _body(self, raw: object, base: str) -> Body | None:
         if not raw:
@@ -338,11 +338,11 @@ class Builder:
         )
 
     def _responses(self, raw: object, base: str) -> Iterator[Response]:
-        for status, one in self._mapping(raw).items():
+        for status, raw_response in self._mapping(raw).items():
             if status.startswith("x-"):
                 continue
             try:
-                response, where = self._resolved(one, base)
+                response, where = self._resolved(raw_response, base)
                 media_type, media = _chosen(response.get("content"))
                 schema = None
                 if media_type is not None:
@@ -361,8 +361,8 @@ class Builder:
             )
 
     def _headers(self, raw: object, base: str) -> Iterator[tuple[str, Schema]]:
-        for name, one in self._mapping(raw).items():
-            header, where = self._resolved(one, base)
+        for name, raw_header in self._mapping(raw).items():
+            header, where = self._resolved(raw_header, base)
             if name.lower() != "content-type":
                 yield name, self.schemas.read(header["schema"], where) if header.get("schema") is not None else {}
 

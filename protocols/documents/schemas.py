@@ -47,13 +47,13 @@ class SchemaReader:
 
     def read(self, raw: object, base: str) -> Schema:
         """The schema `raw`, found in the document at `base`. Raises: ProtocolError: it cannot be understood."""
-        done = dict(self._done)
+        before = dict(self._done)
         try:
             schema = self._read(raw, base)
             while self._later:
                 self._referenced(*self._later.pop())
         except (ProtocolError, RecursionError):
-            self._done = done  # what was read since may point to a schema that will not come to be
+            self._done = before  # what was read since may point to a schema that will not come to be
             self._later.clear()
             raise
         return schema
@@ -217,10 +217,10 @@ def visible(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
         if not all(inner for inner, _ in branches) and not properties:
             return {}, frozenset()
         for inner, _ in branches:
-            for name, one in inner.items():
-                known = properties.setdefault(name, one)
-                if known is not one and known != one:
-                    properties[name] = {"anyOf": [known, one]}
+            for name, property_schema in inner.items():
+                earlier = properties.setdefault(name, property_schema)
+                if earlier is not property_schema and earlier != property_schema:
+                    properties[name] = {"anyOf": [earlier, property_schema]}
         required |= frozenset.intersection(*(needed for _, needed in branches))
     return properties, required
 
@@ -272,12 +272,12 @@ def _simplified(schema: dict[str, object]) -> dict[str, object]:
         if not isinstance(branches, list) or not branches:
             continue
         rest = {name: value for name, value in schema.items() if name not in (key, "discriminator")}
-        others = [branch for branch in branches if not _is_null(branch)]
-        if len(others) == 1 and not {"$ref", "allOf"} & others[0].keys():
-            if rest.get("type") == "object" and "null" in declared_types(others[0]):
+        values = [branch for branch in branches if not _is_null(branch)]
+        if len(values) == 1 and not {"$ref", "allOf"} & values[0].keys():
+            if rest.get("type") == "object" and "null" in declared_types(values[0]):
                 del rest["type"]
-            one = dict(merge(others[0], rest)) if rest else dict(others[0])
-            schema = _nullable(one) if len(others) < len(branches) else one
+            simplified = dict(merge(values[0], rest)) if rest else dict(values[0])
+            schema = _nullable(simplified) if len(values) < len(branches) else simplified
         elif all(branch.keys() <= {"type", "title", "description"} and declared_types(branch) for branch in branches):
             if "type" in rest:
                 schema = rest
@@ -356,7 +356,7 @@ def _conjuncts(schema: Schema) -> list[object]:
 
 
 def _common_types(first: tuple[str, ...], second: tuple[str, ...]) -> object:
-    both = [name for name in second if name in first or (name == "integer" and "number" in first)]
+    common = [name for name in second if name in first or (name == "integer" and "number" in first)]
     if "integer" in first and "number" in second:
-        both.append("integer")
-    return _typed(both or second)
+        common.append("integer")
+    return _typed(common or second)

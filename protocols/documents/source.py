@@ -279,11 +279,11 @@ class DocumentSet:
         uri, fragment = urldefrag(target)
         uri = uri or base
         try:
-            found = self._registry.resolver(base_uri=base).lookup(ref).contents
+            contents = self._registry.resolver(base_uri=base).lookup(ref).contents
         except (Unresolvable, TypeError, LookupError, ValueError) as error:
             cause: BaseException | None = error
             while cause is not None and not isinstance(cause, ProtocolError):
                 cause = cause.__cause__ or cause.__context__
             detail = f" ({cause})" if cause is not None else ""
             raise ProtocolError(f"{ref} points to nothing{detail}") from None
-        return found, uri, f"{uri}#{unquote(fragment)}"
+        return contents, uri, f"{uri}#{unquote(fragment)}"

@@ -355,13 +355,13 @@ def _repair_newer(node: Node, place: tuple[str, ...], repairs: _Repairs) -> None
     declared = node.get("type")
     if isinstance(declared, list) or declared == "null":
         names = declared if isinstance(declared, list) else ["null"]
-        others = [name for name in names if name != "null"]
+        non_null = [name for name in names if name != "null"]
         del node["type"]
-        if len(others) == 1:
-            node["type"] = others[0]
-        elif others and "anyOf" not in node:
-            node["anyOf"] = [{"type": name} for name in others]
-        elif not others:
+        if len(non_null) == 1:
+            node["type"] = non_null[0]
+        elif non_null and "anyOf" not in node:
+            node["anyOf"] = [{"type": name} for name in non_null]
+        elif not non_null:
             node["enum"] = [None]
         if "null" in names:
             node["nullable"] = True
@@ -411,7 +411,7 @@ def _repair_overlap(node: Node, place: tuple[str, ...], repairs: _Repairs, resol
     branches = node.get("oneOf")
     if not isinstance(branches, list) or "anyOf" in node:
         return
-    seen: list[tuple[str, Any]] = []
+    earlier_branches: list[tuple[str, Any]] = []
     for branch in branches:
         schema = resolve(branch)
         kind = schema.get("type")
@@ -419,12 +419,12 @@ def _repair_overlap(node: Node, place: tuple[str, ...], repairs: _Repairs, resol
             continue
         kind = "number" if kind == "integer" else str(kind)
         values = schema.get("enum", [schema["const"]] if "const" in schema else None)
-        for other_kind, other_values in seen:
+        for other_kind, other_values in earlier_branches:
             if kind == other_kind and not _disjoint(values, other_values):
                 node["anyOf"] = node.pop("oneOf")
                 repairs.note(_OVERLAP, place)
                 return
-        seen.append((kind, values))
+        earlier_branches.append((kind, values))
 
 
 def _disjoint(first: Any, second: Any) -> bool:
@@ -464,9 +464,9 @@ def _holders(part: str, node: Node, resolve: _Resolver) -> Iterator[tuple[Node, 
     if "example" in node:
         yield node, "example"
     if part != "schema" and isinstance(node.get("examples"), dict):
-        for one in map(resolve, node["examples"].values()):
-            if "value" in one:
-                yield one, "value"
+        for example in map(resolve, node["examples"].values()):
+            if "value" in example:
+                yield example, "value"
 
 
 def _repair_examples(part: str, node: Node, place: tuple[str, ...], repairs: _Repairs, resolve: _Resolver) -> None:
@@ -485,11 +485,11 @@ def _retyped(value: Any, schema: Any, resolve: _Resolver) -> tuple[Any, int]:
         new = _typed(value, resolve(schema).get("type"))
         return new, int(new is not value)
     if isinstance(value, list):
-        items = [_retyped(one, resolve(schema).get("items"), resolve) for one in value]
+        items = [_retyped(item, resolve(schema).get("items"), resolve) for item in value]
         return [item for item, _ in items], sum(count for _, count in items)
     if isinstance(value, dict):
         schemas = {name: inner for _, name, inner in resolve.properties(schema)}
-        parts = {key: _retyped(one, schemas.get(key), resolve) for key, one in value.items()}
+        parts = {key: _retyped(item, schemas.get(key), resolve) for key, item in value.items()}
         return {key: part for key, (part, _) in parts.items()}, sum(count for _, count in parts.values())
     return value, 0
 
@@ -510,18 +510,18 @@ def _repair_names(document: Node, kind: str, repairs: _Repairs, resolve: _Resolv
 
 def _rename(schema: Any, example: Any, place: tuple[str, ...], repairs: _Repairs, resolve: _Resolver) -> None:
     if isinstance(example, list):
-        for one in example[:3]:
-            _rename(resolve(schema).get("items"), one, place, repairs, resolve)
+        for item in example[:3]:
+            _rename(resolve(schema).get("items"), item, place, repairs, resolve)
     if not isinstance(example, dict):
         return
-    known = {name for _, name, _ in resolve.properties(schema)}
+    named = {name for _, name, _ in resolve.properties(schema)}
     for holder, name, inner in resolve.properties(schema):
         if name == "":
-            shown = {key: _fitted(inner, example[key], resolve) for key in example if key not in known}
-            fitting = [key for key, fitted in shown.items() if fitted is not None]
+            fitted_schemas = {key: _fitted(inner, example[key], resolve) for key in example if key not in named}
+            fitting = [key for key, fitted in fitted_schemas.items() if fitted is not None]
             if len(fitting) == 1:
                 renamed = {fitting[0] if key == "" else key: value for key, value in holder.items()}
-                renamed[fitting[0]] = shown[fitting[0]]
+                renamed[fitting[0]] = fitted_schemas[fitting[0]]
                 holder.clear()
                 holder.update(renamed)
                 repairs.note(_EMPTY, place)
@@ -533,6 +533,6 @@ def _fitted(schema: Any, value: Any, resolve: _Resolver) -> Any:
     """The schema if it may be the value's, a list of it if its values are in a list; else None."""
     if _allows(resolve(schema), value):
         return schema
-    if isinstance(value, list) and value and all(_allows(resolve(schema), one) for one in value):
+    if isinstance(value, list) and value and all(_allows(resolve(schema), item) for item in value):
         return {"type": "array", "items": schema}
     return None

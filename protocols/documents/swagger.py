@@ -121,8 +121,8 @@ def _operation(
     merged: dict[tuple[str, str], Mapping[str, Any]] = {}
     for raw in [*shared, *(_resolved(document, raw) for raw in _list(operation.get("parameters")))]:
         merged[str(raw.get("in")), str(raw.get("name", raw.get("$ref")))] = raw
-    kept = ("summary", "description", "deprecated", "security", "operationId", "tags")
-    new = {key: operation[key] for key in kept if key in operation}
+    copied_keys = ("summary", "description", "deprecated", "security", "operationId", "tags")
+    new = {key: operation[key] for key in copied_keys if key in operation}
     new["parameters"] = [_parameter(raw) for raw in merged.values() if raw.get("in") not in ("body", "formData")]
     body = _body(document, operation, list(merged.values()))
     if body is not None:
@@ -196,7 +196,7 @@ def _response(document: Mapping[str, Any], operation: Mapping[str, Any], raw: An
         return moved
     new: dict[str, Any] = {"description": raw.get("description", "")}
     if _mapping(raw.get("headers")):
-        new["headers"] = {name: {"schema": _schema(_mapping(one))} for name, one in raw["headers"].items()}
+        new["headers"] = {name: {"schema": _schema(_mapping(header))} for name, header in raw["headers"].items()}
     examples = _mapping(raw.get("examples"))
     if "schema" in raw or examples:
         kinds = _list(operation.get("produces", document.get("produces"))) or list(examples) or ["application/json"]

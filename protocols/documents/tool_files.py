@@ -107,8 +107,8 @@ def _operation(
     for name, value in parse_qsl(query):
         placeholder = re.fullmatch(r"\{([^{}]+)\}", value)
         if placeholder is not None:
-            described = next((one for one in parameters if one["name"] in (placeholder[1], name)), {})
-            parameters = [one for one in parameters if one is not described]
+            described = next((parameter for parameter in parameters if parameter["name"] in (placeholder[1], name)), {})
+            parameters = [parameter for parameter in parameters if parameter is not described]
             schema = described.get("schema") or {"type": "string"}
             parameters.append({**described, "name": name, "in": "query", "required": True, "schema": schema})
         elif not any(parameter["name"] == name for parameter in parameters):
@@ -131,31 +131,31 @@ def _operation(
 
 def _parameters(raw: object, variables: list[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Parameters, those of the path first and complete, and those that are fields of the body."""
-    found: dict[str, dict[str, Any]] = {
+    parameters: dict[str, dict[str, Any]] = {
         name: {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in variables
     }
-    inside = []
-    for one in raw if isinstance(raw, list) else []:
-        if not isinstance(one, Mapping) or not one.get("name"):
+    body_fields = []
+    for raw_parameter in raw if isinstance(raw, list) else []:
+        if not isinstance(raw_parameter, Mapping) or not raw_parameter.get("name"):
             continue
-        name, place = str(one["name"]), str(one.get("in") or "").strip().lower()
-        described = one.get("schema")
+        name, place = str(raw_parameter["name"]), str(raw_parameter.get("in") or "").strip().lower()
+        described = raw_parameter.get("schema")
         schema = dict(described) if isinstance(described, Mapping) else {}
-        if "type" in one and "type" not in schema:
-            schema["type"] = one["type"]
+        if "type" in raw_parameter and "type" not in schema:
+            schema["type"] = raw_parameter["type"]
         for key in ("enum", "default", "example"):
-            if key in one:
-                schema.setdefault(key, one[key])
-        new = {key: one[key] for key in ("style", "explode") if key in one}
-        new |= {"name": name, "description": str(one.get("description") or ""), "schema": schema}
-        required = str(one.get("required", "")).lower() == "true" or place == "required"
+            if key in raw_parameter:
+                schema.setdefault(key, raw_parameter[key])
+        new = {key: raw_parameter[key] for key in ("style", "explode") if key in raw_parameter}
+        new |= {"name": name, "description": str(raw_parameter.get("description") or ""), "schema": schema}
+        required = str(raw_parameter.get("required", "")).lower() == "true" or place == "required"
         if name in variables:
-            found[name] = {**new, "in": "path", "required": True}
+            parameters[name] = {**new, "in": "path", "required": True}
         elif place in ("body", "formdata"):
-            inside.append({**new, "in": place, "required": required})
+            body_fields.append({**new, "in": place, "required": required})
         else:
-            found[name] = {**new, "in": place if place in _PLACES else "query", "required": required}
-    return list(found.values()), inside
+            parameters[name] = {**new, "in": place if place in _PLACES else "query", "required": required}
+    return list(parameters.values()), body_fields
 
 
 def _object_body(fields: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -179,8 +179,8 @@ def _responses(endpoint: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any
         if described.keys() & {"content", "description", "headers"}:
             yield "200", {"description": "", **described}
         else:
-            for status, one in described.items():
-                yield str(status), one
+            for status, response in described.items():
+                yield str(status), response
         return
     example = endpoint.get("response")
     if example is None:
@@ -211,11 +211,11 @@ def _loosened(schema: Any) -> Any:
         return {}  # nothing is known of what stands there otherwise
     if isinstance(kinds, list):  # OpenAPI 3.0 has no lists of types
         del new["type"]
-        others = [kind for kind in kinds if kind != "null"]
-        if len(others) == 1:
-            new["type"] = others[0]
+        non_null = [kind for kind in kinds if kind != "null"]
+        if len(non_null) == 1:
+            new["type"] = non_null[0]
         else:
-            new["anyOf"] = [{"type": kind} for kind in others]
+            new["anyOf"] = [{"type": kind} for kind in non_null]
         new["nullable"] = "null" in kinds
     if isinstance(new.get("properties"), dict):
         new["properties"] = {name: _loosened(inner) for name, inner in new["properties"].items()}

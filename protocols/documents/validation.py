@@ -48,14 +48,14 @@ def validate(document: Mapping[str, Any], library: DocumentSet, digest: str) -> 
     Args:
         digest: Stands for the content of the document and of all that it points to.
     """
-    place = home() / "validated" / f"{hashlib.sha256(f'{digest} {_rules()}'.encode()).hexdigest()}.json"
+    cache_file = home() / "validated" / f"{hashlib.sha256(f'{digest} {_rules()}'.encode()).hexdigest()}.json"
     with suppress(OSError, ValueError, TypeError, KeyError):
-        known = json.loads(place.read_bytes())
-        return ValidationResult(known["skipped"], tuple(known["warnings"]))
-    findings = _check(document, library)
+        stored = json.loads(cache_file.read_bytes())
+        return ValidationResult(stored["skipped"], tuple(stored["warnings"]))
+    result = _check(document, library)
     with suppress(OSError):  # a home that cannot be written costs time, not the result
-        _write(place, json.dumps(asdict(findings)).encode())
-    return findings
+        _write(cache_file, json.dumps(asdict(result)).encode())
+    return result
 
 
 def home() -> Path:
@@ -96,9 +96,9 @@ def _check(document: Mapping[str, Any], library: DocumentSet) -> ValidationResul
         elif path[:1] == ("paths",) and len(path) > 2 and path[2] in METHODS:
             skipped.setdefault(pointer(*path[:3]), reason)
         elif path[:1] == ("paths",) and len(path) > 1:
-            for one, method, _, _ in operations(document):
-                if one == path[1]:
-                    skipped.setdefault(pointer("paths", one, method), reason)
+            for operation_path, method, _, _ in operations(document):
+                if operation_path == path[1]:
+                    skipped.setdefault(pointer("paths", operation_path, method), reason)
         elif path[:1] == ("components",) and len(path) > 2 and path[1] != "securitySchemes":
             users = _users(document) if users is None else users
             for place in sorted(users.get(pointer(*path[:3]), ())):
@@ -162,11 +162,11 @@ def _bad_schemas(document: Mapping[str, Any], library: DocumentSet) -> Iterator[
 
 def _reached(roots: list[object], inside: dict[int, list[object]]) -> Iterator[Schema]:
     """Each schema that these hold, once; `inside` remembers what is in which."""
-    waiting, seen = list(roots), set()
+    waiting, visited = list(roots), set()
     while waiting:
         schema = waiting.pop()
-        if isinstance(schema, Mapping) and id(schema) not in seen:
-            seen.add(id(schema))
+        if isinstance(schema, Mapping) and id(schema) not in visited:
+            visited.add(id(schema))
             if id(schema) not in inside:
                 inside[id(schema)] = apart(schema)[1]
             waiting += inside[id(schema)]
@@ -237,15 +237,15 @@ def _users(document: Mapping[str, Any]) -> dict[str, set[str]]:
     for path, method, item, operation in operations(document):
         place = pointer("paths", path, method)
         waiting = list(refs([operation, item.get("parameters")]))
-        seen: set[str] = set()
+        visited: set[str] = set()
         while waiting:
             ref = waiting.pop()
             if not ref.startswith("#/components/"):
                 continue
             name, node = component(ref)
-            if name in seen:
+            if name in visited:
                 continue
-            seen.add(name)
+            visited.add(name)
             reached.setdefault(name, set()).add(place)
             if name not in memo:
                 memo[name] = set(refs(node))

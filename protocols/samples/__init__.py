@@ -13,8 +13,8 @@ def sample(name: str) -> Path:
     Raises: FileNotFoundError: There is no sample of that name; the message lists those there are.
     """
     folder = Path(__file__).parent
-    found = folder / f"{name}.yaml"
-    if not found.is_file():
-        known = ", ".join(sorted(path.stem for path in folder.glob("*.yaml")))
-        raise FileNotFoundError(f"no sample is called {name!r}; there are: {known}")
-    return found
+    file = folder / f"{name}.yaml"
+    if not file.is_file():
+        names = ", ".join(sorted(path.stem for path in folder.glob("*.yaml")))
+        raise FileNotFoundError(f"no sample is called {name!r}; there are: {names}")
+    return file

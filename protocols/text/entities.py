@@ -98,9 +98,9 @@ def read_entities(query: str) -> NamedEntities:
     return NamedEntities(tuple(names.values())[:_MOST_NAMES], frozenset(re.findall(r"[a-z]+", query.lower())))
 
 
-def _blank(found: re.Match[str]) -> str:
+def _blank(quotation: re.Match[str]) -> str:
     """As much room as a quotation took, so that no run of words reaches across it."""
-    return "\0" * len(found[0])
+    return "\0" * len(quotation[0])
 
 
 def _name(text: str, before: str, after: str) -> NamedEntity:
@@ -120,8 +120,8 @@ def _name(text: str, before: str, after: str) -> NamedEntity:
 
 
 def _quoted(query: str) -> Iterator[tuple[int, int]]:
-    for found in _QUOTED.finditer(query):
-        start, end = found.span(1) if found[1] is not None else found.span(2)
+    for quotation in _QUOTED.finditer(query):
+        start, end = quotation.span(1) if quotation[1] is not None else quotation.span(2)
         text = query[start:end].rstrip(" ,.!?;:")
         if re.search(r"\w", text):
             yield start + len(text) - len(text.lstrip()), start + len(text)

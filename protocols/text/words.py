@@ -107,20 +107,22 @@ _ADVERB = 4
 _ENDINGS = ("ing", "ion", "ed", "or", "er", "e")
 
 
-def likeness(one: str, other: str) -> float:
+def likeness(first: str, second: str) -> float:
     """How much two names of tools resemble each other, from 0 to 1, also with their words in another order."""
 
     def ordered(text: str) -> str:
         return " ".join(sorted(text.lower().split("_")))
 
-    pairs = ((one.lower(), other.lower()), (ordered(one), ordered(other)))
+    pairs = ((first.lower(), second.lower()), (ordered(first), ordered(second)))
     return max(SequenceMatcher(None, *pair).ratio() for pair in pairs)
 
 
 def cut_short(word: str, names: Iterable[str]) -> list[str]:
     """The names that are a word cut short: carbs for carbohydrate, temp for temperature."""
-    told = [(name, name.lower().rstrip("s")) for name in names]
-    return [name for name, part in told if len(part) >= _CUT and part != word.lower() and word.lower().startswith(part)]
+    shortened = [(name, name.lower().rstrip("s")) for name in names]
+    return [
+        name for name, part in shortened if len(part) >= _CUT and part != word.lower() and word.lower().startswith(part)
+    ]
 
 
 def stem(word: str) -> str:
