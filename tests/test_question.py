@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from atc.language.intent import asks, demands
+from atc.language.intent import is_information_request, requested_actions
 from atc.language.question import Question
 
 
@@ -32,10 +32,10 @@ def test_whose_a_thing_is_which_one_and_how_many() -> None:
     asked = Question("Name three songs by Ana Bell from the second album, and two concerts")
 
     assert ("song" in asked.owned, "album" in asked.owned) == (True, False)
-    assert asked.numbered == {"album": 2}
-    assert (asked.counted("song"), asked.counted("concert"), asked.counted("album")) == (3, 2, 0)
-    assert Question("a pasta recipe, a rice recipe and the wine").kinds("recipe") == ("pasta", "rice")
-    assert Question("the latest film, the first film and an old film").kinds("film") == ("old",)
+    assert asked.ordinals == {"album": 2}
+    assert (asked.count_of("song"), asked.count_of("concert"), asked.count_of("album")) == (3, 2, 0)
+    assert Question("a pasta recipe, a rice recipe and the wine").qualifiers("recipe") == ("pasta", "rice")
+    assert Question("the latest film, the first film and an old film").qualifiers("film") == ("old",)
     assert "film" in Question("What is Ana Bell's latest film about?").owned
     assert "film" in Question("What is the latest film of Ana Bell about?").owned
     assert "film" not in Question("List the films of Ana Bell").owned
@@ -83,10 +83,10 @@ def test_what_a_thing_is_called(text: str, noun: str, name: str | None) -> None:
 
 
 def test_names_side_by_side_and_the_latest_of_a_kind() -> None:
-    assert Question("Who is older, Ana Bell or Ben Ode?").joined == ("Ana Bell", "Ben Ode")
-    assert Question("Did Ana Bell know Ben Ode?").joined == ()
+    assert Question("Who is older, Ana Bell or Ben Ode?").joined_names == ("Ana Bell", "Ben Ode")
+    assert Question("Did Ana Bell know Ben Ode?").joined_names == ()
     asked = Question("What is Ana Bell's most recent short film, and her oldest song?")
-    orders = [(asked.ordered(kind) or ("",))[0] for kind in ("film", "song", "person")]
+    orders = [(asked.superlative(kind) or ("",))[0] for kind in ("film", "song", "person")]
     assert orders == ["max", "min", ""]
 
 
@@ -100,7 +100,7 @@ def test_names_side_by_side_and_the_latest_of_a_kind() -> None:
 )
 def test_what_a_thing_is_to_be_called_is_nobodys_name(text: str, called: str, artist: str) -> None:
     """Unless there is no other."""
-    assert (Question(text).called, Question(text).name_of("artist")) == (called, artist)
+    assert (Question(text).new_name, Question(text).name_of("artist")) == (called, artist)
 
 
 def test_what_is_a_name_and_what_is_an_order() -> None:
@@ -110,8 +110,8 @@ def test_what_is_a_name_and_what_is_an_order() -> None:
     assert Question("In which room does Ferry at Dusk hang?").name_of("artwork") == "Ferry at Dusk"
     assert Question("In which room do Dusk and Dawn hang?").name_of("artwork") is None
     assert Question("On which floor is room W2?").code_of("room") == "W2"
-    assert Question("Make a list of three films by Ana Bell and name it 'Dusk'").called == "Dusk"
-    assert Question("Make a list of films by Ana Bell").called is None
+    assert Question("Make a list of three films by Ana Bell and name it 'Dusk'").new_name == "Dusk"
+    assert Question("Make a list of films by Ana Bell").new_name is None
     assert Question("Who is in the second season?").code_of("season") is None
 
 
@@ -142,7 +142,7 @@ def test_what_is_a_name_and_what_is_an_order() -> None:
     ],
 )
 def test_who_wants_to_be_told_and_who_wants_it_done(query: str, asked: bool) -> None:
-    assert asks(query) is asked
+    assert is_information_request(query) is asked
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_who_wants_to_be_told_and_who_wants_it_done(query: str, asked: bool) -> 
     ],
 )
 def test_what_is_to_be_done_is_told_by_its_verbs(query: str, verbs: list[str]) -> None:
-    assert demands(query) == verbs
+    assert requested_actions(query) == verbs
 
 
 def test_what_is_of_somebody_is_not_called_so() -> None:

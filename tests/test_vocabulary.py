@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from atc.language.enum_words import mentioned
+from atc.language.enum_words import mentioned_values
 from protocols import load
 from protocols.dataflow.enum_values import enum_values
 from protocols.samples import sample
@@ -22,9 +22,9 @@ def test_a_question_names_a_value_and_the_field_is_found() -> None:
     """Nobody said that a director is a job; the document's own examples do."""
     known = enum_values(load(sample("cinema")))
 
-    assert mentioned("Who directed The Silent Harbor?", known).get("job") == "Director"
-    assert mentioned("Show me thrillers", known).get("genre") == "thriller"
-    assert "job" not in mentioned("When was Ana Bell born?", known)
+    assert mentioned_values("Who directed The Silent Harbor?", known).get("job") == "Director"
+    assert mentioned_values("Show me thrillers", known).get("genre") == "thriller"
+    assert "job" not in mentioned_values("When was Ana Bell born?", known)
 
 
 def test_names_and_titles_are_no_vocabulary(data: Path) -> None:
@@ -36,4 +36,4 @@ def test_names_and_titles_are_no_vocabulary(data: Path) -> None:
     tasks = json.loads((data / "restbench" / "tmdb.dev.json").read_text())
     directing = [task["query"] for task in tasks if "direct" in task["query"]]
     assert directing
-    assert all(mentioned(query, known).get("job") == "Director" for query in directing)
+    assert all(mentioned_values(query, known).get("job") == "Director" for query in directing)

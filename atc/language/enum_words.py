@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 from protocols.text.words import stem, words
 
-__all__ = ["mentioned"]
+__all__ = ["mentioned_values"]
 
 
-def mentioned(query: str, field_values: Mapping[str, frozenset[str]]) -> dict[str, str]:
+def mentioned_values(query: str, field_values: Mapping[str, frozenset[str]]) -> dict[str, str]:
     """Fields of which a question names a value, and that value: {"job": "Director"} for "Who directed it?"."""
     query_stems = {stem(word) for word in words(query)}
     mentions: dict[str, str] = {}

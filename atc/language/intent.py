@@ -9,7 +9,7 @@ import re
 
 from protocols.text.words import words
 
-__all__ = ["asks", "changes_only", "demands", "sentences"]
+__all__ = ["changes_only", "is_information_request", "requested_actions", "sentences"]
 
 _ASKS = frozenset(
     words("are did do does give has have how is list name show tell was were what when where which who whose why")
@@ -50,13 +50,13 @@ _SAYS = frozenset(words("he i it my our she that the there these they this those
 """How a sentence begins that only says how things are."""
 
 
-def asks(query: str) -> bool:
+def is_information_request(query: str) -> bool:
     """Whether a query wants to be told something, rather than to have something done."""
     kinds = [_wants(sentence) for sentence in _unquoted(query)]
     return "told" in kinds and "done" not in kinds
 
 
-def demands(query: str) -> list[str]:
+def requested_actions(query: str) -> list[str]:
     """The verbs of what a query wants to have done, in lower case: `play` and `add` of "Play it, and add it to …"."""
     verbs = []
     for sentence in _unquoted(query):
@@ -69,7 +69,7 @@ def demands(query: str) -> list[str]:
 
 def changes_only(query: str) -> bool:
     """Whether all that a query wants is to change or remove what is there: `set the price`, and not `set a timer`."""
-    verbs = demands(query)
+    verbs = requested_actions(query)
     return bool(verbs) and _CHANGES.issuperset(verbs) and _NEW.search(query) is None
 
 

@@ -15,7 +15,7 @@ from functools import cached_property
 from protocols.text.entities import NamedEntity, read_entities
 from protocols.text.words import singular, stem, words
 
-__all__ = ["Question", "is_among"]
+__all__ = ["Question", "is_mentioned"]
 
 _ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
 _COUNTS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
@@ -199,10 +199,10 @@ class Question:
 
     def is_mine(self, noun: str) -> bool:
         """Whether it speaks of a thing of a kind as the asker's own: `my first playlist`."""
-        return any(is_among(noun, possession.split()) for possession in _MINE.findall(self.text))
+        return any(is_mentioned(noun, possession.split()) for possession in _MINE.findall(self.text))
 
     @cached_property
-    def numbered(self) -> Mapping[str, int]:
+    def ordinals(self) -> Mapping[str, int]:
         """The numbers that it gives to things, by their stems: `the second season` has 2 for season."""
         numbers = {}
         for ordinal, noun_after, noun_before, number in _NUMBERED.findall(self.text):
@@ -214,12 +214,12 @@ class Question:
     @cached_property
     def names(self) -> tuple[NamedEntity, ...]:
         """What it calls by name (see `protocols.text.entities`), without names that are parts of others."""
-        names = [name for name in read_entities(self.text).names if not self._is_order(name.text)]
+        names = [name for name in read_entities(self.text).names if not self._is_imperative(name.text)]
         return tuple(
             name for name in names if not any(name.text in longer.text for longer in names if longer is not name)
         )
 
-    def _is_order(self, name: str) -> bool:
+    def _is_imperative(self, name: str) -> bool:
         """Whether what looks like a name is how a sentence begins that tells what to do: `Take the first`, or
         `Keep playing`."""
         return re.search(rf"(?:^|[.?!]\s+){re.escape(name)}\s+(?:{_NEXT}|[a-z]+ing)\b", self.text) is not None
@@ -227,7 +227,9 @@ class Question:
     def beside(self, noun: str) -> tuple[NamedEntity, ...]:
         """The names that stand beside the word for a kind of thing, and name it: not the songs `of Queen`."""
         return tuple(
-            name for name in self.names if _stem(noun) in map(stem, name.beside) and not self._is_of(noun, name.text)
+            name
+            for name in self.names
+            if _stem(noun) in map(stem, name.beside) and not self._is_possession_of(noun, name.text)
         )
 
     def owners(self, noun: str) -> tuple[NamedEntity, ...]:
@@ -235,13 +237,13 @@ class Question:
         `songs of Queen`."""
         if stem(noun) in self.stems:
             return ()
-        return tuple(name for name in self.names if name.maker or len(self._of(name.text)) >= _HELD)
+        return tuple(name for name in self.names if name.maker or len(self._possession(name.text)) >= _HELD)
 
-    def _is_of(self, noun: str, name: str) -> bool:
+    def _is_possession_of(self, noun: str, name: str) -> bool:
         """Whether things of a kind are somebody's of this name; the city of Rome is Rome."""
-        return noun not in _PLACES and _stem(self._of(name)) == _stem(noun)
+        return noun not in _PLACES and _stem(self._possession(name)) == _stem(noun)
 
-    def _of(self, name: str) -> str:
+    def _possession(self, name: str) -> str:
         """What is said to be of a name: `songs` of Queen; empty where nothing is."""
         match = re.search(rf"\b([a-z]+) of [\"'\u2018\u201c]?{re.escape(name)}", self.text)
         return match[1] if match else ""
@@ -252,12 +254,12 @@ class Question:
 
         None where that may go on: `Made by Hand` is one name, and `Dusk by Ana Bell` is two.
         """
-        names = [name for name in self.names if name.text != self.called] or self.names
+        names = [name for name in self.names if name.text != self.new_name] or self.names
         meant = [name for name in names if name in self.beside(noun)] or list(self.owners(noun)) or names
-        texts = {self._whole(name.text) for name in meant}
+        texts = {self._joined_name(name.text) for name in meant}
         return texts.pop() if len(texts) == 1 else None
 
-    def _whole(self, name: str) -> str | None:
+    def _joined_name(self, name: str) -> str | None:
         """A name with the one that a small word joins to it, as in `Ferry at Dusk`; None where it may be two."""
         for first, second in itertools.permutations([first.text for first in self.names], 2):
             if name not in (first, second):
@@ -268,7 +270,7 @@ class Question:
         return name
 
     @cached_property
-    def called(self) -> str | None:
+    def new_name(self) -> str | None:
         """What a new thing is to be called: `name it Dusk`, `a list called "Dusk"`."""
         texts = [name.text for name in self.names if _CALLED.search(self.text[: self.text.find(name.text)])]
         return texts[0] if len(texts) == 1 else None
@@ -279,36 +281,36 @@ class Question:
         return match[1] if match else None
 
     @cached_property
-    def joined(self) -> tuple[str, ...]:
+    def joined_names(self) -> tuple[str, ...]:
         """Names that stand side by side, as in `Ana or Ben`, where it has no others; else none."""
         texts = sorted((name.text for name in self.names), key=self.text.find)
         places = [(self.text.find(text), self.text.find(text) + len(text)) for text in texts]
         between = [self.text[end:start] for (_, end), (start, _) in itertools.pairwise(places)]
         return tuple(texts) if between and all(_JOINED.fullmatch(gap.lstrip("\"'\u201d")) for gap in between) else ()
 
-    def ordered(self, noun: str) -> tuple[str, frozenset[str]] | None:
+    def superlative(self, noun: str) -> tuple[str, frozenset[str]] | None:
         """Which of a kind of thing it means: `max` or `min`, and by what, in words of a field's name.
 
         The latest film by its date, the heaviest parcel by its weight; None where it means no such one.
         """
         for match in _FIRST.finditer(self.text):
-            if is_among(noun, match[2].split()):
+            if is_mentioned(noun, match[2].split()):
                 return _BY[" ".join(words(match[1]))]
         return None
 
     @cached_property
-    def compared(self) -> tuple[tuple[str, frozenset[str]], ...]:
+    def superlatives(self) -> tuple[tuple[str, frozenset[str]], ...]:
         """By what it compares things, `max` or `min` of what: the words beside `most` and `less`, and what `cheaper`
         and `sweetest` mean."""
-        return tuple(by for by, unit in self._compared if not unit)
+        return tuple(by for by, unit in self._all_superlatives if not unit)
 
     @cached_property
-    def compared_days(self) -> tuple[tuple[tuple[str, frozenset[str]], str], ...]:
+    def day_superlatives(self) -> tuple[tuple[tuple[str, frozenset[str]], str], ...]:
         """By what it compares days, hours or the like, and which: `Which day will be the hottest?`"""
-        return tuple((by, unit) for by, unit in self._compared if unit)
+        return tuple((by, unit) for by, unit in self._all_superlatives if unit)
 
     @cached_property
-    def _compared(self) -> list[tuple[tuple[str, frozenset[str]], str]]:
+    def _all_superlatives(self) -> list[tuple[tuple[str, frozenset[str]], str]]:
         comparisons = [
             (place, by) for phrase, by in _THAN.items() for place in [self.text.lower().find(phrase)] if place >= 0
         ]
@@ -333,18 +335,18 @@ class Question:
         limits = [match.groups() for pattern in _LIMITS for match in pattern.finditer(self.text)]
         return tuple((amount.lower(), least or None, most or None) for least, most, amount in limits)
 
-    def counted(self, noun: str) -> int:
+    def count_of(self, noun: str) -> int:
         """How many of a kind of thing it speaks of together, as `three places` does; 0 where it does not say."""
         for number, counted in _COUNTED.findall(self.text):
-            if is_among(noun, counted.split()):
+            if is_mentioned(noun, counted.split()):
                 return int(number) if number.isdigit() else _COUNTS.index(number.lower()) + 1
         return 0
 
     def how_many(self, noun: str) -> bool:
         """Whether it asks for the number of things of a kind."""
-        return any(is_among(noun, counted) for counted in _HOW_MANY.findall(self.text))
+        return any(is_mentioned(noun, counted) for counted in _HOW_MANY.findall(self.text))
 
-    def kinds(self, noun: str) -> tuple[str, ...]:
+    def qualifiers(self, noun: str) -> tuple[str, ...]:
         """What things it speaks of one by one, as `a pasta recipe and a rice recipe` does: pasta and rice."""
         phrases = [(qualifiers.split(), kind) for qualifiers, kind in _ONE.findall(self.text)]
         texts = [
@@ -377,7 +379,7 @@ class Question:
         return _PERSONAL.search(self.text) is not None
 
     @property
-    def makes(self) -> bool:
+    def creates(self) -> bool:
         """Whether its words say that something new is to be made."""
         return not _MAKES.isdisjoint(self.stems)
 
@@ -404,7 +406,7 @@ def _iso(year: str, month: str, day: str) -> str:
     return f"{year}-{place:02}-{int(day):02}"
 
 
-def is_among(noun: str, spoken: Iterable[str]) -> bool:
+def is_mentioned(noun: str, spoken: Iterable[str]) -> bool:
     """Whether a kind of thing is meant by one of some words, which may be its last part: an artwork by works."""
     whole = _stem(noun)
     return any(whole == word or (len(word) >= _PART and whole.endswith(word)) for word in map(_stem, spoken))

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from protocols.model import Protocol
 from protocols.text.words import singular, words
 
-__all__ = ["in_words_of", "sayings"]
+__all__ = ["api_synonyms", "with_api_words"]
 
 _ALIKE = tuple(
     frozenset(line.split())
@@ -45,7 +45,7 @@ _QUOTED = re.compile(r"(\"[^\"]*\"|\u201c[^\u201d]*\u201d|(?<!\w)['\u2018][^'\u2
 _SMALL = re.compile(r"\b[a-z]+\b")
 
 
-def sayings(protocol: Protocol) -> dict[str, str]:
+def api_synonyms(protocol: Protocol) -> dict[str, str]:
     """By everyday word that an API does not use, the one of the same meaning that it does, where there is just one."""
     api_words = {singular(word) for tool in protocol.tools for word in words(f"{tool.path} {tool.summary}")}
     synonyms = {}
@@ -57,8 +57,8 @@ def sayings(protocol: Protocol) -> dict[str, str]:
     return synonyms
 
 
-def in_words_of(synonyms: Mapping[str, str], query: str) -> str:
-    """A question with the API's own words (see `sayings`) in the place of everyday ones, but for what is quoted or
+def with_api_words(synonyms: Mapping[str, str], query: str) -> str:
+    """A question with the API's own words (see `api_synonyms`) in the place of everyday ones, but for what is quoted or
     begins with a capital."""
     parts = _QUOTED.split(query)
     return "".join(

@@ -25,18 +25,22 @@ def with_comparison(lines: list[str], question: Question, graph: ProtocolGraph) 
     Of several days the best one is taken; of several items the compared values are collected, then the best is taken.
     """
     days = [(place, match) for place, line in enumerate(lines) if (match := _HOLDS.fullmatch(line)) is not None]
-    bests = ((place, _best_day(match, by, unit, graph)) for by, unit in question.compared_days for place, match in days)
+    bests = (
+        (place, _best_day(match, by, unit, graph)) for by, unit in question.day_superlatives for place, match in days
+    )
     if (best_line := next(((place, best) for place, best in bests if best), None)) is not None:
         place, best = best_line
         indent = lines[place][: len(lines[place]) - len(lines[place].lstrip())]
         lines = [*lines[: place + 1], f"{indent}{best}", *lines[place + 1 :]]
     begin = next((place for place, line in enumerate(lines) if line.startswith("for ")), None)
-    if begin is None or not question.compared:
+    if begin is None or not question.superlatives:
         return lines
     matches = [match for match in map(_HOLDS.fullmatch, lines[begin + 1 :]) if match is not None]
     looped = lines[begin].split()[1]
     held_names = [*([looped] if looped != "name" else []), *(match[1] for match in matches)]
-    most = next((most for by in question.compared for match in matches if (most := _most_of(match, by, graph))), None)
+    most = next(
+        (most for by in question.superlatives for match in matches if (most := _most_of(match, by, graph))), None
+    )
     if most is None or len(held_names) < 2:
         return lines
     several = next(name for name in (f"{held_names[0]}s", "found", "compared") if name not in held_names)

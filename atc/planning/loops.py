@@ -70,9 +70,9 @@ def _in_loop(lines: list[str], question: Question, protocol: Protocol) -> list[s
     if finder is None or len(lines) < 2:
         return lines
     variable, call, inside = finder.groups()
-    several = question.kinds(variable)
+    several = question.qualifiers(variable)
     searched = quoted(several[0]) if several else '"…"'
-    if len(names := several if len(several) > 1 else question.joined) > 1 and searched in call:
+    if len(names := several if len(several) > 1 else question.joined_names) > 1 and searched in call:
         listed_names = ", ".join(quoted(name) for name in names)
         search = call.replace(searched, "name")
         inner = [f"    {line}" for line in lines[1:]]
@@ -80,7 +80,7 @@ def _in_loop(lines: list[str], question: Question, protocol: Protocol) -> list[s
     for place, line in enumerate(lines[:-1]):
         if (finder := FINDS.fullmatch(line)) is not None:
             variable, call, inside = finder.groups()
-            if (count := max(question.counted(variable), question.counted(_list_noun(inside)))) > 1:
+            if (count := max(question.count_of(variable), question.count_of(_list_noun(inside)))) > 1:
                 inner = [f"    {line}" for line in lines[place + 1 :]]
                 sized_call = _with_page_size(call, count, protocol)
                 return [*lines[:place], f"for {variable} in {sized_call}{inside}[:{count}]:", *inner]

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from atc.language.intent import asks, changes_only
-from atc.language.question import Question, is_among
+from atc.language.intent import changes_only, is_information_request
+from atc.language.question import Question, is_mentioned
 from atc.planning.comparison import with_comparison
 from atc.planning.loops import FINDS, is_assigned, looped, return_words
 from atc.planning.providers import ProviderRanking, path_nouns
@@ -111,7 +111,7 @@ def plan_sketch(graph: ProtocolGraph, tool: str, callable_tools: Collection[str]
 def _is_unlikely(tool: Tool, call: str, question: Question) -> bool:
     """True if a call by itself leads nowhere: it searches for an owned entity by its owner's name, or has no filter."""
     by_name = any(quoted(name.text) in call for name in question.names)
-    owned = any(is_among(kind, question.owned) for kind in path_nouns(tool)[-1:])
+    owned = any(is_mentioned(kind, question.owned) for kind in path_nouns(tool)[-1:])
     return (by_name and owned) or (call.endswith("()") and len(tool.arguments) > _MAX_UNFILTERED)
 
 
@@ -120,7 +120,7 @@ def _creates_unasked(tool: Tool, question: Question, protocol: Protocol) -> bool
     listed = any(other_tool.method == "GET" and other_tool.path == tool.path for other_tool in protocol.tools)
     if tool.method != "POST" or not listed or "{" in tool.path or looks_like_read(tool):
         return False
-    return asks(question.text) or changes_only(question.text)
+    return is_information_request(question.text) or changes_only(question.text)
 
 
 def _lacks_date(tool: Tool, question: Question) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from atc.language.question import Question, is_among
+from atc.language.question import Question, is_mentioned
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
 from protocols.dataflow.identifiers import IdentifierReference
 from protocols.dataflow.operations import is_current, is_own
@@ -73,7 +73,7 @@ class ProviderRanking:
         providers = [provider for provider in producers if not provider.header and not provider.link]
         if not self.question.text or reference is None or not providers:
             return tuple(providers)
-        owned = is_among(reference.noun, self.question.owned) or self._is_elsewhere(reference.noun)
+        owned = is_mentioned(reference.noun, self.question.owned) or self._is_elsewhere(reference.noun)
 
         def worth(provider: ProvidedField) -> float:
             of = owned * self._owner_bonus(provider) + 2 * _RELATED * self._is_whole_list(provider, reference.noun)
@@ -153,14 +153,14 @@ class ProviderRanking:
         score += 0.0 if hints.isdisjoint(self.question.stems) else _RELATED
         score += 2 * _RELATED if self.question.now and is_current(tool) else 0.0
         score += _RELATED * self._mentions_path(provider)
-        if not self.question.kinds(noun) and not self.question.names and any(map(self.limit, tool.arguments)):
+        if not self.question.qualifiers(noun) and not self.question.names and any(map(self.limit, tool.arguments)):
             score += 2 * _RELATED
         other_kinds = self.graph.nouns.intersection(path_nouns(tool)).difference(path_nouns(target), {noun})
         if any(p.argument.lower() in SEARCHES for p in tool.arguments):
             named = self.name_of(noun) is not None and not self.question.is_mine(noun)
             inside = {stem(word) for key in (tool.path, *provider.path) for word in words(str(key))}
             named = named or (len(self.question.owners(noun)) == 1 and stem(noun) in inside)
-            score += 2 * _RELATED if self.question.kinds(noun) else _RELATED * named
+            score += 2 * _RELATED if self.question.qualifiers(noun) else _RELATED * named
         about = 0.0 if {stem(kind) for kind in other_kinds}.isdisjoint(self.question.stems) else _RELATED
         return len(path_stems.intersection(self.question.stems) - _COMMON_WORDS - {stem(noun)}) + score + about
 
@@ -188,23 +188,23 @@ class ProviderRanking:
 
         For example the singers in `follow the singers of the song Dusk`.
         """
-        names = [name for name in self.question.names if name.text != self.question.called]
-        if not names or self.question.makes or self.question.is_mine(noun) or stem(noun) not in self.question.stems:
+        names = [name for name in self.question.names if name.text != self.question.new_name]
+        if not names or self.question.creates or self.question.is_mine(noun) or stem(noun) not in self.question.stems:
             return False
         other_kinds = {stem(kind) for kind in self.graph.nouns} - {stem(noun)}
         return all(not other_kinds.isdisjoint(map(stem, name.beside)) for name in names)
 
     def name_of(self, noun: str) -> str | None:
         """The name beside the noun: `parcel Blue`, but not `Ana's best parcel`."""
-        if not self.question.beside(noun) or is_among(noun, self.question.owned):
+        if not self.question.beside(noun) or is_mentioned(noun, self.question.owned):
             return None
         name = self.question.name_of(noun)
-        return name if name != self.question.called else None
+        return name if name != self.question.new_name else None
 
     def _creates(self, provider: ProvidedField, noun: str) -> bool:
         """True if a provider creates an entity that the question wants to be created."""
         tool = self.graph.protocol.tool(provider.tool)
-        if tool.method != "POST" or len(provider.path) != 1 or not self.question.makes:
+        if tool.method != "POST" or len(provider.path) != 1 or not self.question.creates:
             return False
         about = {stem(noun), *map(stem, path_nouns(tool)[-1:])}
         return not about.isdisjoint(self.question.stems)

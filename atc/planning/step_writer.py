@@ -118,7 +118,7 @@ class StepWriter:
     def _value(self, tool: Tool, parameter: Parameter, depth: int) -> str | None:
         """The text of an argument; None where its providers cannot be called."""
         reference = self.ranking.reference(tool, parameter)
-        number = self.question.numbered.get(stem(reference.noun)) if reference is not None else None
+        number = self.question.ordinals.get(stem(reference.noun)) if reference is not None else None
         if number is not None and words(parameter.argument)[-1:] == ("number",):
             return str(number)
         if (
@@ -157,8 +157,8 @@ class StepWriter:
             return quoted(mentioned[0]) if len(mentioned) == 1 else text
         name = None
         if parameter.argument.lower() in SEARCHES:
-            new = self.question.called if tool.writes else None
-            name = new or next(iter(self.question.kinds(about)), None) or self.question.name_of(about)
+            new = self.question.new_name if tool.writes else None
+            name = new or next(iter(self.question.qualifiers(about)), None) or self.question.name_of(about)
         elif last in (("date",), ("day",)):
             name = self.question.day
         return quoted(name) if name is not None else text
@@ -186,7 +186,7 @@ class StepWriter:
             items, rest = provider.path[: ends[-1]], provider.path[ends[-1] + 1 :]
             name = self._variable(f"{call}{steps(items)}", f"{noun}s")
             item = _identifier(noun)
-            count = self.question.counted(noun)
+            count = self.question.count_of(noun)
             value = _entry(entry, f"{item}{steps(rest)}")
             return f"[{value} for {item} in {name}{f'[:{count}]' if count > 1 else ''}]"
         holder, rest = provider.path[:-1], provider.path[-1:]
@@ -199,7 +199,7 @@ class StepWriter:
         """True if a call looks for the only item that the question names, or for the first one."""
         if self._is_plural(noun):
             return False
-        first = [kind for kind, number in self.question.numbered.items() if number == 1]
+        first = [kind for kind, number in self.question.ordinals.items() if number == 1]
         called_so = stem(noun) in first or (bool(first) and stem(noun) not in self.question.stems)
         return called_so or any(quoted(name.text) in call for name in self.question.names)
 
@@ -226,7 +226,7 @@ class StepWriter:
             item = _identifier(noun)
             return f'next({item} for {item} in {call}{steps(items[:-1])} if {item}["{title}"] == {quoted(name)})'
         listed = noun_of(str(items[-2])) if len(items) > 1 else path_nouns(self.graph.protocol.tool(provider.tool))[-1]
-        order, by = self.question.ordered(noun) or self.question.ordered(listed) or ("", frozenset())
+        order, by = self.question.superlative(noun) or self.question.superlative(listed) or ("", frozenset())
         sort_fields = [
             candidate for candidate in self._fields(provider.tool, items) if not by.isdisjoint(words(candidate.name))
         ]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from atc.language.question import Question
-from atc.language.synonyms import in_words_of, sayings
+from atc.language.synonyms import api_synonyms, with_api_words
 from atc.retrieval.embeddings import likeness
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.operations import CURRENT, is_current, is_own
@@ -85,7 +85,7 @@ class Candidates:
         times = Counter(word for stems in self._fields.values() for word in stems)
         most = len(graph.protocol.tools)
         self._rare = {word: _FIELD * (1 - (count / most) ** 0.5) for word, count in times.items()}
-        self._sayings = sayings(graph.protocol)
+        self._sayings = api_synonyms(graph.protocol)
         self._of_a_day = {
             tool.name
             for tool in graph.protocol.tools
@@ -139,7 +139,7 @@ class Candidates:
 
     def in_its_words(self, query: str) -> str:
         """A question in the API's own words (see `atc.language.synonyms`)."""
-        return in_words_of(self._sayings, query)
+        return with_api_words(self._sayings, query)
 
     def _by_words(self, query_words: Sequence[str]) -> list[float]:
         """By tool in the order of the document, what these words are worth; one counts as what is akin to it where that
