@@ -33,12 +33,8 @@ LAYERS = {package: names.split() for package, names in _LAYERS.items()}
 """The folders and modules of each package: each may import itself and those before it."""
 
 CYCLES = (
-    {"protocols.simulator.analysis.world_file", "protocols.simulator.analysis.world_schema"},
-    {f"protocols.simulator.world.{name}" for name in ("fields", "relations", "world")},
-    {f"protocols.simulator.http.{name}" for name in ("connection", "server", "session")},
     {"sandbox.egress.broker", "sandbox.egress.call_policy"},
     {"atc.agent", "atc.loop"},
-    {"benchmarks.report.rubric", "benchmarks.report.runs"},
 )
 """Modules that still need one another's types. To be emptied; no entry may be added."""
 

@@ -7,7 +7,7 @@ named. The solutions stay plain data, the form in which they are stored.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
 from atc.files import read_lines
-from benchmarks.report.rubric import Grades, graded, read_grades
+from benchmarks.report.grades import Grades, read_grades, solution_key
 from protocols.errors import UsageError
 
 __all__ = ["Metrics", "RunFolder", "TaskRecord", "TaskTimes", "read_run", "read_runs"]
@@ -104,79 +104,56 @@ class RunFolder:
         return self.config.get("files", {}).get("tasks")
 
 
-_TEXT = {"type": "string"}
+def _object_schema(required: Iterable[str], **properties: object) -> dict[str, object]:
+    return {"type": "object", "required": list(required), "properties": properties}
+
+
+_TEXT, _TEXT_OR_NULL = {"type": "string"}, {"type": ["string", "null"]}
+_OBJECT_OR_NULL = {"type": ["object", "null"]}
 _SECONDS = {"type": "number", "minimum": 0}
 _SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 _COUNT = {"type": "integer", "minimum": 0}
-_CALL = {
-    "type": "object",
-    "required": ["tool", "status"],
-    "properties": {"tool": {"type": ["string", "null"]}, "status": {"type": ["integer", "null"]}},
-}
-_ATTEMPT = {
-    "type": "object",
-    "required": ["program", "stage", "calls"],
-    "properties": {
-        "program": {"type": "string"},
-        "stage": {"type": "string"},
-        "calls": {"type": "array", "items": _CALL},
-        "run": {"type": ["object", "null"]},
-        "fault": {"type": ["object", "null"]},
-        "attribution": {"type": ["object", "null"]},
-    },
-}
-_METRICS = {
+_CALL = _object_schema(("tool", "status"), tool=_TEXT_OR_NULL, status={"type": ["integer", "null"]})
+_ATTEMPT = _object_schema(
+    ("program", "stage", "calls"),
+    program=_TEXT,
+    stage=_TEXT,
+    calls={"type": "array", "items": _CALL},
+    **dict.fromkeys(("run", "fault", "attribution"), _OBJECT_OR_NULL),
+)
+_METRICS: dict[str, object] = {
     **dict.fromkeys(("success", "path", "precision", "success_any"), _SHARE),
     "correct": {"type": ["boolean", "null"]},
     "answered": {"type": "boolean"},
     **dict.fromkeys(("prompt_tokens", "completion_tokens", "cached_tokens"), _COUNT),
     **dict.fromkeys(("model_calls", "tool_calls", "reflections", "gold_calls"), _COUNT),
-    "error": {"type": ["string", "null"]},
+    "error": _TEXT_OR_NULL,
 }
+_SOLUTION = _object_schema(
+    ("status", "answer", "attempts"),
+    status=_TEXT,
+    answer=_TEXT_OR_NULL,
+    attempts={"type": "array", "items": _ATTEMPT},
+)
 _TASK = Draft202012Validator(
-    {
-        "type": "object",
-        "required": ["id", "dataset", "query", "gold", "metrics", "solution"],
-        "properties": {
-            **dict.fromkeys(("id", "dataset", "query"), _TEXT),
-            "gold": {
-                "type": "object",
-                "required": ["calls"],
-                "properties": {"calls": {"type": "object", "additionalProperties": _COUNT}},
-            },
-            "metrics": {"type": "object", "required": list(_METRICS), "properties": _METRICS},
-            "solution": {
-                "type": "object",
-                "required": ["status", "answer", "attempts"],
-                "properties": {
-                    "status": {"type": "string"},
-                    "answer": {"type": ["string", "null"]},
-                    "attempts": {"type": "array", "items": _ATTEMPT},
-                },
-            },
-        },
-    }
+    _object_schema(
+        ("id", "dataset", "query", "gold", "metrics", "solution"),
+        **dict.fromkeys(("id", "dataset", "query"), _TEXT),
+        gold=_object_schema(["calls"], calls={"type": "object", "additionalProperties": _COUNT}),
+        metrics=_object_schema(_METRICS, **_METRICS),
+        solution=_SOLUTION,
+    )
 )
 _CONFIG = Draft202012Validator(
-    {
-        "type": "object",
-        "required": ["benchmark", "model", "mode", "max_reflections"],
-        "properties": {
-            **dict.fromkeys(("benchmark", "model", "mode"), _TEXT),
-            "max_reflections": _COUNT,
-            "files": {"type": "object"},
-        },
-    }
+    _object_schema(
+        ("benchmark", "model", "mode", "max_reflections"),
+        **dict.fromkeys(("benchmark", "model", "mode"), _TEXT),
+        max_reflections=_COUNT,
+        files={"type": "object"},
+    )
 )
 _TIMES = Draft202012Validator(
-    {
-        "type": "object",
-        "required": ["id", "seconds"],
-        "properties": {
-            "id": {"type": "string"},
-            **dict.fromkeys(("seconds", "model_seconds", "run_seconds"), _SECONDS),
-        },
-    }
+    _object_schema(("id", "seconds"), id=_TEXT, **dict.fromkeys(("seconds", "model_seconds", "run_seconds"), _SECONDS))
 )
 
 
@@ -201,7 +178,7 @@ def read_run(folder: Path, name: str = "") -> RunFolder:
     if not files:
         raise UsageError(f"{folder} holds no finished task yet; go on with `atc bench`")
     grades = read_grades(folder)
-    tasks = tuple(graded(_task(_object(file, _TASK), times), grades) for file in files)
+    tasks = tuple(_task(_object(file, _TASK), times, grades) for file in files)
     return RunFolder(name or folder.name, config, tasks, folder)
 
 
@@ -213,7 +190,7 @@ def _runs_in(folder: Path) -> list[Path]:
     return sorted(repeats, key=lambda place: int(place.name)) or [folder]
 
 
-def _task(data: Mapping[str, Any], times: Mapping[str, TaskTimes]) -> TaskRecord:
+def _task(data: Mapping[str, Any], times: Mapping[str, TaskTimes], grades: Mapping[str, Grades]) -> TaskRecord:
     return TaskRecord(
         id=data["id"],
         dataset=data["dataset"],
@@ -226,6 +203,7 @@ def _task(data: Mapping[str, Any], times: Mapping[str, TaskTimes]) -> TaskRecord
         ),
         solution=data["solution"],
         times=times.get(data["id"]),
+        grades=grades.get(solution_key(data["query"], data["solution"])),
     )
 
 
