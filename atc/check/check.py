@@ -67,40 +67,48 @@ def check(
         if strict:
             raise
         reports = []
-    found = all_told(subject, reports)
-    found += [
+    diagnostics = all_told(subject, reports)
+    diagnostics += [
         Diagnostic(line, column, "wrong-value", message, tool)
         for line, column, tool, message in wrong_constants(tree, protocol, called)
     ]
-    found += told_entries(subject)
+    diagnostics += told_entries(subject)
     bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    found += [
+    diagnostics += [
         Diagnostic(node.lineno, node.col_offset, "unknown-name", f"{node.id} is not defined", key=node.id)
         for node in ast.walk(tree)
         if isinstance(node, ast.Name) and node.id in _NOT_OURS - bound
     ]
     where = protocol.servers[0].url if protocol.servers else "its own server"
-    found += [
+    diagnostics += [
         Diagnostic(node.lineno, node.col_offset, "unknown-url", f"{url} is not of this API ({where}); call functions")
         for node, url in elsewhere.items()
     ]
     lines = program.split("\n")
     for keyword, tool, line in placeholders(tree, called):
-        told = f'{tool}(): {keyword.arg}="…" stands for what the question says; say it, or go without this call'
-        gone = Edit.of(lines, line, "") if line is not None and not protocol.tool(tool).writes else None
-        found.append(Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", told, tool, None, gone))
+        message = f'{tool}(): {keyword.arg}="…" stands for what the question says; say it, or go without this call'
+        removal = Edit.of(lines, line, "") if line is not None and not protocol.tool(tool).writes else None
+        diagnostics.append(
+            Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, None, removal)
+        )
     for keyword, tool, message, text, value in made_up(tree, query, graph, called, names):
         edit = Edit.of(lines, value, text) if text else None
-        found.append(Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, text, edit))
+        diagnostics.append(
+            Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, text, edit)
+        )
     first: dict[tuple[int, str, str, Edit | None], Diagnostic] = {}
-    invented = {(one.line, one.column) for one in found if one.rule == "made-up-identifier"}
-    strangers = {(one.line, one.tool) for one in found if one.rule == "unknown-argument"}
-    for one in sorted(found, key=lambda one: (one.line, one.column)):
-        if one.rule == "missing-argument" and (one.line, one.tool) in strangers:
+    invented = {
+        (diagnostic.line, diagnostic.column) for diagnostic in diagnostics if diagnostic.rule == "made-up-identifier"
+    }
+    unknown_arguments = {
+        (diagnostic.line, diagnostic.tool) for diagnostic in diagnostics if diagnostic.rule == "unknown-argument"
+    }
+    for diagnostic in sorted(diagnostics, key=lambda diagnostic: (diagnostic.line, diagnostic.column)):
+        if diagnostic.rule == "missing-argument" and (diagnostic.line, diagnostic.tool) in unknown_arguments:
             continue  # what is missing was given under another name
-        if one.rule in ("wrong-value", "wrong-type") and (one.line, one.column) in invented:
+        if diagnostic.rule in ("wrong-value", "wrong-type") and (diagnostic.line, diagnostic.column) in invented:
             continue  # no wonder
-        first.setdefault((one.line, one.rule, one.message, one.edit), one)
+        first.setdefault((diagnostic.line, diagnostic.rule, diagnostic.message, diagnostic.edit), diagnostic)
     return list(first.values())
 
 
@@ -116,38 +124,42 @@ def _syntax(program: str) -> Iterator[Diagnostic]:
 def _requests(tree: ast.Module, protocol: Protocol) -> tuple[dict[ast.expr, Tool], dict[ast.expr, str]]:
     """The callees `requests.get` and the like whose URL is that of a tool, up to values in its path; and the URLs that
     are of other servers than the API's."""
-    found: dict[ast.expr, Tool] = {}
+    tools: dict[ast.expr, Tool] = {}
     elsewhere: dict[ast.expr, str] = {}
     constants = _constants(tree)
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
-        verb, given = node.func.attr.lower(), list(node.args)
-        if verb == "request" and given:
-            verb = str(getattr(given.pop(0), "value", "")).lower()
-        given += [keyword.value for keyword in node.keywords if keyword.arg == "url"]
-        method, url = _VERBS.get(verb), _text(given[0], constants) if given else None
+        verb, arguments = node.func.attr.lower(), list(node.args)
+        if verb == "request" and arguments:
+            verb = str(getattr(arguments.pop(0), "value", "")).lower()
+        arguments += [keyword.value for keyword in node.keywords if keyword.arg == "url"]
+        method, url = _VERBS.get(verb), _text(arguments[0], constants) if arguments else None
         if method is None or url is None or "://" not in url:
             continue
         server = next((server.url for server in protocol.servers if url.startswith(f"{server.url}/")), None)
-        if server is None and urlsplit(url).hostname not in {urlsplit(one.url).hostname for one in protocol.servers}:
-            elsewhere[given[0]] = url
+        if server is None and urlsplit(url).hostname not in {
+            urlsplit(api_server.url).hostname for api_server in protocol.servers
+        }:
+            elsewhere[arguments[0]] = url
             continue
         path = url[len(server) :].partition("?")[0] if server else urlsplit(url).path
         hit = match(protocol, method, path)
         if hit is not None:
-            found[node.func] = hit[0]
-    return found, elsewhere
+            tools[node.func] = hit[0]
+    return tools, elsewhere
 
 
 def _constants(tree: ast.Module) -> dict[str, ast.expr]:
     """What variables that are set once are set to."""
     sets = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
-    once = {name for name, times in Counter(node.id for node in sets).items() if times == 1}
+    assigned_once = {name for name, times in Counter(node.id for node in sets).items() if times == 1}
     return {
         node.targets[0].id: node.value
         for node in ast.walk(tree)
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id in once
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id in assigned_once
     }
 
 
@@ -160,8 +172,8 @@ def _text(node: ast.expr, constants: Mapping[str, ast.expr], depth: int = 0) -> 
     if isinstance(node, ast.Name) and node.id in constants:
         return _text(constants[node.id], constants, depth + 1)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        left, right = (_text(part, constants, depth + 1) for part in (node.left, node.right))
-        return None if left is None else left + ("x" if right is None else right)
+        left_text, right_text = (_text(part, constants, depth + 1) for part in (node.left, node.right))
+        return None if left_text is None else left_text + ("x" if right_text is None else right_text)
     if isinstance(node, ast.JoinedStr):
         values = [part.value if isinstance(part, ast.FormattedValue) else part for part in node.values]
         return "".join(_text(value, constants, depth + 1) or "x" for value in values)

@@ -80,7 +80,7 @@ def made_up(
     query: str | None,
     graph: ProtocolGraph | None,
     tools: Collection[str],
-    shown: Collection[str],
+    callable_tools: Collection[str],
 ) -> Iterator[MadeUp]:
     """Identifiers written as constants that are placeholders, that the question does not say, or that are names.
 
@@ -98,27 +98,33 @@ def made_up(
             argument = keyword.arg or ""
             node = keyword.value
             text = values.get(node.id) if isinstance(node, ast.Name) else _text(node)
-            sources = graph.providers(tool, argument, shown)
-            want = graph.reference(tool, argument)
-            if text is None or want is None or not sources:
+            providers = graph.providers(tool, argument, callable_tools)
+            reference = graph.reference(tool, argument)
+            if text is None or reference is None or not providers:
                 continue
             placeholder = any(_PLACEHOLDER.search(part) for part in text)
             name = any(" " in part.strip() for part in text) or (
-                want.attribute in _OPAQUE and query is not None and all(_is_name(part, query) for part in text)
+                reference.attribute in _OPAQUE and query is not None and all(_is_name(part, query) for part in text)
             )
-            said = query is None or all(part.lower() in query.lower() for part in text) or want.attribute in _COUNTS
-            if placeholder or name or not said:
-                found = None
+            in_question = (
+                query is None or all(part.lower() in query.lower() for part in text) or reference.attribute in _COUNTS
+            )
+            if placeholder or name or not in_question:
+                expression = None
                 if name and not placeholder and len(text) == 1:
-                    found = search_expression(graph, sources, text[0])
-                elif not name and query is not None and (told := Question(query).name_of(want.noun)) is not None:
-                    found = search_expression(graph, sources, told)  # there is one thing that it can be
-                if found is None and said and not placeholder and " " not in text[0]:
+                    expression = search_expression(graph, providers, text[0])
+                elif (
+                    not name
+                    and query is not None
+                    and (question_name := Question(query).name_of(reference.noun)) is not None
+                ):
+                    expression = search_expression(graph, providers, question_name)  # there is one thing that it can be
+                if expression is None and in_question and not placeholder and " " not in text[0]:
                     continue
-                what = "is a name and no identifier" if name and not placeholder else "is made up"
-                message = f"{argument}={ast.unparse(node)} {what}; take it from {found or graph.expression(sources[0])}"
-                put = node if found is None or not isinstance(node, ast.Name) else _source(tree, node, graph)
-                yield keyword, tool, message, found, put
+                problem = "is a name and no identifier" if name and not placeholder else "is made up"
+                message = f"{argument}={ast.unparse(node)} {problem}; take it from {expression or graph.expression(providers[0])}"
+                replaced = node if expression is None or not isinstance(node, ast.Name) else _source(tree, node, graph)
+                yield keyword, tool, message, expression, replaced
 
 
 def _is_name(text: str, query: str) -> bool:
@@ -138,16 +144,16 @@ def _source(tree: ast.Module, name: ast.Name, graph: ProtocolGraph) -> ast.expr:
 
 def _assigned(tree: ast.Module) -> dict[str, list[str]]:
     """Names that are given one constant and nothing else."""
-    found: dict[str, list[str] | None] = {}
+    constants: dict[str, list[str] | None] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found[node.id] = None if node.id in found else []
+            constants[node.id] = None if node.id in constants else []
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
-            if found.get(name) == []:
-                found[name] = _text(node.value)
-    return {name: text for name, text in found.items() if text}
+            if constants.get(name) == []:
+                constants[name] = _text(node.value)
+    return {name: text for name, text in constants.items() if text}
 
 
 def _text(node: ast.expr) -> list[str] | None:

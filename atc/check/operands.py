@@ -32,20 +32,24 @@ def begins_with(tree: ast.AST, name: str) -> str:
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
             return "0" if _is_number(node.value) else "None"
         if isinstance(node, ast.If):
-            for one in ast.walk(node.test):
-                if isinstance(one, ast.Compare) and len(one.ops) == 1 and (sign := _looked_for(one, name)) is not None:
+            for comparison in ast.walk(node.test):
+                if (
+                    isinstance(comparison, ast.Compare)
+                    and len(comparison.ops) == 1
+                    and (sign := _looked_for(comparison, name)) is not None
+                ):
                     return f'float("{sign}inf")'
     return "None"
 
 
-def _looked_for(one: ast.Compare, name: str) -> str | None:
+def _looked_for(comparison: ast.Compare, name: str) -> str | None:
     """The sign of infinity that a variable has to begin with which a comparison is about; None where it is not."""
-    left, right = one.left, one.comparators[0]
-    on_left, on_right = (isinstance(side, ast.Name) and side.id == name for side in (left, right))
+    left_side, right_side = comparison.left, comparison.comparators[0]
+    on_left, on_right = (isinstance(side, ast.Name) and side.id == name for side in (left_side, right_side))
     if on_left == on_right:
         return None
-    least = isinstance(one.ops[0], _LESS if on_right else _MORE)
-    most = isinstance(one.ops[0], _MORE if on_right else _LESS)
+    least = isinstance(comparison.ops[0], _LESS if on_right else _MORE)
+    most = isinstance(comparison.ops[0], _MORE if on_right else _LESS)
     return "" if least else "-" if most else None
 
 
@@ -57,7 +61,7 @@ def unbegun(tree: ast.Module, begin: tuple[int, int], end: tuple[int, int]) -> t
     for side in _operands(tree, begin, end) or ():
         if not isinstance(side, ast.Name):
             continue
-        sets = [one.value for one in tree.body if isinstance(one, ast.Assign) and _names(one) == [side.id]]
+        sets = [node.value for node in tree.body if isinstance(node, ast.Assign) and _names(node) == [side.id]]
         nothing = [value for value in sets if isinstance(value, ast.Constant) and value.value is None]
         value = begins_with(tree, side.id)
         if len(nothing) == len(sets) == 1 and value != "None" and not _is_asked(tree, side.id):
@@ -65,18 +69,18 @@ def unbegun(tree: ast.Module, begin: tuple[int, int], end: tuple[int, int]) -> t
     return None
 
 
-def _names(one: ast.Assign) -> list[str]:
-    return [target.id for target in one.targets if isinstance(target, ast.Name)]
+def _names(assignment: ast.Assign) -> list[str]:
+    return [target.id for target in assignment.targets if isinstance(target, ast.Name)]
 
 
 def _is_asked(tree: ast.AST, name: str) -> bool:
     """Whether a program asks if a variable is None, or anything."""
     for node in ast.walk(tree):
-        asked = [node.left] if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot) else []
-        asked += [node.operand] if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) else []
-        asked += [node.test] if isinstance(node, ast.If | ast.IfExp) else []
-        asked += node.values if isinstance(node, ast.BoolOp) else []
-        if any(isinstance(one, ast.Name) and one.id == name for one in asked):
+        tested = [node.left] if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot) else []
+        tested += [node.operand] if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) else []
+        tested += [node.test] if isinstance(node, ast.If | ast.IfExp) else []
+        tested += node.values if isinstance(node, ast.BoolOp) else []
+        if any(isinstance(operand, ast.Name) and operand.id == name for operand in tested):
             return True
     return False
 
@@ -94,12 +98,12 @@ def misfit(
     """
     if set(kinds) not in ({"str", "int"}, {"str", "float"}, {"str"}):
         return None
-    both = _operands(tree, begin, end)
-    if both is None:
+    operands = _operands(tree, begin, end)
+    if operands is None:
         return None
     if kinds[0] == kinds[1]:  # two numbers that are written as texts: one after the other
-        return (both[0], NUMBER) if sign in ("-", "/", "*") and not any(map(_is_text, both)) else None
-    text, number = both[kinds.index("str")], both[1 - kinds.index("str")]
+        return (operands[0], NUMBER) if sign in ("-", "/", "*") and not any(map(_is_text, operands)) else None
+    text, number = operands[kinds.index("str")], operands[1 - kinds.index("str")]
     if sign == "+":
         return (number, _TEXT) if _is_text(text) else None
     return (text, NUMBER) if sign in _SIGNS and not _is_text(text) else None
@@ -111,9 +115,9 @@ def _operands(tree: ast.AST, begin: tuple[int, int], end: tuple[int, int]) -> tu
         if isinstance(node, ast.BinOp) and span(node, node) == (begin, end):
             return node.left, node.right
         if isinstance(node, ast.Compare):
-            for left, right in pairwise([node.left, *node.comparators]):
-                if span(left, right) == (begin, end):
-                    return left, right
+            for left_side, right_side in pairwise([node.left, *node.comparators]):
+                if span(left_side, right_side) == (begin, end):
+                    return left_side, right_side
     return None
 
 

@@ -80,13 +80,13 @@ def _type(
         return {"any": "Any"}.get(shape.kind, shape.kind)
     if not shape.keys:
         return "dict[str, Any]"
-    if (known := names.get(id(shape))) is not None:
-        return known
+    if (class_name := names.get(id(shape))) is not None:
+        return class_name
     name = names[id(shape)] = f"_T{len(stubs.places)}"
     stubs.places[name] = Place(tool.name, path, tuple(shape.keys))
     members = []
     for key, value in shape.keys.items():
-        kind = _type(value.shape, tool, (*path, key), stubs, classes, names)
+        kind = _type(value.type, tool, (*path, key), stubs, classes, names)
         members.append(f"{json.dumps(key, ensure_ascii=False)}: {kind if value.certain else f'NotRequired[{kind}]'}")
     extra = ", extra_items=Any" if shape.open else ""
     classes.append(f"{name} = TypedDict({name!r}, {{{', '.join(members)}}}{extra})")
@@ -124,10 +124,10 @@ def taken(schema: Schema) -> str:
     if isinstance(values, list) and values and all(isinstance(value, str | int | bool) for value in values):
         return f"Literal[{', '.join(repr(value) for value in values)}] | {_SEVERAL}"
     kinds = json_types(schema)
-    found = []
+    types = []
     for kind in kinds:
         items = schema.get("items") if kind == "array" else None
         if isinstance(items, Mapping) and items.get("properties") and len(kinds) == 1:
             return _ENTRIES
-        found.append(taken(items) if isinstance(items, Mapping) else _TAKEN.get(kind, "Any"))
-    return f"{' | '.join(dict.fromkeys(found))} | {_SEVERAL}" if kinds and "Any" not in found else "Any"
+        types.append(taken(items) if isinstance(items, Mapping) else _TAKEN.get(kind, "Any"))
+    return f"{' | '.join(dict.fromkeys(types))} | {_SEVERAL}" if kinds and "Any" not in types else "Any"

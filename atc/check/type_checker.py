@@ -69,8 +69,8 @@ def run_checker(program: str, tree: ast.Module, stubs: Stubs, replies: Mapping[a
     prelude, program = _named(program, replies)
     texts = {"__builtins__.pyi": stubs.text + prelude, "program.py": program, "gets.py": _subscripted(program, tree)}
     with _lock:
-        found = [report for report in _asked(binary, texts) if not _of_several(binary, program, tree, report)]
-    return sorted(found, key=lambda report: (report.line, report.column))
+        reports = [report for report in _asked(binary, texts) if not _of_several(binary, program, tree, report)]
+    return sorted(reports, key=lambda report: (report.line, report.column))
 
 
 @atexit.register
@@ -83,15 +83,15 @@ def _asked(binary: str, texts: Mapping[str, str], *files: str) -> list[Report]:
     """What the running checker says, or a new one where there is none or it is of no use any more."""
     while True:
         server = _servers.pop() if _servers else None
-        known = server is not None and server.alive
-        if server is None or not known:
+        is_running = server is not None and server.alive
+        if server is None or not is_running:
             server = Server(binary, _RULES)
         try:
-            found = list(_reports(server.diagnose(texts, *(files or ("program.py", "gets.py")))))
+            reports = list(_reports(server.diagnose(texts, *(files or ("program.py", "gets.py")))))
             _servers.append(server)
-            return found
+            return reports
         except CheckerError:
-            if not known:
+            if not is_running:
                 raise
         finally:
             if server not in _servers:  # ctrl-C, too: half an answer is of no use to the next program
@@ -119,11 +119,11 @@ def _of_several(binary: str, program: str, tree: ast.Module, report: Report) -> 
     if begin[0] != end[0] or not lines[begin[0] - 1].isascii():
         return False
     line = lines[begin[0] - 1]
-    shown = f"reveal_type({line[begin[1] : end[1]]})"
-    lines[begin[0] - 1] = line[: begin[1]] + shown + line[end[1] :]
-    for told in _asked(binary, {"program.py": "\n".join(lines)}, "program.py"):
-        if told.rule == "revealed-type" and told.line == begin[0]:
-            return len(_kinds(told.text.partition("`")[2].rpartition("`")[0]) - {"None"}) > 1
+    revealed = f"reveal_type({line[begin[1] : end[1]]})"
+    lines[begin[0] - 1] = line[: begin[1]] + revealed + line[end[1] :]
+    for answer in _asked(binary, {"program.py": "\n".join(lines)}, "program.py"):
+        if answer.rule == "revealed-type" and answer.line == begin[0]:
+            return len(_kinds(answer.text.partition("`")[2].rpartition("`")[0]) - {"None"}) > 1
     return False
 
 
@@ -144,13 +144,13 @@ def _kinds(written: str) -> set[str]:
     return kinds
 
 
-def _reports(found: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Report]:
-    for name, one in found:
-        begin, end = one["range"]["start"], one["range"]["end"]
-        if "code" not in one or (name == "gets.py" and one["code"] != "invalid-typed-dict-key"):
+def _reports(answers: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Report]:
+    for name, item in answers:
+        begin, end = item["range"]["start"], item["range"]["end"]
+        if "code" not in item or (name == "gets.py" and item["code"] != "invalid-typed-dict-key"):
             continue  # without a code it is a hint for editors
         places = (begin["line"] + 1, begin["character"], end["line"] + 1, end["character"])
-        yield Report(one["code"], one["message"].partition("\n\n")[0], *places)
+        yield Report(item["code"], item["message"].partition("\n\n")[0], *places)
 
 
 def _named(program: str, replies: Mapping[ast.expr, str]) -> tuple[str, str]:

@@ -77,7 +77,7 @@ class Server:
         reader = JsonRpcStreamReader(self._process.stdout)
         threading.Thread(target=reader.listen, args=(self._endpoint.consume,), name="type checker", daemon=True).start()
         root = self._folder.as_uri()
-        told = {
+        parameters = {
             "processId": self._host,
             "rootUri": root,
             "workspaceFolders": [{"uri": root, "name": "program"}],
@@ -85,7 +85,7 @@ class Server:
         }
         with contextlib.ExitStack() as unless_it_answers:
             unless_it_answers.callback(self.stop)
-            self._ask("initialize", told)
+            self._ask("initialize", parameters)
             unless_it_answers.pop_all()
         self._endpoint.notify("initialized", {})
 
@@ -94,23 +94,23 @@ class Server:
         """Whether it is ours (and not the one of a process that this one was forked from) and still there."""
         return self._host == os.getpid() and self._process.poll() is None
 
-    def diagnose(self, files: Mapping[str, str], *asked: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    def diagnose(self, files: Mapping[str, str], *names: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """What is wrong in some files: the name of each, and the diagnostic as the language server protocol has it,
         columns counted in characters.
 
         Args:
             files: The text of each by its name; those told before and not now stay what they were.
-            asked: The names of those that are asked about.
+            names: The names of those that are asked about.
         Raises: CheckerError: It is gone or does not answer in time.
         """
         for name, text in files.items():
             self._tell(name, text.encode("utf-8", "replace").decode())
-        for name in asked:
+        for name in names:
             answer = self._ask("textDocument/diagnostic", {"textDocument": {"uri": self._uri(name)}})
             if not isinstance(answer, dict) or "items" not in answer:
                 raise CheckerError("the type checker answers with no diagnostics")
-            for one in answer["items"]:
-                yield name, one
+            for item in answer["items"]:
+                yield name, item
 
     def stop(self) -> None:
         """End it, and remove what it left."""

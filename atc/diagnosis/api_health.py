@@ -34,10 +34,10 @@ def api_trouble(protocol: Protocol, calls: Sequence[CallRecord], *, stopped: boo
 def _sign_in(protocol: Protocol, call: CallRecord, signed: bool) -> str:
     """How to sign in: by the schemes that the document wants of an operation, as `--auth` takes them."""
     tool = protocol.tool(call.tool) if call.tool is not None else None
-    wanted = {name for alternative in tool.security for name in alternative} if tool is not None else set()
-    schemes = [one for one in protocol.security_schemes if not wanted or one.name in wanted]
-    said = " or ".join(f"--auth {scheme.name}:env:VARIABLE" for scheme in schemes) or "--auth KIND:SOURCE"
-    return f"check the credentials: {said}" if signed else f"give credentials: {said}"
+    scheme_names = {name for alternative in tool.security for name in alternative} if tool is not None else set()
+    schemes = [scheme for scheme in protocol.security_schemes if not scheme_names or scheme.name in scheme_names]
+    options = " or ".join(f"--auth {scheme.name}:env:VARIABLE" for scheme in schemes) or "--auth KIND:SOURCE"
+    return f"check the credentials: {options}" if signed else f"give credentials: {options}"
 
 
 def _is_page(protocol: Protocol, call: CallRecord) -> bool:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 
 from atc.diagnosis.provenance import Missing, arguments, evidence, lookup
 from atc.fault import Attribution, Fault
-from protocols.dataflow.call_paths import steps
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.identifiers import attribute_of
+from protocols.schema_fields import subscripts
 from sandbox.records import CallRecord, Run, Source
 
 __all__ = ["attribute", "by_traceback"]
@@ -57,13 +57,13 @@ def attribute(fault: Fault, run: Run | None, graph: ProtocolGraph) -> Attributio
 def _is_misused(run: Run, error: str, message: str) -> bool:
     """Whether the program asked a good value for an attribute that no value of a response has, or wrote
     `film.title` for `film["title"]`."""
-    found = re.fullmatch(r"'(dict|list|str|int|float)' object has no attribute '(\w+)'", message)
-    if error != "AttributeError" or found is None or run.provenance is None:
+    match = re.fullmatch(r"'(dict|list|str|int|float)' object has no attribute '(\w+)'", message)
+    if error != "AttributeError" or match is None or run.provenance is None:
         return False
     source = run.provenance.fault[0]
     value = lookup(run.calls[source.call].response, source.path)
-    written = found[1] == "dict" and isinstance(value, dict) and found[2] in value
-    return written or not any(hasattr(kind, found[2]) for kind in (dict, list, str, int, float))
+    written = match[1] == "dict" and isinstance(value, dict) and match[2] in value
+    return written or not any(hasattr(kind, match[2]) for kind in (dict, list, str, int, float))
 
 
 def by_traceback(run: Run) -> Attribution:
@@ -97,9 +97,9 @@ def _rejected(call: CallRecord, run: Run, graph: ProtocolGraph) -> Attribution:
         if value in (None, "", [], {}) or isinstance(lookup(giver.response, source.path), Missing):
             return _blamed(source, run, _names([giver, call]))
         wrong[name] = source if source.how == "exact" and _is_wrong(call, name, source, run, graph) else None
-    for name, found in wrong.items():
-        if found is not None and not _belongs_elsewhere(call, name, found, run, wrong, graph):
-            return _blamed(found, run, _names([run.calls[found.call], call]))
+    for name, wrong_source in wrong.items():
+        if wrong_source is not None and not _belongs_elsewhere(call, name, wrong_source, run, wrong, graph):
+            return _blamed(wrong_source, run, _names([run.calls[wrong_source.call], call]))
     return Attribution(call.tool, call.index, None, "call", _names([call, *givers]))
 
 
@@ -121,9 +121,9 @@ def _belongs_elsewhere(
 ) -> bool:
     """Whether an identifier is one that another argument of the call asks for and was not given: they were swapped."""
     return any(
-        _yields(call, other, source, run, graph)
-        for other in call.arguments
-        if other != argument and (other not in wrong or wrong[other] is not None)
+        _yields(call, other_argument, source, run, graph)
+        for other_argument in call.arguments
+        if other_argument != argument and (other_argument not in wrong or wrong[other_argument] is not None)
     )
 
 
@@ -131,7 +131,9 @@ def _yields(call: CallRecord, argument: str, source: Source, run: Run, graph: Pr
     """Whether an argument may be taken from there."""
     general = tuple(0 if isinstance(step, int) else step for step in source.path)
     giver = run.calls[source.call].tool
-    return any(one.tool == giver and one.path == general for one in graph.providers(call.tool or "", argument))
+    return any(
+        provided.tool == giver and provided.path == general for provided in graph.providers(call.tool or "", argument)
+    )
 
 
 def _blamed(source: Source, run: Run, names: tuple[str, ...]) -> Attribution:
@@ -141,7 +143,7 @@ def _blamed(source: Source, run: Run, names: tuple[str, ...]) -> Attribution:
     if error is not None and error.type == "KeyError" and isinstance(value, dict):
         key = error.message.strip("'\"")
         path = path if key in value else (*path, key)  # where it should be
-    return Attribution(call.tool, call.index, steps(path) or None, "data", names, evidence(run))
+    return Attribution(call.tool, call.index, subscripts(path) or None, "data", names, evidence(run))
 
 
 def _badness(source: Source, run: Run, error: str, message: str) -> int:

@@ -118,25 +118,28 @@ def _shown(value: object) -> str:
 
 def arguments(call: CallRecord, run: Run, tool: Tool | None) -> Iterator[tuple[str, object, tuple[Source, ...]]]:
     """Each argument of a call by its name: its value, and its sources, nearest first."""
-    told = run.provenance.arguments.get(call.index, {}) if run.provenance else {}
+    traced = run.provenance.arguments.get(call.index, {}) if run.provenance else {}
     positional = [p.argument for p in tool.arguments if p.location == "path"] if tool else []
     wire = {p.name: p.argument for p in tool.arguments} if tool else {}
     for name, value in call.arguments.items():
         if call.style == "function":
             refused = re.fullmatch(r"args\[(\d+)\]", name)  # its arguments were not found to be any of the tool's
-            given = refused[1] if refused else str(positional.index(name)) if name in positional else ""
-            yield name, value, _sharpened(run, told.get(name, told.get(given, ())), value)
+            key = refused[1] if refused else str(positional.index(name)) if name in positional else ""
+            yield name, value, _sharpened(run, traced.get(name, traced.get(key, ())), value)
             continue
-        ends = [key for key in told if "." in key and wire.get(key.partition(".")[2], key.partition(".")[2]) == name]
-        sources = told[ends[0]] if ends else told.get("url", told.get("0", ())) + told.get("1", ())
+        ends = [key for key in traced if "." in key and wire.get(key.partition(".")[2], key.partition(".")[2]) == name]
+        sources = traced[ends[0]] if ends else traced.get("url", traced.get("0", ())) + traced.get("1", ())
         sources = _sharpened(run, sources, value)
         yield name, value, sources if ends else tuple(source for source in sources if source.how == "exact")
 
 
 def _sharpened(run: Run, sources: Sequence[Source], value: object) -> tuple[Source, ...]:
     """Sources of an argument; one from which it was made without changing its text is where it lies exactly."""
-    made = [source.how == "made" and _text(run, source) == str(value) for source in sources]
-    return tuple(replace(one, how="exact") if same else one for one, same in zip(sources, made, strict=True))
+    unchanged = [source.how == "made" and _text(run, source) == str(value) for source in sources]
+    return tuple(
+        replace(source, how="exact") if is_exact else source
+        for source, is_exact in zip(sources, unchanged, strict=True)
+    )
 
 
 def _text(run: Run, source: Source) -> str:
@@ -145,17 +148,17 @@ def _text(run: Run, source: Source) -> str:
 
 def flows(query: str, run: Run, graph: ProtocolGraph) -> tuple[Flow, ...]:
     """The observed data flow of a run: an entry for each argument of each call."""
-    found = []
-    known = {tool.name: tool for tool in graph.protocol.tools}
+    observed = []
+    tools = {tool.name: tool for tool in graph.protocol.tools}
     for call in run.calls:
-        for name, value, sources in arguments(call, run, known.get(call.tool or "")):
+        for name, value, sources in arguments(call, run, tools.get(call.tool or "")):
             nearest = next(iter(sources), None)
             if nearest is not None:
-                found.append(Flow(call.index, name, "response", nearest.call, nearest.path))
+                observed.append(Flow(call.index, name, "response", nearest.call, nearest.path))
             else:
-                asked = str(value).strip().lower() in query.lower() and str(value).strip() != ""
-                found.append(Flow(call.index, name, "query" if asked else "constant"))
-    return tuple(found)
+                in_question = str(value).strip().lower() in query.lower() and str(value).strip() != ""
+                observed.append(Flow(call.index, name, "query" if in_question else "constant"))
+    return tuple(observed)
 
 
 def flow_graph(run: Run, observed: Sequence[Flow]) -> nx.MultiDiGraph[int]:

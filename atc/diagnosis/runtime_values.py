@@ -62,7 +62,7 @@ def findings(program: str, line: int, calls: Sequence[CallRecord]) -> list[Findi
         return []
     resolver = _Resolver(program, tree, calls)
     outer = {id(node.value): node for node in ast.walk(tree) if isinstance(node, ast.Subscript)}
-    found: dict[str, Finding] = {}
+    facts: dict[str, Finding] = {}
     for node in ast.walk(tree):
         if getattr(node, "lineno", None) != line or not isinstance(node, ast.expr):
             continue
@@ -70,57 +70,65 @@ def findings(program: str, line: int, calls: Sequence[CallRecord]) -> list[Findi
         if base is None:
             continue
         try:
-            held = resolver.value(base, line)
+            holder = resolver.value(base, line)
         except _UnknownError:
             continue
-        wanted = _access(outer[id(node)])[1] if id(node) in outer else None
-        if (finding := _explain(resolver.text(base), held, key, wanted)) is not None:
-            finding = replace(finding, path=held.path)
-            if (text := _instead(resolver.text(base), held.value, key, wanted, _uses(tree, node))) is not None:
+        inner_key = _access(outer[id(node)])[1] if id(node) in outer else None
+        if (finding := _explain(resolver.text(base), holder, key, inner_key)) is not None:
+            finding = replace(finding, path=holder.path)
+            if (text := _instead(resolver.text(base), holder.value, key, inner_key, _uses(tree, node))) is not None:
                 finding = replace(finding, instead=(node, text), missing=None)
             if finding.missing:
-                around = tuple(resolver.around(base, held))
-                given = resolver.arguments(held.call)
-                finding = replace(finding, held=around, arguments=given)
-            found.setdefault(finding.text, finding)
-    return list(found.values())
+                around = tuple(resolver.around(base, holder))
+                arguments = resolver.arguments(holder.call)
+                finding = replace(finding, held=around, arguments=arguments)
+            facts.setdefault(finding.text, finding)
+    return list(facts.values())
 
 
-def _instead(name: str, value: object, key: str | int | None, wanted: str | int | None, uses: set[str]) -> str | None:
+def _instead(
+    name: str, value: object, key: str | int | None, inner_key: str | int | None, uses: set[str]
+) -> str | None:
     """The expression to take for `name[key]`, where a reply is not as its document says and leaves one way.
 
     The object itself, where it has what is looked for in there; what stands under a key that only wraps; the value
     itself, where an identifier of it is looked for: a relation that was not expanded.
 
     Args:
-        wanted: The key that is looked for in `name[key]`.
+        inner_key: The key that is looked for in `name[key]`.
         uses: Keys that the program looks for in the variable that `name[key]` is assigned to.
     """
     if isinstance(value, (str, int)) and isinstance(key, str) and is_identifier(key):
         return name
     if not isinstance(value, dict) or not isinstance(key, str) or key in value:
         return None
-    if (isinstance(wanted, str) and wanted in value) or (wanted is None and uses and uses <= value.keys()):
+    if (isinstance(inner_key, str) and inner_key in value) or (inner_key is None and uses and uses <= value.keys()):
         return name
-    wraps = [one for one, part in value.items() if noun_of(one) in WRAPPERS and isinstance(part, dict) and key in part]
+    wraps = [
+        wrapper
+        for wrapper, part in value.items()
+        if noun_of(wrapper) in WRAPPERS and isinstance(part, dict) and key in part
+    ]
     return f'{name}["{wraps[0]}"]["{key}"]' if len(wraps) == 1 else None
 
 
 def _uses(tree: ast.AST, node: ast.expr) -> set[str]:
     """The keys that are looked for in the variable that an expression is assigned to."""
     targets = [
-        one.targets[0].id
-        for one in ast.walk(tree)
-        if isinstance(one, ast.Assign) and one.value is node and isinstance(one.targets[0], ast.Name)
+        assignment.targets[0].id
+        for assignment in ast.walk(tree)
+        if isinstance(assignment, ast.Assign)
+        and assignment.value is node
+        and isinstance(assignment.targets[0], ast.Name)
     ]
     return {
-        str(one.slice.value)
-        for one in ast.walk(tree)
-        if isinstance(one, ast.Subscript)
-        and isinstance(one.value, ast.Name)
-        and one.value.id in targets
-        and isinstance(one.slice, ast.Constant)
-        and isinstance(one.slice.value, str)
+        str(subscript.slice.value)
+        for subscript in ast.walk(tree)
+        if isinstance(subscript, ast.Subscript)
+        and isinstance(subscript.value, ast.Name)
+        and subscript.value.id in targets
+        and isinstance(subscript.slice, ast.Constant)
+        and isinstance(subscript.slice.value, str)
     }
 
 
@@ -138,24 +146,26 @@ def _access(node: ast.AST) -> tuple[ast.expr | None, str | int | None]:
     return None, None
 
 
-def _explain(name: str, held: _Value, key: str | int | None, wanted: str | int | None) -> Finding | None:
-    """What is wrong with looking for `key` in an expression, where `wanted` is what was looked for in there."""
+def _explain(name: str, held: _Value, key: str | int | None, inner_key: str | int | None) -> Finding | None:
+    """What is wrong with looking for `key` in an expression, where `inner_key` is what was looked for in there."""
     value = held.value
     if held.key_of:
         return None if not isinstance(key, str) else Finding(held.key_of, held.tool)
     if value is None:
         return Finding(f"`{name}` is None", held.tool)
     if isinstance(value, dict) and isinstance(key, str) and key not in value:
-        keys = [str(one) for one in value]
-        if isinstance(wanted, str) and wanted in value:
+        keys = [str(key_name) for key_name in value]
+        if isinstance(inner_key, str) and inner_key in value:
             return Finding(
-                f'`{name}` has no "{key}", but it has "{wanted}" itself; use `{name}["{wanted}"]`', held.tool
+                f'`{name}` has no "{key}", but it has "{inner_key}" itself; use `{name}["{inner_key}"]`', held.tool
             )
         near = get_close_matches(key, keys, 1, 0.5)
-        said = f'; use "{near[0]}"' if near else ""
-        return Finding(f'`{name}` has no "{key}"; its keys are {_list(keys)}{said}', held.tool, missing=key)
+        hint = f'; use "{near[0]}"' if near else ""
+        return Finding(f'`{name}` has no "{key}"; its keys are {_list(keys)}{hint}', held.tool, missing=key)
     if isinstance(value, dict) and isinstance(key, int):
-        return Finding(f"`{name}` is a dict, not a list; its keys are {_list([str(one) for one in value])}", held.tool)
+        return Finding(
+            f"`{name}` is a dict, not a list; its keys are {_list([str(key_name) for key_name in value])}", held.tool
+        )
     if isinstance(value, list) and isinstance(key, str):
         inner = f'; use `{name}[0]["{key}"]`' if value and isinstance(value[0], dict) and key in value[0] else ""
         return Finding(f"`{name}` is a list, not a dict{inner}", held.tool)
@@ -169,8 +179,8 @@ def _explain(name: str, held: _Value, key: str | int | None, wanted: str | int |
 
 
 def _list(keys: Sequence[str]) -> str:
-    shown = ", ".join(f'"{key}"' for key in keys[:_KEYS])
-    return shown + (", …" if len(keys) > _KEYS else "")
+    listed = ", ".join(f'"{key}"' for key in keys[:_KEYS])
+    return listed + (", …" if len(keys) > _KEYS else "")
 
 
 class _Resolver:
@@ -224,8 +234,8 @@ class _Resolver:
             text, keys = self.text(value), [str(key) for key in held.value]
             lists = [f'{text}["{key}"]' for key, part in held.value.items() if isinstance(part, list)]
             instead = f"; loop over {' or '.join(lists[:3])}" if lists else ""
-            said = f"`{text}` is a dict with the keys {_list(keys)}{instead}"
-            return _Value(keys[0] if keys else "", held.tool, key_of=said)
+            message = f"`{text}` is a dict with the keys {_list(keys)}{instead}"
+            return _Value(keys[0] if keys else "", held.tool, key_of=message)
         if isinstance(held.value, list) and held.value:
             return _Value(held.value[0], held.tool, (*held.path, 0), held.call)
         raise _UnknownError
@@ -245,10 +255,10 @@ class _Resolver:
     def _made(self, node: ast.Call, tool: str | None) -> _Value:
         """The response of the call that a call expression made, the last one if it was made again and again."""
         first, last = node.lineno, node.end_lineno or node.lineno
-        made = [c for c in self.calls if c.line and first <= c.line <= last and (tool is None or c.tool == tool)]
-        if not made or made[-1].status is None or made[-1].status >= 300:
+        calls = [c for c in self.calls if c.line and first <= c.line <= last and (tool is None or c.tool == tool)]
+        if not calls or calls[-1].status is None or calls[-1].status >= 300:
             raise _UnknownError
-        return _Value(made[-1].response, made[-1].tool, (), node)
+        return _Value(calls[-1].response, calls[-1].tool, (), node)
 
 
 def _names(node: ast.AST) -> set[str]:
@@ -260,8 +270,8 @@ def _inside(held: _Value, key: ast.expr) -> _Value:
     if isinstance(key, ast.Slice) and isinstance(held.value, list):
         return held
     if isinstance(key, ast.UnaryOp) and isinstance(key.op, ast.USub) and isinstance(key.operand, ast.Constant):
-        found = key.operand.value
-        constant: object = -found if isinstance(found, int) else None
+        index = key.operand.value
+        constant: object = -index if isinstance(index, int) else None
     elif isinstance(key, ast.Constant):
         constant = key.value
     else:

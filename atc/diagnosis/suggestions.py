@@ -16,12 +16,12 @@ from atc.check import Diagnostic, mended
 from atc.check.diagnostic import Edit
 from atc.diagnosis.runtime_values import Finding, findings
 from atc.fault import Attribution, Fault
-from atc.language.enum_words import mentioned
+from atc.language.enum_words import mentioned_values
 from atc.program.source import parsed, subscripts_at
-from protocols.dataflow.call_paths import AvailableObject, path_to_field, path_to_resource, search_expression, steps
+from protocols.dataflow.call_paths import AvailableObject, path_to_field, path_to_resource, search_expression
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField
-from protocols.schema_fields import Step
-from protocols.text.words import cut_short
+from protocols.schema_fields import Step, subscripts
+from protocols.text.words import abbreviated_names
 from sandbox.body_store import LargeBody
 from sandbox.records import CallRecord, Run
 
@@ -53,8 +53,8 @@ def remedy(
     run: Run | None,
     query: str,
     graph: ProtocolGraph,
-    shown: Sequence[str],
-    known: Mapping[str, frozenset[str]],
+    tools: Sequence[str],
+    enum_values: Mapping[str, frozenset[str]],
 ) -> Remedy:
     """What a revision should know; nothing when nothing is known beyond the error.
 
@@ -65,8 +65,8 @@ def remedy(
         run: The run, with its calls.
         query: The question: what it says need not come from a call.
         graph: The data flow of the protocol.
-        shown: Names of the tools that the program may use, the best for the question first.
-        known: The fixed words of the API's fields (see `protocols.dataflow.enum_values`).
+        tools: Names of the tools that the program may use, the best for the question first.
+        enum_values: The fixed words of the API's fields (see `protocols.dataflow.enum_values`).
     """
     if run is None or attribution.call is None:
         return Remedy()
@@ -76,24 +76,24 @@ def remedy(
         return Remedy()
     lines: list[str] = []
     if call.status is None or call.status >= 400:
-        lines.extend(_identifiers(call, run.calls[: call.index], query, graph, shown))
+        lines.extend(_identifiers(call, run.calls[: call.index], query, graph, tools))
     else:
         facts = findings(program, fault.line, run.calls) if fault.line else []
         lines.extend(fact.text for fact in facts)
         if not facts:
             lines.extend(attribution.evidence or [f"{call.tool} returned {outline(call.response)}"])
-        if any("empty list" in fact.text for fact in facts) and (finders := _finders(call.tool, graph, shown)):
+        if any("empty list" in fact.text for fact in facts) and (finders := _finders(call.tool, graph, tools)):
             lines.append(f"{call.tool} found nothing for these arguments; by name one searches with {finders}")
         missing = {fact.missing: fact for fact in facts if fact.missing}
         if not missing and fault.type == "KeyError":
             missing[fault.message.strip("'\"")] = Finding("", call.tool)
         for key, fact in sorted(missing.items()):
-            inside = [steps(path) for path in _places(call.response, key)]
+            inside = [subscripts(path) for path in _places(call.response, key)]
             if inside:
                 lines.append(f'"{key}" is in {call.tool}(…){inside[0]}')
                 continue
-            told, _ = _elsewhere(key, fact, graph, shown, known)
-            lines.extend([told] if told else [])
+            advice, _ = _elsewhere(key, fact, graph, tools, enum_values)
+            lines.extend([advice] if advice else [])
     return Remedy(tuple(lines))
 
 
@@ -114,8 +114,8 @@ def by_replies(program: str, line: int | None, run: Run) -> str | None:
     edits += _of_relations(tree, lines, line, run)
     if not edits:
         return None
-    told = [Diagnostic(edit.line, edit.start, "unknown-key", "", edit=edit) for edit in edits]
-    better = mended(program, told)
+    diagnostics = [Diagnostic(edit.line, edit.start, "unknown-key", "", edit=edit) for edit in edits]
+    better = mended(program, diagnostics)
     return better if better is not None and parsed(better) is not None and better != program else None
 
 
@@ -137,57 +137,69 @@ def _of_relations(tree: ast.AST, lines: Sequence[str], line: int, run: Run) -> I
 
 
 def remedy_of(
-    found: Sequence[Diagnostic],
+    diagnostics: Sequence[Diagnostic],
     program: str,
     graph: ProtocolGraph,
-    shown: Sequence[str],
-    known: Mapping[str, frozenset[str]],
+    tools: Sequence[str],
+    enum_values: Mapping[str, frozenset[str]],
 ) -> Remedy:
-    """What a revision should know of a program that was not run; `shown` and `known` as for `remedy`."""
-    facts, edited, sure = _told_once(found), [], True
-    for one in found:
-        if one.edit is None and one.key is not None and one.tool is not None:
-            told, text = _instead(one, program, graph, shown, known)
-            facts.extend([told] if told and told not in facts else [])
+    """What a revision should know of a program that was not run; `tools` and `enum_values` as for `remedy`."""
+    facts, edited, sure = _told_once(diagnostics), [], True
+    for diagnostic in diagnostics:
+        if diagnostic.edit is None and diagnostic.key is not None and diagnostic.tool is not None:
+            advice, text = _instead(diagnostic, program, graph, tools, enum_values)
+            facts.extend([advice] if advice and advice not in facts else [])
             # one value, and not the first of several, unless the program itself took the first
-            wrong = _wrong(program, one)
+            wrong = _wrong(program, diagnostic)
             firsts = ast.unparse(wrong).count("[0]") if wrong is not None else 0
             sure = sure and text.count("[0]") <= firsts and not text.startswith("[")
-            edits = [Edit.of(program.split("\n"), node, text) for node in _alike(program, one)] if text else []
-            edited += [replace(one, edit=edit) for edit in edits or [None]]
+            edits = [Edit.of(program.split("\n"), node, text) for node in _alike(program, diagnostic)] if text else []
+            edited += [replace(diagnostic, edit=edit) for edit in edits or [None]]
             continue
-        edited.append(one)
-    whole = mended(program, [one for one in edited if one.edit is not None]) if edited[0].edit is not None else None
+        edited.append(diagnostic)
+    whole = (
+        mended(program, [diagnostic for diagnostic in edited if diagnostic.edit is not None])
+        if edited[0].edit is not None
+        else None
+    )
     return Remedy(tuple(facts), whole or "" if sure else "")
 
 
 def _instead(
-    one: Diagnostic, program: str, graph: ProtocolGraph, shown: Sequence[str], known: Mapping[str, frozenset[str]]
+    diagnostic: Diagnostic,
+    program: str,
+    graph: ProtocolGraph,
+    tools: Sequence[str],
+    enum_values: Mapping[str, frozenset[str]],
 ) -> tuple[str, str]:
     """What to write in place of a key that an object has not; see `_elsewhere`."""
-    node = _wrong(program, one)
+    node = _wrong(program, diagnostic)
     if node is None:
         return "", ""
-    held = (AvailableObject(ast.unparse(node.value), one.tool or "", one.path),)
-    given = _given(program, one.line, one.tool or "")
-    told, text = _elsewhere(
-        one.key or "", Finding("", one.tool, one.path, one.key, held=held, arguments=given), graph, shown, known
+    held = (AvailableObject(ast.unparse(node.value), diagnostic.tool or "", diagnostic.path),)
+    arguments = _given(program, diagnostic.line, diagnostic.tool or "")
+    advice, text = _elsewhere(
+        diagnostic.key or "",
+        Finding("", diagnostic.tool, diagnostic.path, diagnostic.key, held=held, arguments=arguments),
+        graph,
+        tools,
+        enum_values,
     )
-    short = _at_hand(program, one.line, text)
-    return told.replace(text, short) if text else told, short
+    short = _at_hand(program, diagnostic.line, text)
+    return advice.replace(text, short) if text else advice, short
 
 
-def _wrong(program: str, one: Diagnostic) -> ast.Subscript | None:
+def _wrong(program: str, diagnostic: Diagnostic) -> ast.Subscript | None:
     """The expression that looks for a key that is not there."""
-    return next(subscripts_at(parsed(program) or ast.Module([], []), one.line, one.column), None)
+    return next(subscripts_at(parsed(program) or ast.Module([], []), diagnostic.line, diagnostic.column), None)
 
 
-def _alike(program: str, one: Diagnostic) -> list[ast.Subscript]:
+def _alike(program: str, diagnostic: Diagnostic) -> list[ast.Subscript]:
     """The expression that looks for a key that is not there, and the same again on its line."""
-    wrong = _wrong(program, one)
-    said = ast.unparse(wrong) if wrong is not None else None
+    wrong = _wrong(program, diagnostic)
+    wrong_text = ast.unparse(wrong) if wrong is not None else None
     nodes = [node for node in ast.walk(parsed(program) or ast.Module([], [])) if isinstance(node, ast.Subscript)]
-    return [node for node in nodes if node.lineno == one.line and ast.unparse(node) == said]
+    return [node for node in nodes if node.lineno == diagnostic.line and ast.unparse(node) == wrong_text]
 
 
 def _at_hand(program: str, line: int, text: str) -> str:
@@ -197,49 +209,51 @@ def _at_hand(program: str, line: int, text: str) -> str:
     if tree is None or expression is None:
         return text
     calls = {ast.unparse(node): node for node in ast.walk(expression) if isinstance(node, ast.Call)}
-    for one in _before(tree.body, line):
-        if not (isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)):
+    for statement in _before(tree.body, line):
+        if not (isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)):
             continue
-        call = calls.get(ast.unparse(one.value))
-        used = {node.id for node in ast.walk(one) if isinstance(node, ast.Name)}
+        call = calls.get(ast.unparse(statement.value))
+        used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
         set_again = any(
             isinstance(node, ast.Name)
             and isinstance(node.ctx, ast.Store)
             and node.id in used
-            and one.lineno < node.lineno < line
+            and statement.lineno < node.lineno < line
             for node in ast.walk(tree)
         )
         if call is not None and not set_again:
-            return text.replace(ast.get_source_segment(text, call) or "", one.targets[0].id)
+            return text.replace(ast.get_source_segment(text, call) or "", statement.targets[0].id)
     return text
 
 
 def _before(body: Sequence[ast.stmt | ast.excepthandler], line: int) -> Iterator[ast.AST]:
     """The statements that are sure to have run when a line does, the last ones first."""
-    for one in reversed(body):
-        if one.lineno <= line <= (one.end_lineno or 0):
+    for statement in reversed(body):
+        if statement.lineno <= line <= (statement.end_lineno or 0):
             for name in ("body", "orelse", "handlers", "finalbody"):
-                part = getattr(one, name, None)
+                part = getattr(statement, name, None)
                 if part and part[0].lineno <= line <= part[-1].end_lineno:
                     yield from _before(part, line)
-        elif one.lineno < line:
-            yield one
+        elif statement.lineno < line:
+            yield statement
 
 
-def _told_once(found: Sequence[Diagnostic]) -> list[str]:
+def _told_once(diagnostics: Sequence[Diagnostic]) -> list[str]:
     """What is wrong besides the first: each message once, and once what arguments a tool takes."""
     messages: set[str] = set()
     listed: set[tuple[str | None, str]] = set()
     facts = []
-    for one in found:
-        if one.message in messages:
+    for diagnostic in diagnostics:
+        if diagnostic.message in messages:
             continue
-        messages.add(one.message)
-        said, _, rest = one.message.partition(_TAKES)
-        takes, _, more = rest.partition("; ")
-        known = takes and (one.tool, takes) in listed
-        listed.add((one.tool, takes))
-        facts.append(f"line {one.line}: {'; '.join(filter(None, (said, more))) if known else one.message}")
+        messages.add(diagnostic.message)
+        problem, _, rest = diagnostic.message.partition(_TAKES)
+        takes, _, remainder = rest.partition("; ")
+        is_listed = takes and (diagnostic.tool, takes) in listed
+        listed.add((diagnostic.tool, takes))
+        facts.append(
+            f"line {diagnostic.line}: {'; '.join(filter(None, (problem, remainder))) if is_listed else diagnostic.message}"
+        )
     return facts[1:]
 
 
@@ -287,13 +301,13 @@ def _outline(value: object, depth: int) -> str:
 
 
 def _identifiers(
-    call: CallRecord, earlier: Collection[CallRecord], query: str, graph: ProtocolGraph, shown: Collection[str]
+    call: CallRecord, earlier: Collection[CallRecord], query: str, graph: ProtocolGraph, tools: Collection[str]
 ) -> Iterator[str]:
     """For each identifier that a rejected call was given: where it should have come from."""
     tool = call.tool or ""
     for argument, value in call.arguments.items():
         want = graph.reference(tool, argument)
-        sources = graph.providers(tool, argument, shown)
+        sources = graph.providers(tool, argument, tools)
         if want is None or not sources:
             continue
         if str(value) in query:
@@ -303,22 +317,20 @@ def _identifiers(
             continue
         origin = next(((c, path) for c in reversed(list(earlier)) for path in _find(c.response, value)), None)
         if origin is None:
-            told = f"{argument}={value!r} was made up."
-            wanted = sources[0]
+            message = f"{argument}={value!r} was made up."
+            source = sources[0]
         else:
             giver, path = origin
             general = tuple(0 if isinstance(step, int) else step for step in path)
             if any(s.tool == giver.tool and s.path == general for s in sources):
                 continue
-            told = (
-                f"{argument}={value!r} came from {giver.tool}{steps(path)}, which is no {want.noun} {want.attribute}."
-            )
+            message = f"{argument}={value!r} came from {giver.tool}{subscripts(path)}, which is no {want.noun} {want.attribute}."
             beside = next((s.path[-1] for s in sources if s.tool == giver.tool and s.path), None)
             if beside is not None and beside != path[-1] and _has(giver.response, (*path[:-1], beside)):
-                yield f'{told} Use "{beside}" of the same object'
+                yield f'{message} Use "{beside}" of the same object'
                 continue
-            wanted = _onwards(giver.tool or "", sources, graph)
-        yield f"{told} Take {argument} from {graph.expression(wanted)}"
+            source = _onwards(giver.tool or "", sources, graph)
+        yield f"{message} Take {argument} from {graph.expression(source)}"
 
 
 def _onwards(giver: str, sources: tuple[ProvidedField, ...], graph: ProtocolGraph) -> ProvidedField:
@@ -330,15 +342,15 @@ def _onwards(giver: str, sources: tuple[ProvidedField, ...], graph: ProtocolGrap
     return sources[0]
 
 
-def _find(value: object, wanted: object, path: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:
+def _find(value: object, target: object, path: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:
     """Where a value stands in a response, each path from the root."""
     if isinstance(value, Mapping):
         for key, part in value.items():
-            yield from _find(part, wanted, (*path, str(key)))
+            yield from _find(part, target, (*path, str(key)))
     elif isinstance(value, list):
         for index, part in enumerate(value):
-            yield from _find(part, wanted, (*path, index))
-    elif value is not None and not isinstance(value, bool) and str(value) == str(wanted):
+            yield from _find(part, target, (*path, index))
+    elif value is not None and not isinstance(value, bool) and str(value) == str(target):
         yield path
 
 
@@ -366,35 +378,41 @@ def _has(value: object, path: tuple[Step, ...]) -> bool:
 
 
 def _elsewhere(
-    key: str, fact: Finding, graph: ProtocolGraph, shown: Sequence[str], known: Mapping[str, frozenset[str]]
+    key: str, fact: Finding, graph: ProtocolGraph, tools: Sequence[str], enum_values: Mapping[str, frozenset[str]]
 ) -> tuple[str, str]:
     """How to get from an object that has no such key to what was meant: a field of that name, or with that value.
 
     Returns: A line that says it, and the program text that does it; both may be empty.
     """
-    meant = sorted(mentioned(key, known).items(), key=lambda item: item[1].lower() != key.lower())
-    given = {
+    meant = sorted(mentioned_values(key, enum_values).items(), key=lambda item: item[1].lower() != key.lower())
+    arguments = {
         want: text
         for name, text in fact.arguments.items()
         if (want := graph.reference(fact.tool or "", name)) is not None
     }
-    fields = {field.lower(): field for name in shown for field in graph.response_fields(name)}
-    alike = [] if key.lower() in fields else get_close_matches(key.lower(), fields, 1, _ALIKE) or cut_short(key, fields)
+    fields = {field.lower(): field for name in tools for field in graph.response_fields(name)}
+    alike = (
+        []
+        if key.lower() in fields
+        else get_close_matches(key.lower(), fields, 1, _ALIKE) or abbreviated_names(key, fields)
+    )
     for field, value in [(fields[alike[0]] if alike else key, ""), *meant[:1]]:
-        way = path_to_field(graph, field, fact.held, given, shown)
-        if way is not None and value:
-            text = f'[item for item in {way.text + steps(way.path[:-2])} if item["{field}"] == "{value}"]'
+        call_path = path_to_field(graph, field, fact.held, arguments, tools)
+        if call_path is not None and value:
+            text = (
+                f'[item for item in {call_path.text + subscripts(call_path.path[:-2])} if item["{field}"] == "{value}"]'
+            )
             return f"Write {text} to find it", text
-        way = way or (None if value else path_to_resource(graph, key, fact.held, given, shown))
-        if way is not None:
-            return f'Write {way} in place of {fact.held[0].text}["{key}"]', str(way)
-        if names := [name for name in shown if name != fact.tool and field in graph.response_fields(name)][:2]:
-            said = f'"{value}" is a value of "{field}" in' if value else f'"{key}" is a field of'
-            return f"{said} what {' and '.join(names)} return{'s' if len(names) == 1 else ''}", ""
+        call_path = call_path or (None if value else path_to_resource(graph, key, fact.held, arguments, tools))
+        if call_path is not None:
+            return f'Write {call_path} in place of {fact.held[0].text}["{key}"]', str(call_path)
+        if names := [name for name in tools if name != fact.tool and field in graph.response_fields(name)][:2]:
+            location = f'"{value}" is a value of "{field}" in' if value else f'"{key}" is a field of'
+            return f"{location} what {' and '.join(names)} return{'s' if len(names) == 1 else ''}", ""
     return "", ""
 
 
-def _finders(tool: str, graph: ProtocolGraph, shown: Collection[str]) -> str:
+def _finders(tool: str, graph: ProtocolGraph, tools: Collection[str]) -> str:
     """The tools that search by words, other than the one that found nothing."""
-    names = [name for name in shown if name != tool and name in graph.roots and graph.searches(name)]
+    names = [name for name in tools if name != tool and name in graph.roots and graph.searches(name)]
     return " or ".join(names[:3])

@@ -1,7 +1,7 @@
-"""Which of an API's fixed words a question speaks of.
+"""The enum values of an API that a question mentions.
 
-"Who directed it?" is answered by a field called `job` whose value is "Director". Nothing but the document's own
-examples and enumerations connects the two, and a small model sees the connection only when it is pointed out.
+"Who directed it?" is answered by a field `job` whose value is "Director". Only the examples and enums of the document
+connect the two, and a small model has to be told of it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["mentioned_values"]
 
 
 def mentioned_values(query: str, field_values: Mapping[str, frozenset[str]]) -> dict[str, str]:
-    """Fields of which a question names a value, and that value: {"job": "Director"} for "Who directed it?"."""
+    """The fields with a value in the question: {"job": "Director"} for "Who directed it?"."""
     query_stems = {stem(word) for word in words(query)}
     mentions: dict[str, str] = {}
     for name, values in field_values.items():

@@ -1,6 +1,6 @@
-"""Whether a question wants to be told something or to have something done, by its words alone.
+"""The intent of a question, by its words alone: to be told something, or to have something done.
 
-What writes is shown to the model only where something is to be done, since a small model copies what it is shown.
+Writes are shown to the model only where something is to be done, since a small model copies what it is shown.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ __all__ = ["changes_only", "is_information_request", "requested_actions", "sente
 _ASKS = frozenset(
     words("are did do does give has have how is list name show tell was were what when where which who whose why")
 )
-"""How a query begins that wants to be told something."""
+"""First words of a question for information."""
 _WONDERS = frozenset(words("curious find hear know learn see tell wonder wondering"))
-"""What somebody says of himself who wants to be told something."""
+"""Verbs of a user who wants information: `I wonder`."""
 _TELLS = frozenset(
     words(
         "advise check compare count describe explain figure find give help know list look name print recommend say see"
         " show suggest sum tell"
     )
 )
-"""What one asks of somebody who is to say something, and to change nothing."""
+"""Imperative verbs that ask for information and change nothing."""
 _QUOTED = re.compile(r"\"[^\"]*\"|\u201c[^\u201d]*\u201d")
 _END = re.compile(r"(?<=[.?!])(?<![A-Z]\.)(?<![A-Z][a-z]\.)(?<!Mrs\.)\s+(?=[A-Z])")
-"""Between two sentences, and not after `St.` or an initial."""
+"""The gap between two sentences; not after `St.` or an initial."""
 _POLITE = re.compile(
     r"(?:(?:can|could|will|would) you(?: be so kind and| please| kindly| just)*|please) ([a-z]+)\b", re.IGNORECASE
 )
-"""What is asked for politely, and its verb."""
+"""A polite request and its verb."""
 _ALSO = re.compile(
     r"\b(?:and|then|so),? (?:also |then |please )*([a-z]+)"
     r" (?:all|an?|each|every|him|her|his|it|its|my|one|the|them|these|this|those)\b",
@@ -43,21 +43,21 @@ _CHANGES = frozenset(
         " update"
     )
 )
-"""Verbs of what is done to a thing that is there."""
+"""Verbs that change an existing entity."""
 _NEW = re.compile(r"\b(?:set(?: up)?|move|change|assign|raise) an?\b|\bnew\b|\banother\b", re.IGNORECASE)
 _AFTER_ALL = re.compile(r", (?:can|could|will|would) you\s*\?$", re.IGNORECASE)
 _SAYS = frozenset(words("he i it my our she that the there these they this those we"))
-"""How a sentence begins that only says how things are."""
+"""First words of a sentence that only states something."""
 
 
 def is_information_request(query: str) -> bool:
-    """Whether a query wants to be told something, rather than to have something done."""
+    """True if a query wants to be told something, and nothing done."""
     kinds = [_wants(sentence) for sentence in _unquoted(query)]
     return "told" in kinds and "done" not in kinds
 
 
 def requested_actions(query: str) -> list[str]:
-    """The verbs of what a query wants to have done, in lower case: `play` and `add` of "Play it, and add it to …"."""
+    """The verbs of the requested actions, in lower case: `play` and `add` of "Play it, and add it to …"."""
     verbs = []
     for sentence in _unquoted(query):
         if _wants(sentence) == "done":
@@ -68,13 +68,13 @@ def requested_actions(query: str) -> list[str]:
 
 
 def changes_only(query: str) -> bool:
-    """Whether all that a query wants is to change or remove what is there: `set the price`, and not `set a timer`."""
+    """True if a query only changes or removes existing entities: `set the price`, but not `set a timer`."""
     verbs = requested_actions(query)
     return bool(verbs) and _CHANGES.issuperset(verbs) and _NEW.search(query) is None
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, without those that have no words."""
+    """The sentences of a text that have words."""
     return [sentence.strip() for sentence in _END.split(text) if words(sentence)]
 
 
@@ -87,7 +87,7 @@ def _said(sentence: str) -> list[str]:
 
 
 def _wants(sentence: str) -> str | None:
-    """Whether a sentence wants something "told" or "done"; None where it says how things are."""
+    """ "told" or "done", by what a sentence asks for; None for a mere statement."""
     sentence_words = _said(sentence)
     first = sentence_words[0] if sentence_words else ""
     polite = _POLITE.match(sentence)
@@ -104,5 +104,5 @@ def _wants(sentence: str) -> str | None:
 
 
 def _goes_on(sentence: str) -> bool:
-    """Whether more is wanted, in the same sentence, than to be told something: `… and put it on my list`."""
+    """True if a sentence asks for more than information: `… and put it on my list`."""
     return any(also[1].lower() not in _TELLS | _ASKS for also in _ALSO.finditer(sentence))

@@ -1,6 +1,6 @@
-"""What the words of a question say about the calls that answer it, read by rules: no model, no API.
+"""The words of a question, read by rules: no model, no API.
 
-Whose a thing is, which number it has, how many of a kind are meant, and of what parts a long question is made.
+Owners, ordinals, counts, superlatives, dates, and the parts of a long question.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NOW = re.compile(
     r"|(?<!start )(?<!stop )(?<!keep )(?<!begin )(?<!resume )(?<!continue )\bplaying\b|\b(?:listening to|hearing)\b",
     re.IGNORECASE,
 )
-"""What is going on now: `the song that is playing`, `what I'm listening to`."""
+"""An ongoing event: `the song that is playing`, `what I'm listening to`."""
 _JOINED = re.compile(r"\s*(?:,|,?\s*\b(?:and|or)\b|&)\s*[\"'\u201c]?\s*")
 _DATES = frozenset({"at", "birth", "birthday", "created", "date", "day", "released", "time", "timestamp", "year"})
 _BY: Mapping[str, tuple[str, frozenset[str]]] = {
@@ -50,7 +50,7 @@ _BY: Mapping[str, tuple[str, frozenset[str]]] = {
     "most popular": ("max", frozenset({"popularity"})),
     "least popular": ("min", frozenset({"popularity"})),
 }
-"""What says which of several is meant: by the most or the least of what, in words of a field's name."""
+"""Superlatives: `max` or `min`, and words in the name of the field to compare."""
 _COST = frozenset({"cost", "fee", "price"})
 _HEAT, _WIND = frozenset({"temperature"}), frozenset({"speed", "wind"})
 _THAN: Mapping[str, tuple[str, frozenset[str]]] = {
@@ -60,15 +60,15 @@ _THAN: Mapping[str, tuple[str, frozenset[str]]] = {
     **dict.fromkeys(("colder", "coldest", "cooler", "coolest"), ("min", _HEAT)),
     **dict.fromkeys(("windier", "windiest"), ("max", _WIND)),
 }
-"""What compares things by something that it does not name, in words of a field's name."""
+"""Comparatives that do not name their measure, with words in the name of the field to compare."""
 _MOST = re.compile(
     r"(?<!\bat )(?<!\bno )\b(?:(fewer|fewest|less|least|lower|lowest)|(more|most|higher|highest|greater|greatest))\s+"
     r"(?!than\b)((?:[a-z]+\s+){0,3}[a-z]+)",
     re.IGNORECASE,
 )
-"""What compares things by how much there is of something: `the least equipment`, `fewer pieces of equipment`."""
+"""A comparison of amounts: `the least equipment`, `fewer pieces of equipment`."""
 _WHICH_DAY = re.compile(r"\b(?:which|what)\b(?:\s+\w+){0,5}?\s+(day|hour|date|time|month)s?\b", re.IGNORECASE)
-"""Which of several moments is asked for."""
+"""A question for one of several moments."""
 _NUMBER = r"(\d+(?:\.\d+)?)"
 _UNIT = r"(?:\s*(?:g|grams?|mg|milligrams?|kcal|percent|%|kg|km|minutes?)\b)?(?:\s+of)?"
 _UP = r"(?:at least|no less than|not less than|more than|over|above|a minimum of)"
@@ -81,7 +81,7 @@ _LIMITS = tuple(
         rf"\b{_DOWN}\s+(){_NUMBER}{_UNIT}\s+([a-z]+)",
     )
 )
-"""The least and the most of something, and what it is: `at least 20 grams of protein`."""
+"""The least and the most of an amount, and its noun: `at least 20 grams of protein`."""
 _ER = re.compile(r"\b([a-z]{4,}?)i?(?:er|est)\b", re.IGNORECASE)
 _WORDS_OF_BY = "|".join(sorted(_BY, key=len, reverse=True)).replace(" ", r"[\s-]+")
 _OWNED = re.compile(
@@ -124,7 +124,7 @@ _ANY = frozenset(
         "suitable",
     ]
 )
-"""What says nothing of which thing is meant."""
+"""Adjectives that do not tell one entity from another."""
 _WHICH = frozenset(
     {
         *_ORDINALS,
@@ -144,7 +144,7 @@ _WHICH = frozenset(
         "whole",
     }
 )
-"""What says which one it is, and not what."""
+"""Words that pick an entity and do not describe it."""
 _COORDINATES = re.compile(
     r"(\d{1,2}(?:\.\d+)?)\s*(?:°|degrees?)?\s*([NS])\w*[\s,;]+(?:and\s+)?(\d{1,3}(?:\.\d+)?)\s*(?:°|degrees?)?\s*([EW])",
     re.I,
@@ -163,11 +163,11 @@ _ISO = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _NEXT = f"the|an?|all|any|each|every|me|my|some|these|this|those|{'|'.join(_COUNTS)}"
 """Words that follow a verb, and no name."""
 _LEAST = 3
-"""Words that a part of a question has at least."""
+"""Fewest words in a part of a question."""
 _HELD = 3
-"""Letters that a word has at least for what somebody has."""
+"""Fewest letters in the word for a possession."""
 _PART = 4
-"""Letters from which on a word may be the last part of another one."""
+"""Fewest letters in a word that may be the last part of a compound."""
 
 
 @dataclass(frozen=True)
@@ -178,32 +178,32 @@ class Question:
 
     @cached_property
     def stems(self) -> tuple[str, ...]:
-        """Its words, without their endings (see `protocols.dataflow.enum_values.stem`)."""
+        """Its words without their endings (see `protocols.text.words.stem`)."""
         return tuple(stem(word) for word in words(self.text))
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
-        """Its sentences, and what is asked for besides within one; the whole where it has no parts."""
+        """Its sentences and coordinated requests; the whole question if it has only one."""
         sentences = tuple(part.strip() for part in _END.split(self.text) if len(words(part)) >= _LEAST)
         return sentences or (self.text,)
 
     @cached_property
     def owned(self) -> frozenset[str]:
-        """The stems of the things of which it says whose they are.
+        """The stems of nouns with an owner.
 
         `Ana's latest film`, `films by Ana`, `films made by Ana`, `films that Ana made`, `the latest film of Ana`: the
-        film is not called so, somebody who has films is.
+        name is that of an owner, not of the film.
         """
         possessions = ["".join(groups) for groups in _OWNED.findall(self.text)]
         return frozenset(_stem(word) for text in possessions for word in text.split())
 
     def is_mine(self, noun: str) -> bool:
-        """Whether it speaks of a thing of a kind as the asker's own: `my first playlist`."""
+        """True if a noun is the user's own: `my first playlist`."""
         return any(is_mentioned(noun, possession.split()) for possession in _MINE.findall(self.text))
 
     @cached_property
     def ordinals(self) -> Mapping[str, int]:
-        """The numbers that it gives to things, by their stems: `the second season` has 2 for season."""
+        """The ordinals by noun stem: `the second season` has 2 for season."""
         numbers = {}
         for ordinal, noun_after, noun_before, number in _NUMBERED.findall(self.text):
             numeral = (ordinal or number).lower()
@@ -213,19 +213,18 @@ class Question:
 
     @cached_property
     def names(self) -> tuple[NamedEntity, ...]:
-        """What it calls by name (see `protocols.text.entities`), without names that are parts of others."""
+        """The names in it (see `protocols.text.entities`), without those that are part of a longer one."""
         names = [name for name in read_entities(self.text).names if not self._is_imperative(name.text)]
         return tuple(
             name for name in names if not any(name.text in longer.text for longer in names if longer is not name)
         )
 
     def _is_imperative(self, name: str) -> bool:
-        """Whether what looks like a name is how a sentence begins that tells what to do: `Take the first`, or
-        `Keep playing`."""
+        """True if a seeming name is the verb of an imperative: `Take the first`, `Keep playing`."""
         return re.search(rf"(?:^|[.?!]\s+){re.escape(name)}\s+(?:{_NEXT}|[a-z]+ing)\b", self.text) is not None
 
     def beside(self, noun: str) -> tuple[NamedEntity, ...]:
-        """The names that stand beside the word for a kind of thing, and name it: not the songs `of Queen`."""
+        """The names that stand beside a noun and name it: not the songs `of Queen`."""
         return tuple(
             name
             for name in self.names
@@ -233,26 +232,24 @@ class Question:
         )
 
     def owners(self, noun: str) -> tuple[NamedEntity, ...]:
-        """The names of those whose things it speaks of, where they are of a kind that it does not name: the artist in
-        `songs of Queen`."""
+        """The names of owners of an unnamed type: the artist in `songs of Queen`."""
         if stem(noun) in self.stems:
             return ()
         return tuple(name for name in self.names if name.maker or len(self._possession(name.text)) >= _HELD)
 
     def _is_possession_of(self, noun: str, name: str) -> bool:
-        """Whether things of a kind are somebody's of this name; the city of Rome is Rome."""
+        """True if a noun is owned by the bearer of a name; the city of Rome is Rome."""
         return noun not in _PLACES and _stem(self._possession(name)) == _stem(noun)
 
     def _possession(self, name: str) -> str:
-        """What is said to be of a name: `songs` of Queen; empty where nothing is."""
+        """The noun before `of` and a name: `songs` of Queen; else empty."""
         match = re.search(rf"\b([a-z]+) of [\"'\u2018\u201c]?{re.escape(name)}", self.text)
         return match[1] if match else ""
 
     def name_of(self, noun: str) -> str | None:
-        """What it calls a thing of a kind: by the name beside that word, or by the only one that there is, besides that
-        of a new thing.
+        """The name of a noun: the one beside it, else the only one that is not the name of a new entity.
 
-        None where that may go on: `Made by Hand` is one name, and `Dusk by Ana Bell` is two.
+        None where the name may go on: `Made by Hand` is one name, and `Dusk by Ana Bell` is two.
         """
         names = [name for name in self.names if name.text != self.new_name] or self.names
         meant = [name for name in names if name in self.beside(noun)] or list(self.owners(noun)) or names
@@ -260,7 +257,7 @@ class Question:
         return texts.pop() if len(texts) == 1 else None
 
     def _joined_name(self, name: str) -> str | None:
-        """A name with the one that a small word joins to it, as in `Ferry at Dusk`; None where it may be two."""
+        """A name with the one that a preposition joins to it, as in `Ferry at Dusk`; None where it may be two."""
         for first, second in itertools.permutations([first.text for first in self.names], 2):
             if name not in (first, second):
                 continue
@@ -271,27 +268,27 @@ class Question:
 
     @cached_property
     def new_name(self) -> str | None:
-        """What a new thing is to be called: `name it Dusk`, `a list called "Dusk"`."""
+        """The name that a new entity is to get: `name it Dusk`, `a list called "Dusk"`."""
         texts = [name.text for name in self.names if _CALLED.search(self.text[: self.text.find(name.text)])]
         return texts[0] if len(texts) == 1 else None
 
     def code_of(self, noun: str) -> str | None:
-        """The code, with a letter and a digit, by which it calls a thing of a kind: W2 for `room W2`."""
+        """The code, with a letter and a digit, beside a noun: W2 for `room W2`."""
         match = re.search(rf"\b{re.escape(noun)}\s+((?=\S*\d)(?=\S*[A-Z])[A-Z\d][A-Z\d-]+)\b", self.text)
         return match[1] if match else None
 
     @cached_property
     def joined_names(self) -> tuple[str, ...]:
-        """Names that stand side by side, as in `Ana or Ben`, where it has no others; else none."""
+        """The names in a list such as `Ana or Ben`; empty where it has others, too."""
         texts = sorted((name.text for name in self.names), key=self.text.find)
         places = [(self.text.find(text), self.text.find(text) + len(text)) for text in texts]
         between = [self.text[end:start] for (_, end), (start, _) in itertools.pairwise(places)]
         return tuple(texts) if between and all(_JOINED.fullmatch(gap.lstrip("\"'\u201d")) for gap in between) else ()
 
     def superlative(self, noun: str) -> tuple[str, frozenset[str]] | None:
-        """Which of a kind of thing it means: `max` or `min`, and by what, in words of a field's name.
+        """`max` or `min` for a noun, and words in the name of the field to compare; None without a superlative.
 
-        The latest film by its date, the heaviest parcel by its weight; None where it means no such one.
+        The latest film is compared by its date, the heaviest parcel by its weight.
         """
         for match in _FIRST.finditer(self.text):
             if is_mentioned(noun, match[2].split()):
@@ -300,13 +297,12 @@ class Question:
 
     @cached_property
     def superlatives(self) -> tuple[tuple[str, frozenset[str]], ...]:
-        """By what it compares things, `max` or `min` of what: the words beside `most` and `less`, and what `cheaper`
-        and `sweetest` mean."""
+        """`max` or `min` for each comparison, and words in the name of the field to compare."""
         return tuple(by for by, unit in self._all_superlatives if not unit)
 
     @cached_property
     def day_superlatives(self) -> tuple[tuple[tuple[str, frozenset[str]], str], ...]:
-        """By what it compares days, hours or the like, and which: `Which day will be the hottest?`"""
+        """The comparisons of days, hours or the like, and their unit: `Which day will be the hottest?`"""
         return tuple((by, unit) for by, unit in self._all_superlatives if unit)
 
     @cached_property
@@ -331,23 +327,23 @@ class Question:
 
     @cached_property
     def limits(self) -> tuple[tuple[str, str | None, str | None], ...]:
-        """Of what it says how little or how much there may be: what, the least and the most."""
+        """The noun, the least and the most of each limited amount."""
         limits = [match.groups() for pattern in _LIMITS for match in pattern.finditer(self.text)]
         return tuple((amount.lower(), least or None, most or None) for least, most, amount in limits)
 
     def count_of(self, noun: str) -> int:
-        """How many of a kind of thing it speaks of together, as `three places` does; 0 where it does not say."""
+        """The number of items of a noun, as in `three places`; 0 without one."""
         for number, counted in _COUNTED.findall(self.text):
             if is_mentioned(noun, counted.split()):
                 return int(number) if number.isdigit() else _COUNTS.index(number.lower()) + 1
         return 0
 
     def how_many(self, noun: str) -> bool:
-        """Whether it asks for the number of things of a kind."""
+        """True if it asks for the number of items of a noun."""
         return any(is_mentioned(noun, counted) for counted in _HOW_MANY.findall(self.text))
 
     def qualifiers(self, noun: str) -> tuple[str, ...]:
-        """What things it speaks of one by one, as `a pasta recipe and a rice recipe` does: pasta and rice."""
+        """The qualifiers of a noun, as in `a pasta recipe and a rice recipe`: pasta and rice."""
         phrases = [(qualifiers.split(), kind) for qualifiers, kind in _ONE.findall(self.text)]
         texts = [
             " ".join(word for word in qualifiers if not _is_any(word))
@@ -358,7 +354,7 @@ class Question:
 
     @cached_property
     def coordinates(self) -> tuple[str, str] | None:
-        """Latitude and longitude, where it gives them: south and west are below zero."""
+        """Latitude and longitude; south and west are negative."""
         match = _COORDINATES.search(self.text)
         if match is None:
             pair = _PAIR.search(self.text)
@@ -370,27 +366,27 @@ class Question:
 
     @property
     def dated(self) -> bool:
-        """Whether it speaks of a day, though it may not give the date: `on this day last year`."""
+        """True if it speaks of a day, even without the date: `on this day last year`."""
         return self.day is not None or _DATED.search(self.text) is not None
 
     @property
     def personal(self) -> bool:
-        """Whether somebody speaks of himself in it, other than by `tell me`."""
+        """True if the user speaks of himself, other than by `tell me`."""
         return _PERSONAL.search(self.text) is not None
 
     @property
     def creates(self) -> bool:
-        """Whether its words say that something new is to be made."""
+        """True if its words ask for a new entity."""
         return not _MAKES.isdisjoint(self.stems)
 
     @cached_property
     def now(self) -> bool:
-        """Whether it speaks of what is going on at this moment."""
+        """True if it speaks of an ongoing event."""
         return _NOW.search(self.text) is not None
 
     @cached_property
     def day(self) -> str | None:
-        """The only day of which it gives the full date, as YYYY-MM-DD."""
+        """The only full date in it, as YYYY-MM-DD."""
         days = {_iso(year, month, day) for month, day, year in _AMERICAN.findall(self.text)}
         days |= {_iso(year, month, day) for day, month, year in _EUROPEAN.findall(self.text)}
         days |= set(_ISO.findall(self.text))
@@ -407,7 +403,7 @@ def _iso(year: str, month: str, day: str) -> str:
 
 
 def is_mentioned(noun: str, spoken: Iterable[str]) -> bool:
-    """Whether a kind of thing is meant by one of some words, which may be its last part: an artwork by works."""
+    """True if one of some words means a noun, also as its last part: an artwork by works."""
     whole = _stem(noun)
     return any(whole == word or (len(word) >= _PART and whole.endswith(word)) for word in map(_stem, spoken))
 

@@ -1,4 +1,4 @@
-"""The dates of days that a question names by how far away they are: `yesterday`, `on this day last year`."""
+"""Relative dates in a question: `yesterday`, `on this day last year`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DAY = re.compile(
 
 
 def with_dates(text: str, today: str) -> str:
-    """A text with the date behind each such day, as in `yesterday (2024-05-31)`.
+    """A text with the date behind each relative one, as in `yesterday (2024-05-31)`.
 
     Args:
         today: As YYYY-MM-DD.
@@ -40,7 +40,7 @@ def with_dates(text: str, today: str) -> str:
 
 
 def _earlier(day: date, count: int, unit: str) -> date:
-    """The day so many units before; where the month is too short for it, its last one."""
+    """The day so many units before; the last one of a month that is too short for it."""
     if unit in ("day", "week"):
         return day - timedelta(days=count * (7 if unit == "week" else 1))
     months = day.year * 12 + day.month - 1 - count * (12 if unit == "year" else 1)

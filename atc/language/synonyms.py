@@ -1,6 +1,6 @@
-"""Everyday words for what an API calls otherwise: who asks for a song means what the API calls a track.
+"""Synonyms of the words of an API: a user's song is the API's track.
 
-The words are those of everyday English and of no certain API; which of them one knows, its paths and summaries tell.
+The words are everyday English, and of no particular API; its paths and summaries tell which of them it uses.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SMALL = re.compile(r"\b[a-z]+\b")
 
 
 def api_synonyms(protocol: Protocol) -> dict[str, str]:
-    """By everyday word that an API does not use, the one of the same meaning that it does, where there is just one."""
+    """The API's word for each synonym that the API does not use itself, if there is exactly one."""
     api_words = {singular(word) for tool in protocol.tools for word in words(f"{tool.path} {tool.summary}")}
     synonyms = {}
     for alike in _ALIKE:
@@ -58,8 +58,7 @@ def api_synonyms(protocol: Protocol) -> dict[str, str]:
 
 
 def with_api_words(synonyms: Mapping[str, str], query: str) -> str:
-    """A question with the API's own words (see `api_synonyms`) in the place of everyday ones, but for what is quoted or
-    begins with a capital."""
+    """A question with the API's words for their synonyms (see `api_synonyms`), except in quotes and capitals."""
     parts = _QUOTED.split(query)
     return "".join(
         part if place % 2 else _SMALL.sub(lambda match: _other(match[0], synonyms), part)

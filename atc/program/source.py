@@ -1,4 +1,4 @@
-"""The text of programs: taken from a model's answer, parsed, and cut into lines as Python cuts it."""
+"""The source of a program: extracted from a completion, parsed, and searched by its syntax tree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BREAK = re.compile(r"\r\n?")
 
 
 def parsed(program: str) -> ast.Module | None:
-    """The syntax tree of a program; None when the text has none, or is larger than the sandbox reads."""
+    """The syntax tree of a program; None for invalid Python, or where the sandbox refuses its size."""
     try:
         return parse_program(program)
     except (SyntaxError, ProgramRefused):
@@ -25,7 +25,7 @@ def parsed(program: str) -> ast.Module | None:
 
 
 def renamed(program: str, names: Mapping[str, str]) -> str:
-    """A program with other names for some functions, those aside that it sets itself."""
+    """A program with new names for some functions, except those that it assigns itself."""
     tree = parsed(program) if any(name in program for name in names) else None
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in names] if tree else []
     own = {node.id for node in nodes if not isinstance(node.ctx, ast.Load)}
@@ -39,7 +39,7 @@ def renamed(program: str, names: Mapping[str, str]) -> str:
 
 
 def called(program: str, names: Collection[str]) -> tuple[str, ...]:
-    """Which of these functions a program names, in the order of its text; none where it is no Python."""
+    """The given functions that a program names, in the order of its text; empty for invalid Python."""
     tree = parsed(program)
     named = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in names] if tree else []
     named.sort(key=lambda node: (node.lineno, node.col_offset))
@@ -47,21 +47,21 @@ def called(program: str, names: Collection[str]) -> tuple[str, ...]:
 
 
 def calls_of(tree: ast.AST, names: Container[str]) -> Iterator[tuple[ast.Call, str]]:
-    """Where a program calls one of these functions by its name, each with that name."""
+    """The calls of the given functions by name, each with that name."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
             yield node, node.func.id
 
 
 def subscripts_at(tree: ast.AST, line: int, column: int) -> Iterator[ast.Subscript]:
-    """The expressions that take out of another what stands in their brackets at a line (from 1) and a column."""
+    """The subscript expressions whose key stands at a line (from 1) and a column."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript) and (node.slice.lineno, node.slice.col_offset) == (line, column):
             yield node
 
 
 def same(first: str, second: str) -> bool:
-    """Whether two programs are the same, comments and layout aside."""
+    """True if two programs are the same, comments and layout aside."""
     first_tree, second_tree = parsed(first), parsed(second)
     if first_tree is None or second_tree is None:
         return first == second
@@ -69,15 +69,15 @@ def same(first: str, second: str) -> bool:
 
 
 def fenced(text: str) -> str | None:
-    """What the first code block of a text holds; None without one."""
+    """The content of the first code block of a text; None without one."""
     found = _FENCE.search(text)
     return found[1] if found else None
 
 
 def extract(text: str) -> str:
-    """The program in a model's answer: its first code block, or the whole answer when that is Python; else empty.
+    """The program in a completion: its first code block, or the whole text if that is Python; else empty.
 
-    Its lines end in a line feed, whatever the model wrote.
+    Its lines end in a line feed.
     """
     text = _BREAK.sub("\n", text)
     block = fenced(text)

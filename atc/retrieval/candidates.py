@@ -1,6 +1,6 @@
-"""Choose the tools worth showing to the model, when an API has more than it should read.
+"""Choose the tools to show to the model, when an API has more than it should read.
 
-A tool that wins on words alone is of no use without the tools that yield its identifiers, so those come with it.
+A tool that wins on words alone is of no use without the tools that provide its identifiers, so those come with it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.operations import CURRENT, is_current, is_own
 from protocols.model import Tool
 from protocols.naming import tool_name
-from protocols.text.words import cut_short, stem, words
+from protocols.text.words import abbreviated_names, stem, words
 
 __all__ = ["Candidates"]
 
@@ -31,29 +31,29 @@ _SAYS_NOTHING = frozenset(
 )
 
 _REMOVES = frozenset({"cancel", "clear", "delete", "drop", "erase", "off", "out", "remove", "unfollow", "unsave"})
-"""Words without which nobody wants to have anything deleted."""
+"""Words without which nobody wants anything deleted."""
 _UNWANTED = 4.0
-"""What a tool that deletes loses then."""
+"""Penalty of a tool that deletes without such a word."""
 
 _SPEAKS_OF = 2.0
-"""What a field that the question speaks of is worth, beside the scores of words (about 1 to 4 each)."""
+"""Weight of a response field of which the question speaks, beside word scores of about 1 to 4."""
 
 _NOT_MINE = 2.0
-"""What a tool loses that reads what is the asker's own, where a question speaks of no `I` and `my`."""
+"""Penalty of a tool that reads the user's own data, where the question has no `I` or `my`."""
 
 _MEANT = 8.0
-"""What a tool is worth at most whose description means what the question means."""
+"""Highest weight of a description with the meaning of the question."""
 
 _AKIN, _SHORTEST = 0.25, 3
 """How alike two words are that are akin at all, as `record` and `album`; it counts from 0 there to 1 for the same word.
 And the letters that a word has at least by whose meaning anything is found."""
 
 _FIELD = 0.7
-"""What a word of the question is worth at most that a field of the response has, and the tool's description has not."""
+"""Highest weight of a word of the question that only a response field has."""
 
 
 def _text(tool: Tool) -> str:
-    """The words of a tool. Name and path say what it is about in the fewest, so they count beside the description."""
+    """The words of a tool. Name and path say most in the fewest words, so they count beside the description."""
     own_name = "" if tool.name.startswith(tool_name(tool.method, tool.path)) else tool.name
     return f"{own_name or tool.path} {tool.path} {tool.summary} {tool.description}"
 
@@ -65,8 +65,8 @@ def _text_words(tool: Tool) -> set[str]:
 class Candidates:
     """The tools of a protocol, searchable by question; built once, asked often.
 
-    Words count, and with `meaning` what is meant, too (hybrid retrieval): by the whole question, and word by word, each
-    of which counts, too, where a tool has one that is akin to it.
+    Hybrid retrieval: words count (BM25) and, with `meaning`, the similarity of the whole question and of its words,
+    too.
     """
 
     def __init__(self, graph: ProtocolGraph, *, meaning: bool = True) -> None:
@@ -105,22 +105,19 @@ class Candidates:
         return tuple(self.scores(query, speaks_of))
 
     def scores(self, query: str, speaks_of: Collection[str] = ()) -> dict[str, float]:
-        """By tool, how much its path and description share with a query, in telling words and in meaning; the best
-        first.
+        """The score of each tool for a query, in words and in meaning; the best first.
 
         Args:
             query: The question.
-            speaks_of: Fields that the question speaks of (see `protocols.dataflow.enum_values`): tools that
-                return one come earlier.
-        Equal ones keep the order of the document. The words are weighed by BM25, the meaning by
-        `atc.retrieval.embeddings`.
+            speaks_of: Fields of which the question has a value (see `atc.language.enum_words`).
+        Equal ones keep the order of the document.
         """
         tools = self.graph.protocol.tools
         query = self.in_its_words(query)
         query_words = words(query)
         telling = [word for word in query_words if word not in _SAYS_NOTHING]
         query_stems = {stem(word) for word in telling}
-        short = {cut for word in query_stems for cut in cut_short(word, self._rare)} - query_stems
+        short = {cut for word in query_stems for cut in abbreviated_names(word, self._rare)} - query_stems
         scores = self._by_words(telling)
         question = Question(query)
         unsaid = question.now and query_stems.isdisjoint(map(stem, CURRENT))  # else the words count
@@ -142,8 +139,7 @@ class Candidates:
         return with_api_words(self._sayings, query)
 
     def _by_words(self, query_words: Sequence[str]) -> list[float]:
-        """By tool in the order of the document, what these words are worth; one counts as what is akin to it where that
-        is worth more."""
+        """The word score of each tool, in the order of the document; a related word counts where it is worth more."""
         total = np.zeros(len(self.graph.protocol.tools))
         for word in query_words:
             best = self._worth_of(stem(word))
@@ -155,7 +151,7 @@ class Candidates:
         return [float(score) for score in total]
 
     def _worth_of(self, word: str) -> Any:
-        """By tool, what it is worth that the question has the stem of a word: less, where only a response has it."""
+        """The score of each tool for the stem of a word; less where only a response has it."""
         if word not in self._worth:
             scores = self._index.get_scores([word])
             scores -= scores.min()  # BM25+ gives every tool something for every word

@@ -1,4 +1,4 @@
-"""Questions that were answered before, with their programs: the ones most like a new question are shown with it.
+"""Solved questions with their programs; those most like a new question are shown with it.
 
 They lie in the store beside the contracts, a file of JSON lines for each API, and go nowhere else.
 """
@@ -19,12 +19,12 @@ from protocols.model import Protocol
 __all__ = ["Demonstration", "Demonstrations"]
 
 _LIKE = 0.3
-"""How alike two questions are at least, from 0 to 1, or one is no example for the other."""
+"""Least similarity of two questions, from 0 to 1, of which one is a demonstration for the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
-    """A question, the program that answered it, and the tools that this called."""
+    """A question, the program that answered it, and the tools that the program called."""
 
     query: str
     program: str
@@ -32,13 +32,15 @@ class Demonstration:
 
 
 class Demonstrations:
-    """Those of one API in a folder, which is made when the first one is kept."""
+    """The demonstrations of one API, in a folder that is made with the first one."""
 
     def __init__(self, folder: Path, protocol: Protocol) -> None:
         self.file = folder / f"{protocol.digest[:16] or 'unnamed'}.solved.jsonl"
 
     def all(self) -> list[Demonstration]:
-        """Every one, the oldest first. Raises: UsageError: The file cannot be read, or holds something else."""
+        """Every demonstration, the oldest first. Raises: UsageError: The file cannot be read, or holds something
+        else.
+        """
         demonstrations = []
         for place, data in read_lines(self.file):
             try:
@@ -48,7 +50,7 @@ class Demonstrations:
         return demonstrations
 
     def add(self, solved: Demonstration) -> None:
-        """Keep one, unless it is there. Raises: UsageError: It cannot be written."""
+        """Store a demonstration unless it is stored already. Raises: UsageError: It cannot be written."""
         stored = self.all()
         if solved in stored:
             return
@@ -66,10 +68,9 @@ class Demonstrations:
     def like(
         self, query: str, tools: Collection[str], most: int = 2, *, meaning: bool = True
     ) -> Sequence[Demonstration]:
-        """The ones most like a question, the best first, that call nothing but these tools.
+        """The demonstrations most like a question, the best first, that call only these tools.
 
-        Alike are questions by the words that they share, with `meaning` as much by what they mean; names aside: what
-        is asked is what counts, not of whom.
+        Similarity is that of the shared words and, with `meaning`, of the meaning in equal parts; names do not count.
         """
         goal = _goal(query)
         possible = [solved for solved in self.all() if solved.tools and set(solved.tools) <= set(tools)]
@@ -83,11 +84,11 @@ class Demonstrations:
 
 
 def _goal(query: str) -> str:
-    """The words of a question that are written small: not the names in it."""
+    """The words of a question without its names."""
     return " ".join(word for word in query.split() if not word[:1].isupper() or word == query.split()[0])
 
 
 def _shared(goal: str, past_goal: str) -> float:
-    """Of the words of two questions, without their endings, the share that both have."""
+    """The share of word stems that two questions have in common."""
     first, second = set(Question(goal).stems), set(Question(past_goal).stems)
     return len(first & second) / max(len(first | second), 1)

@@ -1,4 +1,4 @@
-"""How near texts are in meaning, by a small table of word vectors on this machine (WordLlama, 16 MB).
+"""Similarity of texts by a small table of word vectors on this machine (WordLlama, 16 MB).
 
 It takes half a second to load and microseconds a text: no model is run. Nothing is downloaded.
 """
@@ -15,9 +15,9 @@ __all__ = ["likeness"]
 
 
 def likeness(text: str, texts: Sequence[str]) -> list[float]:
-    """The cosine between a text and each of the others: 1 for the same, about 0 for what has nothing in common.
+    """The cosine between a text and each of several: 1 for the same, about 0 for unrelated ones.
 
-    May be called from several threads; the vectors of the others are kept.
+    May be called from several threads; the vectors of `texts` are cached.
     """
     if not texts:
         return []

@@ -31,36 +31,38 @@ class Gathered:
 def gathered(tree: ast.AST) -> Iterator[Gathered]:
     """The lists of a program of which all entries have the same keys."""
     nodes = list(ast.walk(tree))
-    for begun in nodes:
-        if not (isinstance(begun, ast.Assign) and isinstance(begun.value, ast.List) and not begun.value.elts):
+    for assignment in nodes:
+        if not (
+            isinstance(assignment, ast.Assign) and isinstance(assignment.value, ast.List) and not assignment.value.elts
+        ):
             continue
-        if len(begun.targets) != 1 or not isinstance(begun.targets[0], ast.Name):
+        if len(assignment.targets) != 1 or not isinstance(assignment.targets[0], ast.Name):
             continue
-        name = begun.targets[0].id
+        name = assignment.targets[0].id
         uses = [node for node in nodes if isinstance(node, ast.Name) and node.id == name]
-        held = [node for node in nodes if isinstance(node, ast.Attribute) and node.value in uses]
-        calls = [node for node in nodes if isinstance(node, ast.Call) and node.func in held]
+        methods = [node for node in nodes if isinstance(node, ast.Attribute) and node.value in uses]
+        calls = [node for node in nodes if isinstance(node, ast.Call) and node.func in methods]
         entries = [call.args[0] for call in calls if len(call.args) == 1]
         keys = [_keys(entry) for entry in entries]
-        once = sum(isinstance(node.ctx, ast.Store) for node in uses) == 1
-        appended = all(node.attr == "append" for node in held) and len(held) == len(calls) == len(entries) > 0
-        if once and appended and keys[0] and all(one == keys[0] for one in keys):
+        assigned_once = sum(isinstance(node.ctx, ast.Store) for node in uses) == 1
+        appended = all(node.attr == "append" for node in methods) and len(methods) == len(calls) == len(entries) > 0
+        if assigned_once and appended and keys[0] and all(entry_keys == keys[0] for entry_keys in keys):
             yield Gathered(name, keys[0], tuple(calls))
 
 
 def asked(tree: ast.AST) -> Iterator[tuple[Gathered, ast.Subscript, str]]:
     """Where an entry of such a list is asked for a key."""
     nodes = list(ast.walk(tree))
-    for some in gathered(tree):
-        seen = set()
-        for variable, scope in _entries(nodes, some.name):
+    for accumulated in gathered(tree):
+        reported = set()
+        for variable, scope in _entries(nodes, accumulated.name):
             for node in ast.walk(scope):
                 if not (isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)):
                     continue
                 key = _text(node)
-                if node.value.id == variable and isinstance(key, str) and id(node) not in seen:
-                    seen.add(id(node))
-                    yield some, node, key
+                if node.value.id == variable and isinstance(key, str) and id(node) not in reported:
+                    reported.add(id(node))
+                    yield accumulated, node, key
 
 
 def lacking(tree: ast.AST) -> Iterator[tuple[Gathered, ast.Subscript, str]]:
@@ -68,7 +70,11 @@ def lacking(tree: ast.AST) -> Iterator[tuple[Gathered, ast.Subscript, str]]:
     stored = {
         _text(node) for node in ast.walk(tree) if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
     }
-    return ((some, node, key) for some, node, key in asked(tree) if key not in some.keys and key not in stored)
+    return (
+        (accumulated, node, key)
+        for accumulated, node, key in asked(tree)
+        if key not in accumulated.keys and key not in stored
+    )
 
 
 def with_key(program: str, key: str, line: str | None) -> str | None:
@@ -80,10 +86,10 @@ def with_key(program: str, key: str, line: str | None) -> str | None:
     tree = parsed(program)
     if tree is None:
         return None
-    some = next((one for one, _, missing in lacking(tree) if missing == key), None)
-    if some is None or len(some.appends) != 1:
+    accumulated = next((candidate for candidate, _, missing in lacking(tree) if missing == key), None)
+    if accumulated is None or len(accumulated.appends) != 1:
         return None
-    append = some.appends[0]
+    append = accumulated.appends[0]
     entry = append.args[0]
     lines = program.split("\n")
     last = Edit.of(lines, entry, "")
@@ -118,19 +124,23 @@ def _entries(nodes: list[ast.AST], name: str) -> Iterator[tuple[str, ast.AST]]:
             and isinstance(node.targets[0], ast.Name)
             and isinstance(node.value, ast.ListComp)
         ):
-            made = node.value
-            only = made.generators[0]
-            same = (
-                isinstance(made.elt, ast.Name) and isinstance(only.target, ast.Name) and made.elt.id == only.target.id
+            comprehension = node.value
+            generator = comprehension.generators[0]
+            is_filter = (
+                isinstance(comprehension.elt, ast.Name)
+                and isinstance(generator.target, ast.Name)
+                and comprehension.elt.id == generator.target.id
             )
-            if same and _of(only.iter, lists) and _set_once(nodes, node.targets[0].id):
+            if is_filter and _of(generator.iter, lists) and _set_once(nodes, node.targets[0].id):
                 lists.add(node.targets[0].id)
     for node in nodes:
         if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and _of(node.iter, lists):
             if not any(
-                isinstance(one, ast.Name) and one.id == node.target.id and isinstance(one.ctx, ast.Store)
+                isinstance(name_node, ast.Name)
+                and name_node.id == node.target.id
+                and isinstance(name_node.ctx, ast.Store)
                 for part in node.body
-                for one in ast.walk(part)
+                for name_node in ast.walk(part)
             ):
                 yield from ((node.target.id, part) for part in node.body)
         elif isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp):
@@ -145,8 +155,8 @@ def _entries(nodes: list[ast.AST], name: str) -> Iterator[tuple[str, ast.AST]]:
             isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Call)
         ):
             chosen = node.value
-            one = isinstance(chosen.func, ast.Name) and chosen.func.id in ("max", "min") and len(chosen.args) == 1
-            if one and _of(chosen.args[0], lists) and _set_once(nodes, node.targets[0].id):
+            is_pick = isinstance(chosen.func, ast.Name) and chosen.func.id in ("max", "min") and len(chosen.args) == 1
+            if is_pick and _of(chosen.args[0], lists) and _set_once(nodes, node.targets[0].id):
                 yield node.targets[0].id, nodes[0]  # wherever it is used
 
 
@@ -164,4 +174,6 @@ def _is_choice(node: ast.Call) -> bool:
 
 
 def _set_once(nodes: list[ast.AST], name: str) -> bool:
-    return sum(isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store) for one in nodes) == 1
+    return (
+        sum(isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store) for node in nodes) == 1
+    )

@@ -16,13 +16,13 @@ _NAMES = 6
 """Names that are put right in one program."""
 
 
-def mended(program: str, found: Sequence[Diagnostic]) -> str | None:
+def mended(program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
     """The program with the edits of all diagnostics, quotes as it needs them; None where one of them has none.
 
     Of two edits of the same text the later one is made.
     """
-    edits = [one.edit for one in found if one.edit is not None]
-    if len(edits) < len(found):
+    edits = [diagnostic.edit for diagnostic in diagnostics if diagnostic.edit is not None]
+    if len(edits) < len(diagnostics):
         return None
     lines = program.split("\n")
     before: dict[int, int] = {}
@@ -59,14 +59,14 @@ def respelled(program: str) -> str | None:
 
 def _requoted(line: str) -> str:
     """A line with single quotes inside the braces of its f-strings in double quotes."""
-    told, depth, inside = [], 0, False
+    signs, depth, inside = [], 0, False
     for place, sign in enumerate(line):
         if not inside:
             inside = sign == '"' and line[max(place - 1, 0) : place] == "f" and not line[:place].endswith('f"')
-            told.append(sign)
+            signs.append(sign)
             continue
         depth += (sign == "{") - (sign == "}")
         if sign == '"' and depth <= 0:
             inside, depth = False, 0
-        told.append("'" if sign == '"' and depth > 0 else sign)
-    return "".join(told)
+        signs.append("'" if sign == '"' and depth > 0 else sign)
+    return "".join(signs)

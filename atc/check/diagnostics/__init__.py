@@ -50,10 +50,10 @@ def all_told(subject: Subject, reports: Sequence[Report]) -> list[Diagnostic]:
         if node.args
     }
     for report in reports:
-        found = _KEY.match(report.text)
-        if found is not None and (report.line, report.column) in stores:
-            subject.stored.add((found[2], found[1]))
-    return [one for report in reports if (one := _told(subject, report)) is not None]
+        unknown_key = _KEY.match(report.text)
+        if unknown_key is not None and (report.line, report.column) in stores:
+            subject.stored.add((unknown_key[2], unknown_key[1]))
+    return [diagnostic for report in reports if (diagnostic := _told(subject, report)) is not None]
 
 
 def _told(subject: Subject, report: Report) -> Diagnostic | None:

@@ -33,37 +33,43 @@ def told_argument(subject: Subject, report: Report, rule: Rule, quoted: list[str
         return subject.at(report, rule, message, name, edit=_name_it(subject, report, tool))
     if rule == "missing-argument":
         missing = [argument for argument in quoted if argument in takes]
-        wanted = f"{missing[0]}=" if missing else None
+        suggestion = f"{missing[0]}=" if missing else None
         edit = _filled(subject, report, name, missing)
-        return subject.at(report, rule, f"{name}() misses {', '.join(missing)}", name, wanted, edit)
-    given = {keyword.arg for call in subject.calls(report) for keyword in call.keywords}
-    near = nearest_argument(tool, quoted[0], [argument for argument in takes if argument not in given])
+        return subject.at(report, rule, f"{name}() misses {', '.join(missing)}", name, suggestion, edit)
+    passed = {keyword.arg for call in subject.calls(report) for keyword in call.keywords}
+    near = nearest_argument(tool, quoted[0], [argument for argument in takes if argument not in passed])
     meant = f"; did you mean {near}?" if near else f"; it takes {listed(takes)}"
     protocol = subject.contract.protocol
-    others = [one for one in subject.names if one != name and protocol.tool(one).argument(quoted[0]) is not None]
-    if others:
-        meant += f"; {' and '.join(others[:2])} take{'s' if len(others) == 1 else ''} it"
+    other_tools = [
+        other_name
+        for other_name in subject.names
+        if other_name != name and protocol.tool(other_name).argument(quoted[0]) is not None
+    ]
+    if other_tools:
+        meant += f"; {' and '.join(other_tools[:2])} take{'s' if len(other_tools) == 1 else ''} it"
     sure = near is not None and SequenceMatcher(None, near.lower(), quoted[0].lower()).ratio() >= _SURE
     edit = None
-    if near is not None and (sure or not others) and (sure or len(takes) == 1):
+    if near is not None and (sure or not other_tools) and (sure or len(takes) == 1):
         edit = Edit(report.line, report.column, report.column + len(quoted[0]), near)
-    if edit is None and (instead := _other(subject, tool, given)) is not None:
+    if edit is None and (instead := _other(subject, tool, passed)) is not None:
         meant += f"; write {instead}"
         edit = _called(subject, report, name, instead)
     return subject.at(report, rule, f"{name}() has no argument {quoted[0]!r}{meant}", name, near, edit)
 
 
-def _other(subject: Subject, tool: Tool, given: set[str | None]) -> str | None:
+def _other(subject: Subject, tool: Tool, passed: set[str | None]) -> str | None:
     """The only tool of a like name that takes all that a tool is given and needs nothing else; both only read."""
-    said = set(words(tool.name)[1:])
-    found = []
+    name_words = set(words(tool.name)[1:])
+    matches = []
     for name in subject.names:
-        other = subject.contract.protocol.tool(name)
-        takes: set[str | None] = {parameter.argument for parameter in other.arguments}
-        needs: set[str | None] = {parameter.argument for parameter in other.arguments if parameter.required}
-        if needs <= given <= takes and not (tool.writes or other.writes or said.isdisjoint(words(name)[1:])):
-            found.append(name)
-    return found[0] if len(found) == 1 else None
+        other_tool = subject.contract.protocol.tool(name)
+        takes: set[str | None] = {parameter.argument for parameter in other_tool.arguments}
+        needs: set[str | None] = {parameter.argument for parameter in other_tool.arguments if parameter.required}
+        if needs <= passed <= takes and not (
+            tool.writes or other_tool.writes or name_words.isdisjoint(words(name)[1:])
+        ):
+            matches.append(name)
+    return matches[0] if len(matches) == 1 else None
 
 
 def _called(subject: Subject, report: Report, name: str, instead: str) -> Edit | None:

@@ -10,20 +10,22 @@ from atc.check.diagnostic import Diagnostic, Edit
 from atc.check.diagnostics.subject import Subject, listed
 from atc.check.operands import NUMBER
 from atc.check.stubs import Place
-from protocols.dataflow.call_paths import steps
-from protocols.text.words import cut_short, noun_of
+from protocols.schema_fields import subscripts
+from protocols.text.words import abbreviated_names, noun_of
 
 __all__ = ["told_entries"]
 
 
 def told_entries(subject: Subject) -> Iterator[Diagnostic]:
     """What the checker cannot tell: of a list that begins empty it does not know what its entries are."""
-    for some, node, missing in lacking(subject.tree):
-        message = f'the entries of {some.name} have no "{missing}", only {listed(some.keys)}: append it, too'
+    for accumulated, node, missing in lacking(subject.tree):
+        message = (
+            f'the entries of {accumulated.name} have no "{missing}", only {listed(accumulated.keys)}: append it, too'
+        )
         yield Diagnostic(node.slice.lineno, node.slice.col_offset, "unknown-key", message, key=missing)
     inner = {id(node.value): node for node in ast.walk(subject.tree) if isinstance(node, ast.Subscript)}
-    for some, held, name in asked(subject.tree):
-        outer, place = inner.get(id(held)), _place(subject, some, name)
+    for accumulated, subscript, name in asked(subject.tree):
+        outer, place = inner.get(id(subscript)), _place(subject, accumulated, name)
         key = outer.slice.value if outer is not None and isinstance(outer.slice, ast.Constant) else None
         if outer is None or place is None or not isinstance(key, str):
             continue
@@ -31,15 +33,15 @@ def told_entries(subject: Subject) -> Iterator[Diagnostic]:
         if key in place.keys:
             if _is_text(subject, place, key) and _is_compared(subject.tree, outer):
                 edit = Edit.of(subject.lines, outer, NUMBER.format(ast.unparse(outer).replace("'", '"')))
-                message = f"{place.tool}(…){steps((*place.path, key))} is a text and is compared with a number"
+                message = f"{place.tool}(…){subscripts((*place.path, key))} is a text and is compared with a number"
                 yield Diagnostic(outer.slice.lineno, column, "wrong-type", message, place.tool, edit=edit)
             continue
-        found = _elsewhere(subject, some, name, key)
+        location = _elsewhere(subject, accumulated, name, key)
         edit, hint = None, ""
-        if found is not None:
-            text = f'{ast.unparse(held.value)}["{found[0]}"]["{found[1]}"]'
+        if location is not None:
+            text = f'{ast.unparse(subscript.value)}["{location[0]}"]["{location[1]}"]'
             edit, hint = Edit.of(subject.lines, outer, text), f"; write {text}"
-        where = f"{place.tool}(…){steps(place.path)}"
+        where = f"{place.tool}(…){subscripts(place.path)}"
         message = f'{where} has no "{key}"; its keys are {listed(place.keys)}{hint}'
         line = outer.slice.lineno
         yield Diagnostic(line, column, "unknown-key", message, place.tool, edit=edit, path=place.path, key=key)
@@ -57,27 +59,29 @@ def _is_compared(tree: ast.AST, value: ast.expr) -> bool:
     for node in ast.walk(tree):
         sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
         if value in sides and any(
-            isinstance(one, ast.Constant) and isinstance(one.value, int | float) and not isinstance(one.value, bool)
-            for one in sides
+            isinstance(side, ast.Constant) and isinstance(side.value, int | float) and not isinstance(side.value, bool)
+            for side in sides
         ):
             return True
     return False
 
 
-def _place(subject: Subject, some: Gathered, name: str) -> Place | None:
+def _place(subject: Subject, accumulated: Gathered, name: str) -> Place | None:
     """Which object of a response a key of the entries holds."""
-    value = some.value(name)
-    held = subject.returned(value) if value is not None else None
-    return next((one for one in subject.stubs.places.values() if (one.tool, one.path) == held), None)
+    value = accumulated.value(name)
+    origin = subject.returned(value) if value is not None else None
+    return next((place for place in subject.stubs.places.values() if (place.tool, place.path) == origin), None)
 
 
-def _elsewhere(subject: Subject, some: Gathered, name: str, key: str) -> tuple[str, str] | None:
+def _elsewhere(subject: Subject, accumulated: Gathered, name: str, key: str) -> tuple[str, str] | None:
     """The one thing in the entries that has a key, or one that means the same: what holds it, and what it is called."""
-    found = []
-    for other in (name, *(one for one in some.keys if one != name)):
-        place = _place(subject, some, other)
+    locations = []
+    for entry_key in (name, *(key_name for key_name in accumulated.keys if key_name != name)):
+        place = _place(subject, accumulated, entry_key)
         if place is None:
             continue
-        same = [one for one in place.keys if one == key or noun_of(one) == noun_of(key)] or cut_short(key, place.keys)
-        found += [(other, one) for one in same[:1]]
-    return found[0] if len(found) == 1 else None
+        matches = [
+            inner_key for inner_key in place.keys if inner_key == key or noun_of(inner_key) == noun_of(key)
+        ] or abbreviated_names(key, place.keys)
+        locations += [(entry_key, inner_key) for inner_key in matches[:1]]
+    return locations[0] if len(locations) == 1 else None

@@ -12,7 +12,7 @@ from atc.check.diagnostic import Diagnostic, Edit, Rule
 from atc.check.diagnostics.subject import Subject
 from atc.check.type_checker import Report
 from protocols.model import Tool
-from protocols.text.words import likeness
+from protocols.text.words import name_similarity
 
 __all__ = ["import_class", "told_name"]
 
@@ -29,24 +29,24 @@ def told_name(subject: Subject, report: Report, name: str) -> Diagnostic:
     """A name that is not defined, and what was probably meant: a module, a tool, a variable that is set later on."""
     if name in _IMPORTS:
         line = _import(subject, name)
-        told = subject.at(report, "unknown-name", f"{name} is not imported", edit=Edit(1, 0, 0, f"{line}\n"))
-        return replace(told, key=name)
+        diagnostic = subject.at(report, "unknown-name", f"{name} is not imported", edit=Edit(1, 0, 0, f"{line}\n"))
+        return replace(diagnostic, key=name)
     if not _METHOD.match(name):
         near = get_close_matches(name, subject.names, 1, 0.85) if _is_called(subject, report) else []
         meant = f"; did you mean {near[0]}?" if near else ""
         rule: Rule = "unknown-tool" if near else "unknown-name"
         edit = subject.instead(report, near[0] if near else None) or subject.begun_with(name)
-        told = subject.at(report, rule, f"{name} is not defined{meant}", None, near[0] if near else None, edit)
-        return replace(told, key=name)
-    given = _given_to(subject, report)
-    best = max(subject.names, key=lambda tool: _fitness(subject, name, given, tool), default=None)
-    near_tool = best if best is not None and _fitness(subject, name, given, best) >= 0.7 else None
+        diagnostic = subject.at(report, rule, f"{name} is not defined{meant}", None, near[0] if near else None, edit)
+        return replace(diagnostic, key=name)
+    passed = _given_to(subject, report)
+    best = max(subject.names, key=lambda tool: _fitness(subject, name, passed, tool), default=None)
+    near_tool = best if best is not None and _fitness(subject, name, passed, best) >= 0.7 else None
     meant = f"; did you mean {near_tool}?" if near_tool else ""
     if near_tool is None:
-        alike = sorted(subject.names, key=lambda tool: -_fitness(subject, name, given, tool))[:3]
+        alike = sorted(subject.names, key=lambda tool: -_fitness(subject, name, passed, tool))[:3]
         meant = f"; there are {', '.join(alike)}" if alike else ""
     tool = subject.contract.protocol.tool(near_tool) if near_tool else None
-    edit = subject.instead(report, near_tool) if tool is not None and _may_stand_for(tool, name, given or ()) else None
+    edit = subject.instead(report, near_tool) if tool is not None and _may_stand_for(tool, name, passed or ()) else None
     return subject.at(report, "unknown-tool", f"there is no function {name}{meant}", near_tool, near_tool, edit)
 
 
@@ -66,7 +66,9 @@ def _import(subject: Subject, name: str) -> str:
 def import_class(subject: Subject) -> Edit | None:
     """`from datetime import datetime` for `import datetime`, where nothing else of the module is used."""
     for node in subject.tree.body:
-        if isinstance(node, ast.Import) and [(one.name, one.asname) for one in node.names] == [("datetime", None)]:
+        if isinstance(node, ast.Import) and [(alias.name, alias.asname) for alias in node.names] == [
+            ("datetime", None)
+        ]:
             line = _import(subject, "datetime")
             if line != "import datetime":
                 return Edit(node.lineno, 0, len(subject.lines[node.lineno - 1]), line)
@@ -88,20 +90,20 @@ def _given_to(subject: Subject, report: Report) -> list[str] | None:
     return None
 
 
-def _fitness(subject: Subject, name: str, given: Sequence[str] | None, tool: str) -> float:
+def _fitness(subject: Subject, name: str, passed: Sequence[str] | None, tool: str) -> float:
     """How well a tool stands for a function that there is not: by its name, and by the arguments it takes."""
     method = subject.contract.protocol.tool(tool).method
-    if any(name.startswith(f"{one}_") != (method == one) for one in ("GET", "DELETE")):
+    if any(name.startswith(f"{verb}_") != (method == verb) for verb in ("GET", "DELETE")):
         return 0.0  # what removes does not stand for what adds
-    alike = likeness(name, tool)
-    if not given:
+    alike = name_similarity(name, tool)
+    if not passed:
         return alike
     taken = {parameter.argument for parameter in subject.contract.protocol.tool(tool).arguments}
-    return alike * 0.7 + 0.3 * len(taken.intersection(given)) / len(given)
+    return alike * 0.7 + 0.3 * len(taken.intersection(passed)) / len(passed)
 
 
-def _may_stand_for(tool: Tool, name: str, given: Sequence[str]) -> bool:
+def _may_stand_for(tool: Tool, name: str, passed: Sequence[str]) -> bool:
     """Whether a tool may be called for a function that there is not: a write is never guessed."""
     if tool.writes and not name.startswith(f"{tool.method}_"):
         return False
-    return all(tool.argument(argument) is not None for argument in given)
+    return all(tool.argument(argument) is not None for argument in passed)

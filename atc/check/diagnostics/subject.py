@@ -11,9 +11,8 @@ from atc.check.operands import begins_with
 from atc.check.stubs import Stubs
 from atc.check.type_checker import Report
 from protocols.contracts.contract import Contract
-from protocols.dataflow.call_paths import steps
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.schema_fields import Step
+from protocols.schema_fields import Step, subscripts
 
 __all__ = ["CLASS", "SCALARS", "Subject", "listed"]
 
@@ -127,9 +126,9 @@ class Subject:
     def spoken(self, text: str) -> str:
         """A type without the names of our classes."""
 
-        def said(found: re.Match[str]) -> str:
-            place = self.stubs.places.get(found[0])
-            return f"the dict {place.tool}(…){steps(place.path)}" if place else "a dict"
+        def said(match: re.Match[str]) -> str:
+            place = self.stubs.places.get(match[0])
+            return f"the dict {place.tool}(…){subscripts(place.path)}" if place else "a dict"
 
         return CLASS.sub(said, text).replace("`", "")
 
@@ -140,9 +139,9 @@ class Subject:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.names:
             return node.func.id, ()
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            found = self.returned(node.value, depth + 1)
+            origin = self.returned(node.value, depth + 1)
             step = node.slice.value
-            return (found[0], (*found[1], step)) if found is not None and isinstance(step, str | int) else None
+            return (origin[0], (*origin[1], step)) if origin is not None and isinstance(step, str | int) else None
         if isinstance(node, ast.Name):
             value = self.set_once(node.id)
             return self.returned(value, depth + 1) if value is not None else None
@@ -151,12 +150,12 @@ class Subject:
     def set_once(self, name: str) -> ast.expr | None:
         """What a variable is set to, if the program sets it in one place alone."""
         sets = [
-            one.value
-            for one in ast.walk(self.tree)
-            if isinstance(one, ast.Assign)
-            and len(one.targets) == 1
-            and isinstance(one.targets[0], ast.Name)
-            and one.targets[0].id == name
+            node.value
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Assign)
+            and len(node.targets) == 1
+            and isinstance(node.targets[0], ast.Name)
+            and node.targets[0].id == name
         ]
         return sets[0] if len(sets) == 1 else None
 

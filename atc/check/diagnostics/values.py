@@ -15,7 +15,7 @@ from atc.check.diagnostics.subject import CLASS, SCALARS, Subject, listed
 from atc.check.operands import misfit, unbegun
 from atc.check.stubs import Place
 from atc.check.type_checker import Report
-from protocols.dataflow.call_paths import steps
+from protocols.schema_fields import subscripts
 from protocols.text.words import WRAPPERS, is_identifier, noun_of
 
 __all__ = ["told_value"]
@@ -30,8 +30,8 @@ def told_value(subject: Subject, report: Report, quoted: list[str]) -> Diagnosti
     classes = [name for text in quoted for name in CLASS.findall(text) if name in subject.stubs.places]
     place = subject.stubs.places[classes[0]] if classes else None
     tool = place.tool if place else None
-    if (given := _GIVEN.match(report.text)) is not None:
-        return _given(subject, report, given[1], given[2], given[3])
+    if (mismatch := _GIVEN.match(report.text)) is not None:
+        return _given(subject, report, mismatch[1], mismatch[2], mismatch[3])
     if (indexed := _INDEXED.match(report.text)) is not None:
         return _indexed(subject, report, indexed[1], place)
     if report.rule in ("missing-attribute", "unresolved-attribute"):
@@ -59,11 +59,13 @@ def _operator(subject: Subject, report: Report, sign: str, kinds: list[str], too
         return subject.at(report, "wrong-type", f"{name} is None at first: begin with {value}", tool, value, begun)
     if not all(kind in SCALARS or kind in subject.stubs.places for kind in kinds):
         return None
-    one, other = (subject.spoken(kind) for kind in kinds)
-    found = misfit(subject.tree, begin, end, sign, kinds)
-    edit = subject.rewritten(*found) if found is not None else None
+    left_type, right_type = (subject.spoken(kind) for kind in kinds)
+    fix = misfit(subject.tree, begin, end, sign, kinds)
+    edit = subject.rewritten(*fix) if fix is not None else None
     hint = f"; write {edit.text}" if edit is not None else ""
-    return subject.at(report, "wrong-type", f"{sign} does not go with {one} and {other}{hint}", tool, edit=edit)
+    return subject.at(
+        report, "wrong-type", f"{sign} does not go with {left_type} and {right_type}{hint}", tool, edit=edit
+    )
 
 
 def _attribute(subject: Subject, report: Report, quoted: list[str], place: Place | None) -> Diagnostic | None:
@@ -75,18 +77,18 @@ def _attribute(subject: Subject, report: Report, quoted: list[str], place: Place
     if place is None or not quoted[0].startswith(("_T", "list[_T")):
         return None
     if quoted[0].startswith("list["):
-        where = f"{place.tool}(…){steps(place.path[:-1])}"
+        where = f"{place.tool}(…){subscripts(place.path[:-1])}"
         message = f'{where} is a list: take an item of it first, as in [0]["{attribute}"]'
         return subject.at(report, "wrong-type", message, place.tool, f'[0]["{attribute}"]')
     if attribute in place.keys:
-        message = f'{place.tool}(…){steps(place.path)} is a dict: write ["{attribute}"] for .{attribute}'
+        message = f'{place.tool}(…){subscripts(place.path)} is a dict: write ["{attribute}"] for .{attribute}'
         return subject.at(report, "wrong-type", message, place.tool, f'["{attribute}"]')
     return missing_key(subject, report, place, attribute)
 
 
-def _given(subject: Subject, report: Report, function: str, expected: str, found: str) -> Diagnostic | None:
+def _given(subject: Subject, report: Report, function: str, expected: str, actual: str) -> Diagnostic | None:
     """An argument of a wrong type. Texts and literals are no matter of types: see atc.check.literals."""
-    if function not in subject.names or found.startswith("Literal[") or "Unknown" in found or "Any" in found:
+    if function not in subject.names or actual.startswith("Literal[") or "Unknown" in actual or "Any" in actual:
         return None
     node = subject.expression(report)
     value = node.value if isinstance(node, ast.keyword) else node
@@ -94,14 +96,14 @@ def _given(subject: Subject, report: Report, function: str, expected: str, found
     argument = node.arg if isinstance(node, ast.keyword) else _place(subject, report, function, node)
     entry = subject.graph.item_key(function, argument) if subject.graph is not None and argument else ""
     if entry and expected.startswith("Sequence["):
-        edit = _entries(subject, value, entry, found)
+        edit = _entries(subject, value, entry, actual)
         message = f'{function}(): argument {argument!r} takes objects: [{{"{entry}": …}}, …]'
         return subject.at(report, "wrong-type", message, function, edit.text if edit else None, edit)
-    if found in ("str", "None"):
+    if actual in ("str", "None"):
         key = value.slice if isinstance(value, ast.Subscript) else None
         name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
         if (
-            found == "None"
+            actual == "None"
             or not number
             or not name
             or (is_identifier(name) and not _counted(subject, function, argument))
@@ -109,23 +111,23 @@ def _given(subject: Subject, report: Report, function: str, expected: str, found
             return None
     which = f"argument {argument!r}" if argument else "an argument"
     wants = "a number" if number else "a text or number" if expected.startswith("str") else "another type"
-    classes = [name for name in CLASS.findall(found) if name in subject.stubs.places]
+    classes = [name for name in CLASS.findall(actual) if name in subject.stubs.places]
     identifiers = [key for key in subject.stubs.places[classes[0]].keys if is_identifier(key)] if classes else []
     suggestion = None
-    if identifiers and not found.startswith("list["):
+    if identifiers and not actual.startswith("list["):
         suggestion = f'["{"id" if "id" in identifiers else identifiers[0]}"]'
     hint = f"; take its {suggestion}" if suggestion else ""
-    message = f"{function}(): {which} is {subject.spoken(found)}, and {wants} is wanted{hint}"
+    message = f"{function}(): {which} is {subject.spoken(actual)}, and {wants} is wanted{hint}"
     end = Edit(report.end_line, report.end_column, report.end_column, suggestion) if suggestion else None
     return subject.at(report, "wrong-type", message, function, suggestion, end)
 
 
-def _entries(subject: Subject, value: ast.AST | None, entry: str, found: str) -> Edit | None:
+def _entries(subject: Subject, value: ast.AST | None, entry: str, actual: str) -> Edit | None:
     """A list of identifiers, or one of them, written as objects that hold each under a key."""
     held = value.elt if isinstance(value, ast.ListComp) else value
     if isinstance(value, ast.List):
         held = value.elts[0] if len(value.elts) == 1 else None
-    if not isinstance(held, ast.expr) or (held is value and found != "str"):
+    if not isinstance(held, ast.expr) or (held is value and actual != "str"):
         return None
     text = ast.unparse(held).replace("'", '"')
     if (
@@ -159,10 +161,10 @@ def _indexed(subject: Subject, report: Report, kind: str, place: Place | None) -
     """`x["key"]` where x is a list or a text."""
     if kind.startswith("list["):
         edit = _unwrapped(subject, report)
-        where = f"{place.tool}(…){steps(place.path[:-1])}" if place is not None else "this"
-        told = "it is the list itself" if edit else "take an item of it first, as in [0], or go through it with for"
+        where = f"{place.tool}(…){subscripts(place.path[:-1])}" if place is not None else "this"
+        advice = "it is the list itself" if edit else "take an item of it first, as in [0], or go through it with for"
         tool = place.tool if place is not None else None
-        return subject.at(report, "wrong-type", f"{where} is a list: {told}", tool, None if edit else "[0]", edit)
+        return subject.at(report, "wrong-type", f"{where} is a list: {advice}", tool, None if edit else "[0]", edit)
     loop = _loop(subject, report) if kind == "str" else None
     if kind == "str" and loop is None:
         return subject.at(report, "wrong-type", "this is a text and has no keys")
@@ -186,26 +188,30 @@ def _unwrapped(subject: Subject, report: Report) -> Edit | None:
 
 def _looped(subject: Subject, report: Report, loop: ast.For | ast.comprehension) -> Diagnostic:
     """Going through a dict: which lists it has, and which one is meant where only one has the keys asked for."""
-    said = "going through a dict gives its keys, which are texts"
-    found = subject.returned(loop.iter)
-    if found is None or not isinstance(loop.target, ast.Name):
-        return subject.at(report, "wrong-type", said)
-    tool, path = found
+    message_start = "going through a dict gives its keys, which are texts"
+    origin = subject.returned(loop.iter)
+    if origin is None or not isinstance(loop.target, ast.Name):
+        return subject.at(report, "wrong-type", message_start)
+    tool, path = origin
     body = subject.contract.body(tool)
     shape = body.at(path) if body is not None else None
-    lists = {key: one.shape.item for key, one in shape.keys.items() if one.shape.kind == "list"} if shape else {}
-    asked = set(_asked(subject, loop, loop.target.id))
-    fitting = [key for key, item in lists.items() if item is not None and asked <= set(item.keys)]
-    other = _unused(subject, asked) if not fitting else None
-    if other is not None:
-        edit = Edit.of(subject.lines, loop.iter, other)
-        return subject.at(report, "wrong-type", f"{said}; go through {other}", tool, other, edit)
-    message = f"{said}; the lists of {tool}(…){steps(path)} are {listed(list(lists))}" if lists else said
+    lists = {key: value.type.item for key, value in shape.keys.items() if value.type.kind == "list"} if shape else {}
+    used_keys = set(_asked(subject, loop, loop.target.id))
+    fitting = [key for key, item in lists.items() if item is not None and used_keys <= set(item.keys)]
+    unused_list = _unused(subject, used_keys) if not fitting else None
+    if unused_list is not None:
+        edit = Edit.of(subject.lines, loop.iter, unused_list)
+        return subject.at(report, "wrong-type", f"{message_start}; go through {unused_list}", tool, unused_list, edit)
+    message = (
+        f"{message_start}; the lists of {tool}(…){subscripts(path)} are {listed(list(lists))}"
+        if lists
+        else message_start
+    )
     edit = None
     if len(fitting) == 1 and loop.iter.lineno == loop.iter.end_lineno:
         end = loop.iter.end_col_offset or 0
         edit = Edit(loop.iter.lineno, end, end, f'["{fitting[0]}"]')
-        message = f'{said}; go through ["{fitting[0]}"] of {tool}(…){steps(path)}'
+        message = f'{message_start}; go through ["{fitting[0]}"] of {tool}(…){subscripts(path)}'
     return subject.at(report, "wrong-type", message, tool, f'["{fitting[0]}"]' if edit else None, edit)
 
 
@@ -222,30 +228,30 @@ def _asked(subject: Subject, loop: ast.For | ast.comprehension, name: str) -> It
                 yield node.slice.value
 
 
-def _unused(subject: Subject, asked: AbstractSet[object]) -> str | None:
+def _unused(subject: Subject, used_keys: AbstractSet[object]) -> str | None:
     """The only list in what the program set and never used whose items have these keys: it was meant."""
-    read = {one.id for one in ast.walk(subject.tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
-    found = []
-    for name in sorted({one.id for one in ast.walk(subject.tree) if isinstance(one, ast.Name)} - read):
-        held = subject.returned(ast.Name(name))
-        body = subject.contract.body(held[0]) if held is not None else None
-        shape = body.at(held[1]) if body is not None and held is not None else None
-        for key, one in shape.keys.items() if shape is not None else ():
-            if one.shape.kind == "list" and one.shape.item is not None and asked <= set(one.shape.item.keys):
-                found.append(f'{name}["{key}"]')
-    return found[0] if len(found) == 1 and asked else None
+    read = {node.id for node in ast.walk(subject.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    lists = []
+    for name in sorted({node.id for node in ast.walk(subject.tree) if isinstance(node, ast.Name)} - read):
+        origin = subject.returned(ast.Name(name))
+        body = subject.contract.body(origin[0]) if origin is not None else None
+        shape = body.at(origin[1]) if body is not None and origin is not None else None
+        for key, value in shape.keys.items() if shape is not None else ():
+            if value.type.kind == "list" and value.type.item is not None and used_keys <= set(value.type.item.keys):
+                lists.append(f'{name}["{key}"]')
+    return lists[0] if len(lists) == 1 and used_keys else None
 
 
 def _loop(subject: Subject, report: Report) -> ast.For | ast.comprehension | None:
     """The loop whose variable the checker points at; `max(x, key=lambda one: …)` goes through x, too."""
     node = subject.expression(report)
-    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} if node is not None else set()
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} if node is not None else set()
     around: list[tuple[ast.expr | ast.stmt, ast.For | ast.comprehension]] = [
-        (one, loop)
-        for one in ast.walk(subject.tree)
-        if isinstance(one, ast.For | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp)
-        and one.lineno <= report.line <= (one.end_lineno or one.lineno)
-        for loop in ([one] if isinstance(one, ast.For) else one.generators)
+        (node, loop)
+        for node in ast.walk(subject.tree)
+        if isinstance(node, ast.For | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp)
+        and node.lineno <= report.line <= (node.end_lineno or node.lineno)
+        for loop in ([node] if isinstance(node, ast.For) else node.generators)
         if isinstance(loop.target, ast.Name) and loop.target.id in names
     ]
     for call in filter(_is_sorting, ast.walk(subject.tree)):
@@ -258,7 +264,7 @@ def _loop(subject: Subject, report: Report) -> ast.For | ast.comprehension | Non
         ):
             target = ast.Name(key.args.args[0].arg)
             around.append((key, ast.comprehension(target, call.args[0], [], 0)))
-    around.sort(key=lambda found: (found[0].end_lineno or 0) - found[0].lineno)
+    around.sort(key=lambda pair: (pair[0].end_lineno or 0) - pair[0].lineno)
     return around[0][1] if around else None
 
 
