@@ -201,7 +201,7 @@ class Place:
     def run(self, program: str, *, track: bool = True) -> Run:
         """Run a program in this world."""
         with Sandbox(
-            self.session.simulator.protocol,
+            self.session.protocol,
             base_url=self.session.url,
             credentials=self.session.credentials,
             now=NOW,

@@ -15,6 +15,7 @@ from protocols.simulator.analysis.entity_types import EntityTypes, is_enumerated
 from protocols.simulator.analysis.examples import read_fields
 from protocols.simulator.analysis.relation_types import RelationTypes
 from protocols.simulator.analysis.response_shape import ResponseShape
+from protocols.simulator.analysis.world_check import check_world_file
 from protocols.simulator.analysis.world_file import NO_WORLD, WorldFile
 from protocols.simulator.analysis.world_schema import (
     NAMES,
@@ -64,7 +65,7 @@ def analyze_api(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
         _places(entity_types, edge_types),
         world,
     )
-    world.check(found)
+    check_world_file(found)
     return found
 
 

@@ -1,27 +1,23 @@
-"""A world file: the little that an API's document cannot say about the things behind it, without any code.
+"""A world file: facts about the entities behind an API that its document cannot say.
 
-Its form is `world.schema.json`. What it names must be there: `check` compares it with the survey of the protocol. A
-message says file, line and key.
+Its form is `world.schema.json`. `world_check` compares it with the world schema of the protocol. A message says file,
+line and key.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 from protocols.errors import UsageError
 from protocols.model import Protocol, Tool
-
-if TYPE_CHECKING:
-    from protocols.simulator.analysis.response_shape import ResponseShape
-    from protocols.simulator.analysis.world_schema import WorldSchema
 
 __all__ = ["NO_SPEC", "NO_WORLD", "EntitySpec", "NumberRange", "QueryBinding", "WorldFile", "WriteEffect", "read_world"]
 
@@ -91,59 +87,12 @@ class WorldFile:
         line = next((self.lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in self.lines), 1)
         return UsageError(f"{self.file}, line {line}: {' → '.join(place) or 'the file'}: {problem}")
 
-    def check_target(self, owner: str, label: str, known: Collection[str]) -> None:
-        """A relation leads to a kind that there is, or to one of the file's own. Raises: UsageError."""
+    def check_target(self, owner: str, label: str, valid_names: Collection[str]) -> None:
+        """Check that a relation leads to a known entity type or to one of the file's own. Raises: UsageError."""
         target, _ = self.relations[owner, label]
-        if target not in known and target not in self.entities:
-            hint = f"{_near(target, known)}; a new one is named under entities, too"
+        if target not in valid_names and target not in self.entities:
+            hint = f"{suggest(target, valid_names)}; a new one is named under entities, too"
             raise self.fault(("relations", f"{owner}.{label}"), f"there is no kind {target!r}{hint}")
-
-    def check(self, schema: WorldSchema) -> None:
-        """Compare with the survey of the protocol. Raises: UsageError: Something that it names is not there."""
-        kinds = schema.entity_types
-        for name, spec in self.entities.items():
-            place = ("entities", name)
-            if name not in kinds:
-                raise self.fault(place, f"there is no such kind{_near(name, kinds)}")
-            known = kinds[name].all_fields
-            for path in (*spec.fields, *(path for values in spec.pinned for path in values)):
-                if (
-                    path
-                    and path.partition(".")[0] not in known
-                    and not any(path == p for k, p in schema.places if k == name)
-                ):
-                    part = "fields" if path in spec.fields else "pinned"
-                    raise self.fault((*place, part, path), f"{name} has no such field{_near(path, known)}")
-        for owner, label in self.relations:
-            key = f"{owner}.{label}"
-            if owner not in kinds:
-                raise self.fault(("relations", key), f"there is no kind {owner!r}{_near(owner, kinds)}")
-            if not any(r.owner == owner and r.label == label for r in schema.relations.values()):
-                labels = {r.label for r in schema.relations.values() if r.owner == owner}
-                raise self.fault(("relations", key), f"no answer shows {label!r} of {owner}{_near(label, labels)}")
-        by_name = {tool.name: tool for tool in schema.protocol.tools}
-        for tool, effects in self.effects.items():
-            for effect in effects:
-                self._check_effect(schema, by_name[tool], effect)
-        for tool, bindings in self.queries.items():
-            listed = {k for plan in schema.plans if plan.tool.name == tool and plan.shape for k in _listed(plan.shape)}
-            for parameter, binding in bindings.items():
-                where = ("queries", _operation(by_name[tool]), parameter)
-                fields = {name for kind in listed for name in kinds[kind].all_fields}
-                if binding.field and binding.field not in fields:
-                    raise self.fault(where, f"nothing listed there has {binding.field!r}{_near(binding.field, fields)}")
-
-    def _check_effect(self, schema: WorldSchema, tool: Tool, effect: WriteEffect) -> None:
-        place = ("effects", _operation(tool))
-        if effect.owner.startswith("/"):
-            plan = schema.states.get(effect.owner)
-            shown = plan.shape.properties if plan and plan.shape else {}
-            if effect.label not in shown:
-                raise self.fault(place, f"GET {effect.owner} shows no {effect.label!r}{_near(effect.label, shown)}")
-            return
-        labels = {r.label for r in schema.relations.values() if r.owner == effect.owner and r.many}
-        if effect.label not in labels:
-            raise self.fault(place, f"{effect.owner} has no collection {effect.label!r}{_near(effect.label, labels)}")
 
 
 NO_WORLD = WorldFile()
@@ -161,112 +110,130 @@ def read_world(file: Path, protocol: Protocol) -> WorldFile:
         raise UsageError(f"the world file {file} cannot be read: {reason}") from None
     data, lines = _parsed(text, file)
     bare = WorldFile(file=str(file), lines=lines)
-    for wrong in _validator().iter_errors(data):
-        named = (str(wrong.instance),) if "propertyNames" in wrong.absolute_schema_path else ()
-        raise bare.fault((*map(str, wrong.absolute_path), *named), _problem(wrong))
-    lists = cast("dict[str, list[object]]", data.get("vocabularies") or {})
-    tools = {_operation(tool): tool for tool in protocol.tools}
+    for violation in _validator().iter_errors(data):
+        names = (str(violation.instance),) if "propertyNames" in violation.absolute_schema_path else ()
+        raise bare.fault((*map(str, violation.absolute_path), *names), _problem(violation))
+    reader = _SectionReader(bare, data, {operation_of(tool): tool for tool in protocol.tools})
+    return WorldFile(
+        sha256(text.encode()).hexdigest(),
+        reader.entities(),
+        reader.relations(),
+        reader.effects(),
+        reader.queries(),
+        str(file),
+        lines,
+    )
 
-    def tool_of(section: str, operation: str, *more: str) -> Tool:
-        if operation not in tools:
-            raise bare.fault((section, operation, *more), f"there is no {operation}{_near(operation, tools)}")
-        return tools[operation]
 
-    def words(place: _Place, choice: object) -> tuple[object, ...]:
+class _SectionReader:
+    """Reads the sections of a valid world file, and refuses operations and parameters that the protocol lacks.
+
+    Args:
+        bare: The world file without its sections; it knows the lines.
+        tools: Tools by operation, such as `GET /films`.
+    """
+
+    def __init__(self, bare: WorldFile, data: Mapping[str, Any], tools: Mapping[str, Tool]) -> None:
+        self._bare = bare
+        self._data = data
+        self._tools = tools
+
+    def _section(self, name: str) -> dict[str, Any]:
+        return self._data.get(name) or {}
+
+    def _tool(self, section: str, operation: str, *keys: str) -> Tool:
+        if operation not in self._tools:
+            hint = suggest(operation, self._tools)
+            raise self._bare.fault((section, operation, *keys), f"there is no {operation}{hint}")
+        return self._tools[operation]
+
+    def _values(self, place: _Place, choice: object) -> tuple[object, ...]:
+        """The values of a list, or of the vocabulary of that name."""
         if isinstance(choice, str):
-            if choice not in lists:
-                raise bare.fault(place, f"there is no vocabulary {choice!r}{_near(choice, lists)}")
-            return tuple(lists[choice])
+            vocabularies = self._section("vocabularies")
+            if choice not in vocabularies:
+                raise self._bare.fault(place, f"there is no vocabulary {choice!r}{suggest(choice, vocabularies)}")
+            return tuple(vocabularies[choice])
         return tuple(cast("list[object]", choice))
 
-    entities = {}
-    for name, spec in _section(data, "entities").items():
-        place = ("entities", name)
-        for operation in spec.get("listed", []):
-            tool_of("entities", operation) if operation in tools else tool_of("entities", name, "listed", operation)
-        fields = {
-            path: NumberRange(value["from"], value["to"])
-            if isinstance(value, dict)
-            else words((*place, "fields", path), value)
-            for path, value in spec.get("fields", {}).items()
-        }
-        entities[name] = EntitySpec(
-            spec.get("size"),
-            tuple(map(str, words((*place, "names"), spec["names"]))) if "names" in spec else (),
-            tuple(value if isinstance(value, dict) else {"": value} for value in spec.get("pinned", [])),
-            fields,
-            tuple(spec.get("listed", [])),
-        )
-    relations = {}
-    for key, target in _section(data, "relations").items():
-        owner, _, label = key.partition(".")
-        relations[owner, label] = (target[0], True) if isinstance(target, list) else (target, False)
-    effects = {}
-    for operation, told in _section(data, "effects").items():
-        tool = tool_of("effects", operation)
-        if not tool.writes:
-            raise bare.fault(("effects", operation), "only a write has effects")
-        effects[tool.name] = tuple(
-            _effect(bare, operation, tool, one) for one in (told if isinstance(told, list) else [told])
-        )
-    queries = {}
-    for operation, bound in _section(data, "queries").items():
-        tool = tool_of("queries", operation)
-        names = {parameter.name for parameter in tool.parameters}
-        for parameter in bound:
-            if parameter not in names:
-                raise bare.fault(("queries", operation, parameter), f"no such parameter{_near(parameter, names)}")
-        queries[tool.name] = {parameter: _binding(meaning) for parameter, meaning in bound.items()}
-    digest = sha256(text.encode()).hexdigest()
-    return WorldFile(digest, entities, relations, effects, queries, str(file), lines)
+    def entities(self) -> dict[str, EntitySpec]:
+        specs = {}
+        for name, spec in self._section("entities").items():
+            place = ("entities", name)
+            for operation in spec.get("listed", []):
+                if operation not in self._tools:
+                    self._tool("entities", name, "listed", operation)
+            fields = {
+                path: NumberRange(value["from"], value["to"])
+                if isinstance(value, dict)
+                else self._values((*place, "fields", path), value)
+                for path, value in spec.get("fields", {}).items()
+            }
+            specs[name] = EntitySpec(
+                spec.get("size"),
+                tuple(map(str, self._values((*place, "names"), spec["names"]))) if "names" in spec else (),
+                tuple(value if isinstance(value, dict) else {"": value} for value in spec.get("pinned", [])),
+                fields,
+                tuple(spec.get("listed", [])),
+            )
+        return specs
+
+    def relations(self) -> dict[tuple[str, str], tuple[str, bool]]:
+        targets = {}
+        for key, target in self._section("relations").items():
+            owner, _, label = key.partition(".")
+            targets[owner, label] = (target[0], True) if isinstance(target, list) else (target, False)
+        return targets
+
+    def effects(self) -> dict[str, tuple[WriteEffect, ...]]:
+        effects = {}
+        for operation, entries in self._section("effects").items():
+            tool = self._tool("effects", operation)
+            if not tool.writes:
+                raise self._bare.fault(("effects", operation), "only a write has effects")
+            listed = entries if isinstance(entries, list) else [entries]
+            effects[tool.name] = tuple(self._effect(operation, tool, entry) for entry in listed)
+        return effects
+
+    def _effect(self, operation: str, tool: Tool, entry: Mapping[str, Any]) -> WriteEffect:
+        place = ("effects", operation)
+        action = next(word for word in ("set", "add", "remove", "append") if word in entry)
+        owner, _, label = entry[action].rpartition(".")
+        source = entry.get("from")
+        if "to" in entry and action != "set":
+            raise self._bare.fault(place, f"`{action}` needs `from`, the parameter with the members")
+        if action != "set" and owner.startswith("/"):
+            raise self._bare.fault(place, f"a field of a state can only be `set`, not `{action}`")
+        names = {argument.name for argument in tool.arguments} | {"body"}
+        if source is not None and source not in names:
+            raise self._bare.fault(place, f"there is no parameter {source!r}{suggest(source, names)}")
+        return WriteEffect(cast("Any", action), owner, label, source, entry.get("to"))
+
+    def queries(self) -> dict[str, dict[str, QueryBinding]]:
+        bindings = {}
+        for operation, meanings in self._section("queries").items():
+            tool = self._tool("queries", operation)
+            names = {parameter.name for parameter in tool.parameters}
+            for parameter in meanings:
+                if parameter not in names:
+                    place = ("queries", operation, parameter)
+                    raise self._bare.fault(place, f"no such parameter{suggest(parameter, names)}")
+            bindings[tool.name] = {name: QueryBinding(*cast("Any", text.split())) for name, text in meanings.items()}
+        return bindings
 
 
-def _effect(world: WorldFile, operation: str, tool: Tool, told: Mapping[str, Any]) -> WriteEffect:
-    what = next(word for word in ("set", "add", "remove", "append") if word in told)
-    owner, _, label = told[what].rpartition(".")
-    source = told.get("from")
-    if "to" in told and what != "set":
-        raise world.fault(("effects", operation), f"`{what}` needs `from`, the parameter with the members")
-    if what != "set" and owner.startswith("/"):
-        raise world.fault(("effects", operation), f"a field of a state can only be `set`, not `{what}`")
-    names = {argument.name for argument in tool.arguments} | {"body"}
-    if source is not None and source not in names:
-        raise world.fault(("effects", operation), f"there is no parameter {source!r}{_near(source, names)}")
-    return WriteEffect(cast("Any", what), owner, label, source, told.get("to"))
-
-
-def _binding(meaning: str) -> QueryBinding:
-    how, *more = meaning.split()
-    return QueryBinding(cast("Any", how), *more)
-
-
-def _operation(tool: Tool) -> str:
+def operation_of(tool: Tool) -> str:
+    """The key of a tool in a world file: `GET /films`."""
     return f"{tool.method} {tool.path}"
 
 
-def _listed(shape: ResponseShape) -> Iterator[str]:
-    """The kinds in the lists of an answer."""
-    for part in (shape, *shape.properties.values()):
-        for option in part.item.variants() if part.item else ():
-            core = option.properties[option.main] if option.main else option
-            yield from (inner.kind for inner in core.variants() if inner.kind)
-
-
-def _section(data: Mapping[str, object], name: str) -> dict[str, Any]:
-    return cast("dict[str, Any]", data.get(name) or {})
-
-
-def _near(word: str, known: Any) -> str:
-    """What may have been meant."""
-    near = get_close_matches(word, list(known), n=1, cutoff=0.5)
-    if near:
+def suggest(word: str, valid_names: Collection[str]) -> str:
+    """The end of a message about an unknown word: the nearest valid name, else the first of them."""
+    if near := get_close_matches(word, list(valid_names), n=1, cutoff=0.5):
         return f"; is it {near[0]!r}?"
-    some = sorted(known)[:8]
-    return (
-        f"; there {'is' if len(some) == 1 else 'are'} {', '.join(some)}{', …' if len(known) > 8 else ''}"
-        if some
-        else ""
-    )
+    listed = sorted(valid_names)[:8]
+    verb, ellipsis = "is" if len(listed) == 1 else "are", ", …" if len(valid_names) > 8 else ""
+    return f"; there {verb} {', '.join(listed)}{ellipsis}" if listed else ""
 
 
 def _parsed(text: str, file: Path) -> tuple[dict[str, Any], dict[_Place, int]]:

@@ -75,11 +75,11 @@ class FieldInfo:
 
 @dataclass(slots=True, eq=False)
 class EntityType:
-    """A kind of entity. `parent` and `ordinal` are set where it is known by its number within another entity.
+    """One type of entity.
 
-    `fields` are its own fields, seen where it stands for itself; `example_fields` those that examples have, if there are
-    enough of them to tell; `records` are entities that the document shows, joined by identifier. `addressed_by_name` says that
-    the API calls it by its name.
+    `parent` and `ordinal` are set where its entities are numbered within another entity. `fields` are its own fields,
+    read where it stands for itself. `example_fields` are those of its examples, if there are enough to tell. `records`
+    are entities from the document, joined by identifier. `addressed_by_name` is set where paths hold its name.
     """
 
     name: str

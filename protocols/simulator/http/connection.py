@@ -16,7 +16,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 
-from protocols.simulator.http.session import EncodedAnswer
+from protocols.simulator.http.messages import EncodedAnswer
 
 __all__ = ["ConnectionServer"]
 

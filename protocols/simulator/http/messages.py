@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["RequestError", "SimulatedReply", "SimulatedRequest"]
+__all__ = ["EncodedAnswer", "RequestError", "SimulatedReply", "SimulatedRequest", "encode"]
+
+EncodedAnswer = tuple[int, bytes, str, Mapping[str, str]]
+"""Status, body, media type ("" without a body), further headers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +52,14 @@ class RequestError(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
+
+
+def encode(reply: SimulatedReply) -> EncodedAnswer:
+    """A reply as it goes over the wire."""
+    if reply.media_type is None:
+        return reply.status, b"", "", reply.headers
+    if "json" in reply.media_type or "*" in reply.media_type:
+        media_type = "application/json" if "*" in reply.media_type else reply.media_type
+        return reply.status, json.dumps(reply.body, ensure_ascii=False).encode(), media_type, reply.headers
+    text = reply.body if isinstance(reply.body, str) else json.dumps(reply.body, ensure_ascii=False)
+    return reply.status, text.encode(), reply.media_type, reply.headers

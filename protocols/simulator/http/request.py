@@ -16,7 +16,7 @@ from math import isfinite
 from typing import Any
 from urllib.parse import parse_qsl
 
-from protocols.bounded import rules
+from protocols.bounded import validator_class
 from protocols.model import SEPARATORS, Location, Parameter, Protocol, Schema, Tool
 from protocols.schema_fields import items_of, json_types, properties_of, resolve, type_of
 from protocols.simulator.analysis.response_shape import conforms
@@ -237,7 +237,7 @@ def _multipart(content_type: str, body: bytes) -> Iterator[tuple[str, str]]:
 def _validator_class() -> Any:
     from jsonschema.validators import extend  # here, for it takes a tenth of a second and is seldom needed
 
-    return extend(rules(), {"required": _required})  # type: ignore[no-untyped-call]
+    return extend(validator_class(), {"required": _required})  # type: ignore[no-untyped-call]
 
 
 def _required(_: Any, required: Sequence[str], value: Any, schema: Schema) -> Iterator[Any]:

@@ -20,8 +20,8 @@ from protocols.simulator.analysis.world_file import NO_WORLD, WorldFile, read_wo
 from protocols.simulator.analysis.world_schema import WorldSchema
 from protocols.simulator.http.conditions import FaultInjector, RequestLog, ServiceConditions
 from protocols.simulator.http.connection import ConnectionServer
-from protocols.simulator.http.messages import SimulatedRequest
-from protocols.simulator.http.session import EncodedAnswer, Session
+from protocols.simulator.http.messages import EncodedAnswer, SimulatedRequest
+from protocols.simulator.http.session import Session
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.simulator.world.world import World
 from protocols.text.entities import NO_ENTITIES, NamedEntities, read_entities
@@ -168,21 +168,20 @@ class Simulator:
                 self._sessions.pop(id, None)
 
     def _new_session(self, id: str, seed: str, named_entities: NamedEntities) -> Session:
-        fault_injector = (
-            FaultInjector(self._conditions, self.protocol.digest, seed)
-            if self._conditions != ServiceConditions()
-            else None
+        injector = FaultInjector(self._conditions, self.protocol.digest, seed)
+        return Session(
+            id,
+            self.protocol,
+            self.credentials,
+            address=self.base_url,
+            close=self.close_session,
+            make_world=lambda: self._world(seed, named_entities),
+            fault_injector=injector if self._conditions != ServiceConditions() else None,
         )
-        return Session(self, id, lambda: self._world(seed, named_entities), fault_injector)
 
     def _world(self, seed: str, named_entities: NamedEntities) -> World:
-        return World(
-            _world_schema(self.protocol, self._world_file),
-            seed,
-            self.now,
-            open=self._open,
-            named_entities=named_entities,
-        )
+        schema = _world_schema(self.protocol, self._world_file)
+        return World(schema, seed, self.now, open=self._open, named_entities=named_entities)
 
     # -- requests --------------------------------------------------------------------------------------------------
 

@@ -6,27 +6,19 @@ question, so that it is the same whichever other sessions there are and in which
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from protocols.calls.auth import Credential
-from protocols.model import Tool
+from protocols.model import Protocol, Tool
 from protocols.simulator.http.conditions import FaultInjector, SimulatedRefusal
-from protocols.simulator.http.messages import RequestError, SimulatedReply, SimulatedRequest
+from protocols.simulator.http.messages import EncodedAnswer, RequestError, SimulatedReply, SimulatedRequest, encode
 from protocols.simulator.http.routing import Responder
 from protocols.simulator.world.world import World
 
-if TYPE_CHECKING:
-    from protocols.simulator.http.server import Simulator
-
-__all__ = ["EncodedAnswer", "Session", "encode"]
-
-EncodedAnswer = tuple[int, bytes, str, Mapping[str, str]]
-"""Status, body, media type ("" without a body), further headers."""
+__all__ = ["Session"]
 
 _MAX_CACHED = 2048
 
@@ -43,38 +35,43 @@ class Session:
     """A world of its own at a base URL of its own; a context manager that closes it.
 
     Args:
-        make: Makes the world, at the first request and after each reset.
         id: "" for the world that a simulator has without any session.
-        hurdles: What a request meets before it comes to the world.
+        credentials: What requests must carry; none for open access.
+        address: Gives the base URL for an id; starts the server if it is not running.
+        close: Removes the session of an id from the server.
+        make_world: Makes the world, at the first request and after each reset.
+        fault_injector: Delays and refuses requests before they reach the world.
     """
 
     def __init__(
         self,
-        simulator: Simulator,
         id: str,
+        protocol: Protocol,
+        credentials: tuple[Credential, ...],
+        *,
+        address: Callable[[str], str],
+        close: Callable[[str], None],
         make_world: Callable[[], World],
         fault_injector: FaultInjector | None = None,
     ) -> None:
-        self.simulator = simulator
         self.id = id
-        self._fault_injector = fault_injector
+        self.protocol = protocol
+        self.credentials = credentials
+        self._address = address
+        self._close = close
         self._make_world = make_world
+        self._fault_injector = fault_injector
         self._lock = threading.Lock()
         self._state: _SessionState | None = None
-        schemes = [scheme for scheme in simulator.protocol.security_schemes if scheme.kind == "apiKey"]
+        schemes = [scheme for scheme in protocol.security_schemes if scheme.kind == "apiKey"]
         self._secrets = frozenset(scheme.parameter for scheme in schemes if scheme.location == "query")
-        self._relevant_headers = _relevant_headers(simulator)
-        self._restricted = any(tool.security for tool in simulator.protocol.tools)
+        self._relevant_headers = _relevant_headers(protocol, credentials)
+        self._restricted = any(tool.security for tool in protocol.tools)
 
     @property
     def url(self) -> str:
-        """Where it is asked, with the path of the documented server; starts the server if it is not running."""
-        return self.simulator.base_url(self.id)
-
-    @property
-    def credentials(self) -> tuple[Credential, ...]:
-        """The made-up credentials that it wants, those of its simulator."""
-        return self.simulator.credentials
+        """The base URL, with the path of the documented server; starts the server if it is not running."""
+        return self._address(self.id)
 
     def reset(self) -> None:
         """Undo all writes: the world is again as it was at the start."""
@@ -85,7 +82,7 @@ class Session:
 
     def close(self) -> None:
         """End it; its URL is gone. Closing it again changes nothing."""
-        self.simulator.close_session(self.id)
+        self._close(self.id)
 
     def __enter__(self) -> Session:
         return self
@@ -150,10 +147,10 @@ class Session:
         return SimulatedRequest(request.method, request.path, query, request.headers, request.body)
 
 
-def _relevant_headers(simulator: Simulator) -> tuple[str, ...]:
+def _relevant_headers(protocol: Protocol, credentials: tuple[Credential, ...]) -> tuple[str, ...]:
     """The headers that an answer may depend on, in lower case."""
-    placed = [(p.location, p.name) for tool in simulator.protocol.tools for p in tool.parameters]
-    placed += [(c.location, c.parameter) for c in simulator.credentials if c.kind == "apiKey"]
+    placed = [(p.location, p.name) for tool in protocol.tools for p in tool.parameters]
+    placed += [(c.location, c.parameter) for c in credentials if c.kind == "apiKey"]
     named = {name.lower() for location, name in placed if location == "header"}
     return tuple(sorted({*named, "authorization", "cookie"}))
 
@@ -169,14 +166,3 @@ def _carries(request: SimulatedRequest, credential: Credential) -> bool:
         and set(query) <= set(request.query)
         and (not cookies or cookies.items() <= request.cookies.items())
     )
-
-
-def encode(reply: SimulatedReply) -> EncodedAnswer:
-    """A reply as it goes over the wire."""
-    if reply.media_type is None:
-        return reply.status, b"", "", reply.headers
-    if "json" in reply.media_type or "*" in reply.media_type:
-        media_type = "application/json" if "*" in reply.media_type else reply.media_type
-        return reply.status, json.dumps(reply.body, ensure_ascii=False).encode(), media_type, reply.headers
-    text = reply.body if isinstance(reply.body, str) else json.dumps(reply.body, ensure_ascii=False)
-    return reply.status, text.encode(), reply.media_type, reply.headers

@@ -8,20 +8,19 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, cast
+from typing import cast
 from urllib.parse import quote
 
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_file import NO_SPEC, NumberRange
 from protocols.simulator.analysis.world_schema import EntityType, FieldInfo, label_of, stem_of
 from protocols.simulator.world import word_lists
+from protocols.simulator.world.context import WorldContext
 from protocols.simulator.world.entity import Entity
+from protocols.simulator.world.relations import EntityRelations
 from protocols.simulator.world.seeded_rng import SeededRNG
 from protocols.simulator.world.values import is_date, make_value, mimic, plausible_number, slug
 from protocols.text.words import singular, words
-
-if TYPE_CHECKING:
-    from protocols.simulator.world.world import World
 
 __all__ = ["FieldValues", "is_upcoming"]
 
@@ -34,8 +33,9 @@ _MEASURED = re.compile(r"\d+(?:\.\d+)?( ?[A-Za-z%]{1,4})")
 class FieldValues:
     """The values of all fields of all entities of a world, worked out when somebody asks."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: WorldContext, relations: EntityRelations) -> None:
         self._world = world
+        self._relations = relations
         self._schema = world.schema
         self._now = world.now
         self.by_identifier: dict[str, dict[str, Entity]] = defaultdict(dict)
@@ -114,9 +114,7 @@ class FieldValues:
         """
         if (donation := entity.memo.pop("donation", None)) is not None:
             entity.values.update(
-                self._world.relations.membership_values(
-                    entity, *cast("tuple[str, int, list[dict[str, object]]]", donation)
-                )
+                self._relations.membership_values(entity, *cast("tuple[str, int, list[dict[str, object]]]", donation))
             )
         if name in entity.values:
             value = entity.values[name]
@@ -315,7 +313,7 @@ class FieldValues:
         ):
             return self.title(entity)
         if kind.date and parts[0] == "last" and parts[-1] == "date" and name != kind.date:
-            latest = self._world.relations.last_child(entity)
+            latest = self._relations.last_child(entity)
             if latest is not None:
                 return self.value(latest, self._world.entity_type(latest).date)
         if kind.date and parts[-1] == "precision":
@@ -401,14 +399,14 @@ class FieldValues:
         mine.sort(key=lambda r: "_".join([*r.label.split("_")[:-1], singular(r.label.rpartition("_")[2])]) != exact)
         for relation in mine:
             if noun in {relation.target, singular(relation.label), singular(relation.label.rpartition("_")[2])}:
-                return len(self._world.relations.related(entity, relation.label, relation.target))
+                return len(self._relations.related(entity, relation.label, relation.target))
         for child in self._schema.entity_types.values():
             if child.parent == kind.name:
                 for grandchild in self._schema.entity_types.values():
                     if grandchild.parent == child.name and grandchild.name == noun:
                         return sum(
-                            len(self._world.relations.children(e.target, noun))
-                            for e in self._world.relations.children(entity, child.name)
+                            len(self._relations.children(e.target, noun))
+                            for e in self._relations.children(entity, child.name)
                         )
         return None
 
@@ -421,8 +419,8 @@ class FieldValues:
         parts = words(name)
         if len(parts) == 2 and parts[0] in kind.aliases and parts[1] in {"number", "position", "index"}:
             for pair in self._schema.pairs:
-                if pair.family and pair.work == kind.name and (parent := self._world.relations.parent(entity, pair)):
-                    siblings = [edge.target for edge in self._world.relations.children(parent, kind.name)]
+                if pair.family and pair.work == kind.name and (parent := self._relations.parent(entity, pair)):
+                    siblings = [edge.target for edge in self._relations.children(parent, kind.name)]
                     return siblings.index(entity) + 1 if entity in siblings else 1
         return None
 
@@ -455,8 +453,8 @@ class FieldValues:
                 return self.identifier(level)
             level = level.parent
         if many:
-            return [self.identifier(edge.target) for edge in self._world.relations.first_related(entity, target.name)]
-        one = self._world.relations.linked(entity, "_".join(stem), target.name)
+            return [self.identifier(edge.target) for edge in self._relations.first_related(entity, target.name)]
+        one = self._relations.linked(entity, "_".join(stem), target.name)
         return self.identifier(one) if one else None
 
     def _numbered(self, name: str, kind: EntityType) -> bool:

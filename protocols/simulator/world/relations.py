@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from protocols.simulator.analysis.world_schema import RelationPair, stem_of
+from protocols.simulator.world.context import WorldContext
 from protocols.simulator.world.entity import Entity, RelationEdge
 from protocols.text.entities import NO_ENTITIES, NamedEntity
 from protocols.text.words import words
-
-if TYPE_CHECKING:
-    from protocols.simulator.world.world import World
 
 __all__ = ["EntityRelations"]
 
@@ -22,7 +20,7 @@ _PEERS = 24
 class EntityRelations:
     """The relations between the entities of a world, worked out when somebody asks, and as writes leave them."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: WorldContext) -> None:
         self._world = world
         self._schema = world.schema
         self._now = world.now

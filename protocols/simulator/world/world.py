@@ -66,8 +66,8 @@ class World:
         self._creation_counts: Counter[tuple[str, ...]] = Counter()
         self._keyed_entities: dict[tuple[str, ...], Entity] = {}
         self._edge_types = frozenset(schema.edge_types.values())
-        self.fields = FieldValues(self)
         self.relations = EntityRelations(self)
+        self.fields = FieldValues(self, self.relations)
         self.dependent_types = self._edge_types | {
             kind.name for kind in schema.entity_types.values() if kind.local or self.owned_by(kind)
         }
