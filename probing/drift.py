@@ -12,9 +12,9 @@ from jsonschema import Draft202012Validator, ValidationError
 from probing.evaluation import fields_of, has_field
 from probing.prober.prober import Prober
 from probing.strip_responses import strip_responses
-from protocols.dataflow.call_paths import steps
 from protocols.errors import APIError, LimitReached
 from protocols.model import Protocol, Tool
+from protocols.schema_fields import subscripts
 from sandbox import Sandbox
 
 __all__ = ["ContractChange", "detect_drift", "is_breaking"]
@@ -62,22 +62,24 @@ def detect_drift(
                 prober.run(name, program)
     if prober.probe().ended == "interrupted":
         raise KeyboardInterrupt
-    called = [finding for finding in prober.found.values() if finding.requests]
+    called = [finding for finding in prober.findings.values() if finding.requests]
     if not called:
         raise APIError("no call could be sent: check --base-url, and that the document has tools that read")
     if not any(finding.status or finding.statuses for finding in called):
-        why = next(iter(prober.learned.unanswered.values()), "no reply")
+        why = next(iter(prober.observations.unanswered.values()), "no reply")
         raise APIError(f"the service cannot be reached: {why}; check the base URL (--base-url)")
-    if all(not finding.done and set(finding.statuses) <= {"401", "403"} for finding in called):
+    if all(not finding.is_complete and set(finding.statuses) <= {"401", "403"} for finding in called):
         raise APIError("the service refuses the credentials; check --auth KIND:SOURCE")
     changes: dict[ContractChange, None] = {}
     for tool in document.tools:
-        finding = prober.found[tool.name]
+        finding = prober.findings[tool.name]
         answered = tool.name in usage
-        changes.update(dict.fromkeys(_statuses(tool, finding.requests, finding.done or not answered, finding.statuses)))
+        changes.update(
+            dict.fromkeys(_statuses(tool, finding.requests, finding.is_complete or not answered, finding.statuses))
+        )
         schema = tool.success.schema if tool.success is not None else None
         if schema is not None:
-            bodies = prober.learned.bodies.get(tool.name, [])
+            bodies = prober.observations.bodies.get(tool.name, [])
             changes.update(dict.fromkeys(_bodies(tool.name, document.standalone(schema), bodies)))
     return list(changes)
 
@@ -103,13 +105,13 @@ def _bodies(tool: str, schema: Mapping[str, object], bodies: Sequence[object]) -
             if error.validator == "required":
                 for key in error.validator_value if isinstance(error.validator_value, list) else ():
                     if isinstance(error.instance, Mapping) and key not in error.instance:
-                        yield ContractChange(tool, "missing", steps((*where, key)), "documented as always there")
+                        yield ContractChange(tool, "missing", subscripts((*where, key)), "documented as always there")
             else:
-                yield ContractChange(tool, "changed", steps(where), _describe(error))
+                yield ContractChange(tool, "changed", subscripts(where), _describe(error))
         new = [path for path in fields_of(body) if not has_field(schema, path, schema)]
         for path in sorted(new, key=repr):
             if not any(path[:length] in new for length in range(1, len(path))):  # what is in it goes without saying
-                yield ContractChange(tool, "new", steps(path), "not documented")
+                yield ContractChange(tool, "new", subscripts(path), "not documented")
 
 
 def _deepest_cause(error: ValidationError) -> ValidationError:

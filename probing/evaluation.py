@@ -72,7 +72,7 @@ def field_agreement(
 
 def evaluate(
     truth: Protocol,
-    learned: Observations,
+    observations: Observations,
     seed: int,
     schema: Literal["full", "paper"] = "full",
     *,
@@ -80,7 +80,9 @@ def evaluate(
     worlds: int = _WORLDS,
 ) -> dict[str, object]:
     """All figures: those of the fields, and with `fresh` those in simulated worlds of other seeds."""
-    findings = {name: replace(finding, schema=schema_of(finding, schema)) for name, finding in learned.found.items()}
+    findings = {
+        name: replace(finding, schema=schema_of(finding, schema)) for name, finding in observations.findings.items()
+    }
     figures = field_agreement(truth, with_found_schemas(truth, findings), findings)
     if not fresh:
         return figures
@@ -88,7 +90,7 @@ def evaluate(
     return (
         figures
         | schema_validity(findings, bodies)
-        | presence_accuracy(findings, learned.bodies, bodies)
+        | presence_accuracy(findings, observations.bodies, bodies)
         | mutation_score(findings, bodies, seed)
     )
 
@@ -297,8 +299,8 @@ def field_paths(shape: ValueType, path: tuple[Step, ...] = ()) -> Iterator[tuple
     if shape.kind == "list" and shape.item is not None:
         yield from field_paths(shape.item, (*path, 0))
     for name, key in shape.keys.items():
-        yield (*path, name), key.shape.kind
-        yield from field_paths(key.shape, (*path, name))
+        yield (*path, name), key.type.kind
+        yield from field_paths(key.type, (*path, name))
 
 
 def _is_under_open(path: tuple[Step, ...], shape: ValueType) -> bool:
@@ -311,7 +313,7 @@ def _is_under_open(path: tuple[Step, ...], shape: ValueType) -> bool:
                 return True
             shape = shape.item
         elif step in shape.keys:
-            shape = shape.keys[step].shape
+            shape = shape.keys[step].type
         else:
             return False
     return False

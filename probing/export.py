@@ -12,9 +12,9 @@ from xml.sax.saxutils import escape
 from atc.files import write_text
 from atc.program.source import called
 from probing.prober.findings import ToolFinding
-from protocols.dataflow.call_paths import steps
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.model import Protocol
+from protocols.schema_fields import subscripts
 
 __all__ = ["SUFFIXES", "GraphEdge", "dependency_edges", "export_graph"]
 
@@ -50,10 +50,12 @@ def dependency_edges(protocol: Protocol, findings: Mapping[str, ToolFinding]) ->
         program = findings[tool.name].program
         for parameter in tool.arguments:
             sources = graph.providers(tool.name, parameter.argument)
-            taken = [source for source in sources if findings[tool.name].done and called(program, [source.tool])]
+            taken = [source for source in sources if findings[tool.name].is_complete and called(program, [source.tool])]
             for source in (taken or list(sources))[:1]:
                 evidence = "called" if taken else "seen"
-                graph_edges.append(GraphEdge(source.tool, steps(source.path), tool.name, parameter.argument, evidence))
+                graph_edges.append(
+                    GraphEdge(source.tool, subscripts(source.path), tool.name, parameter.argument, evidence)
+                )
     return graph_edges
 
 

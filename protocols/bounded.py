@@ -17,7 +17,7 @@ from typing import Any
 
 from protocols.patterns import is_bounded, matches
 
-__all__ = ["Exhausted", "bounded", "has_linear_work", "rules", "spend"]
+__all__ = ["StepLimitReached", "bounded", "count_steps", "validator_class", "with_linear_unique_items"]
 
 STEPS = 50_000
 """Keywords of schemas that one check may look at; it takes less than a second."""
@@ -27,13 +27,13 @@ _NAME = 200
 _left: ContextVar[list[int] | None] = ContextVar("steps that are left", default=None)
 
 
-class Exhausted(Exception):  # noqa: N818 - it is no error, and never leaves this package
+class StepLimitReached(Exception):  # noqa: N818 - it is no error, and never leaves this package
     """A check has taken its steps; nothing can be said of the value."""
 
 
 @contextmanager
 def bounded(steps: int = STEPS) -> Iterator[None]:
-    """Count the steps of the checks inside, all in all. What is over is told by `Exhausted` from `spend`."""
+    """Count the steps of the checks inside, all in all. What is over is told by `StepLimitReached` from `count_steps`."""
     before = _left.set([steps])
     try:
         yield
@@ -41,17 +41,17 @@ def bounded(steps: int = STEPS) -> Iterator[None]:
         _left.reset(before)
 
 
-def spend(steps: int = 1) -> None:
-    """Count steps. Raises: Exhausted: There are none left."""
+def count_steps(steps: int = 1) -> None:
+    """Count steps. Raises: StepLimitReached: There are none left."""
     remaining = _left.get()
     if remaining is not None:
         remaining[0] -= steps
         if remaining[0] < 0:
-            raise Exhausted
+            raise StepLimitReached
 
 
 @lru_cache(maxsize=1)
-def rules() -> Any:
+def validator_class() -> Any:
     """The validator class of JSON Schema 2020-12 whose steps are counted."""
     from jsonschema import Draft202012Validator  # here, for it takes a tenth of a second and is seldom needed
     from jsonschema.validators import extend
@@ -61,7 +61,7 @@ def rules() -> Any:
     return extend(Draft202012Validator, {**keywords, **own})  # type: ignore[no-untyped-call]
 
 
-def has_linear_work(validator: Any) -> Any:
+def with_linear_unique_items(validator: Any) -> Any:
     """A validator like this one that compares the items of a list in linear work."""
     from jsonschema.validators import extend
 
@@ -76,14 +76,14 @@ def _counted(name: str, keyword: Keyword) -> Keyword:
     names_matter = name in ("patternProperties", "additionalProperties", "unevaluatedProperties")
 
     def counted(validator: Any, constraint: Any, value: Any, schema: Any) -> Iterator[Any]:
-        spend(1 + (len(constraint) if name == "enum" else 0))
+        count_steps(1 + (len(constraint) if name == "enum" else 0))
         patterns = schema.get("patternProperties") if names_matter and isinstance(schema, Mapping) else None
         if patterns and isinstance(value, Mapping):
-            spend(len(value) * len(patterns))
+            count_steps(len(value) * len(patterns))
             if any(len(str(key)) > _NAME for key in value) or not all(
                 is_bounded(pattern, _NAME) for pattern in patterns
             ):
-                raise Exhausted
+                raise StepLimitReached
         yield from keyword(validator, constraint, value, schema) or ()
 
     return counted

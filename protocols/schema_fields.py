@@ -23,6 +23,7 @@ __all__ = [
     "json_types",
     "properties_of",
     "scalar_types",
+    "subscripts",
     "type_of",
     "wrapper_of",
 ]
@@ -175,6 +176,11 @@ def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Itera
             yield ResponseField(here, inner, part, expanded)
             count += 1
             queue.append((here, inner, expanded, circles))
+
+
+def subscripts(path: tuple[Step, ...]) -> str:
+    """A path as program text: `["results"][0]["id"]`."""
+    return "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in path)
 
 
 def wrapper_of(schema: Schema, protocol: Protocol) -> str:

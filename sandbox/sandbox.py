@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from protocols.errors import ProgramRefused, UsageError
-from protocols.text.words import likeness
+from protocols.text.words import name_similarity
 from sandbox.child import channel
 from sandbox.child.exit_frame import ExitFrame, Failure, parse_exit_frame
 from sandbox.egress.broker import Broker, LimitExceeded
@@ -502,8 +502,8 @@ def snippet(program: str, line: int | None) -> str:
 
 def _suggestion(name: str, tools: Any) -> str:
     """`; did you mean …?` for a name that resembles a tool's, also with its words in another order."""
-    best = max(tools, key=lambda tool: likeness(name, tool), default=None)
-    return f"; did you mean {best}?" if best is not None and likeness(name, best) >= 0.7 else ""
+    best = max(tools, key=lambda tool: name_similarity(name, tool), default=None)
+    return f"; did you mean {best}?" if best is not None and name_similarity(name, best) >= 0.7 else ""
 
 
 def _run_not_started(outcome: Literal["refused", "error"], fault: ProgramError, started: float) -> Run:

@@ -130,7 +130,7 @@ def _lines(shape: ValueType, indent: str) -> list[str]:
         return _lines(shape.item, indent) if shape.item is not None else []
     lines = []
     for name, key in shape.keys.items():
-        inner = key.shape
+        inner = key.type
         kind = inner.kind if inner.kind != "list" else f"list of {inner.item.kind if inner.item else 'any'}"
         lines.append(f"{indent}{name}{'' if key.certain else '?'}: {kind}")
         lines += _lines(inner, f"{indent}  ")

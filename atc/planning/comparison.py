@@ -6,9 +6,8 @@ import re
 from collections.abc import Collection
 
 from atc.language.question import Question
-from protocols.dataflow.call_paths import steps
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.schema_fields import ResponseField, Step, fields, type_of
+from protocols.schema_fields import ResponseField, Step, fields, subscripts, type_of
 from protocols.text.words import stem, words
 
 __all__ = ["with_comparison"]
@@ -67,7 +66,7 @@ def _most_of(match: re.Match[str], by: tuple[str, frozenset[str]], graph: Protoc
     if inside and not stems.isdisjoint(map(stem, words(f"{variable} {inside}"))):
         return order, f'len(one["{variable}"])'
     path = None if inside else _number(graph, tool, (), field_words)
-    return (order, f'one["{variable}"]{steps(path)}') if path else None
+    return (order, f'one["{variable}"]{subscripts(path)}') if path else None
 
 
 def _best_day(match: re.Match[str], by: tuple[str, frozenset[str]], unit: str, graph: ProtocolGraph) -> str | None:
@@ -80,7 +79,7 @@ def _best_day(match: re.Match[str], by: tuple[str, frozenset[str]], unit: str, g
     if not any(word.startswith(unit) for word in words(f"{tool} {' '.join(moments)}")):
         return None
     path = _number(graph, tool, items, by[1])
-    return f"best = {by[0]}({variable}, key=lambda one: one{steps(path)})" if path else None
+    return f"best = {by[0]}({variable}, key=lambda one: one{subscripts(path)})" if path else None
 
 
 def _number(

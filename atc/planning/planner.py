@@ -14,10 +14,10 @@ from atc.planning.comparison import with_comparison
 from atc.planning.loops import FINDS, is_assigned, looped, return_words
 from atc.planning.providers import ProviderRanking, path_nouns
 from atc.planning.step_writer import StepWriter, placeholder, quoted
-from protocols.dataflow.call_paths import steps
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.operations import looks_like_read
 from protocols.model import Protocol, Tool
+from protocols.schema_fields import subscripts
 from protocols.text.words import is_identifier, singular, words
 
 __all__ = ["plan_sketch", "plan_sketches"]
@@ -104,7 +104,7 @@ def plan_sketch(graph: ProtocolGraph, tool: str, callable_tools: Collection[str]
     if target.writes:
         return [*writer.lines, call]
     lists = graph.lists(tool)
-    inside = steps(lists[0]) if len(lists) == 1 else ""
+    inside = subscripts(lists[0]) if len(lists) == 1 else ""
     return [*writer.lines, f"{_result_variable(target, writer.names)} = {call}{inside}"]
 
 

@@ -10,7 +10,7 @@ from protocols.dataflow.identifiers import IdentifierReference
 from protocols.dataflow.operations import is_current, is_own
 from protocols.model import Parameter, Tool
 from protocols.schema_fields import type_of
-from protocols.text.words import SEARCHES, cut_short, noun_of, stem, words
+from protocols.text.words import SEARCHES, abbreviated_names, noun_of, stem, words
 
 __all__ = ["MAX_DEPTH", "ProviderRanking", "path_nouns"]
 
@@ -61,7 +61,11 @@ class ProviderRanking:
         if bound not in _BOUNDS or not of or type_of(parameter.schema) in ("array", "boolean", "object"):
             return None
         for amount, least, most in self.question.limits:
-            if stem(amount) == stem(of[-1]) or cut_short(amount, of[-1:]) or cut_short(of[-1], [amount]):
+            if (
+                stem(amount) == stem(of[-1])
+                or abbreviated_names(amount, of[-1:])
+                or abbreviated_names(of[-1], [amount])
+            ):
                 return least if bound in _LEAST else most
         return None
 

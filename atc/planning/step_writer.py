@@ -11,10 +11,9 @@ from typing import cast
 
 from atc.language.question import Question
 from atc.planning.providers import MAX_DEPTH, ProviderRanking, path_nouns
-from protocols.dataflow.call_paths import steps
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
 from protocols.model import Parameter, Tool
-from protocols.schema_fields import ResponseField, Step, fields, type_of
+from protocols.schema_fields import ResponseField, Step, fields, subscripts, type_of
 from protocols.text.words import SEARCHES, noun_of, singular, stem, words
 
 __all__ = ["StepWriter", "placeholder", "quoted"]
@@ -184,15 +183,15 @@ class StepWriter:
         ends = [place for place, step in enumerate(provider.path) if step == 0]
         if several and ends and not self._is_single(call, noun):
             items, rest = provider.path[: ends[-1]], provider.path[ends[-1] + 1 :]
-            name = self._variable(f"{call}{steps(items)}", f"{noun}s")
+            name = self._variable(f"{call}{subscripts(items)}", f"{noun}s")
             item = _identifier(noun)
             count = self.question.count_of(noun)
-            value = _entry(entry, f"{item}{steps(rest)}")
+            value = _entry(entry, f"{item}{subscripts(rest)}")
             return f"[{value} for {item} in {name}{f'[:{count}]' if count > 1 else ''}]"
         holder, rest = provider.path[:-1], provider.path[-1:]
-        name = self._variable(self._pick(call, provider, noun) or f"{call}{steps(holder)}", noun)
+        name = self._variable(self._pick(call, provider, noun) or f"{call}{subscripts(holder)}", noun)
         listed = type_of(parameter.schema) == "array" or (several and bool(ends))
-        value = _entry(entry, f"{name}{steps(rest)}")
+        value = _entry(entry, f"{name}{subscripts(rest)}")
         return f"[{value}]" if listed else value
 
     def _is_single(self, call: str, noun: str) -> bool:
@@ -224,7 +223,7 @@ class StepWriter:
             call = _unfiltered(call, self.graph.protocol.tool(provider.tool), name)
         if name is not None and title is not None and quoted(name) not in call:
             item = _identifier(noun)
-            return f'next({item} for {item} in {call}{steps(items[:-1])} if {item}["{title}"] == {quoted(name)})'
+            return f'next({item} for {item} in {call}{subscripts(items[:-1])} if {item}["{title}"] == {quoted(name)})'
         listed = noun_of(str(items[-2])) if len(items) > 1 else path_nouns(self.graph.protocol.tool(provider.tool))[-1]
         order, by = self.question.superlative(noun) or self.question.superlative(listed) or ("", frozenset())
         sort_fields = [
@@ -239,7 +238,7 @@ class StepWriter:
         item = _identifier(noun)
         value = f'{item}["{sort_fields[0].name}"]'
         key = f'str({value} or "")' if texts else f"{value} or 0"
-        return f"{order}({call}{steps(items[:-1])}, key=lambda {item}: {key})"
+        return f"{order}({call}{subscripts(items[:-1])}, key=lambda {item}: {key})"
 
     def _fields(self, tool: str, items: tuple[Step, ...]) -> list[ResponseField]:
         """The fields of the items of a list in a tool's response."""

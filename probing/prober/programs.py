@@ -15,12 +15,11 @@ from probing.prober.observations import Observations
 from probing.prober.permission import WritePermission, created_identifier
 from probing.prober.values import OWN_NAME, documented_value, is_free_text, item_of, own_name, rename_objects, value_of
 from probing.redact.redact import FIRST_WORDS
-from protocols.dataflow.call_paths import steps
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.identifiers import IdentifierReference, attribute_of
 from protocols.model import Parameter, Protocol, Tool
 from protocols.render import sentence
-from protocols.schema_fields import items_of, resolve, type_of
+from protocols.schema_fields import items_of, resolve, subscripts, type_of
 from protocols.text.words import SEARCHES, SIZES, is_identifier, noun_of, words
 
 __all__ = ["MAX_ITEMS", "argument_variants", "item_variants", "programs", "question", "unprovided_arguments"]
@@ -40,7 +39,7 @@ _READ_FACTOR = 3
 def programs(
     tool: Tool,
     graph: ProtocolGraph,
-    learned: Observations,
+    observations: Observations,
     permission: WritePermission,
     most: int,
     *,
@@ -56,54 +55,54 @@ def programs(
     """
     if not chain:
         if not unprovided_arguments(tool, graph, ()):
-            empty = Observations(learned.protocol)
+            empty = Observations(observations.protocol)
             yield from _complete_programs(tool, [_direct_call(tool, empty, permission)], empty, permission, most)
         return
-    among = [name for name, finding in learned.found.items() if finding.done]
-    owner = permission.owner(tool)
+    among = [name for name, finding in observations.findings.items() if finding.is_complete]
+    owner = permission.creator(tool)
     if owner is not None:
-        if (program := _call_on_created(tool, owner, learned)) is not None:
+        if (program := _call_on_created(tool, owner, observations)) is not None:
             yield program, ""
         return
-    if permission.makes(tool):
-        yield from _creating_programs(tool, graph, learned, permission, most, among)
+    if permission.creates(tool):
+        yield from _creating_programs(tool, graph, observations, permission, most, among)
         return
     yield from _bare_call(tool)
-    yield from _filtered_calls(tool, learned)
-    yield from _calls_with_missing(tool, learned, most)
-    if _name_references(tool, graph, learned):  # what was seen to be called so is surer than any other name
-        yield from _calls_with_identifiers(tool, graph, learned, permission, most)
+    yield from _filtered_calls(tool, observations)
+    yield from _calls_with_missing(tool, observations, most)
+    if _name_references(tool, graph, observations):  # what was seen to be called so is surer than any other name
+        yield from _calls_with_identifiers(tool, graph, observations, permission, most)
     if not _is_provided(tool, graph):
-        yield from _calls_with_values(tool, learned, most)
+        yield from _calls_with_values(tool, observations, most)
     lacks = unprovided_arguments(tool, graph, among)
     if not lacks:
         lines = plan_sketch(graph, tool.name, among)
-        lines = lines if len(lines) > 1 else [_direct_call(tool, learned, permission)]
+        lines = lines if len(lines) > 1 else [_direct_call(tool, observations, permission)]
         if (
-            bare := _without_unknown_options(lines, learned.protocol)
+            bare := _without_unknown_options(lines, observations.protocol)
         ) != lines:  # a list that is not filtered holds more
-            yield from _complete_programs(tool, bare, learned, permission, most)
-        yield from _complete_programs(tool, lines, learned, permission, most)
-    yield from _calls_with_identifiers(tool, graph, learned, permission, most)  # more may have been seen since
-    yield from _calls_with_values(tool, learned, most)
+            yield from _complete_programs(tool, bare, observations, permission, most)
+        yield from _complete_programs(tool, lines, observations, permission, most)
+    yield from _calls_with_identifiers(tool, graph, observations, permission, most)  # more may have been seen since
+    yield from _calls_with_values(tool, observations, most)
 
 
 def _creating_programs(
     tool: Tool,
     graph: ProtocolGraph,
-    learned: Observations,
+    observations: Observations,
     permission: WritePermission,
     most: int,
     among: Collection[str],
 ) -> Iterator[tuple[str, str]]:
     """Programs that make an object: what was asked for by an error is given, from values that were seen."""
-    if permission.unsure(tool):
+    if permission.why_unrecognizable(tool):
         return
     if not unprovided_arguments(tool, graph, among):
         lines = plan_sketch(graph, tool.name, among)
-        lines = lines if len(lines) > 1 else [_direct_call(tool, learned, permission)]
-        yield from _complete_programs(tool, lines, learned, permission, most)
-    yield from _calls_with_identifiers(tool, graph, learned, permission, most)
+        lines = lines if len(lines) > 1 else [_direct_call(tool, observations, permission)]
+        yield from _complete_programs(tool, lines, observations, permission, most)
+    yield from _calls_with_identifiers(tool, graph, observations, permission, most)
 
 
 def _bare_call(tool: Tool) -> Iterator[tuple[str, str]]:
@@ -113,38 +112,38 @@ def _bare_call(tool: Tool) -> Iterator[tuple[str, str]]:
     yield f"print({tool.name}())", ""
 
 
-def _filtered_calls(tool: Tool, learned: Observations) -> Iterator[tuple[str, str]]:
+def _filtered_calls(tool: Tool, observations: Observations) -> Iterator[tuple[str, str]]:
     """The call of a list that was empty, with each value of a filter that it does not go by on its own."""
     if tool.writes or any(argument.required for argument in tool.arguments):
         return
     for argument in tool.arguments:
-        schema = resolve(argument.schema, learned.protocol)
-        items = items_of(schema, learned.protocol) if type_of(schema) == "array" else None
-        values = (resolve(items, learned.protocol) if items is not None else schema).get("enum")
+        schema = resolve(argument.schema, observations.protocol)
+        items = items_of(schema, observations.protocol) if type_of(schema) == "array" else None
+        values = (resolve(items, observations.protocol) if items is not None else schema).get("enum")
         usual = schema.get("default")
         for value in values[:_MAX_FILTERS] if isinstance(values, list) else ():
-            if tool.name not in learned.hollow:
+            if tool.name not in observations.empty_tools:
                 return  # nothing is missing
             if value is not None and value not in (usual if isinstance(usual, list) else [usual]):
                 yield f"print({tool.name}({argument.argument}={[value] if items is not None else value!r}))", ""
 
 
-def _calls_with_missing(tool: Tool, learned: Observations, most: int) -> Iterator[tuple[str, str]]:
+def _calls_with_missing(tool: Tool, observations: Observations, most: int) -> Iterator[tuple[str, str]]:
     """Calls with the arguments that errors of a tool asked for."""
-    missing = [argument for argument in tool.arguments if argument.argument in learned.demanded.get(tool.name, {})]
+    missing = [argument for argument in tool.arguments if argument.argument in observations.missing.get(tool.name, {})]
     if not missing:
         return
     arguments = [argument for argument in tool.arguments if argument.required or argument in missing]
     open_arguments = [argument for argument in arguments if documented_value(argument) is None]
     fixed = {
-        argument.argument: value_of(argument, learned.protocol)
+        argument.argument: value_of(argument, observations.protocol)
         for argument in arguments
         if documented_value(argument) is not None
     }
-    yield from _calls_from_values(tool, arguments, open_arguments, fixed, learned, most)
+    yield from _calls_from_values(tool, arguments, open_arguments, fixed, observations, most)
 
 
-def _calls_with_values(tool: Tool, learned: Observations, most: int) -> Iterator[tuple[str, str]]:
+def _calls_with_values(tool: Tool, observations: Observations, most: int) -> Iterator[tuple[str, str]]:
     """Calls whose arguments are values that were seen, of the list above them or of fields that are called so."""
     arguments = [argument for argument in tool.arguments if argument.required]
     open_arguments = [
@@ -153,11 +152,11 @@ def _calls_with_values(tool: Tool, learned: Observations, most: int) -> Iterator
     if not open_arguments:
         return
     fixed = {
-        argument.argument: value_of(argument, learned.protocol)
+        argument.argument: value_of(argument, observations.protocol)
         for argument in arguments
         if argument not in open_arguments
     }
-    yield from _calls_from_values(tool, arguments, open_arguments, fixed, learned, most)
+    yield from _calls_from_values(tool, arguments, open_arguments, fixed, observations, most)
 
 
 def _calls_from_values(
@@ -165,18 +164,18 @@ def _calls_from_values(
     arguments: Sequence[Parameter],
     open_arguments: list[Parameter],
     fixed: Mapping[str, str],
-    learned: Observations,
+    observations: Observations,
     most: int,
 ) -> Iterator[tuple[str, str]]:
-    for values in islice(learned.seen.calls(tool, open_arguments), most if tool.writes else _READ_FACTOR * most):
+    for values in islice(observations.values.calls(tool, open_arguments), most if tool.writes else _READ_FACTOR * most):
         texts = {**fixed, **{name: repr(value) for name, value in values.items()}}
         keywords = ", ".join(
             f"{argument.argument}={texts[argument.argument]}" for argument in arguments if argument.argument in texts
         )
-        call = _with_body(f"{tool.name}({keywords})", tool, learned)
+        call = _with_body(f"{tool.name}({keywords})", tool, observations)
         if '"…"' not in call:
             yield f"print({call})", ""
-    if len(open_arguments) == 1 and (top := learned.seen.top(open_arguments[0])) is not None:
+    if len(open_arguments) == 1 and (top := observations.values.root_path(open_arguments[0])) is not None:
         texts = {**fixed, open_arguments[0].argument: repr(top)}
         keywords = ", ".join(
             f"{argument.argument}={texts[argument.argument]}" for argument in arguments if argument.argument in texts
@@ -218,42 +217,44 @@ def _has_placeholder(value: ast.expr) -> bool:
 
 
 def _calls_with_identifiers(
-    tool: Tool, graph: ProtocolGraph, learned: Observations, permission: WritePermission, most: int
+    tool: Tool, graph: ProtocolGraph, observations: Observations, permission: WritePermission, most: int
 ) -> Iterator[tuple[str, str]]:
-    for call in islice(_identifier_calls(tool, graph, learned), most):
-        yield from _complete_programs(tool, [call], learned, permission, 1)
+    for call in islice(_identifier_calls(tool, graph, observations), most):
+        yield from _complete_programs(tool, [call], observations, permission, 1)
 
 
 def _complete_programs(
-    tool: Tool, lines: Sequence[str], learned: Observations, permission: WritePermission, most: int
+    tool: Tool, lines: Sequence[str], observations: Observations, permission: WritePermission, most: int
 ) -> Iterator[tuple[str, str]]:
     """The programs of the lines that call a tool; what they look for is filled in."""
     *before, last = lines
     call = last if "=" not in last.partition("(")[0] else last.partition(" = ")[2]
-    call = _with_items(_with_body(_without_path(call), tool, learned), tool, learned)
+    call = _with_items(_with_body(_without_path(call), tool, observations), tool, observations)
     program = "\n".join([*before, f"print({call})"])
-    if permission.makes(tool):
-        program = _with_own_name(program.replace('"…"', repr(own_name(learned.requests))), tool, learned)
+    if permission.creates(tool):
+        program = _with_own_name(program.replace('"…"', repr(own_name(observations.requests))), tool, observations)
         yield program, ""
-        if (plain := rename_objects(program, learned.requests, "_")) != program:
+        if (plain := rename_objects(program, observations.requests, "_")) != program:
             yield plain, ""
     elif '"…"' not in program:
         yield program, ""
     else:
-        for word in islice([*islice(learned.names_for(tool), most), *FIRST_WORDS], most):
+        for word in islice([*islice(observations.names_for(tool), most), *FIRST_WORDS], most):
             yield program.replace('"…"', json.dumps(word, ensure_ascii=False)), word
 
 
-def _with_own_name(program: str, tool: Tool, learned: Observations) -> str:
+def _with_own_name(program: str, tool: Tool, observations: Observations) -> str:
     """A program that makes an object, which gives it a name of one's own where nothing else does."""
     if OWN_NAME.search(program) or not program.endswith("))"):
         return program
-    texts = [p for p in tool.arguments if p.location != "path" and is_free_text(p.schema, learned.protocol)]
+    texts = [p for p in tool.arguments if p.location != "path" and is_free_text(p.schema, observations.protocol)]
     texts = [p for p in texts if f"{p.argument}=" not in program.rpartition("\n")[2] and not is_identifier(p.argument)]
     if not texts:
         return program
     name_argument = sorted(texts, key=lambda p: p.argument.lower() not in SEARCHES)[0]
-    return _with_argument(program, f"{name_argument.argument}={own_name(learned.requests, name_argument.schema)!r}")
+    return _with_argument(
+        program, f"{name_argument.argument}={own_name(observations.requests, name_argument.schema)!r}"
+    )
 
 
 def argument_variants(program: str, tool: Tool) -> Iterator[str]:
@@ -327,49 +328,51 @@ def question(tool: Tool) -> str:
     return sentence(text, 200)
 
 
-def _call_on_created(tool: Tool, owner: tuple[str, str], learned: Observations) -> str | None:
+def _call_on_created(tool: Tool, owner: tuple[str, str], observations: Observations) -> str | None:
     """The program that makes an object of our own and calls a tool on it; None where making one is not known yet."""
     maker, argument = owner
-    create_program = learned.found[maker].program
-    bodies = learned.bodies.get(maker)
+    create_program = observations.findings[maker].program
+    bodies = observations.bodies.get(maker)
     located = (
-        created_identifier(bodies[0], argument, noun_of_path(learned.protocol.tool(maker).path)) if bodies else None
+        created_identifier(bodies[0], argument, noun_of_path(observations.protocol.tool(maker).path))
+        if bodies
+        else None
     )
     if not create_program or located is None:
         return None
-    *before, last = rename_objects(create_program, learned.requests).split("\n")
-    call = f"{tool.name}({argument}=made{steps(located[0])})"
+    *before, last = rename_objects(create_program, observations.requests).split("\n")
+    call = f"{tool.name}({argument}=made{subscripts(located[0])})"
     for other_argument in tool.arguments:
         if other_argument.required and other_argument.argument != argument:
-            value = value_of(other_argument, learned.protocol, learned.requests)
+            value = value_of(other_argument, observations.protocol, observations.requests)
             call = f"{call[:-1]}, {other_argument.argument}={value})"
-    call = _with_body(call, tool, learned).replace('"…"', '"changed"')
+    call = _with_body(call, tool, observations).replace('"…"', '"changed"')
     return "\n".join([*before, f"made = {last.removeprefix('print(').removesuffix(')')}", f"print({call})"])
 
 
-def _direct_call(tool: Tool, learned: Observations, permission: WritePermission) -> str:
+def _direct_call(tool: Tool, observations: Observations, permission: WritePermission) -> str:
     """The call of a tool with what its document gives for its required arguments; what it makes is called our way."""
-    number = learned.requests if permission.makes(tool) else None
+    number = observations.requests if permission.creates(tool) else None
     arguments = [argument for argument in tool.arguments if argument.required]
     arguments = arguments or [argument for argument in tool.arguments if argument.argument.lower() in SEARCHES][:1]
-    values = [f"{argument.argument}={value_of(argument, learned.protocol, number)}" for argument in arguments]
+    values = [f"{argument.argument}={value_of(argument, observations.protocol, number)}" for argument in arguments]
     return f"{tool.name}({', '.join(values)})"
 
 
-def _name_references(tool: Tool, graph: ProtocolGraph, learned: Observations) -> dict[str, IdentifierReference]:
+def _name_references(tool: Tool, graph: ProtocolGraph, observations: Observations) -> dict[str, IdentifierReference]:
     """By argument, what a path calls by another word than an identifier, where an answer had such a thing."""
     references = {
         argument.argument: want
         for argument in tool.arguments
         if (want := name_reference(tool, argument, graph)) is not None
     }
-    observed = {want for record in learned.records for want, _ in record} if references else set()
+    observed = {want for record in observations.identifier_groups for want, _ in record} if references else set()
     return {argument: want for argument, want in references.items() if want in observed}
 
 
-def _identifier_calls(tool: Tool, graph: ProtocolGraph, learned: Observations) -> Iterator[str]:
+def _identifier_calls(tool: Tool, graph: ProtocolGraph, observations: Observations) -> Iterator[str]:
     """Calls of a tool with identifiers that were seen together, each with others."""
-    names = _name_references(tool, graph, learned)
+    names = _name_references(tool, graph, observations)
     flow = [
         (argument, want)
         for argument in tool.arguments
@@ -377,15 +380,15 @@ def _identifier_calls(tool: Tool, graph: ProtocolGraph, learned: Observations) -
         and (argument.argument in names or documented_value(argument) is None)
         and (want := names.get(argument.argument) or graph.reference(tool.name, argument.argument)) is not None
     ]
-    items = [argument.argument for argument, _ in flow if _observed_item(argument, learned) is not None]
+    items = [argument.argument for argument, _ in flow if _observed_item(argument, observations) is not None]
     wants = [want for argument, want in flow if argument.argument not in items]
     if not flow:
         return
     calls: dict[str, None] = {}
-    for values in learned.identifiers(wants, tool.path):
+    for values in observations.identifiers(wants, tool.path):
         texts = {argument.argument: repr(values[want]) for argument, want in flow if want in values}
         keywords = {
-            argument.argument: texts.get(argument.argument) or value_of(argument, learned.protocol)
+            argument.argument: texts.get(argument.argument) or value_of(argument, observations.protocol)
             for argument in tool.arguments
             if argument.required
         }
@@ -393,7 +396,7 @@ def _identifier_calls(tool: Tool, graph: ProtocolGraph, learned: Observations) -
     yield from calls
 
 
-def _with_body(call: str, tool: Tool, learned: Observations) -> str:
+def _with_body(call: str, tool: Tool, observations: Observations) -> str:
     """A call that gives a member of a body that may not be empty, though none of its members is required."""
     body_arguments = [
         argument
@@ -407,25 +410,25 @@ def _with_body(call: str, tool: Tool, learned: Observations) -> str:
         or not body_arguments
     ):
         return call
-    first = f"{body_arguments[0].argument}={value_of(body_arguments[0], learned.protocol)}"
+    first = f"{body_arguments[0].argument}={value_of(body_arguments[0], observations.protocol)}"
     return f"{call[:-1]}{'' if call.endswith('()') else ', '}{first})"
 
 
-def _with_items(call: str, tool: Tool, learned: Observations) -> str:
+def _with_items(call: str, tool: Tool, observations: Observations) -> str:
     """A call whose lists of objects hold one of what was seen, and whose objects have what they need."""
     for argument in tool.arguments:
         if f'{argument.argument}=["…"]' in call:
-            item = _observed_item(argument, learned)
-            item_text = item_of(argument, learned.protocol) if item is None else repr(item)
+            item = _observed_item(argument, observations)
+            item_text = item_of(argument, observations.protocol) if item is None else repr(item)
             call = call.replace(f'{argument.argument}=["…"]', f"{argument.argument}=[{item_text}]")
         elif f"{argument.argument}={{}}" in call:
             call = call.replace(
-                f"{argument.argument}={{}}", f"{argument.argument}={value_of(argument, learned.protocol)}"
+                f"{argument.argument}={{}}", f"{argument.argument}={value_of(argument, observations.protocol)}"
             )
     return call
 
 
-def _observed_item(parameter: Parameter, learned: Observations) -> dict[str, object] | None:
+def _observed_item(parameter: Parameter, observations: Observations) -> dict[str, object] | None:
     """An object for a list of them, with identifiers that were seen of what the list is called after."""
     items = parameter.schema.get("items")
     properties = items.get("properties") if isinstance(items, Mapping) else None
@@ -434,7 +437,7 @@ def _observed_item(parameter: Parameter, learned: Observations) -> dict[str, obj
     wants = {
         str(key): IdentifierReference(noun_of(parameter.argument), attribute_of(str(key)) or "") for key in properties
     }
-    values = next(learned.identifiers([want for want in wants.values() if want.attribute]), {})
+    values = next(observations.identifiers([want for want in wants.values() if want.attribute]), {})
     return {key: values[want] for key, want in wants.items() if want in values} or None
 
 

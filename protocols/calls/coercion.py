@@ -10,7 +10,7 @@ from collections.abc import KeysView, Mapping, Sequence, ValuesView
 from decimal import Decimal
 from typing import Any
 
-from protocols.bounded import Exhausted, spend
+from protocols.bounded import StepLimitReached, count_steps
 from protocols.calls.constraints import find_violation
 from protocols.calls.serialization import wire_text
 from protocols.schema_fields import declared_types
@@ -53,12 +53,12 @@ def coerce(value: Any, schema: object) -> Any:
     """The value in the type that the schema names, where no information is lost; else as it was."""
     try:
         return _coerced(value, schema)
-    except Exhausted:
+    except StepLimitReached:
         return value
 
 
 def _coerced(value: Any, schema: object) -> Any:
-    spend()
+    count_steps()
     if not isinstance(schema, Mapping):
         return value
     for key in ("anyOf", "oneOf"):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from protocols.bounded import Exhausted, rules, spend
+from protocols.bounded import StepLimitReached, count_steps, validator_class
 from protocols.model import Schema
 from protocols.patterns import matches
 from protocols.schema_fields import declared_types
@@ -31,13 +31,13 @@ def violation(value: Any, schema: object, definitions: Mapping[str, Schema]) -> 
     """As `find_violation`, and None as well where the check takes too many steps."""
     try:
         return find_violation(value, schema, definitions)
-    except Exhausted:  # the service says what it makes of it
+    except StepLimitReached:  # the service says what it makes of it
         return None
 
 
 def find_violation(value: Any, schema: object, definitions: Mapping[str, Schema]) -> str | None:
     """What is wrong with the value, as the end of a sentence that begins with the argument; None if nothing is."""
-    spend()
+    count_steps()
     if schema is True or schema is None or not isinstance(schema, Mapping):
         return "is not allowed" if schema is False else None
     if not _has_plain_keywords(schema):
@@ -152,7 +152,7 @@ class _SchemaIdentity:
 def _validator(key: _SchemaIdentity) -> Any:
     from jsonschema.validators import extend
 
-    sending = extend(rules(), {"required": _required_in_request})  # type: ignore[no-untyped-call]
+    sending = extend(validator_class(), {"required": _required_in_request})  # type: ignore[no-untyped-call]
     return sending({**key.schema, "$defs": dict(key.definitions)} if key.definitions else dict(key.schema))
 
 

@@ -16,10 +16,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from protocols.contracts.contract import Contract, ValueType, infer_schema
-from protocols.dataflow.call_paths import steps
 from protocols.errors import UsageError
 from protocols.model import Protocol, Schema
-from protocols.schema_fields import Step
+from protocols.schema_fields import Step, subscripts
 
 __all__ = ["SIMULATED", "ContractDrift", "ContractStore", "ObservedEdge", "ToolObservations", "contract_drift"]
 
@@ -171,7 +170,7 @@ def contract_drift(protocol: Protocol, observed: Mapping[str, ToolObservations])
         if tool not in protocol or not observations.bodies:
             continue
         documented_type = document.body(tool)
-        observed_type = observed_contract.shape(observations.schema)
+        observed_type = observed_contract.type_of(observations.schema)
         if documented_type is not None:
             differences += _compared(tool, (), documented_type, observed_type)
         statuses = {response.status for response in protocol.tool(tool).responses}
@@ -183,7 +182,7 @@ def contract_drift(protocol: Protocol, observed: Mapping[str, ToolObservations])
 
 def _compared(tool: str, path: tuple[Step, ...], documented: ValueType, observed: ValueType) -> Iterator[ContractDrift]:
     """The differences at a place and below it."""
-    where = steps(path)
+    where = subscripts(path)
     if "any" in (documented.kind, observed.kind):
         return
     if documented.kind != observed.kind and not (documented.kind == "float" and observed.kind == "int"):
@@ -198,11 +197,11 @@ def _compared(tool: str, path: tuple[Step, ...], documented: ValueType, observed
     for key, key_type in observed.keys.items():
         if key not in documented.keys:
             if not documented.open:
-                yield ContractDrift(tool, "new", steps((*path, key)), f"{key_type.shape.kind}, not documented")
+                yield ContractDrift(tool, "new", subscripts((*path, key)), f"{key_type.type.kind}, not documented")
         else:
-            yield from _compared(tool, (*path, key), documented.keys[key].shape, key_type.shape)
+            yield from _compared(tool, (*path, key), documented.keys[key].type, key_type.type)
     for key in documented.keys:
         if key not in observed.keys:
-            yield ContractDrift(tool, "missing", steps((*path, key)), "documented, never there")
+            yield ContractDrift(tool, "missing", subscripts((*path, key)), "documented, never there")
         elif not observed.keys[key].certain:
-            yield ContractDrift(tool, "missing", steps((*path, key)), "documented, not always there")
+            yield ContractDrift(tool, "missing", subscripts((*path, key)), "documented, not always there")

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
 from protocols.dataflow.identifiers import IdentifierReference
-from protocols.schema_fields import Step
+from protocols.schema_fields import Step, subscripts
 from protocols.text.words import SEARCHES, WRAPPERS, noun_of
 
-__all__ = ["AvailableObject", "CallPath", "path_to_field", "path_to_resource", "search_expression", "steps"]
+__all__ = ["AvailableObject", "CallPath", "path_to_field", "path_to_resource", "search_expression"]
 
 _MOST = 3
 """Calls that a way may take."""
@@ -41,7 +41,7 @@ class CallPath:
     path: tuple[Step, ...]
 
     def __str__(self) -> str:
-        return self.text + steps(self.path)
+        return self.text + subscripts(self.path)
 
 
 def path_to_field(
@@ -107,7 +107,7 @@ def search_expression(graph: ProtocolGraph, sources: Sequence[ProvidedField], na
             and all(parameter.argument in argument_texts for parameter in required)
         ):
             inside = ", ".join(f"{argument}={text}" for argument, text in argument_texts.items())
-            return f"{tool.name}({inside}){steps(source.path)}" + ('.split("/")[-1]' if source.link else "")
+            return f"{tool.name}({inside}){subscripts(source.path)}" + ('.split("/")[-1]' if source.link else "")
     return None
 
 
@@ -130,11 +130,6 @@ def _onwards(
         ]
         called_tools.update(call.tool for call in reached)
         yield reached
-
-
-def steps(path: tuple[Step, ...]) -> str:
-    """A path as program text: `["results"][0]["id"]`."""
-    return "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in path)
 
 
 def _only(graph: ProtocolGraph, name: str) -> str | None:
@@ -160,7 +155,7 @@ def _filled(
         for source in graph.providers(name, argument, (available.tool,)):
             if source.header is None and source.path[: len(available.path)] == available.path:
                 last = '.split("/")[-1]' if source.link else ""
-                return available.text + steps(source.path[len(available.path) :]) + last
+                return available.text + subscripts(source.path[len(available.path) :]) + last
     return None
 
 

@@ -38,6 +38,7 @@ from protocols.schema_fields import (
     items_of,
     properties_of,
     scalar_types,
+    subscripts,
     type_of,
     wrapper_of,
 )
@@ -263,8 +264,7 @@ class ProtocolGraph:
         call = f"{source.tool}({', '.join(required)})"
         if source.header:
             return f"the response header {source.header} of {call}"
-        steps = "".join(f"[{step}]" if isinstance(step, int) else f'["{step}"]' for step in source.path)
-        return call + steps + ('.split("/")[-1]' if source.link else "")
+        return call + subscripts(source.path) + ('.split("/")[-1]' if source.link else "")
 
     def object_noun(self, tool: str, path: tuple[Step, ...], properties: Mapping[str, Schema]) -> str:
         """What an object in a response is, as a noun: the key around it, or what it resembles; "item" if unknown."""

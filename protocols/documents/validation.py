@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from protocols.bounded import has_linear_work
+from protocols.bounded import with_linear_unique_items
 from protocols.documents.openapi import Builder, operations
 from protocols.documents.schemas import apart
 from protocols.documents.source import METHODS, DocumentSet, pointer
@@ -125,7 +125,7 @@ def _errors(document: Mapping[str, Any]) -> Iterator[ValidationError]:
 
     new = str(document.get("openapi")).startswith("3.1")
     rules = OpenAPIV31SpecValidator if new else OpenAPIV30SpecValidator
-    for error in has_linear_work(rules.schema_validator).iter_errors(document):
+    for error in with_linear_unique_items(rules.schema_validator).iter_errors(document):
         yield from _leaves(error)
 
 
@@ -137,7 +137,7 @@ def _bad_schemas(document: Mapping[str, Any], library: DocumentSet) -> Iterator[
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    rules = has_linear_work(Draft202012Validator(Draft202012Validator.META_SCHEMA))
+    rules = with_linear_unique_items(Draft202012Validator(Draft202012Validator.META_SCHEMA))
     builder = Builder(document, library)
     roots: dict[str, list[object]] = {}
     for path, method, item, operation, base in builder.operations():

@@ -16,9 +16,9 @@ __all__ = [
     "SEARCHES",
     "SIZES",
     "WRAPPERS",
-    "cut_short",
+    "abbreviated_names",
     "is_identifier",
-    "likeness",
+    "name_similarity",
     "noun_of",
     "singular",
     "stem",
@@ -107,7 +107,7 @@ _ADVERB = 4
 _ENDINGS = ("ing", "ion", "ed", "or", "er", "e")
 
 
-def likeness(first: str, second: str) -> float:
+def name_similarity(first: str, second: str) -> float:
     """How much two names of tools resemble each other, from 0 to 1, also with their words in another order."""
 
     def ordered(text: str) -> str:
@@ -117,7 +117,7 @@ def likeness(first: str, second: str) -> float:
     return max(SequenceMatcher(None, *pair).ratio() for pair in pairs)
 
 
-def cut_short(word: str, names: Iterable[str]) -> list[str]:
+def abbreviated_names(word: str, names: Iterable[str]) -> list[str]:
     """The names that are a word cut short: carbs for carbohydrate, temp for temperature."""
     shortened = [(name, name.lower().rstrip("s")) for name in names]
     return [

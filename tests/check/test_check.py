@@ -210,7 +210,7 @@ def test_what_was_observed_is_known(tmp_path: Path) -> None:
     assert [one.rule for one in check('print(GET_me()["points"])\n', Contract(protocol))] == ["unknown-key"]
     body = contract.body("GET_me")
     assert body is not None
-    assert (body.keys["email"].certain, body.keys["points"].shape.kind) == (False, "int")
+    assert (body.keys["email"].certain, body.keys["points"].type.kind) == (False, "int")
 
 
 def body(**properties: str) -> dict[str, object]:

@@ -102,7 +102,7 @@ def test_what_was_seen_is_kept_and_compared(tmp_path: Path) -> None:
     }
     body = store.contract(protocol).body("GET_books")
     assert body is not None
-    assert body.at([0]).keys["price"].shape.kind == "float"
+    assert body.at([0]).keys["price"].type.kind == "float"
 
 
 def test_several_may_learn_at_once(tmp_path: Path) -> None:
