@@ -5,9 +5,10 @@ from __future__ import annotations
 import fcntl
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 from click.core import ParameterSource
@@ -17,7 +18,7 @@ from atc.cli.options import check_api_options, clock_options, out_file, target_o
 if TYPE_CHECKING:
     from atc.models import Model
     from probing.prober.findings import ProbeReport, ToolFinding
-    from probing.prober.permission import WriteScope
+    from probing.prober.permission import WritePermission, WriteScope
     from probing.prober.prober import Prober
     from protocols import Protocol
     from sandbox import Sandbox
@@ -87,140 +88,195 @@ def _graph_file(text: str) -> Path:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON instead of the table.")
 @click.pass_context
-def probe(
-    ctx: click.Context,
-    spec: str | None,
-    simulate: bool,
-    base_url: str | None,
-    auth: tuple[str, ...],
-    seed: int,
-    now: datetime | None,
-    out: Path | None,
-    report: Path | None,
-    graph: Path | None,
-    blind: bool,
-    model: str | None,
-    record: Path | None,
-    writes: WriteScope | None,
-    reads: tuple[str, ...],
-    only: tuple[str, ...],
-    iterations: int,
-    samples: int,
-    no_multi_sample: bool,
-    no_chain: bool,
-    budget_calls: int | None,
-    budget_tokens: int | None,
-    schema: Literal["full", "paper"],
-    store: Path | None,
-    resume: bool,
-    checked: str | None,
-    as_json: bool,
-) -> None:
+def probe(ctx: click.Context, /, **parameters: Any) -> None:
     """Find out what the tools of SPEC return by calling them, and write SPEC down with it.
 
     Exit code 0 when all tools are documented, 1 when some are not, 4 when a budget ended it, 6 when the service refuses
     the connection, 130 after ctrl-C; the files are written each time. With --check 0 when nothing changed that breaks a
     program, 1 when something did, 6 when the service cannot be had.
     """
-    from atc.cli import say
-    from atc.files import to_json, write_json, write_text
-    from probing.document import openapi_document
     from probing.evaluation import evaluate
-    from probing.export import export_graph
-    from probing.live import ProbeProgress
-    from probing.prober.permission import WritePermission
-    from probing.prober.prober import Prober
     from probing.strip_responses import strip_responses
     from protocols import load
-    from protocols.calls.auth import credential
-    from protocols.contracts.store import SIMULATED
     from protocols.errors import UsageError
+
+    options = ProbeOptions(**parameters)
+    _check_usage(ctx, options)
+    truth = load(options.spec or str(options.checked))
+    if unknown := [name for name in options.only if name not in truth]:
+        raise UsageError(f"{truth.title} has no tool {', '.join(unknown)}")
+    protocol = strip_responses(truth) if options.blind else truth
+    with ExitStack() as stack:
+        sandbox, permission = _open_sandbox(options, truth, protocol, stack)
+        if options.checked is not None:
+            ctx.exit(_check(options.checked, sandbox, options.budget_calls, options.as_json))
+        prober = _open_prober(options, truth, sandbox, permission, stack)
+        report = prober.probe()
+    if options.blind:
+        figures = evaluate(truth, prober.observations, options.seed, options.schema, fresh=options.simulate)
+        report = report.with_agreement(figures)
+    _write_files(options, prober, report)
+    _print_result(options, report)
+    ctx.exit(report.exit_code)
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeOptions:
+    """The parameters of `atc probe`."""
+
+    spec: str | None
+    simulate: bool
+    base_url: str | None
+    auth: tuple[str, ...]
+    seed: int
+    now: datetime | None
+    out: Path | None
+    report: Path | None
+    graph: Path | None
+    blind: bool
+    model: str | None
+    record: Path | None
+    writes: WriteScope | None
+    reads: tuple[str, ...]
+    only: tuple[str, ...]
+    iterations: int
+    samples: int
+    no_multi_sample: bool
+    no_chain: bool
+    budget_calls: int | None
+    budget_tokens: int | None
+    schema: Literal["full", "paper"]
+    store: Path | None
+    resume: bool
+    checked: str | None
+    as_json: bool
+
+    @property
+    def out_path(self) -> Path:
+        """`out`, which is only optional with `checked`."""
+        assert self.out is not None
+        return self.out
+
+    @property
+    def log(self) -> Path:
+        """The log to resume from, beside the document."""
+        return self.out_path.with_name(f"{self.out_path.name}.log")
+
+
+def _check_usage(ctx: click.Context, options: ProbeOptions) -> None:
+    """Raises: click.UsageError: A file is missing, or --check is given an option that it ignores."""
+    check_api_options(options.simulate, options.base_url, options.auth)
+    if options.checked is None and (options.spec is None or options.out is None):
+        raise click.UsageError("give SPEC and --out FILE, or --check FILE")
+    given_names = {name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if options.checked is not None and (ignored := given_names - _CHECKS):
+        names = ", ".join(sorted(option.opts[-1] for option in ctx.command.params if option.name in ignored))
+        raise click.UsageError(f"--check only reads, asks no model and writes no file: leave out {names}")
+
+
+def _open_sandbox(
+    options: ProbeOptions, truth: Protocol, protocol: Protocol, stack: ExitStack
+) -> tuple[Sandbox, WritePermission]:
+    """The sandbox of the service, simulated where asked for, and the permission that it obeys."""
+    from probing.prober.permission import WritePermission
+    from protocols.calls.auth import credential
     from protocols.simulator import Simulator
     from sandbox import Sandbox
 
-    check_api_options(simulate, base_url, auth)
-    if checked is None and (spec is None or out is None):
-        raise click.UsageError("give SPEC and --out FILE, or --check FILE")
-    given = {name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    if checked is not None and (unheeded := given - _CHECKS):
-        named = ", ".join(sorted(option.opts[-1] for option in ctx.command.params if option.name in unheeded))
-        raise click.UsageError(f"--check only reads, asks no model and writes no file: leave out {named}")
-    truth = load(spec or str(checked))
-    if unknown := [name for name in only if name not in truth]:
-        raise UsageError(f"{truth.title} has no tool {', '.join(unknown)}")
-    protocol = strip_responses(truth) if blind else truth
-    permission = WritePermission(protocol, writes or ("all" if simulate and checked is None else "deny"), reads)
-    with ExitStack() as closing:
-        credentials = tuple(credential(one, truth) for one in auth)
-        if simulate:
-            simulator = closing.enter_context(Simulator(truth, seed=seed, now=now))
-            base_url, credentials = simulator.url, simulator.credentials
-        sandbox = Sandbox(
-            protocol,
-            base_url=base_url,
-            credentials=credentials,
-            now=now,
-            seed=seed,
-            on_call=permission.saw,
-            track=False,
-            writes=permission,
-        )
-        if checked is not None:
-            ctx.exit(_check(checked, sandbox, budget_calls, as_json))
-        assert out is not None
-        log = out.with_name(f"{out.name}.log")
-        if log.is_dir():
-            raise UsageError(f"{log} is a folder; it is where the log of the probe goes")
-        if resume and not log.exists():
-            say(f"there is no {log} to go on from: the probe begins anew")
-        closing.enter_context(_locked(log))
-        if not resume:
-            _start_log(log)
-        frontier = closing.enter_context(ProbeProgress(len(only) or len(protocol.tools)))
+    scope = options.writes or ("all" if options.simulate and options.checked is None else "deny")
+    permission = WritePermission(protocol, scope, options.reads)
+    base_url, credentials = options.base_url, tuple(credential(text, truth) for text in options.auth)
+    if options.simulate:
+        simulator = stack.enter_context(Simulator(truth, seed=options.seed, now=options.now))
+        base_url, credentials = simulator.url, simulator.credentials
+    sandbox = Sandbox(
+        protocol,
+        base_url=base_url,
+        credentials=credentials,
+        now=options.now,
+        seed=options.seed,
+        on_call=permission.observe,
+        track=False,
+        writes=permission,
+    )
+    return sandbox, permission
 
-        def told(finding: ToolFinding) -> None:
-            bodies = prober.learned.bodies.get(finding.tool)
-            frontier.found(finding, bodies[0] if bodies else None)
 
-        prober = Prober(
-            protocol,
-            _model(model, record, seed, closing),
-            sandbox,
-            permission=permission,
-            iterations=iterations,
-            samples=1 if no_multi_sample else samples,
-            chain=not no_chain,
-            budget_calls=budget_calls,
-            budget_tokens=budget_tokens,
-            only=only,
-            seed=seed,
-            log=log,
-            service=_service(truth, simulate, base_url, auth),
-            on_finding=told,
-            on_try=frontier.trying,
-        )
-        found = prober.probe()
-    server = base_url if base_url is not None and not simulate else None
-    if blind:
-        found = found.compared(evaluate(truth, prober.learned, seed, schema, fresh=simulate))
-    write_text(out, _serialize(openapi_document(protocol, prober.found, schema, server), out))
-    if report is not None:
-        write_json(report, found.to_json())
-    if graph is not None:
-        export_graph(graph, prober.known, prober.found)
-    if store is not None:
-        _store_results(store / SIMULATED if simulate else store, protocol, prober)
-    if not found.ended and not found.left_behind:
-        log.unlink(missing_ok=True)
-    if as_json:
-        click.echo(to_json(found.to_json()), nl=False)
+def _open_prober(
+    options: ProbeOptions, truth: Protocol, sandbox: Sandbox, permission: WritePermission, stack: ExitStack
+) -> Prober:
+    """The prober with its log, model and progress display. Raises: UsageError: The log cannot be used."""
+    from atc.cli import say
+    from probing.live import ProbeProgress
+    from probing.prober.prober import Prober
+    from protocols.errors import UsageError
+
+    log = options.log
+    if log.is_dir():
+        raise UsageError(f"{log} is a folder; it is where the log of the probe goes")
+    if options.resume and not log.exists():
+        say(f"there is no {log} to go on from: the probe begins anew")
+    stack.enter_context(_locked(log))
+    if not options.resume:
+        _start_log(log)
+    progress = stack.enter_context(ProbeProgress(len(options.only) or len(permission.protocol.tools)))
+
+    def on_finding(finding: ToolFinding) -> None:
+        bodies = prober.observations.bodies.get(finding.tool)
+        progress.finished(finding, bodies[0] if bodies else None)
+
+    prober = Prober(
+        permission.protocol,
+        _model(options.model, options.record, options.seed, stack),
+        sandbox,
+        permission=permission,
+        iterations=options.iterations,
+        samples=1 if options.no_multi_sample else options.samples,
+        chain=not options.no_chain,
+        budget_calls=options.budget_calls,
+        budget_tokens=options.budget_tokens,
+        only=options.only,
+        seed=options.seed,
+        log=log,
+        service=_service(truth, options.simulate, options.base_url, options.auth),
+        on_finding=on_finding,
+        on_try=progress.trying,
+    )
+    return prober
+
+
+def _write_files(options: ProbeOptions, prober: Prober, report: ProbeReport) -> None:
+    """Write the document and what else was asked for; remove the log of a finished probe."""
+    from atc.files import write_json, write_text
+    from probing.document import openapi_document
+    from probing.export import export_graph
+    from protocols.contracts.store import SIMULATED
+
+    server = None if options.simulate else options.base_url
+    document = openapi_document(prober.protocol, prober.findings, options.schema, server)
+    write_text(options.out_path, _serialize(document, options.out_path))
+    if options.report is not None:
+        write_json(options.report, report.to_json())
+    if options.graph is not None:
+        export_graph(options.graph, prober.observed_protocol, prober.findings)
+    if options.store is not None:
+        _store_results(options.store / SIMULATED if options.simulate else options.store, prober)
+    if not report.ended and not report.left_behind:
+        options.log.unlink(missing_ok=True)
+
+
+def _print_result(options: ProbeOptions, report: ProbeReport) -> None:
+    from atc.cli import say
+    from atc.files import to_json
+
+    if options.as_json:
+        click.echo(to_json(report.to_json()), nl=False)
     else:
-        _print_report(found)
-    if found.left_behind:
-        say(f"not removed from the service: {'; '.join(found.left_behind)}")
-    if found.ended:
-        say(f"{found.ended}; {out} holds what is known, and --resume goes on from there")
-    ctx.exit(found.exit_code)
+        _print_report(report)
+    if report.left_behind:
+        say(f"not removed from the service: {'; '.join(report.left_behind)}")
+    if report.ended:
+        say(f"{report.ended}; {options.out_path} holds what is known, and --resume goes on from there")
 
 
 def _service(truth: Protocol, simulate: bool, base_url: str | None, auth: Sequence[str]) -> str:
@@ -230,7 +286,7 @@ def _service(truth: Protocol, simulate: bool, base_url: str | None, auth: Sequen
     if simulate:
         return "the simulated service"
     place = display_url(base_url or (truth.servers[0].url if truth.servers else ""))
-    return " ".join([place, *(f"with --auth {one}" for one in auth)])
+    return " ".join([place, *(f"with --auth {text}" for text in auth)])
 
 
 @contextmanager
@@ -266,14 +322,14 @@ def _start_log(log: Path) -> None:
     if begun.strip() and not begun.startswith(b'{"protocol"'):
         raise UsageError(f"{log} is no log of a probe, and one would be written there: take another --out")
     lines = [data for _, data in read_lines(log)]
-    kept = [line for line in lines if isinstance(line, dict) and "made" in line][-1:]
-    if kept and (kept[0]["made"] or kept[0]["lost"]):
-        told = "holds what an earlier probe made and did not remove"
-        raise UsageError(f"{log} {told}: go on with --resume, which removes it, or delete the file")
+    last_state = next((line for line in reversed(lines) if isinstance(line, dict) and "made" in line), None)
+    if last_state and (last_state["made"] or last_state["lost"]):
+        problem = "holds what an earlier probe made and did not remove"
+        raise UsageError(f"{log} {problem}: go on with --resume, which removes it, or delete the file")
     log.unlink(missing_ok=True)
 
 
-def _model(name: str | None, record: Path | None, seed: int, closing: ExitStack) -> Model | None:
+def _model(name: str | None, record: Path | None, seed: int, stack: ExitStack) -> Model | None:
     """The model to ask. Raises: ModelError: It was named, and cannot be had."""
     from atc.cli import say
     from atc.models import open_model
@@ -288,14 +344,12 @@ def _model(name: str | None, record: Path | None, seed: int, closing: ExitStack)
             raise
         say(f"no model is asked: {error}")
         return None
-    closing.callback(model.close)
+    stack.callback(model.close)
     return model
 
 
 def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> int:
     """Print what has changed, and give the exit code."""
-    from dataclasses import asdict
-
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -309,38 +363,41 @@ def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> in
 
     usage = {name: program for name, (_, program) in usage_examples(file).items()}
     document = load(file)
-    with ProbeProgress(None) as frontier:
-        changes = detect_drift(document, usage, sandbox, frontier.trying, budget)
+    with ProbeProgress(None) as progress:
+        changes = detect_drift(document, usage, sandbox, progress.trying, budget)
     broken = sum(map(is_breaking, changes))
     if as_json:
-        click.echo(to_json([{**asdict(one), "breaking": is_breaking(one)} for one in changes]), nl=False)
+        click.echo(to_json([{**asdict(change), "breaking": is_breaking(change)} for change in changes]), nl=False)
         return 1 if broken else 0
     table = Table()
     for column in ("tool", "change", "where", "what"):
         table.add_column(column)
-    for one in changes:
-        colour = "red" if is_breaking(one) else "yellow"
-        table.add_row(one.tool, f"[{colour}]{one.kind}[/]", escape(visible(one.where)), escape(visible(one.text)))
+    for change in changes:
+        colour = "red" if is_breaking(change) else "yellow"
+        where, text = escape(visible(change.where)), escape(visible(change.text))
+        table.add_row(change.tool, f"[{colour}]{change.kind}[/]", where, text)
     if changes:
         Console().print(table)
     click.echo(f"{len(changes)} changes, {broken} of them may break programs")
     return 1 if broken else 0
 
 
-def _store_results(store: Path, protocol: Protocol, prober: Prober) -> None:
+def _store_results(store: Path, prober: Prober) -> None:
     """Keep what was learned where `atc solve --store` looks: contracts and programs."""
     from atc.program.source import called
     from atc.retrieval.demonstrations import Demonstration, Demonstrations
     from protocols.contracts.store import ContractStore
 
-    found = [one for one in prober.found.values() if one.done]
-    status = {one.tool: int(one.status or 200) for one in found}
-    replies = [(name, status.get(name, 200), body) for name, bodies in prober.learned.bodies.items() for body in bodies]
-    ContractStore(store).record(protocol, replies)
-    solved = Demonstrations(store, protocol)
-    for one in found:
-        tools = called(one.program, [tool.name for tool in protocol.tools])
-        solved.add(Demonstration(one.question, one.program, tools))
+    findings = [finding for finding in prober.findings.values() if finding.is_complete]
+    status = {finding.tool: int(finding.status or 200) for finding in findings}
+    replies = [
+        (name, status.get(name, 200), body) for name, bodies in prober.observations.bodies.items() for body in bodies
+    ]
+    ContractStore(store).record(prober.protocol, replies)
+    demonstrations = Demonstrations(store, prober.protocol)
+    for finding in findings:
+        tools = called(finding.program, [tool.name for tool in prober.protocol.tools])
+        demonstrations.add(Demonstration(finding.question, finding.program, tools))
 
 
 def _serialize(document: dict[str, object], out: Path) -> str:
@@ -353,17 +410,17 @@ def _serialize(document: dict[str, object], out: Path) -> str:
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
 
 
-def _print_report(found: ProbeReport) -> None:
+def _print_report(report: ProbeReport) -> None:
     """Print the tools by outcome, each reason once above the tools that it holds for, and one line of totals."""
     from atc.tui.text import visible
 
-    totals = found.to_json()["totals"]
+    totals = report.to_json()["totals"]
     for outcome in totals["outcomes"]:
-        findings = [finding for finding in found.tools if finding.outcome == outcome]
+        findings = [finding for finding in report.tools if finding.outcome == outcome]
         click.echo(f"{outcome.replace('_', ' ')}: {len(findings)}")
         reasons: dict[str, list[str]] = {}
         for finding in findings:
-            reasons.setdefault("" if finding.done else visible(finding.reason), []).append(finding.tool)
+            reasons.setdefault("" if finding.is_complete else visible(finding.reason), []).append(finding.tool)
         for reason, names in reasons.items():
             if reason:
                 click.echo(f"  {reason}")
@@ -371,8 +428,8 @@ def _print_report(found: ProbeReport) -> None:
                 click.echo(f"{'    ' if reason else '  '}{name}")
     tokens = totals["prompt_tokens"] + totals["completion_tokens"]
     click.echo(
-        f"{totals['done']} of {totals['tools']} tools, {found.requests} requests, {found.iterations} rounds, "
+        f"{totals['done']} of {totals['tools']} tools, {report.requests} requests, {report.iterations} rounds, "
         f"{totals['samples']} programs of the model, {tokens} tokens"
     )
-    for name, value in found.agreement.items():
+    for name, value in report.agreement.items():
         click.echo(f"{name}: {value}")

@@ -162,7 +162,7 @@ def _responses(tool: Tool, finding: ToolFinding | None) -> dict[str, Any]:
         )
     if finding is None:
         return responses or {"default": {"description": "not observed"}}
-    if (finding.done or finding.outcome == "always_empty") and finding.status is not None:
+    if (finding.is_complete or finding.outcome == "always_empty") and finding.status is not None:
         before = responses.get(finding.status, {"description": "as observed"})
         content = before.get("content")
         if content is None and finding.schema is not None:

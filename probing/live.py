@@ -49,7 +49,7 @@ class ProbeProgress:
         """A program is about to run."""
         self._progress.update(self._bar, description=escape(first_line(f"{tool}: {program}", 60)))
 
-    def found(self, finding: ToolFinding, example: object) -> None:
+    def finished(self, finding: ToolFinding, example: object) -> None:
         """A tool is done with; `example` is an answer of it."""
         self._progress.advance(self._bar)
         if not self._console.is_terminal:  # the summary at the end has all of it

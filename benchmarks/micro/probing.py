@@ -61,10 +61,10 @@ def measure(
         prober = Prober(hidden, model, sandbox, permission=permission, seed=seed, **settings)
         report = prober.probe()
     seconds = time.monotonic() - started
-    figures = evaluate(protocol, prober.learned, seed, fresh=bool(fresh), worlds=fresh)
+    figures = evaluate(protocol, prober.observations, seed, fresh=bool(fresh), worlds=fresh)
     totals = report.to_json()["totals"]
     undocumented = [
-        f"{tool_report.tool} ({tool_report.outcome})" for tool_report in report.tools if not tool_report.done
+        f"{tool_report.tool} ({tool_report.outcome})" for tool_report in report.tools if not tool_report.is_complete
     ]
     return {**totals, **{name: figures.get(name) for name in _FIGURES}, "seconds": seconds, "left": undocumented}
 

@@ -70,7 +70,7 @@ class ToolFinding:
     constraints: list[Constraint] = field(default_factory=list)
 
     @property
-    def done(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether there is nothing more to find out."""
         return self.outcome in ("documented", "no_content")
 
@@ -91,7 +91,7 @@ class ProbeReport:
     is_unreachable: bool = False
     agreement: Mapping[str, object] = field(default_factory=dict)
 
-    def compared(self, agreement: Mapping[str, object]) -> ProbeReport:
+    def with_agreement(self, agreement: Mapping[str, object]) -> ProbeReport:
         """The same with how far it agrees with the truth."""
         return replace(self, agreement=agreement)
 
@@ -102,7 +102,7 @@ class ProbeReport:
             return 130
         if self.is_unreachable:
             return APIError.exit_code
-        if all(finding.done for finding in self.tools):
+        if all(finding.is_complete for finding in self.tools):
             return 0
         return 4 if self.ended else 1
 
@@ -119,7 +119,7 @@ class ProbeReport:
             "iterations": self.iterations,
             "totals": {
                 "tools": len(tools),
-                "done": sum(finding.done for finding in self.tools),
+                "done": sum(finding.is_complete for finding in self.tools),
                 "outcomes": {name: outcomes.count(name) for name in sorted(set(outcomes))},
                 "requests": self.requests,
                 "samples": sum(finding.samples for finding in self.tools),

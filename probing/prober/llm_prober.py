@@ -50,9 +50,9 @@ class LLMProber:
         tokens: The most tokens to read and write in all; None for no limit.
     """
 
-    def __init__(self, model: Model, learned: Observations, tokens: int | None = None) -> None:
+    def __init__(self, model: Model, observations: Observations, tokens: int | None = None) -> None:
         self._model = model
-        self._learned = learned
+        self._observations = observations
         self._budget = tokens
         self._proposed: dict[tuple[str, str], tuple[str, ...]] = {}
 
@@ -66,7 +66,7 @@ class LLMProber:
             chain: Whether other tools and the values that were seen may be used.
         Raises: LimitReached: The tokens are used up. ModelError.
         """
-        among = [name for name, finding in self._learned.found.items() if finding.done]
+        among = [name for name, finding in self._observations.findings.items() if finding.is_complete]
         helpers = self._helpers(tool, graph, among) if chain else ()
         tools = [tool, *map(graph.protocol.tool, helpers)]
         task = _fill(
@@ -80,7 +80,7 @@ class LLMProber:
             ),
         )
         text = self._ask(tool, [Message("system", _fill("probe")), Message("user", task)])
-        self._learned.found[tool.name].samples += 1
+        self._observations.findings[tool.name].samples += 1
         match = _QUESTION.search(text)
         return CandidateProgram(match[1].strip() if match else "", extract(text[match.end() :] if match else text))
 
@@ -115,20 +115,22 @@ class LLMProber:
         for argument in tool.arguments:
             want = graph.reference(tool.name, argument.argument)
             known_values = (
-                [values[want] for values in islice(self._learned.identifiers([want]), 2)] if want is not None else []
+                [values[want] for values in islice(self._observations.identifiers([want]), 2)]
+                if want is not None
+                else []
             )
             if argument.required and known_values:
                 lines.append(f"{argument.argument}: {', '.join(map(json.dumps, known_values))}")
-        if names := [self._learned.text(name) for name in list(self._learned.names)[:4]]:
+        if names := [self._observations.redact(name) for name in list(self._observations.names)[:4]]:
             lines.append(f"names of things: {', '.join(names)}")
         return "Values that were seen:\n" + "\n".join(lines) + "\n\n" if lines else ""
 
     def _ask(self, tool: Tool, messages: list[Message]) -> str:
         length = sum(len(message.content) for message in messages) // _CHARS_PER_TOKEN
-        if self._budget is not None and self._learned.tokens + length + _MAX_ANSWER_TOKENS > self._budget:
+        if self._budget is not None and self._observations.tokens + length + _MAX_ANSWER_TOKENS > self._budget:
             raise LimitReached(f"the budget of {self._budget} tokens is used up")
         answer = self._model.complete(messages, max_tokens=_MAX_ANSWER_TOKENS)
-        self._learned.asked(tool.name, answer.usage.prompt_tokens, answer.usage.completion_tokens)
+        self._observations.add_usage(tool.name, answer.usage.prompt_tokens, answer.usage.completion_tokens)
         return answer.text
 
 

@@ -61,30 +61,30 @@ class Observations:
 
     def __init__(self, protocol: Protocol, log: Path | None = None, seed: int = 0, service: str = "") -> None:
         self.protocol = protocol
-        self.found = {tool.name: ToolFinding(tool.name) for tool in protocol.tools}
+        self.findings = {tool.name: ToolFinding(tool.name) for tool in protocol.tools}
         self.bodies: dict[str, list[object]] = {}
         self._calls: dict[str, list[ObservedCall]] = {}
-        self.hollow: set[str] = set()
+        self.empty_tools: set[str] = set()
         self.names: dict[str, None] = {}
         self._names_of: dict[str, dict[str, None]] = {}
-        self.seen = ObservedValues(protocol)
-        self.demanded: dict[str, dict[str, None]] = {}
-        self.records: dict[IdentifierGroup, str] = {}
+        self.values = ObservedValues(protocol)
+        self.missing: dict[str, dict[str, None]] = {}
+        self.identifier_groups: dict[IdentifierGroup, str] = {}
         graph = ProtocolGraph(protocol)
         names = [name_reference(tool, argument, graph) for tool in protocol.tools for argument in tool.arguments]
-        self._called_by = frozenset(want.attribute for want in names if want is not None)
+        self._name_attributes = frozenset(want.attribute for want in names if want is not None)
         self.unanswered: dict[str, str] = {}
         self.requests = 0
-        self.made: list[CreatedObject] = []
-        self.lost: list[str] = []
+        self.created: list[CreatedObject] = []
+        self.unremovable: list[str] = []
         self._service = service
         self._log: Path | None = None
         lines = 0
         if log is not None:
             for place, data in read_lines(log):
                 lines += 1
-                self._recall(place, data, first=lines == 1)
-        self._scrubber = Redactor(seed + lines)  # what stands for a value before must not stand for another one now
+                self._load_line(place, data, first=lines == 1)
+        self._redactor = Redactor(seed + lines)  # what stands for a value before must not stand for another one now
         if log is not None:
             self._log = log
             _drop_partial_line(log)
@@ -92,7 +92,7 @@ class Observations:
                 self._write({"protocol": protocol.digest, "service": service})
 
     @property
-    def known(self) -> Protocol:
+    def observed_protocol(self) -> Protocol:
         """The protocol with what is known of responses so far; what it says of them itself stays."""
         tools = []
         for tool in self.protocol.tools:
@@ -110,59 +110,59 @@ class Observations:
     @property
     def tokens(self) -> int:
         """Those that a model has read and written."""
-        return sum(finding.prompt_tokens + finding.completion_tokens for finding in self.found.values())
+        return sum(finding.prompt_tokens + finding.completion_tokens for finding in self.findings.values())
 
-    def take(self, call: CallRecord) -> None:
+    def record(self, call: CallRecord) -> None:
         """What a call says of its tool."""
         if call.tool is None or not call.attempts:
             return
         raw = _json_safe(_loaded(call.response))
-        body = self._scrubber.body(raw)
-        arguments = self._scrubber.body(_json_safe(dict(call.arguments)))
+        body = self._redactor.body(raw)
+        arguments = self._redactor.body(_json_safe(dict(call.arguments)))
         if call.status is None:
             problem = call.error or "no reply"
         elif call.status >= 300:
             problem = error_message(body, call.error)
         else:
             problem = error_in_success(body) or call.error or ""
-            self._name(call.tool, raw)
+            self._add_names(call.tool, raw)
             if not problem:
-                self.seen.add(self.protocol.tool(call.tool), call.arguments, raw)
+                self.values.add(self.protocol.tool(call.tool), call.arguments, raw)
         if call.status is None or call.status >= 300 or problem:
             body = _shortened(body, _EXAMPLE_ITEMS)
-        problem = self.text(problem)
-        self._keep(call.tool, call.status, body, problem, dict(arguments), call.attempts)  # type: ignore[call-overload]
+        problem = self.redact(problem)
+        self._add_call(call.tool, call.status, body, problem, dict(arguments), call.attempts)  # type: ignore[call-overload]
 
-    def asked(self, tool: str, prompt_tokens: int, completion_tokens: int) -> None:
+    def add_usage(self, tool: str, prompt_tokens: int, completion_tokens: int) -> None:
         """What a question to a model about a tool cost."""
-        finding = self.found[tool]
+        finding = self.findings[tool]
         finding.prompt_tokens += prompt_tokens
         finding.completion_tokens += completion_tokens
         self._write({"asked": tool, "prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens})
 
-    def end(self, finding: ToolFinding, question: str, program: str) -> None:
+    def finish(self, finding: ToolFinding, question: str, program: str) -> None:
         """How a tool was found out."""
-        finding.question, finding.program = self.text(question), self.text(program)
+        finding.question, finding.program = self.redact(question), self.redact(program)
         self._write({"finding": _as_data(finding)})
 
-    def keep_made(self, created: Sequence[CreatedObject], lost: Sequence[str]) -> None:
+    def save_created(self, created: Sequence[CreatedObject], lost: Sequence[str]) -> None:
         """What is to be removed from the service now, and what cannot be."""
-        self.made, self.lost = list(created), list(lost)
-        self._write({"made": [asdict(created_object) for created_object in self.made], "lost": self.lost})
+        self.created, self.unremovable = list(created), list(lost)
+        self._write({"made": [asdict(created_object) for created_object in self.created], "lost": self.unremovable})
 
     def names_for(self, tool: Tool) -> list[str]:
         """What a tool may look for: the names of what it is about, then those of other things."""
         own = self._names_of.get(noun_of_path(tool.path), {})
         return list({**own, **self.names})
 
-    def _name(self, tool: str, body: object) -> None:
+    def _add_names(self, tool: str, body: object) -> None:
         names = dict.fromkeys(names_in(body))
         self.names.update(names)
         self._names_of.setdefault(noun_of_path(self.protocol.tool(tool).path), {}).update(names)
 
-    def text(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """A text without what is nobody's business."""
-        return self._scrubber.text(_SURROGATE.sub("�", text))
+        return self._redactor.text(_SURROGATE.sub("�", text))
 
     def identifiers(
         self, wants: Collection[IdentifierReference], path: str = ""
@@ -172,24 +172,26 @@ class Observations:
         First those that came from where the path says: a task run and a flow run are both runs.
         """
         fixed = _fixed_segments(path)
-        for record in sorted(self.records, key=lambda entry: -len(fixed & _fixed_segments(self.records[entry]))):
+        for record in sorted(
+            self.identifier_groups, key=lambda entry: -len(fixed & _fixed_segments(self.identifier_groups[entry]))
+        ):
             values = dict(record)
             if all(want in values for want in wants):
                 yield {want: values[want] for want in wants}
 
-    def write_down(self) -> None:
+    def summarize(self) -> None:
         """Work out the schema and the example of each tool that answered, and what holds of its arguments."""
         for name, calls in self._calls.items():
-            self.found[name].constraints = infer_constraints(self.protocol.tool(name), calls)
+            self.findings[name].constraints = infer_constraints(self.protocol.tool(name), calls)
         for name, bodies in self.bodies.items():
             best = min(bodies, key=lambda body: (is_empty(body), len(json.dumps(body))))
-            self.found[name].schema, self.found[name].example = infer(bodies), _shortened(best, _EXAMPLE_ITEMS)
+            self.findings[name].schema, self.findings[name].example = infer(bodies), _shortened(best, _EXAMPLE_ITEMS)
 
-    def _keep(
+    def _add_call(
         self, tool: str, status: int | None, body: object, problem: str, arguments: Mapping[str, object], sent: int = 1
     ) -> None:
         """Note a reply, and with `told` why it is no answer."""
-        finding = self.found[tool]
+        finding = self.findings[tool]
         calls = self._calls.setdefault(tool, [])
         if len(calls) < _MAX_BODIES:
             calls.append(ObservedCall(arguments, status, body, problem))
@@ -201,9 +203,9 @@ class Observations:
             finding.statuses.setdefault(str(status), problem)
             finding.refused.setdefault(str(status), {"arguments": arguments, "reply": body})
             missing = missing_arguments(self.protocol.tool(tool), body, problem)
-            self.demanded.setdefault(tool, {}).update(dict.fromkeys(name for name in missing if name not in arguments))
+            self.missing.setdefault(tool, {}).update(dict.fromkeys(name for name in missing if name not in arguments))
         elif body in (None, ""):
-            if not finding.done:
+            if not finding.is_complete:
                 finding.outcome, finding.status = "no_content", str(status)
         else:
             bodies = self.bodies.setdefault(tool, [])
@@ -211,10 +213,10 @@ class Observations:
                 bodies.append(body)
             finding.status = str(status)
             if is_empty(body) and finding.outcome != "documented":
-                self.hollow.add(tool)
+                self.empty_tools.add(tool)
                 finding.outcome = "always_empty"
             else:
-                self.hollow.discard(tool)
+                self.empty_tools.discard(tool)
                 finding.outcome = "documented"
             noun = noun_of_path(self.protocol.tool(tool).path)
             about = {
@@ -222,16 +224,16 @@ class Observations:
                 for argument, value in arguments.items()
                 if is_identifier(argument) and is_value(value)
             }
-            groups = linked_identifiers(body, noun, about, by=self._called_by)
+            groups = linked_identifiers(body, noun, about, by=self._name_attributes)
             for group in groups:
-                self.records.setdefault(tuple(group.items()), self.protocol.tool(tool).path)
+                self.identifier_groups.setdefault(tuple(group.items()), self.protocol.tool(tool).path)
         self._write({"tool": tool, "status": status, "body": body, "told": problem, "given": arguments, "sent": sent})
 
     def _write(self, data: Mapping[str, object]) -> None:
         if self._log is not None:
             append_line(self._log, json.dumps(data), mode=0o600)
 
-    def _recall(self, place: str, data: Any, *, first: bool) -> None:
+    def _load_line(self, place: str, data: Any, *, first: bool) -> None:
         """Take what a line of a log tells. Raises: UsageError."""
         try:
             match data:
@@ -242,25 +244,28 @@ class Observations:
                         message = f"{place} is of a probe of {service or 'another service'}, and not of {self._service}"
                         raise UsageError(f"{message}; go on there, or remove the file to begin anew")
                 case {"made": made, "lost": lost} if not first:
-                    self.made, self.lost = [CreatedObject(**fields_of_object) for fields_of_object in made], list(lost)
+                    self.created, self.unremovable = (
+                        [CreatedObject(**fields_of_object) for fields_of_object in made],
+                        list(lost),
+                    )
                 case {"finding": finding} if not first:
                     self._restore(ToolFinding(**finding))
                 case {"asked": tool} if not first:
-                    self.asked(tool, data["prompt_tokens"], data["completion_tokens"])
+                    self.add_usage(tool, data["prompt_tokens"], data["completion_tokens"])
                 case {"tool": tool} if not first:
                     arguments, sent = dict(data["given"]), int(data.get("sent", 1))
-                    self._keep(tool, data["status"], data["body"], data["told"], arguments, sent)
+                    self._add_call(tool, data["status"], data["body"], data["told"], arguments, sent)
                     if not data["told"]:
-                        self._name(tool, data["body"])
+                        self._add_names(tool, data["body"])
                         if data["status"] is not None and data["status"] < 300:
-                            self.seen.add(self.protocol.tool(tool), arguments, data["body"])
+                            self.values.add(self.protocol.tool(tool), arguments, data["body"])
                 case _:
                     raise ValueError
         except (ValueError, KeyError, TypeError):
             raise UsageError(f"{place}: no line of a probe's log; remove the file to begin anew") from None
 
     def _restore(self, finding: ToolFinding) -> None:
-        now = self.found[finding.tool]
+        now = self.findings[finding.tool]
         for field in fields(ToolFinding):
             if field.name not in (*_DERIVED_FIELDS, "requests", "prompt_tokens", "completion_tokens"):
                 setattr(now, field.name, getattr(finding, field.name))

@@ -46,8 +46,10 @@ class ObservedValues:
         self._protocol = protocol
         self._fields: dict[tuple[str, ...], dict[object, None]] = {}
         self._links: dict[str, dict[str, None]] = {}
-        self._places: dict[str, Mapping[str, object]] = {}
-        self._linked = [(tool.name, _link_pattern(tool)) for tool in protocol.tools if _PARAMETER.search(tool.path)]
+        self._file_paths: dict[str, Mapping[str, object]] = {}
+        self._link_patterns = [
+            (tool.name, _link_pattern(tool)) for tool in protocol.tools if _PARAMETER.search(tool.path)
+        ]
         self._replies: dict[str, list[tuple[Mapping[str, object], object]]] = {}
 
     def add(self, tool: Tool, arguments: Mapping[str, object], body: object) -> None:
@@ -61,36 +63,36 @@ class ObservedValues:
             return
         if isinstance(value, Mapping):
             for key, part in value.items():
-                self._follow(part)
-                self._note_place(key, arguments)
-                self._note_place(part, arguments)
+                self._note_link(part)
+                self._note_path(key, arguments)
+                self._note_path(part, arguments)
                 if _is_usable(part):
                     self._fields.setdefault(words(str(key)), {})[part] = None
                 else:
                     self._remember(part, depth + 1, arguments)
         elif isinstance(value, list):
             for part in value[:_MAX_ITEMS]:
-                self._follow(part)
-                self._note_place(part, arguments)
+                self._note_link(part)
+                self._note_path(part, arguments)
                 self._remember(part, depth + 1, arguments)
 
-    def _follow(self, value: object) -> None:
+    def _note_link(self, value: object) -> None:
         """Remember the addresses of operations that a reply names: what stands in their place is a value for it."""
         if not isinstance(value, str) or "/" not in value or len(value) > _MAX_CHARS:
             return
         path = urlsplit(value).path
-        for name, pattern in self._linked:
+        for name, pattern in self._link_patterns:
             if (match := pattern.search(path)) is not None and len(self._links.setdefault(name, {})) < _MAX_KEYS:
                 self._links[name][json.dumps([unquote(text) for text in match.groups()])] = None
 
-    def _note_place(self, value: object, arguments: Mapping[str, object]) -> None:
+    def _note_path(self, value: object, arguments: Mapping[str, object]) -> None:
         """Remember what may be the path of a file, of what is a key or a value."""
-        if not isinstance(value, str) or len(value) > _MAX_CHARS or len(self._places) >= _MAX_FILE_PATHS:
+        if not isinstance(value, str) or len(value) > _MAX_CHARS or len(self._file_paths) >= _MAX_FILE_PATHS:
             return
         if _FILE_PATH.fullmatch(value):
-            self._places.setdefault(value, arguments)
+            self._file_paths.setdefault(value, arguments)
 
-    def linked(self, tool: Tool) -> Iterator[dict[str, object]]:
+    def linked_calls(self, tool: Tool) -> Iterator[dict[str, object]]:
         """The path arguments of a tool as addresses in replies have them."""
         names = _PARAMETER.findall(tool.path)
         parameters = {
@@ -115,26 +117,26 @@ class ObservedValues:
         paths = [parameter for parameter in arguments if parameter.location == "path"]
         paths.sort(key=lambda parameter: tool.path.find(f"{{{parameter.name}}}"))
         yielded: set[str] = set()
-        for addressed in self.linked(tool) if paths else ():
+        for addressed in self.linked_calls(tool) if paths else ():
             outside_path = [parameter for parameter in arguments if parameter.location != "path"]
             other_values: dict[str, object] = {
-                parameter.argument: next(self._called(parameter), None) for parameter in outside_path
+                parameter.argument: next(self._values_by_name(parameter), None) for parameter in outside_path
             }
             whole = {**addressed, **other_values}
             if None not in other_values.values() and repr(whole) not in yielded:
                 yielded.add(repr(whole))
                 yield whole
         if paths:
-            for above, value in self._listed(tool, paths[-1]):
+            for above, value in self._listed_values(tool, paths[-1]):
                 filled = {
                     parameter.argument: above[parameter.name] for parameter in paths[:-1] if parameter.name in above
                 }
-                if len(filled) == len(paths) - 1 and (rest := self._rest(arguments, paths)) is not None:
+                if len(filled) == len(paths) - 1 and (rest := self._other_arguments(arguments, paths)) is not None:
                     call = {**filled, paths[-1].argument: value, **rest}
                     if repr(call) not in yielded:
                         yielded.add(repr(call))
                         yield call
-        for call in self._placed(arguments, paths):
+        for call in self._calls_with_paths(arguments, paths):
             if repr(call) not in yielded:
                 yielded.add(repr(call))
                 yield call
@@ -152,17 +154,19 @@ class ObservedValues:
                 yielded.add(repr(call))
                 yield call
 
-    def _placed(self, arguments: list[Parameter], paths: list[Parameter]) -> Iterator[dict[str, object]]:
+    def _calls_with_paths(self, arguments: list[Parameter], paths: list[Parameter]) -> Iterator[dict[str, object]]:
         """Paths in a tree that replies held (`linux/tool-1.0.zip`), each with what that reply was asked with."""
         for parameter in paths:
-            for place, call_arguments in self._places.items() if self.top(parameter) is not None else ():
+            for place, call_arguments in self._file_paths.items() if self.root_path(parameter) is not None else ():
                 other_names = [argument.argument for argument in arguments if argument is not parameter]
                 if all(name in call_arguments for name in other_names):
                     yield {parameter.argument: place, **{name: call_arguments[name] for name in other_names}}
 
-    def _rest(self, arguments: list[Parameter], paths: list[Parameter]) -> dict[str, object] | None:
+    def _other_arguments(self, arguments: list[Parameter], paths: list[Parameter]) -> dict[str, object] | None:
         rest = {
-            parameter.argument: next(self._called(parameter), None) for parameter in arguments if parameter not in paths
+            parameter.argument: next(self._values_by_name(parameter), None)
+            for parameter in arguments
+            if parameter not in paths
         }
         return None if None in rest.values() else rest
 
@@ -180,9 +184,9 @@ class ObservedValues:
 
     def _candidates(self, tool: Tool, parameter: Parameter, place: str) -> Iterator[object]:
         in_path = parameter.location == "path"
-        listed = [value for _, value in self._listed(tool, parameter, place)] if in_path else []
+        listed = [value for _, value in self._listed_values(tool, parameter, place)] if in_path else []
         yield from listed[:_FIRST_VALUES]
-        yield from self._called(parameter)
+        yield from self._values_by_name(parameter)
         yield from listed[_FIRST_VALUES:]
         if in_path and not listed and _anonymous(_list_path(tool, place)) not in map(_anonymous, self._replies):
             yield from self._of_any_kind(tool, parameter)
@@ -215,29 +219,29 @@ class ObservedValues:
             return []
         return [max(_numbered(parameter)[1] or 1, least if isinstance(least, int) else 1)]
 
-    def _called(self, parameter: Parameter) -> Iterator[object]:
+    def _values_by_name(self, parameter: Parameter) -> Iterator[object]:
         parts = words(parameter.name)
         if len(parts) == 1 and is_identifier(parameter.name):
             return  # everything has an `id`: of another thing it is of no use
-        yield from self._elsewhere(parameter)
+        yield from self._values_in_links(parameter)
         for name in (parts, tuple(singular(part) for part in parts)):
             yield from (value for value in self._fields.get(name, {}) if self._fits(value, parameter))
 
-    def _elsewhere(self, parameter: Parameter) -> Iterator[object]:
+    def _values_in_links(self, parameter: Parameter) -> Iterator[object]:
         """What addresses of other operations have in the place of an argument of that name: one of each."""
-        for tool, _ in self._linked:
+        for tool, _ in self._link_patterns:
             names = _PARAMETER.findall(self._protocol.tool(tool).path)
             for text in list(self._links.get(tool, {}))[:1] if parameter.name in names else ():
                 value = json.loads(text)[names.index(parameter.name)]
                 if self._fits(value, parameter):
                     yield value
 
-    def top(self, parameter: Parameter) -> str | None:
+    def root_path(self, parameter: Parameter) -> str | None:
         """The top of a tree, for an argument that names a place in one."""
         text = type_of(resolve(parameter.schema, self._protocol)) in ("string", "")
         return "/" if text and _PATH_WORDS.intersection(words(parameter.name)[-1:]) else None
 
-    def _listed(
+    def _listed_values(
         self, tool: Tool, parameter: Parameter, place: str = ""
     ) -> Iterator[tuple[Mapping[str, object], object]]:
         """What the list above a part of a path holds, each with what that list was asked with."""

@@ -59,23 +59,23 @@ class WritePermission:
     """
 
     def __init__(self, protocol: Protocol, scope: WriteScope = "deny", reads: Iterable[str] = ()) -> None:
-        self._protocol = protocol
+        self.protocol = protocol
         self._scope = scope
         self.reads = frozenset(_resolve_tool(protocol, name).name for name in reads)
-        self.made: list[CreatedObject] = []
+        self.created: list[CreatedObject] = []
         """What is to be removed, oldest first."""
-        self.lost: list[str] = []
+        self.unremovable: list[str] = []
         """What was made, or may have been, and cannot be removed."""
-        self.changed: Callable[[], None] = lambda: None
+        self.on_change: Callable[[], None] = lambda: None
         """Called when one of the two has changed, perhaps from another thread."""
         self._undo = dict(_create_delete_pairs(protocol)) if scope == "own" else {}
-        self._makers = {_collection(protocol.tool(name).path): name for name in self._undo}
-        self._stopped: set[str] = set()
-        self._listed: set[str] = set()
-        self._sent: dict[str, str] = {}
-        self._taken: set[str] = set()  # names like the probe's own that were there before: of an earlier one
-        self._doubts: dict[str, tuple[str, str]] = {}
-        self._known: set[tuple[IdentifierReference, str]] = set()
+        self._creators = {_collection(protocol.tool(name).path): name for name in self._undo}
+        self._stopped_creators: set[str] = set()
+        self._listed_collections: set[str] = set()
+        self._creator_by_name: dict[str, str] = {}
+        self._foreign_names: set[str] = set()  # names like the probe's own that were there before: of an earlier one
+        self._unconfirmed: dict[str, tuple[str, str]] = {}
+        self._seen_identifiers: set[tuple[IdentifierReference, str]] = set()
         self._lock = threading.Lock()
 
     def __call__(self, call: CallRecord) -> bool:
@@ -86,55 +86,60 @@ class WritePermission:
             return False
         if call.tool in self.reads:
             return True
-        tool = self._protocol.tool(call.tool)
+        tool = self.protocol.tool(call.tool)
         if call.tool in self._undo:  # who chooses an identifier may hit what has it already
             noun = noun_of(_collection(tool.path))
             chosen = [name for name in call.arguments if is_identifier(name) and reference_of(name, noun).noun == noun]
             names = _own_names(call.arguments)
-            return not self.unsure(tool) and not chosen and bool(names) and names.isdisjoint(self._taken)
-        owner = self.owner(tool)
+            return (
+                not self.why_unrecognizable(tool)
+                and not chosen
+                and bool(names)
+                and names.isdisjoint(self._foreign_names)
+            )
+        owner = self.creator(tool)
         if owner is None:
             return False
         maker, argument = owner
         identifier = str(call.arguments.get(argument))
         undo = self._undo[maker].name
         with self._lock:
-            return any((created.undo, str(created.value)) == (undo, identifier) for created in self.made)
+            return any((created.undo, str(created.value)) == (undo, identifier) for created in self.created)
 
     def allows(self, tool: Tool) -> bool:
         """Whether calls of a tool may be allowed at all."""
         free = not tool.writes or self._scope == "all" or tool.name in self.reads
-        return free or tool.name in self._undo or self.owner(tool) is not None
+        return free or tool.name in self._undo or self.creator(tool) is not None
 
-    def makes(self, tool: Tool) -> bool:
+    def creates(self, tool: Tool) -> bool:
         """Whether a tool creates objects that are removed at the end."""
         return tool.name in self._undo
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names that were given to what was made."""
-        return tuple(self._sent)
+        return tuple(self._creator_by_name)
 
-    def in_doubt(self, tool: str) -> list[str]:
+    def unconfirmed(self, tool: str) -> list[str]:
         """The names of what a tool may have made, and whose replies did not tell."""
-        return [name for name, (maker, _) in self._doubts.items() if maker == tool]
+        return [name for name, (maker, _) in self._unconfirmed.items() if maker == tool]
 
-    def listers(self, name: str) -> list[str]:
+    def list_tools(self, name: str) -> list[str]:
         """The tools that list what was made under a name of one's own."""
-        collection = _collection(self._protocol.tool(self._sent[name]).path)
-        return [tool.name for tool in self._protocol.tools if self._lists(tool, collection)]
+        collection = _collection(self.protocol.tool(self._creator_by_name[name]).path)
+        return [tool.name for tool in self.protocol.tools if self._lists(tool, collection)]
 
-    def unsure(self, tool: Tool) -> str:
+    def why_unrecognizable(self, tool: Tool) -> str:
         """Why what a tool makes could not be recognised; empty where it could, or where that is of no concern."""
         if tool.name not in self._undo:
             return ""
-        if tool.name in self._stopped:
+        if tool.name in self._stopped_creators:
             return "what it made before could not be recognised"
         collection = _collection(tool.path)
-        if collection not in self._listed:
+        if collection not in self._listed_collections:
             return f"what it makes could not be recognised: no list of {collection} was answered"
         if not any(
-            is_free_text(argument.schema, self._protocol) for argument in tool.arguments if argument.location != "path"
+            is_free_text(argument.schema, self.protocol) for argument in tool.arguments if argument.location != "path"
         ):
             return "what it makes could not be recognised: it takes no text for a name of the probe's own"
         return ""
@@ -147,7 +152,7 @@ class WritePermission:
         longer = path.startswith(f"{collection}/") and path.count("/") == collection.count("/") + 1
         return path == collection or (longer and "{" not in path)
 
-    def why_not(self, tool: Tool) -> str:
+    def why_refused(self, tool: Tool) -> str:
         """What to say of a tool that is not allowed."""
         reason = "it may change something: allow it with --writes"
         if self._scope == "own":
@@ -156,7 +161,7 @@ class WritePermission:
             reason += f"; by its name it only reads: if so, say --read '{tool.method} {tool.path}'"
         return reason
 
-    def owner(self, tool: Tool) -> tuple[str, str] | None:
+    def creator(self, tool: Tool) -> tuple[str, str] | None:
         """The tool that makes the object on which a tool acts, with the argument that names it.
 
         None where something else is named besides, which may be somebody's, and where it is not the object that is
@@ -167,42 +172,42 @@ class WritePermission:
             return None
         below = tool.path[tool.path.index("}") + 1 :].strip("/")
         has_undo = any(
-            other_tool.path == tool.path and other_tool.method == "DELETE" for other_tool in self._protocol.tools
+            other_tool.path == tool.path and other_tool.method == "DELETE" for other_tool in self.protocol.tools
         )
         if (below and not has_undo) or (not below and tool.method == "POST"):
             return None  # sent, paid, invited: what the object's removal takes back is not known
-        maker = self._makers.get(_collection(_PARAMETER.split(tool.path)[0]))
+        maker = self._creators.get(_collection(_PARAMETER.split(tool.path)[0]))
         argument = next((p.argument for p in tool.parameters if p.location == "path" and p.name == variables[0]), None)
         if maker is None or argument is None or not _takes_same_identifier(argument, self._undo[maker]):
             return None
         return maker, argument
 
-    def saw(self, call: CallRecord) -> None:
+    def observe(self, call: CallRecord) -> None:
         """Remember what a call made, and forget what it removed; for `on_call` of the sandbox, from any thread."""
         if self._scope != "own" or call.tool is None or not call.attempts:
             return
-        tool = self._protocol.tool(call.tool)
+        tool = self.protocol.tool(call.tool)
         with self._lock:
-            before = len(self.made), len(self.lost)
+            before = len(self.created), len(self.unremovable)
             undo = self._undo.get(call.tool)
-            self._saw_list(call, tool)
+            self._observe_list(call, tool)
             if undo is not None:
-                self._sent.update(dict.fromkeys(_own_names(call.arguments), call.tool))
-                self._saw_made(call, undo)
+                self._creator_by_name.update(dict.fromkeys(_own_names(call.arguments), call.tool))
+                self._observe_creation(call, undo)
             elif call.status in range(200, 300) and tool.method == "DELETE" and error_in_success(call.response) is None:
                 values = {str(value) for value in call.arguments.values()}
-                self.made = [
-                    created for created in self.made if created.undo != call.tool or str(created.value) not in values
+                self.created = [
+                    created for created in self.created if created.undo != call.tool or str(created.value) not in values
                 ]
-            self._taken |= _own_names(call.response) - self._sent.keys()
+            self._foreign_names |= _own_names(call.response) - self._creator_by_name.keys()
             noun = noun_of(_collection(_PARAMETER.split(tool.path)[0]))
             for identifiers in linked_identifiers(call.response, noun, {}, most=None):
-                self._known.update((want, str(value)) for want, value in identifiers.items())
-            now = len(self.made), len(self.lost)
+                self._seen_identifiers.update((want, str(value)) for want, value in identifiers.items())
+            now = len(self.created), len(self.unremovable)
         if now != before:
-            self.changed()
+            self.on_change()
 
-    def _saw_made(self, call: CallRecord, undo: Tool) -> None:
+    def _observe_creation(self, call: CallRecord, undo: Tool) -> None:
         """What a tool that creates objects did."""
         if call.status is not None and 400 <= call.status < 500:
             return  # it was refused: nothing was made
@@ -210,12 +215,16 @@ class WritePermission:
         noun = noun_of(_collection(_PARAMETER.split(undo.path)[0]))
         located = created_identifier(call.response, argument, noun) if call.status in range(200, 300) else None
         if located is not None and any(
-            (created.undo, created.value) == (undo.name, located[1]) for created in self.made
+            (created.undo, created.value) == (undo.name, located[1]) for created in self.created
         ):
             return  # it is ours: to make what there is gives that
         new = call.status == _CREATED or _echoes_own_name(call)
-        if located is not None and new and (reference_of(argument, noun), str(located[1])) not in self._known:
-            self.made.append(CreatedObject(undo.name, argument, located[1]))
+        if (
+            located is not None
+            and new
+            and (reference_of(argument, noun), str(located[1])) not in self._seen_identifiers
+        ):
+            self.created.append(CreatedObject(undo.name, argument, located[1]))
             return
         if located is not None:
             why = f"{argument} {located[1]!r} {'was there before' if new else 'may have been there before'}"
@@ -224,20 +233,20 @@ class WritePermission:
         else:
             why = f"its answer holds no {argument}" if call.status < 300 else f"it answered {call.status}"
         text = f"what {call.tool} made, if it did: {why}"
-        self.lost.append(text)
-        self._stopped.add(str(call.tool))
-        self._doubts.update(dict.fromkeys(_own_names(call.arguments), (str(call.tool), text)))
+        self.unremovable.append(text)
+        self._stopped_creators.add(str(call.tool))
+        self._unconfirmed.update(dict.fromkeys(_own_names(call.arguments), (str(call.tool), text)))
 
-    def _saw_list(self, call: CallRecord, tool: Tool) -> None:
+    def _observe_list(self, call: CallRecord, tool: Tool) -> None:
         """Note that a collection was listed, and find what was made in it by the names of one's own."""
         if call.status not in range(200, 300) or error_in_success(call.response) is not None:
             return
         for maker, undo in self._undo.items():
-            collection = _collection(self._protocol.tool(maker).path)
+            collection = _collection(self.protocol.tool(maker).path)
             if not self._lists(tool, collection) or not _has_list(call.response):
                 continue
-            self._listed.add(collection)
-            mine = {name for name, own in self._sent.items() if own == maker} - self._taken
+            self._listed_collections.add(collection)
+            mine = {name for name, own in self._creator_by_name.items() if own == maker} - self._foreign_names
             argument = next(p.argument for p in undo.parameters if p.location == "path")
             for item in _objects(call.response) if mine else ():
                 names = mine & _own_names({key: part for key, part in item.items() if isinstance(part, str)})
@@ -245,11 +254,11 @@ class WritePermission:
                 if located is None:
                     continue
                 created = CreatedObject(undo.name, argument, located[1])
-                if created not in self.made:
-                    self.made.append(created)
-                for name in names & self._doubts.keys():
-                    _, text = self._doubts.pop(name)
-                    self.lost = [reason for reason in self.lost if reason != text]
+                if created not in self.created:
+                    self.created.append(created)
+                for name in names & self._unconfirmed.keys():
+                    _, text = self._unconfirmed.pop(name)
+                    self.unremovable = [reason for reason in self.unremovable if reason != text]
 
 
 def _echoes_own_name(call: CallRecord) -> bool:

@@ -48,7 +48,7 @@ class Prober:
     Args:
         model: Writes programs for the tools that are not reached without it; None to do without.
         sandbox: Runs the programs. Where tools that write may be called, its writes policy is `permission`, and
-            `permission.saw` is told of each call.
+            `permission.observe` is told of each call.
         permission: Which tools may be called; by default none that writes.
         iterations: Rounds after the first through the tools that did not answer yet (the paper's beta).
         samples: Programs for a tool in each round (the paper's N).
@@ -81,58 +81,58 @@ class Prober:
         on_try: Callable[[str, str], None] = lambda tool, program: None,
     ) -> None:
         self.protocol = protocol
-        self.learned = Observations(protocol, log, seed, service)
+        self.observations = Observations(protocol, log, seed, service)
         self._model = model.name if model is not None else None
-        self._asker = LLMProber(model, self.learned, budget_tokens) if model is not None else None
+        self._llm_prober = LLMProber(model, self.observations, budget_tokens) if model is not None else None
         self._sandbox = sandbox
         self._permission = permission or WritePermission(protocol)
-        self._permission.made.extend(self.learned.made)
-        self._permission.lost.extend(self.learned.lost)
-        self._permission.changed = self._keep_made
+        self._permission.created.extend(self.observations.created)
+        self._permission.unremovable.extend(self.observations.unremovable)
+        self._permission.on_change = self._save_created
         self._iterations, self._samples, self._chain = iterations, samples, chain
         self._budget = budget_calls
         self._only = frozenset(protocol.tool(name).name for name in only) or frozenset(
             tool.name for tool in protocol.tools
         )
         self._seed = seed
-        self._told, self._tries = on_finding, on_try
-        self._problem: dict[str, str] = {}
-        self._words: dict[tuple[str, str], str] = {}
-        self._made_before: dict[tuple[str, str], int] = {}
-        self._empty: dict[str, str] = {}
+        self._on_finding, self._on_try = on_finding, on_try
+        self._call_problems: dict[str, str] = {}
+        self._search_words: dict[tuple[str, str], str] = {}
+        self._created_before: dict[tuple[str, str], int] = {}
+        self._empty_programs: dict[str, str] = {}
         self._is_unreachable = False
         self._programs: dict[str, str] = {}
-        self._asked: dict[str, int] = {}
-        self._spent = ""
+        self._asked_after: dict[str, int] = {}
+        self._limit_reached = ""
 
     @property
-    def found(self) -> dict[str, ToolFinding]:
+    def findings(self) -> dict[str, ToolFinding]:
         """By tool, how it went."""
-        return self.learned.found
+        return self.observations.findings
 
     @property
-    def known(self) -> Protocol:
+    def observed_protocol(self) -> Protocol:
         """The protocol with what is known of responses so far."""
-        return self.learned.known
+        return self.observations.observed_protocol
 
     def probe(self) -> ProbeReport:
         """Go round until every tool answered, nothing new is learned, or a budget ends it."""
         rounds, ended, left_behind, explained = 0, "", [], False
         for tool in self.protocol.tools:
-            if not self._permission.allows(tool) and not self.found[tool.name].done:
-                self.found[tool.name].outcome = "refused_by_policy"
-                self.found[tool.name].reason = self._permission.why_not(tool)
+            if not self._permission.allows(tool) and not self.findings[tool.name].is_complete:
+                self.findings[tool.name].outcome = "refused_by_policy"
+                self.findings[tool.name].reason = self._permission.why_refused(tool)
         try:
-            while rounds <= self._iterations and self._left():
-                if not self._round(rounds) and not self._asking_round(rounds):
+            while rounds <= self._iterations and self._open_findings():
+                if not self._run_round(rounds) and not self._run_model_round(rounds):
                     break
                 rounds += 1
-            explained = not self._spent  # what is left now says why; the rest is to know more of what answered
-            for name, finding in self.found.items():
+            explained = not self._limit_reached  # what is left now says why; the rest is to know more of what answered
+            for name, finding in self.findings.items():
                 if finding.outcome == "documented" and name in self._only:
                     self._enrich(name)
-            self._end_empty()
-            ended = self._spent
+            self._finish_empty()
+            ended = self._limit_reached
         except KeyboardInterrupt:
             ended = "interrupted"
         except LimitReached as reached:
@@ -140,9 +140,9 @@ class Prober:
         except APIError as error:
             ended, self._is_unreachable = str(error), True
         finally:
-            left_behind = self._remove()
-            self.learned.write_down()
-        for finding in self._left() if ended else ():
+            left_behind = self._remove_created()
+            self.observations.summarize()
+        for finding in self._open_findings() if ended else ():
             if ended == "interrupted":
                 finding.reason = finding.reason or "it was not tried: interrupted"
             elif self._is_unreachable and not finding.requests:
@@ -151,11 +151,11 @@ class Prober:
                 finding.outcome, finding.reason = "only_errors", finding.reason or ended
             elif not explained:
                 finding.outcome, finding.reason = "budget", ended
-        tools = tuple(self.found[tool.name] for tool in self.protocol.tools if tool.name in self._only)
+        tools = tuple(self.findings[tool.name] for tool in self.protocol.tools if tool.name in self._only)
         return ProbeReport(
             tools,
             rounds,
-            self.learned.requests,
+            self.observations.requests,
             self.protocol.digest,
             self._seed,
             self._model,
@@ -164,34 +164,36 @@ class Prober:
             self._is_unreachable,
         )
 
-    def _left(self) -> list[ToolFinding]:
+    def _open_findings(self) -> list[ToolFinding]:
         """The findings that are still wanted."""
-        return [self.found[tool.name] for tool in self.protocol.tools if tool.name in self._only and self._open(tool)]
+        return [
+            self.findings[tool.name] for tool in self.protocol.tools if tool.name in self._only and self._is_open(tool)
+        ]
 
-    def _open(self, tool: Tool) -> bool:
-        finding = self.found[tool.name]
-        return not (finding.done and finding.program) and self._permission.allows(tool)
+    def _is_open(self, tool: Tool) -> bool:
+        finding = self.findings[tool.name]
+        return not (finding.is_complete and finding.program) and self._permission.allows(tool)
 
-    def _round(self, number: int) -> bool:
+    def _run_round(self, number: int) -> bool:
         """Try every tool that has not answered with what is known; whether one of them did.
 
         Tools that make objects come after those that read, so that what is there is listed before anything is made;
         and what is about one thing after what lists things, so that no name is made up for one that is seen later.
         Tools that are not asked for come last, and only while one is left that is.
         """
-        graph = ProtocolGraph(self.known)
+        graph = ProtocolGraph(self.observed_protocol)
         news = False
         by_turn = sorted(
             self.protocol.tools,
-            key=lambda tool: (tool.name not in self._only, self._permission.makes(tool), _has_path_argument(tool)),
+            key=lambda tool: (tool.name not in self._only, self._permission.creates(tool), _has_path_argument(tool)),
         )
         for tool in by_turn:
-            if not self._open(tool) or (tool.name not in self._only and not self._left()):
+            if not self._is_open(tool) or (tool.name not in self._only and not self._open_findings()):
                 continue
-            finding, program, best_program = self.found[tool.name], "", ""
-            tries_left = _EMPTY_RETRIES if tool.name in self.learned.hollow else None
+            finding, program, best_program = self.findings[tool.name], "", ""
+            tries_left = _EMPTY_RETRIES if tool.name in self.observations.empty_tools else None
             for program, word in programs(
-                tool, graph, self.learned, self._permission, self._samples, chain=self._chain
+                tool, graph, self.observations, self._permission, self._samples, chain=self._chain
             ):
                 if not self._is_worth(tool.name, program):
                     continue  # it did not do before
@@ -199,142 +201,152 @@ class Prober:
                     if not tries_left:
                         break
                     tries_left -= 1
-                self._words[tool.name, program] = word
-                self._made_before[tool.name, program] = len(self._permission.made)
+                self._search_words[tool.name, program] = word
+                self._created_before[tool.name, program] = len(self._permission.created)
                 self.run(tool.name, program)
-                if finding.done:
+                if finding.is_complete:
                     best_program = program
                     break
                 if (
-                    not best_program and tool.name in self.learned.hollow
+                    not best_program and tool.name in self.observations.empty_tools
                 ):  # it found nothing, which is more than an error
                     best_program = program
             program = best_program or program
-            if best_program and not finding.done:
-                self._empty[tool.name] = best_program
-            if finding.done and program:
-                self._end(finding, question(tool), program, number)
+            if best_program and not finding.is_complete:
+                self._empty_programs[tool.name] = best_program
+            if finding.is_complete and program:
+                self._finish(finding, question(tool), program, number)
                 news = True
-            elif not finding.done:
+            elif not finding.is_complete:
                 self._explain(tool, graph)
         return news
 
     def _is_worth(self, tool: str, program: str) -> bool:
         """Whether a program is new, or asks again for a list that was empty before something was made."""
         place = tool, program
-        created_since = len(self._permission.made) > self._made_before.get(place, 0)
-        return place not in self._words or (tool in self.learned.hollow and created_since)
+        created_since = len(self._permission.created) > self._created_before.get(place, 0)
+        return place not in self._search_words or (tool in self.observations.empty_tools and created_since)
 
-    def _end_empty(self) -> None:
+    def _finish_empty(self) -> None:
         """Write down how a tool was called whose list was always empty."""
-        for name, program in self._empty.items():
-            finding = self.found[name]
-            if not finding.done and finding.outcome == "always_empty":
-                self.learned.end(finding, question(self.protocol.tool(name)), program)
-                self._told(finding)
+        for name, program in self._empty_programs.items():
+            finding = self.findings[name]
+            if not finding.is_complete and finding.outcome == "always_empty":
+                self.observations.finish(finding, question(self.protocol.tool(name)), program)
+                self._on_finding(finding)
 
-    def _asking_round(self, number: int) -> bool:
+    def _run_model_round(self, number: int) -> bool:
         """Have the model write programs for the tools that are left; whether one of them answered."""
-        if self._asker is None or self._spent:
+        if self._llm_prober is None or self._limit_reached:
             return False
-        graph = ProtocolGraph(self.known)
-        done_count = sum(finding.done for finding in self.found.values())
+        graph = ProtocolGraph(self.observed_protocol)
+        done_count = sum(finding.is_complete for finding in self.findings.values())
         news = False
-        for finding in self._left():
-            if finding.done or finding.outcome == "always_empty" or self._asked.get(finding.tool) == done_count:
+        for finding in self._open_findings():
+            if (
+                finding.is_complete
+                or finding.outcome == "always_empty"
+                or self._asked_after.get(finding.tool) == done_count
+            ):
                 continue  # nothing was learned since it was asked of
-            self._asked[finding.tool] = done_count
+            self._asked_after[finding.tool] = done_count
             tool = self.protocol.tool(finding.tool)
             tried: list[tuple[str, str]] = []
             for _ in range(self._samples):
                 try:
-                    sample = self._asker.probe(tool, graph, tried, chain=self._chain)
+                    sample = self._llm_prober.probe(tool, graph, tried, chain=self._chain)
                 except LimitReached as reached:
-                    self._spent = str(reached)
+                    self._limit_reached = str(reached)
                     return news
                 except ModelError as error:
                     finding.outcome, finding.reason = "model_failed", str(error)
                     break
                 run = self.run(tool.name, sample.program) if sample.program else None
-                if finding.done:
-                    self._end(finding, sample.question or question(tool), sample.program, number)
+                if finding.is_complete:
+                    self._finish(finding, sample.question or question(tool), sample.program, number)
                     news = True
                     break
-                tried.append((sample.program, self._failed(tool, run)))
+                tried.append((sample.program, self._failure(tool, run)))
             else:
                 if not finding.requests:
                     finding.outcome = "model_failed"
                     finding.reason = "none of the programs that the model wrote called it"
         return news
 
-    def _failed(self, tool: Tool, run: Run | None) -> str:
+    def _failure(self, tool: Tool, run: Run | None) -> str:
         """Why a program of the model did not do."""
         if run is None:
             return "There is no program in it."
         if run.error is not None:
-            return f"{run.error.type}: {self.learned.text(run.error.message)}"
+            return f"{run.error.type}: {self.observations.redact(run.error.message)}"
         if not any(call.tool == tool.name for call in run.calls):
             return f"It did not call {tool.name}."
-        errors = [f"{status}: {text}" for status, text in self.found[tool.name].statuses.items()]
+        errors = [f"{status}: {text}" for status, text in self.findings[tool.name].statuses.items()]
         return "; ".join(errors) or "It found nothing."
 
-    def _end(self, finding: ToolFinding, question_text: str, program: str, number: int) -> None:
+    def _finish(self, finding: ToolFinding, question_text: str, program: str, number: int) -> None:
         """A tool is done with; so are others that its program called besides."""
         finding.iteration = number
         finding.reason = ""
         self._programs[finding.tool] = program
-        self.learned.end(finding, question_text, program)
-        self._told(finding)
-        for name, other_finding in self.found.items():
-            if other_finding.done and not other_finding.program and called(program, [name]):
+        self.observations.finish(finding, question_text, program)
+        self._on_finding(finding)
+        for name, other_finding in self.findings.items():
+            if other_finding.is_complete and not other_finding.program and called(program, [name]):
                 other_finding.iteration = number
                 self._programs[name] = program
-                self.learned.end(other_finding, question(self.protocol.tool(name)), program)
-                self._told(other_finding)
+                self.observations.finish(other_finding, question(self.protocol.tool(name)), program)
+                self._on_finding(other_finding)
 
     def _explain(self, tool: Tool, graph: ProtocolGraph) -> None:
-        finding = self.found[tool.name]
+        finding = self.findings[tool.name]
         if finding.outcome == "always_empty":
             finding.reason = "it answered, but its list was empty each time: what its items are is not known"
             return
-        if not finding.requests and (unsure := self._permission.unsure(tool)):
+        if not finding.requests and (unsure := self._permission.why_unrecognizable(tool)):
             finding.outcome, finding.reason = "refused_by_policy", unsure
             return
-        if not finding.requests and self._permission.owner(tool) is not None and not self._problem.get(tool.name):
+        if (
+            not finding.requests
+            and self._permission.creator(tool) is not None
+            and not self._call_problems.get(tool.name)
+        ):
             finding.outcome, finding.reason = "unreachable_argument", "nothing could be made that it may be called on"
             return
-        among = [name for name, finding in self.found.items() if finding.done] if self._chain else []
+        among = [name for name, finding in self.findings.items() if finding.is_complete] if self._chain else []
         lacks = unprovided_arguments(tool, graph, among)
         if lacks and not finding.requests:
             finding.outcome = "unreachable_argument"
             finding.reason = f"no answer held a value for {', '.join(lacks)}"
-        elif not finding.requests and not self._problem.get(tool.name) and (needed := _required_arguments(tool)):
+        elif not finding.requests and not self._call_problems.get(tool.name) and (needed := _required_arguments(tool)):
             finding.outcome = "unreachable_argument"
             finding.reason = f"the lists that should hold a value for {', '.join(needed)} were empty or lack it"
         else:
             finding.outcome = "only_errors"
             errors = [f"{status}: {text}" for status, text in finding.statuses.items()]
-            problems = [self.learned.unanswered.get(tool.name, ""), self._problem.get(tool.name, "")]
+            problems = [self.observations.unanswered.get(tool.name, ""), self._call_problems.get(tool.name, "")]
             finding.reason = "; ".join([*errors, *filter(None, problems)]) or "no answer"
 
     def _enrich(self, name: str) -> None:
         """Ask a tool that answered in all ways, and of several things: then it is known what only some have."""
         tool = self.protocol.tool(name)
-        program = self._programs.get(name) or self.found[name].program
+        program = self._programs.get(name) or self.findings[name].program
         if not program or tool.writes:
             return
         for variant in argument_variants(program, tool):
             self.run(name, variant)
-        if len(self.learned.bodies.get(name, ())) >= MAX_ITEMS:
+        if len(self.observations.bodies.get(name, ())) >= MAX_ITEMS:
             return
-        for variant in item_variants(program, tool, self._words.get((name, program), ""), list(self.learned.names)):
+        for variant in item_variants(
+            program, tool, self._search_words.get((name, program), ""), list(self.observations.names)
+        ):
             self.run(name, variant)
-            if len(self.learned.bodies.get(name, ())) >= MAX_ITEMS:
+            if len(self.observations.bodies.get(name, ())) >= MAX_ITEMS:
                 return
-        while len(self.learned.bodies.get(name, ())) < MIN_SAMPLES:
-            before = len(self.learned.bodies.get(name, ()))
+        while len(self.observations.bodies.get(name, ())) < MIN_SAMPLES:
+            before = len(self.observations.bodies.get(name, ()))
             self.run(name, program)
-            if len(self.learned.bodies.get(name, ())) == before:
+            if len(self.observations.bodies.get(name, ())) == before:
                 return
 
     def run(self, tool: str, program: str, *, again: bool = False) -> Run:
@@ -342,42 +354,44 @@ class Prober:
 
         Raises: LimitReached: No request is left, or the service wants to be left alone for long. KeyboardInterrupt.
         """
-        remaining = None if self._budget is None else self._budget - self.learned.requests
+        remaining = None if self._budget is None else self._budget - self.observations.requests
         if remaining is not None and remaining <= 0:
             raise LimitReached(f"the budget of {self._budget} requests is used up")
-        self._tries(tool, self.learned.text(program))
+        self._on_try(tool, self.observations.redact(program))
         run = self._sandbox.run(program, remaining)
-        self._take(run)
+        self._record(run)
         wait = max((call.retry_after or 0.0 for call in run.calls), default=0.0)
         if wait and run.outcome != "interrupted" and not again:
             self._wait(tool, wait)
             return self.run(tool, program, again=True)
         withheld = any(call.refused and call.tool == tool for call in run.calls)
         unsent = [call.error for call in run.calls if call.tool == tool and not call.attempts and call.error]
-        self._problem[tool] = self.learned.text(f"the call could not be sent: {unsent[-1]}") if unsent else ""
+        self._call_problems[tool] = (
+            self.observations.redact(f"the call could not be sent: {unsent[-1]}") if unsent else ""
+        )
         if withheld:
-            self._problem[tool] = "the call was not allowed: what it changes or names may be somebody else's"
+            self._call_problems[tool] = "the call was not allowed: what it changes or names may be somebody else's"
         refused = [call for call in run.calls if call.status is None and "refused" in (call.error or "")]
         if refused and any(call.attempts for call in refused):
             raise APIError(f"the service cannot be reached: {refused[0].error}; check the base URL (--base-url)")
         if run.outcome == "interrupted":
             raise KeyboardInterrupt
         if not again:
-            self._look_for_made(tool)
+            self._confirm_created(tool)
         return run
 
-    def _look_for_made(self, tool: str) -> None:
+    def _confirm_created(self, tool: str) -> None:
         """List what there is, where a reply did not say for sure what was made."""
-        for program in self._listing(self._permission.in_doubt(tool)):
-            if not self._permission.in_doubt(tool):
+        for program in self._list_programs(self._permission.unconfirmed(tool)):
+            if not self._permission.unconfirmed(tool):
                 return
-            self._take(self._sandbox.run(program))
+            self._record(self._sandbox.run(program))
 
-    def _listing(self, names: Collection[str]) -> list[str]:
+    def _list_programs(self, names: Collection[str]) -> list[str]:
         """Programs that list a collection, as it is and looked for by the names of one's own."""
         listed = []
-        for lister in dict.fromkeys(name for own in names for name in self._permission.listers(own)):
-            plain = self.found[lister].program or f"print({lister}())"
+        for lister in dict.fromkeys(name for own in names for name in self._permission.list_tools(own)):
+            plain = self.findings[lister].program or f"print({lister}())"
             searches = [a.argument for a in self.protocol.tool(lister).arguments if a.argument.lower() in SEARCHES]
             listed += [plain, *(f"print({lister}({searches[0]}={name!r}))" for name in names if searches)]
         return listed
@@ -386,34 +400,35 @@ class Prober:
         """Leave a busy service alone for as long as it asks. Raises: LimitReached: That is too long."""
         if seconds > MAX_WAIT:
             raise LimitReached(f"the service asks to be left alone for {seconds:,.0f} s: --resume goes on then")
-        self._tries(tool, f"waiting for {seconds:,.0f} s, as the service asks")
+        self._on_try(tool, f"waiting for {seconds:,.0f} s, as the service asks")
         time.sleep(seconds)
 
-    def _take(self, run: Run) -> None:
+    def _record(self, run: Run) -> None:
         for call in run.calls:
-            self.learned.take(call)
+            self.observations.record(call)
 
-    def _keep_made(self) -> None:
+    def _save_created(self) -> None:
         with suppress(UsageError):  # told when the answer itself can't be written; things are removed all the same
-            self.learned.keep_made(self._permission.made, self._permission.lost)
+            self.observations.save_created(self._permission.created, self._permission.unremovable)
 
-    def _remove(self) -> list[str]:
+    def _remove_created(self) -> list[str]:
         """Remove what was made; what would not go, as the calls that should have removed it."""
         for is_last in (False, True):  # what others referred to can be removed once they are gone
-            for created in reversed(self._permission.made[:]):
-                if created in self._permission.made:
-                    self._send(created.program)
+            for created in reversed(self._permission.created[:]):
+                if created in self._permission.created:
+                    self._run_removal(created.program)
             if not is_last:
-                for program in self._listing(self._permission.names):
-                    self._send(program)
+                for program in self._list_programs(self._permission.names):
+                    self._run_removal(program)
         return [
-            self.learned.text(call) for call in (*self._permission.lost, *(m.program for m in self._permission.made))
+            self.observations.redact(call)
+            for call in (*self._permission.unremovable, *(m.program for m in self._permission.created))
         ]
 
-    def _send(self, program: str) -> None:
+    def _run_removal(self, program: str) -> None:
         run = self._sandbox.run(program)
         with suppress(UsageError):  # a full disk is no reason to leave things behind
-            self._take(run)
+            self._record(run)
 
 
 def _has_path_argument(tool: Tool) -> bool:

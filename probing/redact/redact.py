@@ -123,9 +123,9 @@ class Redactor:
 
     def __init__(self, seed: int = 0) -> None:
         self._random = random.Random(seed)
-        self._known: dict[str, str] = {}
-        self._written: dict[str, str] = {}
-        self._made: set[str] = set()
+        self._replacements: dict[str, str] = {}
+        self._replaced_spellings: dict[str, str] = {}
+        self._own_values: set[str] = set()
         self._identifiers: set[str] = set()
         self._words = {*_WORDS, *FIRST_WORDS}  # a word that the probe itself looks for is nobody's name
 
@@ -134,19 +134,21 @@ class Redactor:
         root: list[object] = [value]
         objects, leaves = _copy_parts(root)
         for leaf in leaves:
-            if leaf.secret:
-                self._replaced(_digits(leaf.value))
+            if leaf.is_secret:
+                self._replacement(_digits(leaf.value))
             if isinstance(leaf.value, str):
-                self._learn(leaf.value, leaf.key)
+                self._collect(leaf.value, leaf.key)
         keys = dict.fromkeys(key for copied in objects for key in copied)
         for key in keys:
-            self._learn(key, "id")
-        data = [key for key in keys if (key in self._known and not _is_name(key)) or any(_evident_secrets(key, "id"))]
+            self._collect(key, "id")
+        data = [
+            key for key in keys if (key in self._replacements and not _is_name(key)) or any(_evident_secrets(key, "id"))
+        ]
         self._words.update(word for key in keys.keys() - data for word in words(key))
-        sought = self._sought("\n".join(leaf.value for leaf in leaves if isinstance(leaf.value, str)))
+        sought = self._values_in("\n".join(leaf.value for leaf in leaves if isinstance(leaf.value, str)))
         for leaf in leaves:
-            leaf.holder[leaf.place] = self._clean(leaf, sought)
-        names = {key: self._known.get(key) or self._swapped(key, self._sought(key)) for key in data}
+            leaf.holder[leaf.place] = self._redacted(leaf, sought)
+        names = {key: self._replacements.get(key) or self._substitute(key, self._values_in(key)) for key in data}
         for copied in objects:
             if names.keys() & copied.keys():
                 members = [(names.get(key, key), part) for key, part in copied.items()]
@@ -156,40 +158,40 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """A text without any value replaced so far, nor any that looks secret by itself."""
-        self._learn(text, "")
-        return self._swapped(text, self._sought(text))
+        self._collect(text, "")
+        return self._substitute(text, self._values_in(text))
 
-    def _clean(self, leaf: _BodyPart, sought: list[str]) -> object:
+    def _redacted(self, leaf: _BodyPart, sought: list[str]) -> object:
         value = leaf.value
         if isinstance(value, str):
-            return self._replaced(value) if leaf.secret else self._swapped(value, sought)
+            return self._replacement(value) if leaf.is_secret else self._substitute(value, sought)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return value
-        if leaf.secret or (isinstance(value, int) and abs(value) > 99_999 and str(value) in self._known):
-            return type(value)(self._replaced(_digits(value)))
+        if leaf.is_secret or (isinstance(value, int) and abs(value) > 99_999 and str(value) in self._replacements):
+            return type(value)(self._replacement(_digits(value)))
         return value
 
-    def _learn(self, text: str, key: str) -> None:
+    def _collect(self, text: str, key: str) -> None:
         """Find replacements for all that looks secret in a text under a key."""
         for value in _evident_secrets(text, key):
-            if value not in self._made:
-                self._replaced(value)
+            if value not in self._own_values:
+                self._replacement(value)
         for match in filter(_is_random, _TOKEN.finditer(text)):
             if _is_usable(match, key):
                 self._identifiers.add(match[0])
             elif match[0] not in self._identifiers:
-                self._replaced(match[0])
+                self._replacement(match[0])
 
-    def _sought(self, text: str) -> list[str]:
+    def _values_in(self, text: str) -> list[str]:
         """The values replaced so far that a text may hold, the longest first."""
-        values = [value for value in self._written if value in text and not self._is_word(value)]
+        values = [value for value in self._replaced_spellings if value in text and not self._is_word(value)]
         return sorted(values, key=len, reverse=True)
 
-    def _swapped(self, text: str, sought: list[str]) -> str:
+    def _substitute(self, text: str, sought: list[str]) -> str:
         values = [value for value in sought if value in text]
         if not values:
             return text
-        return re.sub("|".join(map(_value_pattern, values)), lambda match: self._written[match[0]], text)
+        return re.sub("|".join(map(_value_pattern, values)), lambda match: self._replaced_spellings[match[0]], text)
 
     def _is_word(self, value: str) -> bool:
         """Whether a value says too little to be sought in a text: `1`, `None`, `title` where that is also a key."""
@@ -197,28 +199,28 @@ class Redactor:
             return True
         return _is_name(value) and value in self._words
 
-    def _replaced(self, value: str) -> str:
+    def _replacement(self, value: str) -> str:
         """The replacement of a value. One of ours stays, if it is too long to be a real one by chance."""
-        if value in self._known or (len(value) > 7 and value in self._made):
-            return self._known.get(value, value)
+        if value in self._replacements or (len(value) > 7 and value in self._own_values):
+            return self._replacements.get(value, value)
         core = _SCHEME.sub("", value.strip())
         if not any(map(str.isalnum, _FIXED.sub("", _HEAD.sub("", core)))):
             return value
         if core != value:
             before, _, after = value.rpartition(core)
-            return f"{before}{self._replaced(core)}{after}"
+            return f"{before}{self._replacement(core)}{after}"
         for _ in range(200):  # of a short value all others may be taken
-            replacement = self._drawn(value)
-            taken = replacement == value or replacement in self._made or replacement in self._known
+            replacement = self._sampled(value)
+            taken = replacement == value or replacement in self._own_values or replacement in self._replacements
             if not (taken or _is_card(replacement) or _is_iban(replacement)):
                 break
-        self._known[value] = replacement
+        self._replacements[value] = replacement
         for old, new in zip(_spellings(value), _spellings(replacement), strict=True):
-            self._made.add(new)
-            self._written.setdefault(old, new)
+            self._own_values.add(new)
+            self._replaced_spellings.setdefault(old, new)
         return replacement
 
-    def _drawn(self, value: str) -> str:
+    def _sampled(self, value: str) -> str:
         """Any value of the same shape."""
         if email := _EMAIL.fullmatch(value):
             name = value[: email.start(1)]
@@ -265,7 +267,7 @@ class _BodyPart:
     below: _Rule = ""
 
     @property
-    def secret(self) -> bool:
+    def is_secret(self) -> bool:
         """Whether its key says so."""
         value = self.value
         if isinstance(value, str):

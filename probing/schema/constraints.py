@@ -36,7 +36,7 @@ class ObservedCall:
     arguments: Mapping[str, object]
     status: int | None
     body: object
-    told: str
+    problem: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Constraint:
 
 def infer_constraints(tool: Tool, calls: Sequence[ObservedCall]) -> list[Constraint]:
     """What calls of a tool say that its document does not."""
-    good = [call for call in calls if call.status is not None and call.status < 300 and not call.told]
+    good = [call for call in calls if call.status is not None and call.status < 300 and not call.problem]
     refused = [call for call in calls if call.status in _INVALID_STATUSES]
     held: list[Constraint] = []
     for parameter in tool.arguments:
@@ -78,11 +78,11 @@ def _required(
     for call in refused:
         if parameter.argument in call.arguments:
             continue
-        demanded = _mentions(call.told, parameter) and _MISSING.search(call.told.lower()) is not None
+        demanded = _mentions(call.problem, parameter) and _MISSING.search(call.problem.lower()) is not None
         if demanded or any(
             dict(later.arguments) == {**call.arguments, **_argument_of(parameter, later)} for later in good
         ):
-            yield Constraint("required", parameter.argument, True, f"{call.status} without it: {call.told}")
+            yield Constraint("required", parameter.argument, True, f"{call.status} without it: {call.problem}")
             return
 
 
@@ -95,17 +95,17 @@ def _values(parameter: Parameter, refused: Sequence[ObservedCall]) -> Iterator[C
     if "enum" in parameter.schema or "enum" in _items(parameter.schema):
         return
     for call in refused:
-        listed = _ALLOWED_VALUES.search(call.told)
+        listed = _ALLOWED_VALUES.search(call.problem)
         if (
             parameter.argument not in call.arguments
             or listed is None
-            or not _mentions(call.told[: listed.start()], parameter)
+            or not _mentions(call.problem[: listed.start()], parameter)
         ):
             continue
         values = [value for value in _VALUE.findall(listed[1]) if value not in ("and", "or")]
         values = [value.rstrip(".:") for value in values]
         if len(values) > 1 and str(call.arguments[parameter.argument]) not in values:
-            yield Constraint("values", parameter.argument, values, f"{call.status}: {call.told}")
+            yield Constraint("values", parameter.argument, values, f"{call.status}: {call.problem}")
             return
 
 

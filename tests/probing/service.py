@@ -63,13 +63,13 @@ class Service:
 
     def stored(self) -> dict[str, object]:
         """What is in it now, by kind, to see that a probe left all as it was."""
-        found = {}
+        stored = {}
         for kind in _KINDS:
             answer = requests.post(f"{self.base_url}/{kind}/filter", json={}, timeout=20)
             answer.raise_for_status()
             held = answer.json()
-            found[kind] = sorted(held, key=lambda one: str(one["id"])) if isinstance(held, list) else held
-        return found
+            stored[kind] = sorted(held, key=lambda item: str(item["id"])) if isinstance(held, list) else held
+        return stored
 
 
 @contextmanager
@@ -117,12 +117,12 @@ def service(seconds: float = 120.0) -> Iterator[Service]:
 def _fill(running: Service) -> None:
     report = running.make("flows", {"name": "nightly-report", "tags": ["reports"]})
     running.make("flows", {"name": "clean-up"})
-    done = {"type": "COMPLETED", "name": "Completed"}
+    completed = {"type": "COMPLETED", "name": "Completed"}
     runs = [
-        running.make("flow_runs", {"flow_id": report, "name": name, "state": done, "tags": ["reports"]})
+        running.make("flow_runs", {"flow_id": report, "name": name, "state": completed, "tags": ["reports"]})
         for name in ("amber-otter", "blue-heron")
     ]
-    task = {"task_key": "load", "dynamic_key": "0", "name": "load-0", "state": done}
+    task = {"task_key": "load", "dynamic_key": "0", "name": "load-0", "state": completed}
     running.make("task_runs", {"flow_run_id": runs[0], **task})
     running.make("variables", {"name": "region", "value": "north"})
     running.make("variables", {"name": "retries", "value": 3, "tags": ["ops"]})
@@ -135,8 +135,8 @@ def _fill(running: Service) -> None:
     failed = {"type": "event", "posture": "Reactive", "expect": ["prefect.flow-run.Failed"], "threshold": 1}
     act = {"trigger": {**failed, "within": 0}, "actions": [{"type": "do-nothing"}]}
     running.make("automations", {"name": "tell-me", **act})
-    said = {"name": "prefect", "level": 20, "message": "it began", "timestamp": "2026-01-01T00:00:00Z"}
-    running.make("logs", [{**said, "flow_run_id": runs[0]}])
+    entry = {"name": "prefect", "level": 20, "message": "it began", "timestamp": "2026-01-01T00:00:00Z"}
+    running.make("logs", [{**entry, "flow_run_id": runs[0]}])
 
 
 def _answers(running: Service, process: subprocess.Popen[bytes], until: float) -> bool:
@@ -148,6 +148,6 @@ def _answers(running: Service, process: subprocess.Popen[bytes], until: float) -
 
 
 def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])

@@ -114,8 +114,8 @@ class Cms(Small):
         ]
 
     def _insert(self, kind: str, body: Mapping[str, Any]) -> int:
-        made = self._rows.execute("insert into things (kind, body) values (?, ?)", (kind, json.dumps(body))).lastrowid
-        return int(made or 0)
+        row_id = self._rows.execute("insert into things (kind, body) values (?, ?)", (kind, json.dumps(body))).lastrowid
+        return int(row_id or 0)
 
     def stored(self) -> list[tuple[int, str, str]]:
         """All rows."""
@@ -134,24 +134,24 @@ class Cms(Small):
             if "collection" not in query:
                 return Answer(400, {"errors": [{"message": 'Invalid query. "collection" is required.'}]})
             return Answer(200, {"data": {"collection": query["collection"], "read": True}})
-        things = self._things(parts[0])
+        items = self._things(parts[0])
         if received.method == "POST":
             return self._make(parts[0], dict(received.json()))  # type: ignore[call-overload]
         if len(parts) == 1:
             word = query.get("search")
-            held = [one for one in things if word is None or word in one.values()]
+            held = [item for item in items if word is None or word in item.values()]
             return Answer(200, {"data": held[: int(query.get("limit", 100))]})
-        found = [one for one in things if str(one["id"]) == parts[1]]
-        if not found:
+        matches = [item for item in items if str(item["id"]) == parts[1]]
+        if not matches:
             return Answer(403, {"errors": [{"message": "You don't have permission to access this."}]})
         if received.method == "DELETE":
-            self._rows.execute("delete from things where id = ?", (found[0]["id"],))
+            self._rows.execute("delete from things where id = ?", (matches[0]["id"],))
             return Answer(204)
         if received.method == "PATCH":
-            changed = {**found[0], **dict(received.json())}  # type: ignore[call-overload]
+            changed = {**matches[0], **dict(received.json())}  # type: ignore[call-overload]
             del changed["id"]
-            self._rows.execute("update things set body = ? where id = ?", (json.dumps(changed), found[0]["id"]))
-        return Answer(200, {"data": found[0]})
+            self._rows.execute("update things set body = ? where id = ?", (json.dumps(changed), matches[0]["id"]))
+        return Answer(200, {"data": matches[0]})
 
     def _make(self, kind: str, body: dict[str, Any]) -> Answer:
         if isinstance(body.get("supplier"), dict):  # a row of its own, which nobody asked for
@@ -225,7 +225,7 @@ class Books(Small):
     def reply(self, received: Received, parts: list[str], query: dict[str, str]) -> Answer:
         authors = [{"id": 11, "full_name": "Ida Holm"}, {"id": 12, "full_name": "Per Lund"}]
         books = [{"id": 31, "title": "Tides", "isbn": "978-1", "year": 1999, "author": 11}]
-        things = {"authors": authors, "books": books, "loans": []}
+        shelves = {"authors": authors, "books": books, "loans": []}
         match parts:
             case ["shelf"] if query.get("isbn") != "978-1":
                 return Answer(400, {"isbn": ["This field is required."]})
@@ -233,17 +233,17 @@ class Books(Small):
                 return Answer(200, {"room": "B", "row": 4})
             case ["stock"] if query.get("isbn") != "978-1" or query.get("year") != "1999":
                 missing = [name for name in ("isbn", "year") if name not in query]
-                told = [{"loc": ["query", name], "msg": "Field required", "type": "missing"} for name in missing]
-                return Answer(422, {"detail": told})
+                details = [{"loc": ["query", name], "msg": "Field required", "type": "missing"} for name in missing]
+                return Answer(422, {"detail": details})
             case ["stock"]:
                 return Answer(200, {"left": 3})
             case [kind]:
-                held = [one for one in things[kind] if query.get("search", "") in ("", *map(str, one.values()))]
+                held = [item for item in shelves[kind] if query.get("search", "") in ("", *map(str, item.values()))]
                 held = held if query.get("author", "11") == "11" else []
                 return Answer(200, {"count": len(held), "next": None, "previous": None, "results": held})
             case [kind, number]:
-                found = [one for one in things[kind] if str(one["id"]) == number]
-                return Answer(200, found[0]) if found else Answer(404, {"detail": "Not found."})
+                matches = [item for item in shelves[kind] if str(item["id"]) == number]
+                return Answer(200, matches[0]) if matches else Answer(404, {"detail": "Not found."})
         return Answer(404, {"detail": "Not found."})
 
 

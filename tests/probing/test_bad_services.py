@@ -22,13 +22,13 @@ HENS = {
     },
 }
 RING = {
-    f"/{one}s/{{{one}_id}}": {
+    f"/{noun}s/{{{noun}_id}}": {
         "get": {
-            "summary": f"The {other} of a {one}, with its {other}_id",
-            "parameters": [{"name": f"{one}_id", "in": "path", "required": True, "schema": {"type": "string"}}],
+            "summary": f"The {other_noun} of a {noun}, with its {other_noun}_id",
+            "parameters": [{"name": f"{noun}_id", "in": "path", "required": True, "schema": {"type": "string"}}],
         }
     }
-    for one, other in {"hen": "egg", "egg": "hen"}.items()
+    for noun, other_noun in {"hen": "egg", "egg": "hen"}.items()
 }
 LARGE = {"hens": [{"hen_id": number, "name": f"Hen {number} " + "x" * 300} for number in range(32_000)]}
 
@@ -50,12 +50,12 @@ def probed(folder: Path, paths: Mapping[str, Any], url: str) -> tuple[int, dict[
     spec, out, report = folder / "hens.yaml", folder / "learned.yaml", folder / "report.json"
     head = {"openapi": "3.1.0", "info": {"title": "Hens", "version": "1"}, "servers": [{"url": url}]}
     spec.write_text(json.dumps({**head, "paths": paths}))
-    done = CliRunner().invoke(main, ["probe", str(spec), "--model", "none", "-o", str(out), "--report", str(report)])
-    assert "Traceback" not in done.output
+    result = CliRunner().invoke(main, ["probe", str(spec), "--model", "none", "-o", str(out), "--report", str(report)])
+    assert "Traceback" not in result.output
     document = yaml.safe_load(out.read_text())
     validate(document)
     tools = json.loads(report.read_text())["tools"]
-    return done.exit_code, {one["tool"]: (one["outcome"], one["reason"]) for one in tools}, document
+    return result.exit_code, {tool["tool"]: (tool["outcome"], tool["reason"]) for tool in tools}, document
 
 
 @pytest.mark.parametrize(
@@ -70,22 +70,22 @@ def probed(folder: Path, paths: Mapping[str, Any], url: str) -> tuple[int, dict[
 )
 def test_a_service_that_never_answers_well(tmp_path: Path, answer: Answer, outcome: str, reason: str) -> None:
     with Bad(lambda _: answer) as service:
-        code, told, document = probed(tmp_path, HENS, service.url)
+        code, findings, document = probed(tmp_path, HENS, service.url)
 
     assert code == 1
-    assert told["GET_hens"][0] == outcome and reason in told["GET_hens"][1] and told["GET_hens"][1]
-    assert told["GET_hens_hen_id"] == ("unreachable_argument", "no answer held a value for hen_id")
+    assert findings["GET_hens"][0] == outcome and reason in findings["GET_hens"][1] and findings["GET_hens"][1]
+    assert findings["GET_hens_hen_id"] == ("unreachable_argument", "no answer held a value for hen_id")
     assert "content" not in document["paths"]["/hens"]["get"]["responses"].get("200", {})
 
 
 def test_a_service_that_is_down(tmp_path: Path) -> None:
     with Bad(lambda _: Answer(200, {})) as service:
         url = service.url
-    code, told, _ = probed(tmp_path, HENS, url)
+    code, findings, _ = probed(tmp_path, HENS, url)
 
     assert code == 6
-    assert "cannot be reached" in told["GET_hens"][1]
-    assert told["GET_hens_hen_id"][0] == "unreachable_service"
+    assert "cannot be reached" in findings["GET_hens"][1]
+    assert findings["GET_hens_hen_id"][0] == "unreachable_service"
 
 
 def test_a_body_of_ten_megabytes(tmp_path: Path) -> None:
@@ -95,9 +95,9 @@ def test_a_body_of_ten_megabytes(tmp_path: Path) -> None:
         return Answer(200, LARGE["hens"][0] if received.path[-1].isdigit() else LARGE)
 
     with Bad(replies) as service:
-        code, told, document = probed(tmp_path, HENS, service.url)
+        code, findings, document = probed(tmp_path, HENS, service.url)
 
-    assert (code, {outcome for outcome, _ in told.values()}) == (0, {"documented"})
+    assert (code, {outcome for outcome, _ in findings.values()}) == (0, {"documented"})
     assert len(json.dumps(document)) < 20_000
 
 
@@ -110,26 +110,26 @@ def test_paging_without_an_end(tmp_path: Path) -> None:
         return Answer(200, {"hens": [{"hen_id": page}], "page": page, "next": f"/hens?page={page + 1}"})
 
     with Bad(replies) as service:
-        code, told, _ = probed(tmp_path, paths, service.url)
+        code, findings, _ = probed(tmp_path, paths, service.url)
 
-    assert (code, told["GET_hens"]) == (0, ("documented", ""))
+    assert (code, findings["GET_hens"]) == (0, ("documented", ""))
     assert len(service.requests) <= 12
 
 
 def test_identifiers_that_only_each_other_yield(tmp_path: Path) -> None:
     with Bad(lambda _: Answer(200, {"hen_id": "h1", "egg_id": "e1"})) as service:
-        code, told, _ = probed(tmp_path, RING, service.url)
+        code, findings, _ = probed(tmp_path, RING, service.url)
 
     assert code == 1
-    assert {outcome for outcome, _ in told.values()} == {"unreachable_argument"}
-    assert told["GET_eggs_egg_id"][1] == "no answer held a value for egg_id"
+    assert {outcome for outcome, _ in findings.values()} == {"unreachable_argument"}
+    assert findings["GET_eggs_egg_id"][1] == "no answer held a value for egg_id"
 
 
 def test_a_description_that_lies(tmp_path: Path) -> None:
     """What was answered counts, whatever is said of it."""
     paths = {"/hens": {"get": {"summary": "All hens, each with its hen_id and name, never an error"}}}
     with Bad(lambda _: Answer(200, {"cocks": 3})) as service:
-        code, told, document = probed(tmp_path, paths, service.url)
+        code, findings, document = probed(tmp_path, paths, service.url)
 
     schema = document["paths"]["/hens"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
-    assert (code, told["GET_hens"][0], list(schema["properties"])) == (0, "documented", ["cocks"])
+    assert (code, findings["GET_hens"][0], list(schema["properties"])) == (0, "documented", ["cocks"])

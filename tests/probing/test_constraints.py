@@ -35,51 +35,53 @@ PAGE = {"dishes": [{"dish_id": 7}], "page": 1, "total": 3, "lang": "en"}
 TOOL = load({**DISHES, "servers": [{"url": "https://dishes.example"}]}).tool("GET_dishes")
 
 
-def found(*calls: ObservedCall) -> dict[str, tuple[str, object]]:
+def held(*calls: ObservedCall) -> dict[str, tuple[str, object]]:
     """By argument ("" for none), kind and value of what holds of it."""
-    return {one.argument or "": (one.kind, one.value) for one in infer_constraints(TOOL, calls)}
+    return {
+        constraint.argument or "": (constraint.kind, constraint.value) for constraint in infer_constraints(TOOL, calls)
+    }
 
 
 def good(body: dict[str, object] | None = None, **arguments: object) -> ObservedCall:
     return ObservedCall(arguments, 200, PAGE if body is None else body, "")
 
 
-def refused(told: str, **arguments: object) -> ObservedCall:
-    return ObservedCall(arguments, 400, {"detail": told}, told)
+def refused(detail: str, **arguments: object) -> ObservedCall:
+    return ObservedCall(arguments, 400, {"detail": detail}, detail)
 
 
 def test_what_must_be_given_after_all() -> None:
     """The refusal says so, or the same call went well with it; not where a call did without."""
-    assert found(refused("q is required"))["q"] == ("required", True)
-    assert found(refused("bad request"), good(q="soup"))["q"] == ("required", True)
-    assert "q" not in found(refused("bad request"), good(q="soup", page=2))
-    assert "q" not in found(refused("q is required"), good())
-    assert "diet" not in found(refused("q is required"), good(q="soup"))
+    assert held(refused("q is required"))["q"] == ("required", True)
+    assert held(refused("bad request"), good(q="soup"))["q"] == ("required", True)
+    assert "q" not in held(refused("bad request"), good(q="soup", page=2))
+    assert "q" not in held(refused("q is required"), good())
+    assert "diet" not in held(refused("q is required"), good(q="soup"))
 
 
 def test_which_values_are_taken() -> None:
-    told = "diet must be one of vegan, low-fat or any."
+    detail = "diet must be one of vegan, low-fat or any."
 
-    assert found(refused(told, diet="High Protein"))["diet"] == ("values", ["vegan", "low-fat", "any"])
-    assert "diet" not in found(refused("page: one of 1, 2", diet="vegan"))
-    assert "diet" not in found(refused("diet must be one of these", diet="x"))
+    assert held(refused(detail, diet="High Protein"))["diet"] == ("values", ["vegan", "low-fat", "any"])
+    assert "diet" not in held(refused("page: one of 1, 2", diet="vegan"))
+    assert "diet" not in held(refused("diet must be one of these", diet="x"))
 
 
 def test_what_is_taken_for_what_was_not_given() -> None:
     """What an answer says under the argument's own name; of what is not about pages it has to be seen to follow."""
-    assert found(good())["page"] == ("default", 1)
-    assert "lang" not in found(good())
-    assert found(good(), good({**PAGE, "lang": "de"}, lang="de"))["lang"] == ("default", "en")
-    assert "lang" not in found(good(), good(lang="de"))
-    assert "page" not in found(good(), good({**PAGE, "page": 2}))
+    assert held(good())["page"] == ("default", 1)
+    assert "lang" not in held(good())
+    assert held(good(), good({**PAGE, "lang": "de"}, lang="de"))["lang"] == ("default", "en")
+    assert "lang" not in held(good(), good(lang="de"))
+    assert "page" not in held(good(), good({**PAGE, "page": 2}))
 
 
 def test_how_many_items_a_page_has() -> None:
-    (page,) = [one for one in infer_constraints(TOOL, [good()]) if one.kind == "page_size"]
+    (page,) = [constraint for constraint in infer_constraints(TOOL, [good()]) if constraint.kind == "page_size"]
 
     assert page == Constraint("page_size", None, 1, "1 of 3 items came")
-    assert "" not in found(good({"dishes": [{}], "total": 1}))
-    assert "" not in found(good(), good({"dishes": [{}, {}], "total": 3}))
+    assert "" not in held(good({"dishes": [{}], "total": 1}))
+    assert "" not in held(good(), good({"dishes": [{}, {}], "total": 3}))
 
 
 class Dishes(LocalAPI):
@@ -93,8 +95,8 @@ class Dishes(LocalAPI):
         self.requests.append(received)
         path = received.path.removeprefix(PREFIX)
         if path.startswith("/dishes/"):
-            known = path == "/dishes/7"
-            return Answer(200, {"dish_id": 7, "name": "Soup"}) if known else Answer(404, {"detail": "no such dish"})
+            is_soup = path == "/dishes/7"
+            return Answer(200, {"dish_id": 7, "name": "Soup"}) if is_soup else Answer(404, {"detail": "no such dish"})
         query = dict(received.query)
         if "q" not in query:
             return Answer(422, {"detail": "q is required"})
@@ -108,17 +110,17 @@ def test_a_probe_writes_them_down_with_what_was_tried() -> None:
         prober.run("GET_dishes", "print(GET_dishes())")
         prober.run("GET_dishes_dish_id", "print(GET_dishes_dish_id(dish_id=12))")
         report = prober.probe()
-        document = openapi_document(service.protocol, prober.found)
+        document = openapi_document(service.protocol, prober.findings)
 
     search, detail = (document["paths"][path]["get"] for path in ("/dishes", "/dishes/{dish_id}"))
-    held = {one["name"]: one for one in search["parameters"]}
+    held = {parameter["name"]: parameter for parameter in search["parameters"]}
     assert (held["q"]["required"], held["q"]["x-observed"]) == (True, ["422 without it: q is required"])
     assert held["page"]["schema"] == {"type": "integer", "default": 1}
     assert search["x-page-size"] == {"items": 1, "evidence": "1 of 3 items came"}
     missing = detail["responses"]["404"]
     assert missing["x-tried"] == {"dish_id": 12}
     assert missing["content"] == {"application/json": {"example": {"detail": "no such dish"}}}
-    (told,) = [one for one in report.to_json()["tools"] if one["tool"] == "GET_dishes"]
-    assert [one["kind"] for one in told["constraints"]] == ["required", "default", "page_size"]
-    assert told["refused"]["422"] == {"arguments": {}, "reply": {"detail": "q is required"}}
+    (search_report,) = [tool for tool in report.to_json()["tools"] if tool["tool"] == "GET_dishes"]
+    assert [constraint["kind"] for constraint in search_report["constraints"]] == ["required", "default", "page_size"]
+    assert search_report["refused"]["422"] == {"arguments": {}, "reply": {"detail": "q is required"}}
     assert load(document).tool("GET_dishes").argument("q").required  # type: ignore[union-attr]

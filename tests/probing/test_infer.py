@@ -26,11 +26,11 @@ def test_what_is_always_there_is_required_and_what_may_be_missing_is_not() -> No
     schema = infer([body, {"films": []}, {"films": None}])
     films: Any = at(schema, "films")
     variants: list[Any] = films.get("anyOf", [films])
-    films = next(one for one in variants if "items" in one)
+    films = next(variant for variant in variants if "items" in variant)
     assert films["items"]["required"] == ["id", "name"]
     assert schema["required"] == ["films"]
     bodies: list[dict[str, Any]] = [body, {"films": []}, {"films": None}]
-    assert all(Draft202012Validator(schema).is_valid(seen) for seen in bodies)
+    assert all(Draft202012Validator(schema).is_valid(instance) for instance in bodies)
 
 
 def test_few_instances_are_no_evidence_that_a_key_is_always_there() -> None:
@@ -75,9 +75,9 @@ def test_a_key_that_may_be_a_name_makes_no_map_alone(key: str) -> None:
 
 def test_what_counts_is_whole_however_few_were_seen() -> None:
     """A page or a total; but the total of a price is a measure like any other."""
-    told = infer([{"page": 1, "total_results": 1, "total_price": 12, "likes": 3}])
+    schema = infer([{"page": 1, "total_results": 1, "total_price": 12, "likes": 3}])
 
-    assert {key: at(told, key)["type"] for key in ("page", "total_results", "total_price", "likes")} == {
+    assert {key: at(schema, key)["type"] for key in ("page", "total_results", "total_price", "likes")} == {
         "page": "integer",
         "total_results": "integer",
         "total_price": "number",
@@ -96,12 +96,12 @@ def test_a_number_that_may_be_missing_need_not_be_whole_either() -> None:
 
 def test_a_moment_without_its_zone_is_no_date_time() -> None:
     """RFC 3339 wants seconds and an offset."""
-    told, whole = (
+    without_zone, with_zone = (
         infer([{"at": f"2024-05-0{day}T10:00{end}"} for day in range(1, 7)])["properties"] for end in ("", ":00Z")
     )
 
-    assert "format" not in told["at"]  # type: ignore[index]
-    assert whole["at"]["format"] == "date-time"  # type: ignore[index]
+    assert "format" not in without_zone["at"]  # type: ignore[index]
+    assert with_zone["at"]["format"] == "date-time"  # type: ignore[index]
 
 
 def test_a_list_of_two_kinds_of_things_is_told_apart_by_what_each_is_called() -> None:
@@ -146,12 +146,12 @@ def test_a_schema_that_says_nothing_is_completed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "properties"),
     [
         ([{"b": 1, "c": None}, {"b": "x"}], {"b": {"type": "integer"}, "c": {"type": "null"}}),
         ([{"b": []}], {"b": {"type": "array"}}),
         ([{"b": {"c": True}}], {"b": {"type": "object", "properties": {"c": {"type": "boolean"}}}}),
     ],
 )
-def test_the_papers_algorithm_takes_the_first_element(body: object, told: object) -> None:
-    assert infer_paper(body) == {"type": "array", "items": {"type": "object", "properties": told}}
+def test_the_papers_algorithm_takes_the_first_element(body: object, properties: object) -> None:
+    assert infer_paper(body) == {"type": "array", "items": {"type": "object", "properties": properties}}

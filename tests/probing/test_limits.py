@@ -88,7 +88,7 @@ class Notes(LocalAPI):
     def __init__(self) -> None:
         super().__init__()
         self.notes: dict[int, dict[str, object]] = {number: _note(number, text) for number, text in BEFORE.items()}
-        self.made = len(BEFORE)
+        self.created = len(BEFORE)
 
     @property
     def protocol(self) -> Protocol:
@@ -122,9 +122,9 @@ class Notes(LocalAPI):
         title = dict(received.json())["title"]  # type: ignore[call-overload]
         if title in [note["title"] for note in self.notes.values()]:
             return Answer(409, {"detail": "there is one of that title"})
-        self.made += 1
-        self.notes[self.made] = _note(self.made, title)
-        return Answer(201, self.notes[self.made])
+        self.created += 1
+        self.notes[self.created] = _note(self.created, title)
+        return Answer(201, self.notes[self.created])
 
 
 def _note(number: int, title: str) -> dict[str, object]:
@@ -142,29 +142,29 @@ def probe(
     service: Notes, writes: Literal["deny", "own", "all"] = "deny", reads: Sequence[str] = (), **settings: Any
 ) -> tuple[Prober, ProbeReport]:
     permission = WritePermission(service.protocol, writes, reads)
-    with Sandbox(service.protocol, writes=permission, on_call=permission.saw, track=False) as sandbox:
+    with Sandbox(service.protocol, writes=permission, on_call=permission.observe, track=False) as sandbox:
         prober = Prober(service.protocol, settings.pop("model", None), sandbox, permission=permission, **settings)
         return prober, prober.probe()
 
 
 def outcomes(prober: Prober) -> dict[str, str]:
-    return {name: one.outcome for name, one in prober.found.items()}
+    return {name: finding.outcome for name, finding in prober.findings.items()}
 
 
 def test_nothing_is_written_by_default(service: Notes) -> None:
     prober, _ = probe(service)
 
-    assert {one.method for one in service.requests} == {"GET"}
+    assert {request.method for request in service.requests} == {"GET"}
     assert outcomes(prober)["POST_notes"] == "refused_by_policy"
-    assert "--read 'POST /notes/filter'" in prober.found["POST_notes_filter"].reason
-    assert "--read" not in prober.found["POST_notes_purge"].reason
+    assert "--read 'POST /notes/filter'" in prober.findings["POST_notes_filter"].reason
+    assert "--read" not in prober.findings["POST_notes_purge"].reason
 
 
 def test_what_only_reads_may_be_declared(service: Notes) -> None:
     prober, _ = probe(service, reads=["POST /notes/filter"])
 
     assert outcomes(prober)["POST_notes_filter"] == "documented"
-    assert {one.path for one in service.requests if one.method != "GET"} == {f"{PREFIX}/notes/filter"}
+    assert {request.path for request in service.requests if request.method != "GET"} == {f"{PREFIX}/notes/filter"}
     with pytest.raises(UsageError, match="POST /notes/purge"):
         WritePermission(service.protocol, "deny", ["POST /nothing"])
 
@@ -173,15 +173,17 @@ def test_only_what_the_probe_made_is_changed_and_it_is_removed(service: Notes) -
     """Objects that were there before stay as they were, and nothing is left behind; what has no undo is not called."""
     prober, report = probe(service, "own")
 
-    done = outcomes(prober)
-    assert {name: done[name] for name in ("POST_notes", "PUT_notes_note_id")} == dict.fromkeys(
+    outcome_of = outcomes(prober)
+    assert {name: outcome_of[name] for name in ("POST_notes", "PUT_notes_note_id")} == dict.fromkeys(
         ["POST_notes", "PUT_notes_note_id"], "documented"
     )
-    assert done["DELETE_notes_note_id"] == "no_content"
-    assert done["POST_notes_purge"] == done["POST_notes_filter"] == "refused_by_policy"
+    assert outcome_of["DELETE_notes_note_id"] == "no_content"
+    assert outcome_of["POST_notes_purge"] == outcome_of["POST_notes_filter"] == "refused_by_policy"
     assert {number: note["title"] for number, note in service.notes.items()} == BEFORE
     assert report.left_behind == ()
-    touched = {int(one.path.rsplit("/", 1)[1]) for one in service.requests if one.method in ("PUT", "DELETE")}
+    touched = {
+        int(request.path.rsplit("/", 1)[1]) for request in service.requests if request.method in ("PUT", "DELETE")
+    }
     assert touched
     assert touched.isdisjoint(BEFORE)
 
@@ -198,15 +200,15 @@ def test_only_what_the_probe_made_is_changed_and_it_is_removed(service: Notes) -
 def test_a_write_on_what_was_there_before_is_not_sent(service: Notes, program: str) -> None:
     """Whoever wrote the program, and whatever else it names: the sandbox asks of each call. Number 3 is the probe's."""
     permission = WritePermission(service.protocol, "own")
-    with Sandbox(service.protocol, writes=permission, on_call=permission.saw) as sandbox:
+    with Sandbox(service.protocol, writes=permission, on_call=permission.observe) as sandbox:
         sandbox.run("GET_notes()\nPOST_notes(title='probe 0')")
         service.requests.clear()
         run = sandbox.run(program.format(url=service.url))
 
-    assert [one.value for one in permission.made] == [3]
+    assert [created.value for created in permission.created] == [3]
     assert run.outcome == "error"
     assert {number: service.notes[number]["title"] for number in BEFORE} == BEFORE
-    assert not [one for one in service.requests if one.method in ("PUT", "DELETE", "POST")]
+    assert not [request for request in service.requests if request.method in ("PUT", "DELETE", "POST")]
 
 
 @pytest.mark.parametrize(
@@ -236,7 +238,7 @@ def test_what_is_not_sure_to_be_of_its_own_is_left_alone(
     _, report = probe(service, "own")
 
     assert {number: note["title"] for number, note in service.notes.items()} == BEFORE
-    assert {one.method for one in service.requests} == {"GET", "POST"}
+    assert {request.method for request in service.requests} == {"GET", "POST"}
     assert len(report.left_behind) == 1
     assert why in report.left_behind[0]
 
@@ -246,10 +248,10 @@ def test_to_make_what_there_is_may_give_that(service: Notes) -> None:
     permission = WritePermission(service.protocol, "own")
     for status in (201, 200):
         body = {"note_id": 7, "title": "it"}
-        permission.saw(CallRecord(0, "POST_notes", "POST", "/notes", {}, 1, status, 1.0, 1, "function", body))
+        permission.observe(CallRecord(0, "POST_notes", "POST", "/notes", {}, 1, status, 1.0, 1, "function", body))
 
-    assert [one.value for one in permission.made] == [7]
-    assert permission.lost == []
+    assert [created.value for created in permission.created] == [7]
+    assert permission.unremovable == []
 
 
 def test_things_from_the_same_place_are_tried_first() -> None:
@@ -271,13 +273,13 @@ def test_things_from_the_same_place_are_tried_first() -> None:
             prober.probe()
 
     assert set(outcomes(prober).values()) == {"documented"}
-    assert f"{PREFIX}/task_runs/1" not in [one.path for one in service.requests]
+    assert f"{PREFIX}/task_runs/1" not in [request.path for request in service.requests]
 
 
 def test_what_names_something_else_besides_is_not_called(service: Notes) -> None:
     """A comment of a note of ours may be somebody's, and another kind of thing may have the same number."""
     number = {"in": "path", "required": True, "schema": {"type": "integer"}}
-    more = {
+    other_paths = {
         "/notes/{note_id}/comments/{comment_id}": {
             "parameters": [{"name": "note_id", **number}, {"name": "comment_id", **number}],
             "delete": {},
@@ -286,7 +288,7 @@ def test_what_names_something_else_besides_is_not_called(service: Notes) -> None
         "/notes/{note_id}/send": {"parameters": [{"name": "note_id", **number}], "post": {}},
         "/notes/{note_id}/pin": {"parameters": [{"name": "note_id", **number}], "put": {}, "delete": {}},
     }
-    protocol = load({**NOTES, "paths": {**NOTES["paths"], **more}, "servers": [{"url": service.url}]})  # type: ignore[dict-item]
+    protocol = load({**NOTES, "paths": {**NOTES["paths"], **other_paths}, "servers": [{"url": service.url}]})  # type: ignore[dict-item]
     permission = WritePermission(protocol, "own")
 
     assert permission.allows(protocol.tool("PUT_notes_note_id"))
@@ -307,18 +309,18 @@ def test_what_cannot_be_removed_is_told(service: Notes) -> None:
     _, report = probe(service, "own")
 
     assert report.left_behind
-    assert all(one.startswith("DELETE_notes_note_id(note_id=") for one in report.left_behind)
+    assert all(call.startswith("DELETE_notes_note_id(note_id=") for call in report.left_behind)
 
 
 def test_a_model_is_asked_where_nothing_else_is_left(service: Notes) -> None:
     """What it was told of the failure is in the next prompt; its question and program become the usage example."""
     document = {**NOTES, "paths": {"/tags/{word}": ODD, "/notes": NOTES["paths"]["/notes"]}}  # type: ignore[index]
     protocol = load({**document, "servers": [{"url": service.url}]})
-    made = service.next
+    usual = service.next
 
     def odd(received: Received) -> Answer:
         if "/tags/" not in received.path:
-            return made(received)
+            return usual(received)
         good = received.path.endswith("/blue")
         return Answer(200, {"tag": "blue", "uses": 4}) if good else Answer(422, {"detail": "tags are colours"})
 
@@ -331,16 +333,16 @@ def test_a_model_is_asked_where_nothing_else_is_left(service: Notes) -> None:
     with Sandbox(protocol, writes="deny") as sandbox:
         prober = Prober(protocol, model, sandbox)
         report = prober.probe()
-    found = prober.found["GET_tags_word"]
+    finding = prober.findings["GET_tags_word"]
 
-    assert (found.outcome, found.samples, found.question) == ("documented", 2, "How often is blue used?")
+    assert (finding.outcome, finding.samples, finding.question) == ("documented", 2, "How often is blue used?")
     assert "tags are colours" in model.asked[1][-1].content
-    assert (found.prompt_tokens, found.completion_tokens) == (200, 40)
+    assert (finding.prompt_tokens, finding.completion_tokens) == (200, 40)
     assert report.to_json()["totals"]["samples"] == 2
 
 
 @pytest.mark.parametrize(
-    ("said", "settings", "outcome"),
+    ("answers", "settings", "outcome"),
     [
         (["I cannot help with that."] * 3, {}, "only_errors"),
         (["print(GET_notes())"], {"samples": 1}, "only_errors"),
@@ -348,21 +350,21 @@ def test_a_model_is_asked_where_nothing_else_is_left(service: Notes) -> None:
         (["nothing"], {"budget_tokens": 10}, "budget"),
     ],
 )
-def test_a_model_that_does_not_help(service: Notes, said: list[str], settings: dict[str, Any], outcome: str) -> None:
+def test_a_model_that_does_not_help(service: Notes, answers: list[str], settings: dict[str, Any], outcome: str) -> None:
     protocol = load({**NOTES, "paths": {"/tags/{word}": ODD}, "servers": [{"url": service.url}]})
     service.next = lambda received: Answer(422, {"detail": "tags are colours"})  # type: ignore[method-assign]
     with Sandbox(protocol, writes="deny") as sandbox:
-        prober = Prober(protocol, ScriptedModel(*said), sandbox, **settings)
+        prober = Prober(protocol, ScriptedModel(*answers), sandbox, **settings)
         prober.probe()
 
-    assert prober.found["GET_tags_word"].outcome == outcome
+    assert prober.findings["GET_tags_word"].outcome == outcome
 
 
 def test_a_probe_that_was_cut_off_goes_on(service: Notes, tmp_path: Path) -> None:
     """What was found out is not asked again, and the result is that of a probe that was never cut off."""
     log = tmp_path / "log"
     whole, _ = probe(service)
-    asked = len(service.requests)
+    request_count = len(service.requests)
     service.requests.clear()
     _, part = probe(service, log=log, budget_calls=3)
     assert part.ended
@@ -371,14 +373,14 @@ def test_a_probe_that_was_cut_off_goes_on(service: Notes, tmp_path: Path) -> Non
         file.write('{"tool": "GET_no')  # the line that was being written
     prober, report = probe(service, log=log)
 
-    assert len(service.requests) <= asked + 1
+    assert len(service.requests) <= request_count + 1
     assert report.requests == len(service.requests)
-    assert {name: one.schema for name, one in prober.found.items()} == {
-        name: one.schema for name, one in whole.found.items()
+    assert {name: finding.schema for name, finding in prober.findings.items()} == {
+        name: finding.schema for name, finding in whole.findings.items()
     }
-    other = load({**NOTES, "info": {"title": "Other", "version": "1"}})
-    with pytest.raises(UsageError, match="another document"), Sandbox(other, base_url=service.url) as sandbox:
-        Prober(other, None, sandbox, log=log)
+    other_document = load({**NOTES, "info": {"title": "Other", "version": "1"}})
+    with pytest.raises(UsageError, match="another document"), Sandbox(other_document, base_url=service.url) as sandbox:
+        Prober(other_document, None, sandbox, log=log)
 
 
 def test_what_was_made_at_one_service_is_not_removed_from_another(service: Notes, tmp_path: Path) -> None:
@@ -386,18 +388,20 @@ def test_what_was_made_at_one_service_is_not_removed_from_another(service: Notes
     is no log."""
     spec, out = tmp_path / "notes.json", tmp_path / "out.yaml"
     spec.write_text(json.dumps({**NOTES, "servers": [{"url": service.url}]}))
-    asked = ["probe", str(spec), "-o", str(out), "--model", "none", "--writes", "own"]
+    command = ["probe", str(spec), "-o", str(out), "--model", "none", "--writes", "own"]
     log = out.with_name("out.yaml.log")
     digest = load(spec).digest
-    made = {"made": [{"undo": "DELETE_notes_note_id", "argument": "note_id", "value": 3}], "lost": []}
-    log.write_text(f"{json.dumps({'protocol': digest, 'service': 'http://staging.example'})}\n{json.dumps(made)}\n")
-    told = [CliRunner().invoke(main, [*asked, *more]) for more in (["--resume"], [])]
+    created_line = {"made": [{"undo": "DELETE_notes_note_id", "argument": "note_id", "value": 3}], "lost": []}
+    log.write_text(
+        f"{json.dumps({'protocol': digest, 'service': 'http://staging.example'})}\n{json.dumps(created_line)}\n"
+    )
+    refused_runs = [CliRunner().invoke(main, [*command, *options]) for options in (["--resume"], [])]
     log.write_text("my own notes\n")
-    other = CliRunner().invoke(main, asked)
+    foreign_log = CliRunner().invoke(main, command)
 
-    assert [one.exit_code for one in (*told, other)] == [2, 2, 2]
-    assert "is of a probe of http://staging.example, and not of" in told[0].stderr
-    assert "did not remove: go on with --resume" in told[1].stderr
+    assert [result.exit_code for result in (*refused_runs, foreign_log)] == [2, 2, 2]
+    assert "is of a probe of http://staging.example, and not of" in refused_runs[0].stderr
+    assert "did not remove: go on with --resume" in refused_runs[1].stderr
     assert log.read_text() == "my own notes\n"
     assert {number: note["title"] for number, note in service.notes.items()} == BEFORE
 
@@ -425,8 +429,8 @@ def test_secrets_are_nowhere(service: Notes, tmp_path: Path) -> None:
     spec, out = tmp_path / "notes.yaml", tmp_path / "out.yaml"
     spec.write_text(yaml.safe_dump({**NOTES, "servers": [{"url": service.url}]}))
     files = ["-o", str(out), "--report", str(tmp_path / "report.json"), "--graph", str(tmp_path / "graph.svg")]
-    more = ["--store", str(tmp_path / "store"), "--model", "none", "--budget-calls", "7"]
-    result = CliRunner().invoke(main, ["probe", str(spec), *files, *more])
+    options = ["--store", str(tmp_path / "store"), "--model", "none", "--budget-calls", "7"]
+    result = CliRunner().invoke(main, ["probe", str(spec), *files, *options])
 
     assert result.exit_code in (1, 4), result.output
     written = "".join(file.read_text() for file in tmp_path.rglob("*") if file.is_file()) + result.output
@@ -439,13 +443,13 @@ def test_the_result_teaches_solve(tmp_path: Path) -> None:
     """Contracts and demonstrations lie where `atc solve --store` looks for them; drawings are what they say."""
     store, out = tmp_path / "store", tmp_path / "out.yaml"
     for drawing in ("graph.svg", "graph.mmd", "graph.json"):
-        asked = ["probe", str(sample("cinema")), "--simulate", "-o", str(out), "--model", "none", "--graph"]
-        result = CliRunner().invoke(main, [*asked, str(tmp_path / drawing), "--store", str(store)])
+        command = ["probe", str(sample("cinema")), "--simulate", "-o", str(out), "--model", "none", "--graph"]
+        result = CliRunner().invoke(main, [*command, str(tmp_path / drawing), "--store", str(store)])
         assert result.exit_code == 0, result.output
     protocol, store = load(sample("cinema")), store / "simulated"
 
     solved = Demonstrations(store, protocol).all()
-    assert any("GET_films_filmId_credits" in one.tools for one in solved)
+    assert any("GET_films_filmId_credits" in demonstration.tools for demonstration in solved)
     assert ContractStore(store).observed(protocol)["GET_films"].bodies
     graph = json.loads((tmp_path / "graph.json").read_text())
     assert {"source": "GET_films", "tool": "GET_films_filmId", "argument": "filmId"}.items() <= next(
@@ -463,21 +467,21 @@ def test_drift_is_told(service: Notes, tmp_path: Path) -> None:
     assert CliRunner().invoke(main, ["probe", str(spec), "-o", str(out), "--model", "none"]).exit_code == 1
     check = ["probe", "--check", str(out), "--base-url", service.url, "--json"]
 
-    same = CliRunner().invoke(main, check)
-    assert (same.exit_code, json.loads(same.stdout)) == (0, [])
+    unchanged = CliRunner().invoke(main, check)
+    assert (unchanged.exit_code, json.loads(unchanged.stdout)) == (0, [])
     for note in service.notes.values():
         note["colour"] = "red"
-    more = CliRunner().invoke(main, check)
-    assert more.exit_code == 0, more.output
-    assert {(one["kind"], one["breaking"]) for one in json.loads(more.stdout)} == {("new", False)}
+    extended = CliRunner().invoke(main, check)
+    assert extended.exit_code == 0, extended.output
+    assert {(change["kind"], change["breaking"]) for change in json.loads(extended.stdout)} == {("new", False)}
     for note in service.notes.values():
         note["title"] = 7
         del note["done"]
     less = CliRunner().invoke(main, check)
     assert less.exit_code == 1
-    found = {(one["tool"], one["kind"], one["where"]) for one in json.loads(less.stdout)}
-    assert ("GET_notes", "missing", '["notes"][0]["done"]') in found
-    assert ("GET_notes", "changed", '["notes"][0]["title"]') in found
+    changes = {(change["tool"], change["kind"], change["where"]) for change in json.loads(less.stdout)}
+    assert ("GET_notes", "missing", '["notes"][0]["done"]') in changes
+    assert ("GET_notes", "changed", '["notes"][0]["title"]') in changes
     down = CliRunner().invoke(main, ["probe", "--check", str(out), "--base-url", "http://127.0.0.1:9"])
     assert (down.exit_code, "cannot be reached" in down.stderr) == (6, True)
 
@@ -508,7 +512,7 @@ def test_a_busy_service_is_left_alone_for_as_long_as_it_asks(service: Notes) -> 
 
     assert outcomes(prober)["GET_notes"] == "documented"
     assert arrived[1] >= arrived[0] + pause
-    assert prober.found["GET_notes"].statuses == {"429": "slow down"}
+    assert prober.findings["GET_notes"].statuses == {"429": "slow down"}
 
 
 def test_a_service_that_wants_to_be_left_alone_for_long_ends_the_probe(service: Notes) -> None:
@@ -517,8 +521,8 @@ def test_a_service_that_wants_to_be_left_alone_for_long_ends_the_probe(service: 
     prober, report = probe(service)
 
     assert report.ended == "the service asks to be left alone for 7,200 s: --resume goes on then"
-    assert prober.learned.requests == 1
-    assert prober.found["GET_notes"].outcome == "budget"
+    assert prober.observations.requests == 1
+    assert prober.findings["GET_notes"].outcome == "budget"
 
 
 def test_requests_that_are_sent_again_are_in_the_budget(service: Notes) -> None:
@@ -529,5 +533,5 @@ def test_requests_that_are_sent_again_are_in_the_budget(service: Notes) -> None:
     service.next = busy  # type: ignore[method-assign]
     prober, _ = probe(service, budget_calls=3)
 
-    assert len(service.requests) == prober.learned.requests == 3
-    assert prober.found["GET_notes"].outcome == "only_errors"
+    assert len(service.requests) == prober.observations.requests == 3
+    assert prober.findings["GET_notes"].outcome == "only_errors"

@@ -51,8 +51,8 @@ class Probed:
     calls: list[CallRecord]
 
     @property
-    def found(self) -> Mapping[str, ToolFinding]:
-        return self.prober.found
+    def findings(self) -> Mapping[str, ToolFinding]:
+        return self.prober.findings
 
 
 def probed(
@@ -93,8 +93,8 @@ def test_every_tool_is_reached_along_the_data_flow(name: str) -> None:
     truth = api(name)
     probe = probed(truth)
 
-    assert {one.tool: one.reason for one in probe.found.values() if not one.done} == {}
-    figures = evaluate(truth, probe.prober.learned, 0, fresh=True)
+    assert {finding.tool: finding.reason for finding in probe.findings.values() if not finding.is_complete} == {}
+    figures = evaluate(truth, probe.prober.observations, 0, fresh=True)
     assert (figures["precision"], figures["types"], figures["invented"]) == (100.0, 100.0, [])
     assert figures["fresh"]
     assert figures["mutants"]
@@ -104,7 +104,7 @@ def test_every_tool_is_reached_along_the_data_flow(name: str) -> None:
 def test_the_document_is_openapi_and_says_what_the_hidden_one_said() -> None:
     """It can be loaded in the other's place: the same call yields the same identifier."""
     truth = api("cinema")
-    document = openapi_document(strip_responses(truth), probed(truth).found)
+    document = openapi_document(strip_responses(truth), probed(truth).findings)
     validate(document)
     learned = load(document)
     names = [tool.name for tool in truth.tools]
@@ -125,16 +125,18 @@ def test_what_is_documented_is_kept() -> None:
     with Simulator(truth) as world, Sandbox(truth, base_url=world.url, credentials=world.credentials) as sandbox:
         prober = Prober(truth, None, sandbox, only=["GET_films"])
         report = prober.probe()
-    assert [one.tool for one in report.tools] == ["GET_films"]
-    assert {one.tool for one in prober.found.values() if one.requests} == {"GET_films"}, "what is not asked for"
-    media = openapi_document(truth, prober.found)["paths"]["/films"]["get"]["responses"]["200"]["content"][
+    assert [finding.tool for finding in report.tools] == ["GET_films"]
+    assert {finding.tool for finding in prober.findings.values() if finding.requests} == {"GET_films"}, (
+        "what is not asked for"
+    )
+    media = openapi_document(truth, prober.findings)["paths"]["/films"]["get"]["responses"]["200"]["content"][
         "application/json"
     ]
     success = truth.tool("GET_films").success
 
     assert success is not None
     assert media["schema"] == {"$ref": "#/components/schemas/FilmPage"}
-    again = load(openapi_document(truth, prober.found)).tool("GET_films").success
+    again = load(openapi_document(truth, prober.findings)).tool("GET_films").success
     assert again is not None
     assert again.schema == success.schema
     assert "films" in media["example"]
@@ -162,8 +164,10 @@ def test_every_choice_of_an_argument_is_asked_for() -> None:
         "responses": {"200": {"description": "ok"}},
     }
     with LocalAPI() as local:
-        local.answer("GET", "/top/artists", [{"kind": "artist", "id": one, "genres": ["jazz"]} for one in "abc"])
-        local.answer("GET", "/top/songs", [{"kind": "song", "id": one, "seconds": 200} for one in "def"])
+        local.answer(
+            "GET", "/top/artists", [{"kind": "artist", "id": identifier, "genres": ["jazz"]} for identifier in "abc"]
+        )
+        local.answer("GET", "/top/songs", [{"kind": "song", "id": identifier, "seconds": 200} for identifier in "def"])
         info = {"title": "t", "version": "1"}
         truth = load(
             {"openapi": "3.1.0", "info": info, "servers": [{"url": local.url}], "paths": {"/top/{kind}": {"get": top}}}
@@ -171,9 +175,9 @@ def test_every_choice_of_an_argument_is_asked_for() -> None:
         with Sandbox(truth) as sandbox:
             prober = Prober(truth, None, sandbox)
             prober.probe()
-    schema: Any = prober.found["GET_top_kind"].schema
+    schema: Any = prober.findings["GET_top_kind"].schema
 
-    assert [sorted(one["properties"]) for one in schema["items"]["anyOf"]] == [
+    assert [sorted(variant["properties"]) for variant in schema["items"]["anyOf"]] == [
         ["genres", "id", "kind"],
         ["id", "kind", "seconds"],
     ]
@@ -203,7 +207,7 @@ def test_writes_are_refused_unless_they_are_allowed() -> None:
     writing = {tool.name for tool in truth.tools if tool.writes}
 
     assert writing
-    assert {name for name, one in probe.found.items() if one.outcome == "refused_by_policy"} == writing
+    assert {name for name, finding in probe.findings.items() if finding.outcome == "refused_by_policy"} == writing
     assert not writing & {call.tool for call in probe.calls}
 
 
@@ -212,22 +216,22 @@ def test_a_budget_is_kept_and_what_is_left_undone_is_listed() -> None:
 
     assert len(probe.calls) == probe.report.requests == 3
     assert probe.report.exit_code == 4
-    assert any(one.outcome == "budget" and "3 requests" in one.reason for one in probe.found.values())
+    assert any(finding.outcome == "budget" and "3 requests" in finding.reason for finding in probe.findings.values())
 
 
 def test_an_interrupt_keeps_what_is_known() -> None:
     """What was found out before it is written down."""
-    seen: list[str] = []
+    finished: list[str] = []
 
-    def told(finding: ToolFinding) -> None:
-        seen.append(finding.tool)
-        if len(seen) == 3:
+    def stop_at_third(finding: ToolFinding) -> None:
+        finished.append(finding.tool)
+        if len(finished) == 3:
             raise KeyboardInterrupt
 
-    report = probed(api("cinema"), on_finding=told).report
+    report = probed(api("cinema"), on_finding=stop_at_third).report
 
     assert (report.exit_code, report.ended) == (130, "interrupted")
-    assert sum(one.schema is not None for one in report.tools) == 3
+    assert sum(finding.schema is not None for finding in report.tools) == 3
 
 
 def test_a_service_in_trouble_is_told_tool_by_tool() -> None:
@@ -238,14 +242,14 @@ def test_a_service_in_trouble_is_told_tool_by_tool() -> None:
         with Sandbox(local.protocol, writes="deny") as sandbox:
             prober = Prober(strip_responses(local.protocol), None, sandbox)
             report = prober.probe()
-    outcomes = {one.tool: (one.outcome, one.reason) for one in report.tools}
+    outcomes = {finding.tool: (finding.outcome, finding.reason) for finding in report.tools}
 
     assert report.exit_code == 1
     assert outcomes["GET_cities"][0] == "only_errors"
     assert "no such plan" in outcomes["GET_cities"][1]
     assert outcomes["GET_cities_city_id"] == ("unreachable_argument", "no answer held a value for city_id")
     assert outcomes["POST_alerts"][0] == "refused_by_policy"
-    validate(openapi_document(local.protocol, prober.found))
+    validate(openapi_document(local.protocol, prober.findings))
 
 
 @pytest.mark.parametrize(
@@ -266,16 +270,16 @@ def test_an_error_that_comes_as_an_answer_is_seen(body: object, wrong: bool) -> 
 def test_the_command_writes_document_and_report(tmp_path: Path) -> None:
     """Exit code 0 when all is documented, 1 when not, 2 for a slip; the files are there each time."""
     out, report = tmp_path / "learned.yaml", tmp_path / "report.json"
-    asked = ["probe", str(sample("cinema")), "--simulate", "-o", str(out), "--report", str(report)]
+    command = ["probe", str(sample("cinema")), "--simulate", "-o", str(out), "--report", str(report)]
 
-    whole = CliRunner().invoke(main, [*asked, "--blind"])
+    whole = CliRunner().invoke(main, [*command, "--blind"])
     assert whole.exit_code == 0, whole.output
     assert "precision: 100.0" in whole.output
     validate(yaml.safe_load(out.read_text()))
-    told = json.loads(report.read_text())
-    assert told["totals"]["done"] == told["totals"]["tools"] == len(told["tools"])
-    assert told["agreement"]["recall"] >= 95
-    part = CliRunner().invoke(main, [*asked, "--writes", "deny", "--json"])
+    written = json.loads(report.read_text())
+    assert written["totals"]["done"] == written["totals"]["tools"] == len(written["tools"])
+    assert written["agreement"]["recall"] >= 95
+    part = CliRunner().invoke(main, [*command, "--writes", "deny", "--json"])
     assert (part.exit_code, json.loads(part.stdout)["totals"]["outcomes"]["refused_by_policy"]) == (1, 3)
-    slip = CliRunner().invoke(main, [*asked, "--only", "GET_nothing"])
+    slip = CliRunner().invoke(main, [*command, "--only", "GET_nothing"])
     assert (slip.exit_code, "no tool GET_nothing" in slip.output) == (2, True)

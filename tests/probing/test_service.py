@@ -41,12 +41,12 @@ def test_a_real_service_is_learned_and_left_as_it_was(prefect: Service) -> None:
     permission = WritePermission(hidden, "own", [tool.name for tool in declared])
     answers: dict[str, list[object]] = defaultdict(list)
 
-    def saw(call: CallRecord) -> None:
-        permission.saw(call)
+    def observe_call(call: CallRecord) -> None:
+        permission.observe(call)
         if call.tool is not None and call.status is not None and 200 <= call.status < 300:
             answers[call.tool].append(call.response)
 
-    with Sandbox(hidden, base_url=prefect.base_url, track=False, writes=permission, on_call=saw) as sandbox:
+    with Sandbox(hidden, base_url=prefect.base_url, track=False, writes=permission, on_call=observe_call) as sandbox:
         prober = Prober(hidden, None, sandbox, permission=permission)
         report = prober.probe()
 
@@ -54,23 +54,25 @@ def test_a_real_service_is_learned_and_left_as_it_was(prefect: Service) -> None:
     assert prefect.stored() == before
     assert report.left_behind == ()
     every_read = [tool.name for tool in truth.tools if not tool.writes or tool in declared]
-    reads = [name for name in every_read if prober.found[name].outcome != "always_empty"]  # nothing is stored there
-    done = [name for name in reads if prober.found[name].done]
-    left = {name: prober.found[name].reason for name in reads if name not in done}
-    assert len(done) >= 0.8 * len(reads), left
+    reads = [name for name in every_read if prober.findings[name].outcome != "always_empty"]  # nothing is stored there
+    complete = [name for name in reads if prober.findings[name].is_complete]
+    incomplete = {name: prober.findings[name].reason for name in reads if name not in complete}
+    assert len(complete) >= 0.8 * len(reads), incomplete
     fields = [(name, path) for name, bodies in answers.items() for body in bodies for path in fields_of(body)]
-    known = [(name, path) for name, path in fields if _known(prober, name, path)]
-    assert len(known) >= 0.9 * len(fields)
-    print(f"{len(done)} of {len(reads)} reads, {len(known)} of {len(fields)} fields, {report.requests} requests")
-    print("not learned:", *(f"{name}: {reason[:80]}" for name, reason in left.items()), sep="\n  ")
-    written = [tool.name for tool in truth.tools if tool.name not in every_read and prober.found[tool.name].done]
+    covered = [(name, path) for name, path in fields if _known(prober, name, path)]
+    assert len(covered) >= 0.9 * len(fields)
+    print(f"{len(complete)} of {len(reads)} reads, {len(covered)} of {len(fields)} fields, {report.requests} requests")
+    print("not learned:", *(f"{name}: {reason[:80]}" for name, reason in incomplete.items()), sep="\n  ")
+    written = [
+        tool.name for tool in truth.tools if tool.name not in every_read and prober.findings[tool.name].is_complete
+    ]
     assert written
     print(len(written), "writes on objects of its own:", *written)
-    validate(openapi_document(hidden, prober.found))
-    figures = evaluate(truth, prober.learned, 0, fresh=False)
+    validate(openapi_document(hidden, prober.findings))
+    figures = evaluate(truth, prober.observations, 0, fresh=False)
     print("its document lacks:", *figures["invented"], sep="\n  ")  # type: ignore[misc]
 
 
 def _known(prober: Prober, tool: str, path: tuple[str | int, ...]) -> bool:
-    schema = prober.found[tool].schema
+    schema = prober.findings[tool].schema
     return schema is not None and has_field(schema, path, schema)

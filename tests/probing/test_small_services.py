@@ -24,7 +24,7 @@ from tests.probing.small_services import Books, Cms, Files, Registry, Small
 def probe(service: Small, writes: str = "deny") -> tuple[Prober, tuple[str, ...]]:
     permission = WritePermission(service.protocol, writes)  # type: ignore[arg-type]
     with Sandbox(
-        service.protocol, base_url=service.url, writes=permission, on_call=permission.saw, track=False
+        service.protocol, base_url=service.url, writes=permission, on_call=permission.observe, track=False
     ) as sandbox:
         prober = Prober(service.protocol, None, sandbox, permission=permission)
         return prober, prober.probe().left_behind
@@ -35,16 +35,16 @@ def test_a_list_is_asked_for_without_its_filters() -> None:
     with Cms() as service:
         prober, _ = probe(service)
         reads = [tool.name for tool in service.protocol.tools if not tool.writes]
-    left = {name: prober.found[name].outcome for name in reads if not prober.found[name].done}
+    incomplete = {name: prober.findings[name].outcome for name in reads if not prober.findings[name].is_complete}
 
     # There are no folders and no revisions, and nothing that is called a collection.
-    assert left == {
+    assert incomplete == {
         "GET_folders": "always_empty",
         "GET_folders_id": "unreachable_argument",
         "GET_revisions": "always_empty",
         "GET_permissions": "only_errors",
     }
-    assert "'collection' is required" in prober.found["GET_permissions"].reason
+    assert "'collection' is required" in prober.findings["GET_permissions"].reason
     assert {method.method for method in service.requests} == {"GET"}
 
 
@@ -53,27 +53,27 @@ def test_values_that_were_seen_are_given_to_what_asks_for_them(kind: type[Small]
     """Names in place of identifiers, fields that errors ask for, in text and in structure."""
     with kind() as service:
         prober, _ = probe(service)
-    left = {name: finding.outcome for name, finding in prober.found.items() if not finding.done}
+    incomplete = {name: finding.outcome for name, finding in prober.findings.items() if not finding.is_complete}
 
     empty = {"GET_loans": "always_empty", "GET_loans_id": "unreachable_argument"}
-    assert left == (empty if kind is Books else {})
-    assert not [finding for finding in prober.found.values() if "index out of range" in finding.reason]
+    assert incomplete == (empty if kind is Books else {})
+    assert not [finding for finding in prober.findings.values() if "index out of range" in finding.reason]
 
 
 def test_of_what_is_made_nothing_stays() -> None:
     """Also where the reply says nothing, or says that it failed; and what has no name is not made."""
     with Cms() as service:
         before = service.stored()
-        prober, left = probe(service, "own")
+        prober, left_behind = probe(service, "own")
         after = service.stored()
-        made = {request.path.rpartition("/")[2] for request in service.requests if request.method == "POST"}
+        posted = {request.path.rpartition("/")[2] for request in service.requests if request.method == "POST"}
 
     assert after == before
-    assert left == ()
-    assert "links" not in made
-    assert "no text for a name" in prober.found["POST_links"].reason
-    assert {"suppliers", "products", "notes", "folders"} <= made
-    assert prober.found["GET_folders"].outcome == "documented"  # there was one for a while
+    assert left_behind == ()
+    assert "links" not in posted
+    assert "no text for a name" in prober.findings["POST_links"].reason
+    assert {"suppliers", "products", "notes", "folders"} <= posted
+    assert prober.findings["GET_folders"].outcome == "documented"  # there was one for a while
 
 
 def test_arguments_without_a_list_of_their_own_get_values() -> None:
@@ -82,18 +82,18 @@ def test_arguments_without_a_list_of_their_own_get_values() -> None:
     with Registry() as service:
         prober, _ = probe(service)
 
-    left = {name: finding.reason for name, finding in prober.found.items() if not finding.done}
+    incomplete = {name: finding.reason for name, finding in prober.findings.items() if not finding.is_complete}
     writes = [tool.name for tool in service.protocol.tools if tool.writes]
-    assert sorted(left) == sorted(writes), left
-    assert prober.found["GET_jobs"].program == "print(GET_jobs(state=['done']))"
-    assert "linux/atlas-1.0.zip" in prober.found["GET_files_room_name_path"].program
+    assert sorted(incomplete) == sorted(writes), incomplete
+    assert prober.findings["GET_jobs"].program == "print(GET_jobs(state=['done']))"
+    assert "linux/atlas-1.0.zip" in prober.findings["GET_files_room_name_path"].program
 
 
 def test_an_object_without_properties_is_documented_by_what_comes() -> None:
     """Where SPEC says that there is an object in a list and nothing of what it holds."""
     with Registry() as service:
         prober, _ = probe(service)
-        document = openapi_document(service.protocol, prober.found, server=service.url)
+        document = openapi_document(service.protocol, prober.findings, server=service.url)
 
     answer = document["paths"]["/people"]["get"]["responses"]["200"]["content"]["application/json"]
     assert set(answer["schema"]["items"]["properties"]) == {"handle", "name"}
@@ -105,18 +105,18 @@ def test_what_is_made_under_a_name_that_is_its_identifier_is_removed() -> None:
     with Registry() as service:
         service.rooms.append("probe 3")
         before = list(service.rooms)
-        prober, left = probe(service, "own")
+        prober, left_behind = probe(service, "own")
 
-    assert prober.found["POST_rooms"].done
+    assert prober.findings["POST_rooms"].is_complete
     assert {request.method for request in service.requests} == {"GET", "POST", "DELETE"}
     assert service.rooms == before
-    assert left == ()
+    assert left_behind == ()
 
 
 def test_the_document_has_references_and_the_server_that_was_asked() -> None:
     with Cms() as service:
         prober, _ = probe(service)
-        document = openapi_document(service.protocol, prober.found, server=service.url)
+        document = openapi_document(service.protocol, prober.findings, server=service.url)
 
     validate(document)
     assert document["servers"] == [{"url": service.url}]
@@ -171,16 +171,16 @@ def test_the_command_tells_each_reason_once_and_names_in_full(tmp_path: Path) ->
     with Cms() as service:
         spec, out = tmp_path / "cms.json", tmp_path / "learned.json"
         spec.write_text(json.dumps(service.document))
-        asked = ["probe", str(spec), "--base-url", service.url, "--model", "none", "-o", str(out)]
-        done = CliRunner().invoke(main, asked)
+        command = ["probe", str(spec), "--base-url", service.url, "--model", "none", "-o", str(out)]
+        result = CliRunner().invoke(main, command)
         url = service.url
 
-    assert done.exit_code == 1
-    assert done.output.count("its list was empty each time") == 1
-    assert "DELETE_items_suppliers_id" in done.output
-    assert "…" not in done.output
+    assert result.exit_code == 1
+    assert result.output.count("its list was empty each time") == 1
+    assert "DELETE_items_suppliers_id" in result.output
+    assert "…" not in result.output
     assert json.loads(out.read_text())["servers"] == [{"url": url}]
-    down = CliRunner().invoke(main, asked)
+    down = CliRunner().invoke(main, command)
     assert (down.exit_code, "cannot be reached" in down.output) == (6, True)
 
 
@@ -193,5 +193,5 @@ def test_a_large_body_that_is_no_json_is_learned(tmp_path: Path) -> None:
             prober = Prober(protocol, None, sandbox, log=tmp_path / "log.jsonl")
             prober.probe()
 
-    assert prober.found["GET_cities"].outcome == "documented"
+    assert prober.findings["GET_cities"].outcome == "documented"
     assert (tmp_path / "log.jsonl").stat().st_size < 300_000

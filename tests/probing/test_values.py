@@ -23,8 +23,8 @@ DEFINITIONS = {
 def protocol(path: str, schema: object = None) -> Protocol:
     """An API with one tool; with a schema it takes an argument `part` like that in its body."""
     names = [part[1:-1] for part in path.split("/") if part.startswith("{")]
-    told = [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
-    operation: dict[str, object] = {"parameters": told}
+    parameters = [{"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names]
+    operation: dict[str, object] = {"parameters": parameters}
     if schema is not None:
         body = {"type": "object", "properties": {"part": schema}, "required": ["part"]}
         operation["requestBody"] = {"content": {"application/json": {"schema": body}}}
@@ -71,7 +71,7 @@ def test_what_a_part_of_a_path_is_called_by(path: str, wants: list[IdentifierRef
     api = protocol(path)
     (tool,) = api.tools
 
-    assert [name_reference(tool, one, ProtocolGraph(api)) for one in tool.arguments] == wants
+    assert [name_reference(tool, argument, ProtocolGraph(api)) for argument in tool.arguments] == wants
 
 
 def test_names_are_kept_with_the_identifiers_of_their_things() -> None:
@@ -143,10 +143,10 @@ def test_an_address_in_a_reply_gives_the_values_of_a_path() -> None:
             },
         }
     )
-    seen = ObservedValues(protocol)
-    others = ["/api/nodes/12/a/b", "/api/nodes/x/b"]
-    links = {"full": "http://nodes.example/api/blocks/a/b%20c?format=x", "other": others}
-    seen.add(protocol.tool("GET_search"), {}, {"data": [{"links": links}]})
+    values = ObservedValues(protocol)
+    other_links = ["/api/nodes/12/a/b", "/api/nodes/x/b"]
+    links = {"full": "http://nodes.example/api/blocks/a/b%20c?format=x", "other": other_links}
+    values.add(protocol.tool("GET_search"), {}, {"data": [{"links": links}]})
 
-    assert list(seen.linked(protocol.tool("GET_blocks_path"))) == [{"path": "a/b c"}]
-    assert list(seen.linked(protocol.tool("GET_nodes_number_path"))) == [{"number": 12, "path": "a/b"}]
+    assert list(values.linked_calls(protocol.tool("GET_blocks_path"))) == [{"path": "a/b c"}]
+    assert list(values.linked_calls(protocol.tool("GET_nodes_number_path"))) == [{"number": 12, "path": "a/b"}]

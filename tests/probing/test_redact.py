@@ -70,7 +70,7 @@ CANARIES = (
 )
 
 
-def scrubbed(body: object) -> Any:
+def redacted(body: object) -> Any:
     return Redactor().body(body)
 
 
@@ -81,23 +81,23 @@ def holds(text: str, canary: str) -> bool:
 
 def test_no_canary_is_left_anywhere() -> None:
     """Neither in the body, nor in a sentence, a program or a document that holds its values."""
-    scrubber, before = Redactor(), copy.deepcopy(BODY)
-    body = scrubber.body(BODY)
-    texts = [json.dumps(body), scrubber.text(json.dumps(BODY, indent=2)), scrubber.text(f"found = {BODY!r}\n")]
-    texts += [scrubber.text(f"Who has {one}?\nprint('{one}', {one!r})") for one in CANARIES[: -len(PARTS)]]
+    redactor, before = Redactor(), copy.deepcopy(BODY)
+    body = redactor.body(BODY)
+    texts = [json.dumps(body), redactor.text(json.dumps(BODY, indent=2)), redactor.text(f"found = {BODY!r}\n")]
+    texts += [redactor.text(f"Who has {canary}?\nprint('{canary}', {canary!r})") for canary in CANARIES[: -len(PARTS)]]
 
     assert before == BODY, "the body itself is left alone"
-    assert [one for one in CANARIES for text in texts if holds(text, one)] == []
+    assert [canary for canary in CANARIES for text in texts if holds(text, canary)] == []
 
 
 def test_the_same_value_is_replaced_by_the_same_one_everywhere() -> None:
     """So a demonstration that passes a value of one answer to another call still hangs together."""
-    scrubber = Redactor()
-    body: Any = scrubber.body(BODY)
+    redactor = Redactor()
+    body: Any = redactor.body(BODY)
     ada, grace = body["data"]
 
-    assert scrubber.body(BODY) == body
-    assert scrubber.body({"author": "Ada Lovelace", "ada.lovelace@analytical.org": 1}) == {
+    assert redactor.body(BODY) == body
+    assert redactor.body({"author": "Ada Lovelace", "ada.lovelace@analytical.org": 1}) == {
         "author": ada["name"],
         ada["e-mail"]: 1,
     }
@@ -105,11 +105,11 @@ def test_the_same_value_is_replaced_by_the_same_one_everywhere() -> None:
     program = "login(name='Ada Lovelace', password='hunter2!')\ntransfer(to=532013000)"
     account = ada["account"]["account_number"]
     assert (
-        scrubber.text(program) == f"login(name={ada['name']!r}, password={ada['password']!r})\ntransfer(to={account})"
+        redactor.text(program) == f"login(name={ada['name']!r}, password={ada['password']!r})\ntransfer(to={account})"
     )
-    assert scrubber.body({"to": 532013000}) == {"to": account}
-    assert scrubber.text(json.dumps(body)) == json.dumps(body), "what was replaced is not replaced again"
-    assert scrubber.body(body["data"][0]["e-mail"]) == ada["e-mail"]
+    assert redactor.body({"to": 532013000}) == {"to": account}
+    assert redactor.text(json.dumps(body)) == json.dumps(body), "what was replaced is not replaced again"
+    assert redactor.body(body["data"][0]["e-mail"]) == ada["e-mail"]
 
 
 def test_the_seed_decides() -> None:
@@ -118,7 +118,7 @@ def test_the_seed_decides() -> None:
 
 def test_the_shape_is_kept() -> None:
     """Types, lengths and formats are those of the originals, so that a schema of the one is valid for the other."""
-    ada, log = scrubbed(BODY)["data"][0], scrubbed(BODY)["log"]
+    ada, log = redacted(BODY)["data"][0], redacted(BODY)["log"]
 
     assert re.fullmatch(r"[a-z]{3}\.[a-z]{8}@example\.com", ada["e-mail"])
     assert re.fullmatch(r"\+49 \d{3} \d{8}", ada["phoneNumber"])
@@ -172,7 +172,7 @@ def test_the_shape_is_kept() -> None:
     ],
 )
 def test_a_value_is_replaced_by_another_of_its_shape(key: str, value: str, shape: str) -> None:
-    replaced = scrubbed({key: value})[key]
+    replaced = redacted({key: value})[key]
 
     assert replaced != value
     assert re.fullmatch(shape, replaced)
@@ -182,7 +182,7 @@ def test_a_value_is_replaced_by_another_of_its_shape(key: str, value: str, shape
     ("key", "value"), [("pin", 4711), ("phone", 4915123456), ("cvv", 0), ("otp", 12.0), ("zip", 10115)]
 )
 def test_a_number_stays_a_number_of_its_length(key: str, value: float) -> None:
-    replaced = scrubbed({key: [value]})[key][0]
+    replaced = redacted({key: [value]})[key][0]
 
     assert replaced != value
     assert (type(replaced), len(str(replaced))) == (type(value), len(str(value)))
@@ -234,21 +234,21 @@ def test_a_number_stays_a_number_of_its_length(key: str, value: float) -> None:
     ],
 )
 def test_what_is_not_secret_stays(body: object) -> None:
-    assert scrubbed(body) == body
+    assert redacted(body) == body
 
 
 def test_a_name_is_personal_only_in_a_private_persons_record() -> None:
-    for other in ({"email": None}, {"mobile": "1"}, {"login": "x"}, {"birthDate": "1990-05-01", "address": "x"}):
-        body = scrubbed({"name": "Ada King", **other})
-        assert body["name"] != "Ada King", other
-    assert scrubbed({"name": {"first": "Ada", "last": "King"}, "email": "a@b.org"})["name"].keys() == {"first", "last"}
-    assert scrubbed({"name": {"first": "Ada"}, "email": "a@b.org"})["name"] != {"first": "Ada"}
-    assert scrubbed({"name": {"en": "Kettle"}, "price": 3}) == {"name": {"en": "Kettle"}, "price": 3}
-    assert scrubbed({"name": "Chrome", "mobile": False})["name"] == "Chrome"
+    for contact in ({"email": None}, {"mobile": "1"}, {"login": "x"}, {"birthDate": "1990-05-01", "address": "x"}):
+        body = redacted({"name": "Ada King", **contact})
+        assert body["name"] != "Ada King", contact
+    assert redacted({"name": {"first": "Ada", "last": "King"}, "email": "a@b.org"})["name"].keys() == {"first", "last"}
+    assert redacted({"name": {"first": "Ada"}, "email": "a@b.org"})["name"] != {"first": "Ada"}
+    assert redacted({"name": {"en": "Kettle"}, "price": 3}) == {"name": {"en": "Kettle"}, "price": 3}
+    assert redacted({"name": "Chrome", "mobile": False})["name"] == "Chrome"
 
 
 def test_the_members_of_an_address_are_replaced_but_for_what_labels_them() -> None:
-    body = scrubbed(
+    body = redacted(
         {"addresses": [{"type": "home", "city": "Oslo", "state": "CA", "geo": {"lat": "59.91", "lng": 10.75}}]}
     )
 
@@ -260,105 +260,105 @@ def test_the_members_of_an_address_are_replaced_but_for_what_labels_them() -> No
 
 def test_short_values_and_words_are_found_as_a_whole_only() -> None:
     """A `Mark` is none in `Marketing`, and a PIN none in a longer number."""
-    scrubber = Redactor()
-    body: Any = scrubber.body({"first_name": "Mark", "last_name": "Li", "pin": "123", "username": "title", "title": 1})
+    redactor = Redactor()
+    body: Any = redactor.body({"first_name": "Mark", "last_name": "Li", "pin": "123", "username": "title", "title": 1})
     mark, li, pin = body["first_name"], body["last_name"], body["pin"]
 
-    assert scrubber.text("Mark: Marketing, Li: Linux, 123: 41234") == f"{mark}: Marketing, {li}: Linux, {pin}: 41234"
-    assert scrubber.text(r"'Hello\nMark' hello%20Mark") == rf"'Hello\n{mark}' hello%20{mark}"
+    assert redactor.text("Mark: Marketing, Li: Linux, 123: 41234") == f"{mark}: Marketing, {li}: Linux, {pin}: 41234"
+    assert redactor.text(r"'Hello\nMark' hello%20Mark") == rf"'Hello\n{mark}' hello%20{mark}"
 
 
 def test_an_ordinary_word_does_not_spoil_a_program() -> None:
     """Who calls himself `title` is replaced in the answer, but the key `title` of all films is not."""
-    scrubber = Redactor()
-    body: Any = scrubber.body(
+    redactor = Redactor()
+    body: Any = redactor.body(
         [{"film": {"title": "Up"}}, {"username": "film", "password": "password", "nickname": "None"}]
     )
 
     assert body[1]["username"] != "film"
     assert body[1]["password"] != "password"
-    assert scrubber.text("film['title'] is None or password") == "film['title'] is None or password"
+    assert redactor.text("film['title'] is None or password") == "film['title'] is None or password"
 
 
 def test_a_word_that_the_probe_made_up_is_nobodys() -> None:
     """What an error says stays readable after a call with a word for somebody's name."""
-    scrubber = Redactor()
-    scrubber.body({"username": "the"})
+    redactor = Redactor()
+    redactor.body({"username": "the"})
 
-    assert scrubber.text("the service said that there is no such user") == "the service said that there is no such user"
+    assert redactor.text("the service said that there is no such user") == "the service said that there is no such user"
 
 
 def test_longer_values_are_replaced_first() -> None:
-    scrubber = Redactor()
-    body: Any = scrubber.body(
+    redactor = Redactor()
+    body: Any = redactor.body(
         {"first_name": "Grace", "full_name": "Grace Hopper", "username": "grace.hopper", "login": "grace"}
     )
 
-    text = scrubber.text("Grace Hopper, Grace, grace.hopper, grace")
+    text = redactor.text("Grace Hopper, Grace, grace.hopper, grace")
     assert text == f"{body['full_name']}, {body['first_name']}, {body['username']}, {body['login']}"
 
 
 def test_a_value_is_found_however_it_is_written() -> None:
     """As a literal of Python or JSON, and in a URL."""
     secret = "a\\b \"c\" 'd' é/ü&x"
-    scrubber = Redactor()
-    new: Any = scrubber.body({"password": secret})
+    redactor = Redactor()
+    new: Any = redactor.body({"password": secret})
 
     for written in (repr(secret), json.dumps(secret), json.dumps(secret, ensure_ascii=False)):
-        assert ast.literal_eval(scrubber.text(written)) == new["password"]
-    query = scrubber.text(f"?{urlencode({'q': secret, 'n': 1})}")
+        assert ast.literal_eval(redactor.text(written)) == new["password"]
+    query = redactor.text(f"?{urlencode({'q': secret, 'n': 1})}")
     assert parse_qs(query.removeprefix("?")) == {"q": [new["password"]], "n": ["1"]}
 
 
 def test_what_looks_secret_is_found_in_a_text_that_came_first() -> None:
     """An error message may hold what no body held."""
-    scrubber = Redactor()
-    said = scrubber.text(
+    redactor = Redactor()
+    redacted_text = redactor.text(
         f"user bob@corp.io (10.1.2.3) sent Bearer {JWT}; see https://u:pw@h.org/?sig=abc12345 and {SHA[:32]}"
     )
 
     for secret in ("bob", "corp.io", "10.1.2.3", JWT, "u:pw", "abc12345", SHA[:32]):
-        assert secret not in said
-    assert scrubber.text(said) == said
+        assert secret not in redacted_text
+    assert redactor.text(redacted_text) == redacted_text
 
 
 def test_identifiers_stay_usable_in_programs() -> None:
     """A long identifier of an answer is no token in the program that passes it on."""
-    scrubber = Redactor()
-    scrubber.body({"film_id": SHA})
+    redactor = Redactor()
+    redactor.body({"film_id": SHA})
 
-    assert scrubber.text(f"get_film({SHA!r})") == f"get_film({SHA!r})"
+    assert redactor.text(f"get_film({SHA!r})") == f"get_film({SHA!r})"
 
 
 def test_different_values_are_told_apart() -> None:
     """As long as there are others enough."""
-    pins = scrubbed([{"pin": number} for number in range(1, 5)])
-    assert len({one["pin"] for one in pins}) == 4
-    emails = scrubbed([f"u{number}@corp.io" for number in range(500)])
+    pins = redacted([{"pin": number} for number in range(1, 5)])
+    assert len({record["pin"] for record in pins}) == 4
+    emails = redacted([f"u{number}@corp.io" for number in range(500)])
     assert len(set(emails)) == 500
 
 
 def test_deep_and_large_bodies() -> None:
     """Nesting that the JSON parser takes is no problem, and a page of a thousand users takes no minute."""
     deep = json.loads('{"address":[' * 250 + '"ada@corp.io"' + "]}" * 250)
-    flat = json.dumps(scrubbed(deep))
+    flat = json.dumps(redacted(deep))
     assert "corp.io" not in flat
     assert flat.count("[") == 250
 
     users = [{"name": f"Ada {n} King", "email": f"ada{n}@corp.io", "bio": f"ada{n}@corp.io " * 3} for n in range(1000)]
     begun = time.perf_counter()
-    found = scrubbed(
+    redacted_body = redacted(
         {"users": users, "blob": "A" * 200_000, "password": " " * 50_000 + "x", "repeated": "sk-a." * 20_000}
     )
     assert time.perf_counter() - begun < 60
-    assert found["users"][999]["bio"] == f"{found['users'][999]['email']} " * 3
+    assert redacted_body["users"][999]["bio"] == f"{redacted_body['users'][999]['email']} " * 3
 
 
 def test_what_json_has_no_word_for_is_left() -> None:
-    other = object()
-    body: Any = scrubbed({"token": other, "list": [b"x"]})
+    opaque = object()
+    body: Any = redacted({"token": opaque, "list": [b"x"]})
 
-    assert body["token"] is other
+    assert body["token"] is opaque
     plain: list[object] = [None, True, 1.5, "x", [], {}, "\ud800"]
-    assert [scrubbed(one) for one in plain] == plain
-    assert scrubbed({"password": "\ud800ab"})["password"] != "\ud800ab"
+    assert [redacted(value) for value in plain] == plain
+    assert redacted({"password": "\ud800ab"})["password"] != "\ud800ab"
