@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from benchmarks.report.figures import Figures, figures, measures
+from benchmarks.report.figures import Figures, Group, figures, measures
 from benchmarks.report.prices import Prices
 from benchmarks.report.runs import RunFolder, TaskRecord
 from benchmarks.report.stats import Difference, difference
 
-__all__ = ["BenchmarkReport", "ComparedRun", "Consistency", "RunPair", "compare"]
+__all__ = ["BenchmarkReport", "ComparedRun", "Consistency", "RunPair", "compare", "gold_rows", "group_rows"]
 
 PAIRED = ("success", "path", "precision", "correct", "prompt_tokens", "completion_tokens", "seconds", "cost")
 
@@ -93,6 +93,20 @@ def compare(runs: Sequence[RunFolder], prices: Prices) -> BenchmarkReport:
     return BenchmarkReport(
         tuple(looked_at), tuple(pairs), settings, tuple(_notes(looked_at, len(shared), prices)), prices
     )
+
+
+def group_rows(
+    runs: Sequence[ComparedRun], groups: Callable[[Figures], Iterable[Group]]
+) -> list[tuple[str, list[Group | None]]]:
+    """The groups of each run, by name of the group; None for a run without that group."""
+    columns = [{group.name: group for group in groups(compared.figures)} for compared in runs]
+    names = dict.fromkeys(name for column in columns for name in column)
+    return [(name, [column.get(name) for column in columns]) for name in names]
+
+
+def gold_rows(runs: Sequence[ComparedRun]) -> list[tuple[str, list[Group | None]]]:
+    """The groups by number of gold calls, in the order of the number."""
+    return sorted(group_rows(runs, lambda figures: figures.by_gold), key=lambda row: int(row[0].split()[0]))
 
 
 def _run_pair(first: ComparedRun, second: ComparedRun, prices: Prices) -> RunPair:

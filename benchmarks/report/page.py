@@ -8,16 +8,16 @@ answers and responses are other people's.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from atc.tui.text import shorten, visible
-from benchmarks.report.comparison import BenchmarkReport, ComparedRun
+from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows, group_rows
+from benchmarks.report.figures import Group
 from benchmarks.report.plots import Bar, Point, bars, legend, lines, scatter
 from benchmarks.report.runs import TaskRecord
 from benchmarks.report.stats import Estimate, estimate
@@ -51,12 +51,12 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One task: a cell for each run, None where the run lacks it. `same`: all runs solved it, or none did."""
+    """One task: a cell for each run, None where the run lacks it. `agrees`: all runs solved it, or none did."""
 
     id: str
     task: TaskRecord
     cells: tuple[Cell | None, ...]
-    same: bool
+    agrees: bool
 
 
 def page(report: BenchmarkReport, tables: Sequence[TextTable]) -> str:
@@ -154,32 +154,33 @@ def _reflection_points(compared: ComparedRun) -> list[Point]:
 
 
 def _gold_bars(runs: Sequence[ComparedRun]) -> Markup:
-    groups = [{group.name: group for group in compared.figures.by_gold} for compared in runs]
-    names = sorted({name for by_name in groups for name in by_name}, key=lambda name: int(name.split()[0]))
-
-    def bar(compared: ComparedRun, name: str, by_name: Mapping[str, Any]) -> Bar:
-        if name not in by_name:
+    def bar(compared: ComparedRun, name: str, group: Group | None) -> Bar:
+        if group is None:
             return Bar(None, "")
-        group = by_name[name]
         return Bar(100 * group.solved / group.tasks, f"{compared.run.name}, {name}: {group.solved} of {group.tasks}")
 
-    table = [
-        (name, [bar(compared, name, by_name) for compared, by_name in zip(runs, groups, strict=True)]) for name in names
-    ]
-    return bars(table, "gold calls", "solved %")
+    return _group_bars(runs, gold_rows(runs), bar, "gold calls", "solved %")
 
 
 def _error_bars(runs: Sequence[ComparedRun]) -> Markup:
-    counts = [{group.name: group.tasks for group in compared.figures.by_error} for compared in runs]
-    names: Iterable[str] = dict.fromkeys(name for by_name in counts for name in by_name)
-
-    def bar(compared: ComparedRun, name: str, by_name: Mapping[str, int]) -> Bar:
-        number, failed = by_name.get(name, 0), sum(by_name.values())
-        return Bar(
-            100 * number / failed if failed else None, f"{compared.run.name}, {name}: {number} of {failed} failed"
+    def bar(compared: ComparedRun, name: str, group: Group | None) -> Bar:
+        number, failed = (
+            group.tasks if group else 0,
+            sum(failed_group.tasks for failed_group in compared.figures.by_error),
         )
+        label = f"{compared.run.name}, {name}: {number} of {failed} failed"
+        return Bar(100 * number / failed if failed else None, label)
 
-    table = [
-        (name, [bar(compared, name, by_name) for compared, by_name in zip(runs, counts, strict=True)]) for name in names
-    ]
-    return bars(table, "category", "of the failed %")
+    rows = group_rows(runs, lambda figures: figures.by_error)
+    return _group_bars(runs, rows, bar, "category", "of the failed %")
+
+
+def _group_bars(
+    runs: Sequence[ComparedRun],
+    rows: Sequence[tuple[str, list[Group | None]]],
+    bar: Callable[[ComparedRun, str, Group | None], Bar],
+    x_title: str,
+    y_title: str,
+) -> Markup:
+    table = [(name, [bar(*pair) for pair in zip(runs, [name] * len(row), row, strict=True)]) for name, row in rows]
+    return bars(table, x_title, y_title)

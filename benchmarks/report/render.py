@@ -24,7 +24,7 @@ def show(tables: Iterable[TextTable], notes: Sequence[str], console: Console) ->
     for table in tables:
         rich_table = Table(title=Text(visible(table.title), "bold"), title_justify="left")
         for position, column in enumerate(table.columns):
-            right = position >= table.left
+            right = position >= table.text_columns
             rich_table.add_column(Text(visible(column)), justify="right" if right else "left", overflow="fold")
         for row in table.rows:
             rich_table.add_row(*(Text(visible(cell)) for cell in row))
@@ -43,7 +43,9 @@ def markdown(tables: Iterable[TextTable], notes: Sequence[str]) -> str:
         lines = [f"## {_cell(table.title)}", ""]
         if table.rows:
             lines.append(_row(table.columns))
-            lines.append(_row("---" if position < table.left else "---:" for position in range(len(table.columns))))
+            lines.append(
+                _row("---" if position < table.text_columns else "---:" for position in range(len(table.columns)))
+            )
         lines += [_row(row) for row in table.rows]
         lines += [f"\n{_cell(remark)}" for remark in table.remarks]
         parts.append("\n".join(lines) + "\n")

@@ -43,7 +43,7 @@ def summarize(results: Sequence[TaskResult], settings: RunSettings) -> dict[str,
         "mode": settings.mode,
         "seed": settings.seed + settings.repeat,
         "without": list(settings.without),
-        "effort": settings.effort,
+        "profile": settings.profile,
         "learn": settings.learn,
         "files": {name: dict(file) for name, file in settings.files.items()},
     }

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
-from benchmarks.report.comparison import BenchmarkReport, ComparedRun
+from benchmarks.report.comparison import BenchmarkReport, ComparedRun, gold_rows, group_rows
 from benchmarks.report.figures import Unit, measures
 from benchmarks.report.paper import BENCHMARKS, paper, published
 from benchmarks.report.stats import Difference, Estimate
@@ -15,13 +15,13 @@ __all__ = ["TextTable", "number", "paper_tables", "percent", "tables"]
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """A table ready to be shown; the first `left` columns are text, the others figures. `remarks` stand below it."""
+    """A table ready to be shown: `text_columns` columns of text, then figures; `remarks` stand below it."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     remarks: tuple[str, ...] = ()
-    left: int = 1
+    text_columns: int = 1
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -64,7 +64,7 @@ def paper_tables(runs: Sequence[ComparedRun]) -> list[TextTable]:
             remarks.append("Ours were measured under the settings above; what is published was not measured by us.")
         columns = ("source", "method", "model", "Success %", "Path %", "Prec %")
         published_tables.append(
-            TextTable(f"Published and ours: {name}", columns, (*rows, *ours), tuple(remarks), left=3)
+            TextTable(f"Published and ours: {name}", columns, (*rows, *ours), tuple(remarks), text_columns=3)
         )
     probing = data["probing"]
     published_tables.append(
@@ -101,13 +101,8 @@ def _settings(report: BenchmarkReport) -> TextTable:
     """What the runs differ in, and below it what they have in common."""
     rows = [(name, *(_setting(value) for value in values)) for name, values in report.settings.items()]
     common = {name: value for name, value in report.runs[0].run.config.items() if name not in report.settings}
-    shared_settings = "; ".join(f"{name} {_setting(value)}" for name, value in common.items())
-    return TextTable(
-        "Settings",
-        ("setting", *_names(report)),
-        tuple(rows),
-        (f"All runs: {shared_settings}.",) if shared_settings else (),
-    )
+    text = "; ".join(f"{name} {_setting(value)}" for name, value in common.items())
+    return TextTable("Settings", ("setting", *_names(report)), tuple(rows), (f"All runs: {text}.",) if text else ())
 
 
 def _setting(value: object) -> str:
@@ -132,12 +127,12 @@ def _means(report: BenchmarkReport) -> TextTable:
         "call was answered in the final attempt, and there is an answer. Path and Prec: recall and precision of the "
         "calls. False success: of the answers whose truth is known, the share that is wrong."
     ]
-    for model in dict.fromkeys(compared.run.model for compared in report.runs):
-        if price := report.prices.of(model):
-            token_prices = (
-                f"{price.prompt:g} {currency} a million prompt tokens, {price.completion:g} completion tokens"
-            )
-            remarks.append(f"Price of {model}: {token_prices} ({price.source}; {report.prices.date}).")
+    remarks += [
+        f"Price of {model}: {price.prompt:g} {currency} a million prompt tokens, {price.completion:g} completion tokens "
+        f"({price.source}; {report.prices.date})."
+        for model in dict.fromkeys(compared.run.model for compared in report.runs)
+        if (price := report.prices.of(model))
+    ]
     return TextTable("Figures", ("measure", *_names(report)), tuple(rows), tuple(remarks))
 
 
@@ -171,41 +166,29 @@ def _or_dash(value: float | None, unit: Unit, currency: str = "") -> str:
 
 
 def _grouped(report: BenchmarkReport) -> list[TextTable]:
-    gold = [{group.name: group for group in compared.figures.by_gold} for compared in report.runs]
-    numbers = sorted({name for groups in gold for name in groups}, key=lambda name: int(name.split()[0]))
-    solved = [
+    solved = tuple(
         (name, *(f"{g.solved} of {g.tasks} ({percent(g.solved / g.tasks, 0)})" if g else "-" for g in row))
-        for name in numbers
-        for row in [[groups.get(name) for groups in gold]]
-    ]
-    errors = [{group.name: group.tasks for group in compared.figures.by_error} for compared in report.runs]
-    names = dict.fromkeys(name for groups in errors for name in groups)
-    failed = [
+        for name, row in gold_rows(report.runs)
+    )
+    totals = [sum(group.tasks for group in compared.figures.by_error) for compared in report.runs]
+    failed = tuple(
         (
             name,
-            *(
-                f"{groups[name]} ({percent(groups[name] / sum(groups.values()), 0)})" if name in groups else "0"
-                for groups in errors
-            ),
+            *(f"{g.tasks} ({percent(g.tasks / total, 0)})" if g else "0" for g, total in zip(row, totals, strict=True)),
         )
-        for name in names
-    ]
-    grouped = [
-        TextTable("Solved by number of gold calls (as in Figure 6a)", ("gold calls", *_names(report)), tuple(solved))
-    ]
+        for name, row in group_rows(report.runs, lambda figures: figures.by_error)
+    )
+    names = _names(report)
+    grouped = [TextTable("Solved by number of gold calls (as in Figure 6a)", ("gold calls", *names), solved)]
     if failed:
-        title = "Failed tasks by category (ours, as in Figure 6b)"
-        grouped.append(TextTable(title, ("category", *_names(report)), tuple(failed)))
+        grouped.append(TextTable("Failed tasks by category (ours, as in Figure 6b)", ("category", *names), failed))
     return grouped
 
 
 def _within(report: BenchmarkReport) -> TextTable:
-    most = max(len(compared.figures.by_reflections) for compared in report.runs)  # none for modes that do not reflect
-    rows = [
-        (str(k), *(percent(run_shares[k]) if k < len(run_shares) else "-" for run_shares in shares))
-        for shares in [[compared.figures.by_reflections for compared in report.runs]]
-        for k in range(most)
-    ]
+    shares = [compared.figures.by_reflections for compared in report.runs]
+    most = max(map(len, shares))  # none for modes that do not reflect
+    rows = [(str(k), *(percent(share[k]) if k < len(share) else "-" for share in shares)) for k in range(most)]
     remark = (
         "Success had each solution been cut off after so many reflections, from the attempts of these runs; a program "
         "that a check held back was not run and counts as unsolved."
@@ -236,7 +219,7 @@ def _pairs(report: BenchmarkReport) -> TextTable:
         "Second minus first on the same tasks, with how many have more and fewer; measures without any difference are "
         "left out. p: two-sided paired sign-flip test, not corrected for the number of tests."
     )
-    return TextTable("Paired differences (ours)", columns, tuple(rows), (remark,), left=2)
+    return TextTable("Paired differences (ours)", columns, tuple(rows), (remark,), text_columns=2)
 
 
 def _difference(gap: Difference, unit: Unit) -> str:
@@ -252,15 +235,7 @@ def _agreement(report: BenchmarkReport) -> TextTable:
     rows = [
         (
             f"{pair.first} and {pair.second}",
-            *(
-                percent(share)
-                for share in (
-                    pair.consistency.success,
-                    pair.consistency.answer,
-                    pair.consistency.calls,
-                    pair.consistency.program,
-                )
-            ),
+            *map(percent, astuple(pair.consistency)),
         )
         for pair in report.pairs
     ]
