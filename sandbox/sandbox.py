@@ -237,7 +237,7 @@ class _Execution:
         self._end: ExitFrame | None = None
         self._limit: str | None = None
         self._limit_line: int | None = None
-        self._broken: BaseException | None = None
+        self._unexpected: BaseException | None = None
         self.reply_log = ReplyLog()
         self._sending = threading.Lock()
         self._counting = threading.Lock()
@@ -262,8 +262,8 @@ class _Execution:
                 status, use = worker.stop()
             self._broker.cancel()
             calls.shutdown(wait=False, cancel_futures=True)
-        if self._broken is not None:
-            raise self._broken
+        if self._unexpected is not None:
+            raise self._unexpected
         return self._result(status, use, interrupted)
 
     # The conversation with the child
@@ -409,14 +409,14 @@ class _Execution:
         """Something was raised that no call should raise: by whoever is told of calls, or because a journal can't be
         written, then `run` raises it; else by a mistake of ours, which ends this run alone."""
         if isinstance(error, UsageError):
-            self._broken = error
+            self._unexpected = error
             return
-        if error is not self._broker.broken:
+        if error is not self._broker.on_call_error:
             self._broker.give_up(error)
             message = f"a call could not be made ({type(error).__name__}: {cut(str(error), 200)})"
             failure = Failure("RuntimeError", message, () if line is None else (line,))
             self._end = ExitFrame(failure, exit_status=1)
-        self._broken = self._broker.broken
+        self._unexpected = self._broker.on_call_error
 
     # The result
 

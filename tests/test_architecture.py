@@ -32,7 +32,6 @@ _LAYERS = {
 LAYERS = {package: names.split() for package, names in _LAYERS.items()}
 """The folders and modules of each package: each may import itself and those before it."""
 
-CYCLES = ({"sandbox.egress.broker", "sandbox.egress.call_policy"},)
 """Modules that still need one another's types. To be emptied; no entry may be added."""
 
 HEAVY = (
@@ -168,7 +167,7 @@ def test_few_modules_can_open_a_connection() -> None:
         if clients & {name for _, name in imported(file)}
     }
 
-    ours = {"protocols/documents/source.py", "sandbox/egress/broker.py", "sandbox/egress/transport.py"}
+    ours = {"protocols/documents/source.py", "sandbox/egress/signing.py", "sandbox/egress/transport.py"}
     ours |= {"benchmarks/tasks/download.py", "benchmarks/micro/sandbox.py"}
     assert doors - ours <= {str(file.relative_to(ROOT)) for file in (ROOT / "atc" / "models").iterdir()}
 

@@ -28,7 +28,15 @@ from sandbox.body_store import Spool
 from sandbox.egress.deadlines import deadline
 from sandbox.egress.dns import HostResolver, RefusedAddressError
 
-__all__ = ["OVER", "NoAnswerError", "TooLargeError", "Transport", "TransportReply"]
+__all__ = [
+    "OVER",
+    "NoAnswerError",
+    "PreparedRequest",
+    "RequestError",
+    "TooLargeError",
+    "Transport",
+    "TransportReply",
+]
 
 CHUNK = 16 * 1024
 HEADING = 128 * 1024
@@ -38,6 +46,9 @@ LINE = 65_537
 """Bytes of one line; the library refuses a header that reaches them."""
 
 OVER = "the run ended before a reply came"
+
+PreparedRequest = requests.PreparedRequest
+RequestError = requests.RequestException
 
 
 @dataclass(frozen=True, slots=True)

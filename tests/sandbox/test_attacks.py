@@ -348,10 +348,10 @@ def test_no_part_of_a_broken_reply_shows_a_secret(api: LocalAPI, place: str) -> 
 def test_an_error_that_is_cut_does_not_keep_half_a_secret(api: LocalAPI) -> None:
     """What is wrong with a call is cleaned before it is cut."""
     broker = Broker(api.protocol, credentials=[Credential("bearer", SECRET)])
-    begun = broker._begin("requests", None, None, ())
+    call = broker._executor.begin("requests", None, None, ())
     broker.give_up(RuntimeError("x" * (2000 - len("RuntimeError: ") - 8) + SECRET))
 
-    assert begun.index == 0
+    assert call.index == 0
     assert SECRET[:7] not in repr(broker.calls)
 
 
@@ -362,6 +362,6 @@ def test_a_credential_does_not_show_in_what_is_printed_or_kept(api: LocalAPI) ->
     broker.fetch("GET_cities_city_id", ["oslo"])
     coded = base64.b64encode(SECRET.encode()).decode()
 
-    shown = f"{credential!r} {broker!r} {broker.calls!r} {vars(broker)!r} {replace(credential, scheme='x')!r}"
+    shown = f"{credential!r} {broker!r} {broker.calls!r} {vars(broker._executor)!r} {replace(credential, scheme='x')!r}"
     assert SECRET not in shown + json.dumps(shown)
     assert coded not in shown

@@ -1,0 +1,461 @@
+"""Sends the calls of one run within its limits, and keeps their records.
+
+Everything that leaves is counted and signed here; everything that comes back is freed of secrets here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from protocols.calls.auth import Credential, holds_secret, redact, redact_stream
+from protocols.model import Protocol
+from sandbox.body_store import KEPT, beginning, keep
+from sandbox.egress.egress_rules import CallTarget, EgressRules, UnreachableError
+from sandbox.egress.overrides import allowed_query
+from sandbox.egress.pending_call import LimitExceeded, PendingCall, PlannedRequest, join_url
+from sandbox.egress.replies import (
+    BrokerReply,
+    charset,
+    header,
+    reading,
+    reads_as_bytes,
+    recoded,
+    retry_after,
+    service_message,
+)
+from sandbox.egress.signing import Signer
+from sandbox.egress.writes import WriteApproval
+from sandbox.records import CallRecord, Limits
+from sandbox.truncation import cut, cut_arguments, nested, one_line, size_of
+
+if TYPE_CHECKING:
+    from sandbox.egress.transport import PreparedRequest, Transport, TransportReply
+
+__all__ = ["CallExecutor"]
+
+MAX_ATTEMPTS = 4
+"""Requests that one call of a tool may send, counting the first."""
+
+BACKOFF = 0.5
+"""Seconds before the second attempt when the service names no time; doubled each time."""
+
+MAX_REDIRECTS = 5
+TOO_MANY = "it redirects too many times"
+WARNINGS_LIMIT = 50
+CANCEL_TIMEOUT = 0.05
+"""Seconds that a cancelled call has to come to its end."""
+
+RECORDS_LIMIT = 2 * 1024 * 1024
+"""Bytes of arguments and replies that the records of one run keep, parsed (up to 24 times that in memory); what comes
+after lies in files."""
+
+_BUSY = (429, 503)
+"""Statuses of a service that may be asked again later."""
+
+_READS = frozenset({"GET", "HEAD"})
+
+
+class _Hop(NamedTuple):
+    """A redirect that was followed: its status, its next URL, and the cookies that it set."""
+
+    status: int
+    url: str
+    cookies: Mapping[str, str]
+
+
+class CallExecutor:
+    """Performs calls that were decided on; it knows limits, credentials and redirects, but no policy.
+
+    All methods may be used from several threads.
+
+    Args:
+        deadline: `time.monotonic()` at which the run ends; the time that `approval` waits for somebody is added.
+        on_call: Told of each call when it is over.
+    """
+
+    def __init__(
+        self,
+        protocol: Protocol | None,
+        rules: EgressRules,
+        credentials: Sequence[Credential],
+        limits: Limits,
+        approval: WriteApproval,
+        deadline: float | None,
+        on_call: Callable[[CallRecord], None] | None = None,
+    ) -> None:
+        self.rules = rules
+        self.signer = Signer(credentials, protocol, self.warn)
+        self.limits = limits
+        self.deadline = deadline
+        self.on_call_error: BaseException | None = None
+        """The exception that `on_call` raised."""
+        self._approval = approval
+        self._on_call = on_call
+        self._credentials = self.signer.credentials
+        self._lock = threading.RLock()
+        self._call_ended = threading.Condition(self._lock)
+        self._pending: dict[int, PendingCall] = {}
+        self._cancelled = threading.Event()
+        self._started = self._repeated = 0
+        self._records: dict[int, CallRecord] = {}
+        self._warnings: list[str] = []
+        self._transport: Transport | None = None
+        self._kept_bytes = 0
+        self._moved_bytes = 0
+
+    @property
+    def records(self) -> tuple[CallRecord, ...]:
+        """The records of all calls that are over, in the order in which they were begun."""
+        with self._lock:
+            return tuple(self._records[index] for index in sorted(self._records))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Warnings for the user, each once."""
+        return tuple(self._warnings)
+
+    def warn(self, text: str) -> None:
+        """Add a warning that is new."""
+        if text not in self._warnings and len(self._warnings) < WARNINGS_LIMIT:
+            self._warnings.append(text)
+
+    def cancel(self) -> None:
+        """End every call that is under way; when this returns, each has its record."""
+        self._cancelled.set()
+        if self._transport is not None:
+            self._transport.cancel()
+        with self._call_ended:
+            self._call_ended.wait_for(lambda: not self._pending, CANCEL_TIMEOUT)
+            unfinished = list(self._pending.values())
+        if unfinished:  # their threads hang where nothing can be cancelled, as in the resolution of a host's name
+            from sandbox.egress.transport import OVER
+
+            for call in unfinished:
+                self.finish(call, error=OVER)
+
+    def close(self) -> None:
+        """Give back connections."""
+        if self._transport is not None:
+            self._transport.close()
+
+    # A call, from its number to its record
+
+    def begin(
+        self, style: Literal["function", "requests"], line: int | None, tool: str | None, task: Sequence[str]
+    ) -> PendingCall:
+        """Give a call its number. Raises: LimitExceeded: It is one too many."""
+        with self._lock:
+            call = PendingCall(self._started, style, line, tool, tuple(task))
+            self._started += 1
+            self._pending[call.index] = call
+            exceeded = call.index + self._repeated >= self.limits.calls
+        if exceeded:
+            text = f"the limit of {self.limits.calls} calls is reached"
+            self.finish(call, error=text)
+            raise LimitExceeded("calls", text)
+        return call
+
+    def perform(
+        self,
+        call: PendingCall,
+        target: CallTarget,
+        planned: PlannedRequest,
+        *,
+        retry: bool,
+        display_url: str | None = None,
+        on_send: Callable[[], None] = lambda: None,
+    ) -> BrokerReply:
+        """Sign, send, perhaps again, redact and record; `on_send` is called before it leaves. Raises: LimitExceeded."""
+        from sandbox.egress.transport import NoAnswerError, RequestError, TooLargeError
+
+        call.url = join_url(target.base + planned.path, planned.query)
+        visible_url = self.redact(display_url or call.url)
+        sent = {name: self.redact(value) for name, value in planned.headers.items()}
+        try:
+            self._check_body(planned)
+            request = self.signer.sign(target, planned)
+            on_send()
+            response = self._send_until_ready(call, request, planned, retry)
+            response, stopped, hops = self._follow_redirects(target, planned, request, response)
+        except NoAnswerError as error:
+            call.may_have_left = error.may_have_left
+            message = one_line(self.redact(str(error)))
+            record = self.finish(call, error=message)
+            problem = self.redact(f"{target.called}: no reply from {planned.method} {planned.path} — {message}")
+            return BrokerReply(record, visible_url, sent=sent, failure=error.kind, problem=problem)
+        except (RequestError, UnreachableError, ValueError) as error:  # a header, an address, a length
+            kind = error.kind if isinstance(error, UnreachableError) else type(error).__name__
+            message = cut(self.redact(str(error)))
+            record = self.finish(call, error=message)
+            problem = self.redact(f"{target.called}: {planned.method} {planned.path} can't be sent — {message}")
+            return BrokerReply(record, visible_url, sent=sent, failure=kind, problem=cut(problem))
+        except TooLargeError as error:
+            text = (
+                f"the reply to {planned.method} {planned.path} is larger than the {self.limits.response} bytes allowed"
+            )
+            start = beginning(b"".join(redact_stream([error.beginning], self._credentials)))
+            self.finish(call, status=error.status, body=start, error=text)
+            raise LimitExceeded("response", text) from None
+        except LimitExceeded as error:
+            self.finish(call, error=str(error))
+            raise
+        return replace(
+            self._reply(call, target, planned, response, stopped),
+            url=hops[-1].url if hops else visible_url,
+            sent=sent,
+            history=tuple((hop.status, hop.url) for hop in hops),
+            set_on_the_way=tuple(hop.cookies for hop in hops),
+            failure="TooManyRedirects" if stopped == TOO_MANY and not retry else None,
+        )
+
+    def finish(
+        self,
+        call: PendingCall,
+        *,
+        status: int | None = None,
+        body: object = None,
+        error: str | None = None,
+        replayed: bool = False,
+        refused: bool = False,
+        simulated: bool = False,
+        wait: float | None = None,
+    ) -> CallRecord:
+        """Give a call its record; the one it has if it is over already."""
+        record = CallRecord(
+            index=call.index,
+            tool=call.tool and cut(call.tool, 200),
+            method=cut(call.method, 50),
+            url=cut(self.redact(call.url)),
+            arguments=self._recorded_arguments(call.arguments),
+            line=call.line,
+            status=status,
+            ms=round((time.monotonic() - call.started) * 1000, 3),
+            attempts=call.attempts,
+            style=call.style,
+            response=body,
+            error=error and cut(error),
+            replayed=replayed,
+            refused=refused,
+            simulated=simulated,
+            retry_after=wait,
+        )
+        with self._call_ended:
+            if self._pending.pop(record.index, None) is None:
+                return self._records[record.index]
+            self._records[record.index] = record
+            self._call_ended.notify_all()
+        if self._on_call is not None:
+            try:
+                self._on_call(record)
+            except BaseException as error:
+                self.on_call_error = error
+                raise
+        return record
+
+    def give_up(self, error: BaseException) -> None:
+        """Record the call of this thread as failed with an error that nobody foresaw."""
+        with self._lock:
+            calls = [call for call in self._pending.values() if call.thread == threading.get_ident()]
+        for call in calls:
+            call.arguments = {}
+            with contextlib.suppress(Exception):  # from `on_call`: `on_call_error` has it
+                self.finish(call, error=cut(self.redact(f"{type(error).__name__}: {error}")))
+
+    # Limits
+
+    def reserve(self, size: int) -> bool:
+        """Take room for so many bytes in the records; False if there is none."""
+        with self._lock:
+            fits = size <= KEPT and self._kept_bytes + size <= RECORDS_LIMIT
+            self._kept_bytes += size if fits else 0
+        return fits
+
+    def _recorded_arguments(self, arguments: dict[str, object]) -> dict[str, object]:
+        """Arguments as the record keeps them: large ones are cut."""
+        if not arguments or (not nested(arguments) and self.reserve(size_of(arguments))):
+            return arguments
+        return cut_arguments(arguments)
+
+    def _check_body(self, planned: PlannedRequest) -> None:
+        """Count the body of a request. Raises: LimitExceeded."""
+        size = len(planned.body or b"")
+        if size > self.limits.request:
+            text = f"the body of {planned.method} {planned.path} is larger than the {self.limits.request} bytes allowed"
+            raise LimitExceeded("request", text)
+        self._count_traffic(size)
+
+    def _count_traffic(self, size: int) -> None:
+        """Count bytes sent or received. Raises: LimitExceeded."""
+        with self._lock:
+            self._moved_bytes += size
+            if self._moved_bytes > self.limits.traffic:
+                text = f"the calls moved more than the {self.limits.traffic} bytes allowed in all"
+                raise LimitExceeded("traffic", text)
+
+    # Sending
+
+    def send(self, request: PreparedRequest, planned: PlannedRequest) -> TransportReply:
+        """Send once, within the time that is left. Raises: NoAnswerError, TooLargeError, LimitExceeded."""
+        from sandbox.egress.dns import HostResolver
+        from sandbox.egress.transport import OVER, NoAnswerError, Transport
+
+        with self._lock:
+            if self._transport is None:
+                self._transport = Transport(HostResolver(self.rules.trusted))
+        if self._cancelled.is_set():
+            raise NoAnswerError("ConnectionError", OVER)
+        seconds = min(self.limits.request_timeout, planned.timeout or self.limits.request_timeout)
+        remaining = seconds
+        if self.deadline is not None:
+            remaining = self.deadline + self._approval.waited - time.monotonic()
+        try:
+            response = self._transport.send(
+                request, seconds=max(0.0, min(seconds, remaining)), limit=self.limits.response
+            )
+            try:
+                self._count_traffic(response.heading + response.body.size)
+            except LimitExceeded:
+                response.body.close()
+                raise
+            return response
+        except NoAnswerError as error:
+            if remaining < seconds and error.kind == "ReadTimeout":
+                text = f"no reply from {planned.method} {planned.path} before the end of the run"
+                raise LimitExceeded("wall", text) from None
+            raise
+
+    def _send_until_ready(
+        self, call: PendingCall, request: PreparedRequest, planned: PlannedRequest, retry: bool
+    ) -> TransportReply:
+        """Send, and with `retry` again as long as the service is busy and there is time."""
+        while True:
+            call.attempts += 1
+            response = self.send(request, planned)
+            delay = self._retry_delay(planned.method, response, call.attempts) if retry else None
+            if delay is None or self._cancelled.wait(delay):
+                return response
+            response.body.close()
+
+    def _retry_delay(self, method: str, response: TransportReply, attempts: int) -> float | None:
+        """Seconds to wait before this call is sent again; None: it is not.
+
+        After a 429 the service has done nothing, so any method may go again; after a 503 only a read may.
+        """
+        repeatable = response.status in _BUSY and (response.status != 503 or method in _READS)
+        if not repeatable or attempts >= MAX_ATTEMPTS:
+            return None
+        delay = retry_after(response.headers)
+        if delay is None:
+            delay = BACKOFF * 2 ** (attempts - 1)
+        if self.deadline is not None and time.monotonic() + delay >= self.deadline + self._approval.waited:
+            return None
+        with self._lock:
+            if self._started + self._repeated >= self.limits.calls:
+                return None
+            self._repeated += 1
+        return delay
+
+    def _follow_redirects(
+        self, target: CallTarget, planned: PlannedRequest, request: PreparedRequest, response: TransportReply
+    ) -> tuple[TransportReply, str | None, tuple[_Hop, ...]]:
+        """Follow redirects of a read that stay within the same API.
+
+        Returns: The last response, why a redirect was not followed, and those that were.
+        """
+        hops: list[_Hop] = []
+        while True:
+            location = header(response.headers, "location")
+            if not 300 <= response.status < 400 or location is None:
+                return response, None, tuple(hops)
+            if planned.method not in _READS or not planned.redirects:
+                return response, "redirects of this call are not followed", tuple(hops)
+            if len(hops) == MAX_REDIRECTS:
+                return response, TOO_MANY, tuple(hops)
+            url = _joined(str(request.url), location)
+            next_target = self.rules.redirected(target, planned.method, url)
+            if next_target is None:
+                return response, f"it redirects to {url}, which is no operation of this API", tuple(hops)
+            query = allowed_query(next_target.tool, urlsplit(url).query, self.warn)
+            cookies = {**planned.cookies, **response.cookies}
+            target = next_target
+            planned = replace(planned, path=target.path, query=query, cookies=cookies, body=None)
+            request = self.signer.sign(target, planned)
+            next_url = self.redact(join_url(target.server + target.path, query))
+            hops.append(_Hop(response.status, next_url, self.redact_response(response).cookies))
+            response.body.close()
+            response = self.send(request, planned)
+
+    # Receiving
+
+    def _reply(
+        self,
+        call: PendingCall,
+        target: CallTarget,
+        planned: PlannedRequest,
+        response: TransportReply,
+        stopped: str | None,
+    ) -> BrokerReply:
+        """The reply for the program, and its record. `stopped` says why a redirect was not followed."""
+        room = KEPT if self.reserve(response.body.size) else 0
+        response = self.redact_response(response)
+        body = keep(self.redact_body(response), room)
+        response.body.close()
+        form, parsed, problem = reading(target.tool, response.headers, body, response.encoding)
+        if response.status >= 300:
+            reason = stopped or service_message(parsed)
+            quoted = one_line(reason).replace('"', "'") if reason else ""
+            problem = one_line(f"{response.status} {response.reason}".strip())
+            problem += f" — {reason}" if stopped else f' — the service said "{quoted}"' if quoted else ""
+        if problem is not None:
+            problem = self.redact(f"{target.called}: {problem} ({planned.method} {planned.path})")
+        wait = retry_after(response.headers) if response.status in _BUSY else None
+        record = self.finish(call, status=response.status, body=parsed, error=problem, wait=wait)
+        return BrokerReply(
+            record,
+            reason=response.reason,
+            headers=response.headers,
+            cookies=response.cookies,
+            body=body,
+            encoding=response.encoding,
+            form=form,
+            problem=problem,
+        )
+
+    def redact(self, text: str) -> str:
+        """A text without a secret."""
+        return redact(text, self._credentials) if self._credentials else text
+
+    def redact_response(self, response: TransportReply) -> TransportReply:
+        """A response without a secret in its texts; its body is not touched."""
+        encoding = charset(response.encoding)
+        return replace(
+            response,
+            reason=self.redact(response.reason),
+            headers={self.redact(name): self.redact(value) for name, value in response.headers.items()},
+            cookies={self.redact(name): self.redact(value) for name, value in response.cookies.items()},
+            encoding=encoding and self.redact(encoding),
+        )
+
+    def redact_body(self, response: TransportReply) -> Iterator[bytes]:
+        """The body without a secret. An encoding that hides one is read as UTF-8 first and encoded again after."""
+        encoding = response.encoding
+        if not self._credentials or encoding is None or reads_as_bytes(encoding):
+            return redact_stream(response.body.parts(), self._credentials)
+        if not holds_secret(recoded(response.body.parts(), encoding, "utf-8"), self._credentials):
+            return redact_stream(response.body.parts(), self._credentials)
+        clean = redact_stream(recoded(response.body.parts(), encoding, "utf-8"), self._credentials)
+        return recoded(clean, "utf-8", encoding)
+
+
+def _joined(base: str, location: str) -> str:
+    """The URL of a redirect; the location itself where it is no address."""
+    try:
+        return urljoin(base, location)
+    except ValueError:
+        return location

@@ -1,0 +1,153 @@
+"""A call under way: its number, the request that is planned for it, and the limit that may end it.
+
+The policy that decides about a call and the executor that sends it share these values.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import parse_qsl, quote, urlencode
+
+from protocols.calls.serialization import BoundCall, payload
+from protocols.errors import LimitReached
+from sandbox.body_store import BEGINNING, KEPT, beginning
+from sandbox.egress.egress_rules import CallTarget
+
+if TYPE_CHECKING:
+    from sandbox.journal.journal import Entry
+
+__all__ = ["FORM", "LimitExceeded", "PendingCall", "PlannedRequest", "Query", "join_url", "plan", "request_arguments"]
+
+FORM = "application/x-www-form-urlencoded"
+
+
+class LimitExceeded(LimitReached):
+    """A limit that ends the run; `limit` names it: calls, request, response, traffic or wall."""
+
+    def __init__(self, limit: str, message: str) -> None:
+        super().__init__(message)
+        self.limit = limit
+
+
+@dataclass(slots=True)
+class PendingCall:
+    """A call that has its number but not yet its record."""
+
+    index: int
+    style: Literal["function", "requests"]
+    line: int | None
+    tool: str | None
+    task: tuple[str, ...] = ()
+    method: str = ""
+    url: str = ""
+    arguments: dict[str, object] = field(default_factory=dict)
+    attempts: int = 0
+    started: float = field(default_factory=time.monotonic)
+    entry: Entry | None = None
+    token: str | None = None
+    may_have_left: bool = False
+    """True if a request without a reply may have reached the service."""
+    thread: int = field(default_factory=threading.get_ident)
+
+
+class Query(list[tuple[str, str]]):
+    """A query as pairs, and as it was written."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]], written: str | None = None) -> None:
+        super().__init__(pairs)
+        self.written = written
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRequest:
+    """A request before credentials. `path` is relative to the base URL and percent-encoded."""
+
+    method: str
+    path: str
+    query: Sequence[tuple[str, str]]
+    headers: Mapping[str, str]
+    cookies: Mapping[str, str]
+    body: bytes | None
+    timeout: float | None = None
+    redirects: bool = True
+
+
+def plan(bound: BoundCall) -> PlannedRequest:
+    """The request of a call whose arguments are bound."""
+    content = payload(bound)
+    headers = {"Accept": "application/json, */*;q=0.5", **bound.headers}
+    if content is not None:
+        headers["Content-Type"] = content[1]
+    body = content[0] if content is not None else None
+    return PlannedRequest(bound.tool.method, bound.path, bound.query, headers, bound.cookies, body)
+
+
+def join_url(base: str, query: Sequence[tuple[str, str]]) -> str:
+    """A URL with its query, as the program wrote it where that is known."""
+    written = query.written if isinstance(query, Query) else None
+    if written is None:
+        written = urlencode(query, quote_via=quote)
+    return f"{base}?{written}" if written else base
+
+
+def request_arguments(target: CallTarget, planned: PlannedRequest) -> dict[str, object]:
+    """The values in a request, by argument name as far as the tool knows it; of a large body, its beginning.
+
+    A name in two places stands for both: `id` and `body id`.
+    """
+    names: dict[tuple[str, str], str] = {}
+    if target.tool is not None:
+        names = {(p.location, p.name): p.argument for p in target.tool.arguments}
+    arguments: dict[str, object] = dict(target.arguments)
+
+    def add(location: str, values: Mapping[str, object]) -> None:
+        for name, value in values.items():
+            argument = names.get((location, name), name)
+            arguments[f"{location} {name}" if argument in arguments else argument] = value
+
+    add("query", _grouped(planned.query))
+    body = _body_value(planned)
+    if isinstance(body, dict):
+        add("body", body)
+    elif planned.body and body is not None:
+        add("body", {"body": body})
+    return arguments
+
+
+def _body_value(planned: PlannedRequest) -> object:
+    """The body of a request: a form or JSON by value, anything else and all that is large by its beginning."""
+    content = planned.body or b""
+    if content and len(content) <= KEPT:
+        media_type = next((text for name, text in planned.headers.items() if name.lower() == "content-type"), "")
+        if FORM in media_type.lower():
+            return _grouped(parse_qsl(content.decode("utf-8", "replace"), keep_blank_values=True))
+        with contextlib.suppress(ValueError, RecursionError):
+            return json.loads(content, object_pairs_hook=_unique_names)
+    text = beginning(content)
+    return text if len(content) <= BEGINNING else f"{text}… ({len(content)} bytes)"
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, object]:
+    """Pairs by name; a repeated name has all its values."""
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        if name not in values:
+            values[name] = value
+        elif isinstance(values[name], list):
+            values[name] = [*values[name], value]
+        else:
+            values[name] = [values[name], value]
+    return values
+
+
+def _unique_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """A JSON object. Raises: ValueError: A name is in it twice, and services differ on which one counts."""
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a name is given twice")
+    return dict(pairs)
