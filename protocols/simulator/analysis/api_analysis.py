@@ -49,7 +49,7 @@ def analyze_api(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
         for plan in entity_types.plans
         if plan.tool.method == "GET" and plan.shape and plan.shape.properties and not plan.shape.kind
     }
-    found = WorldSchema(
+    schema = WorldSchema(
         protocol,
         entity_types.plans,
         entity_types.by_name,
@@ -65,8 +65,8 @@ def analyze_api(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
         _places(entity_types, edge_types),
         world,
     )
-    check_world_file(found)
-    return found
+    check_world_file(schema)
+    return schema
 
 
 def _search(plan: ResponsePlan) -> str:
@@ -87,7 +87,7 @@ def _edges(
     entity_types: EntityTypes,
 ) -> tuple[dict[str, list[dict[str, object]]], dict[str, list[dict[str, object]]], dict[str, str]]:
     """What stands in a list beside the fields of its members, by label: all of it, and the roles among it."""
-    donors: dict[str, list[dict[str, object]]] = defaultdict(list)
+    rows: dict[str, list[dict[str, object]]] = defaultdict(list)
     listed: dict[str, list[dict[str, object]]] = {}
     lists: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     edge_types: dict[str, str] = {}
@@ -117,10 +117,10 @@ def _edges(
             for value in shape.item.examples:
                 if isinstance(value, dict):
                     entry = {n: value[n] for n in extra if n in value and not isinstance(value[n], (dict, list))}
-                    if entry and entry not in donors[label]:
-                        donors[label].append(entry)
-    roles = {label: _roles(entries, lists[label]) for label, entries in donors.items()}
-    return dict(donors), {**roles, **listed}, edge_types
+                    if entry and entry not in rows[label]:
+                        rows[label].append(entry)
+    roles = {label: _roles(entries, lists[label]) for label, entries in rows.items()}
+    return dict(rows), {**roles, **listed}, edge_types
 
 
 def _count_lists(value: object, label: str, lists: dict[str, Counter[tuple[str, str]]]) -> None:
@@ -135,46 +135,46 @@ def _count_lists(value: object, label: str, lists: dict[str, Counter[tuple[str, 
             _count_lists(part, label, lists)
 
 
-def _roles(donors: list[dict[str, object]], seen: Counter[tuple[str, str]]) -> list[dict[str, object]]:
+def _roles(rows: list[dict[str, object]], list_counts: Counter[tuple[str, str]]) -> list[dict[str, object]]:
     """The roles that members play, the most widespread first; empty when their fields don't repeat."""
     values: dict[str, Counter[str]] = defaultdict(Counter)
-    for donor in donors:
-        for name, value in donor.items():
+    for row in rows:
+        for name, value in row.items():
             if isinstance(value, str) and value:
                 values[name][value] += 1
     repeating = [name for name, c in values.items() if sum(c.values()) >= 6 and len(c) <= 0.6 * sum(c.values())]
     if not repeating:
         return []
     main = max(repeating, key=lambda name: len(values[name]))
-    order = sorted(values[main], key=lambda value: (-seen[(main, value)], -values[main][value], value))
-    found = []
+    order = sorted(values[main], key=lambda value: (-list_counts[(main, value)], -values[main][value], value))
+    roles = []
     for value in order:
-        donor = next(d for d in donors if d.get(main) == value)
-        found.append({name: donor[name] for name in repeating if name in donor})
-    return found
+        row = next(d for d in rows if d.get(main) == value)
+        roles.append({name: row[name] for name in repeating if name in row})
+    return roles
 
 
 def _templates(entity_types: EntityTypes) -> dict[str, list[tuple[str, str, str]]]:
     """Texts that hold the identifier of their own entity, by field: (kind, text before it, text after it)."""
-    found: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+    templates: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
     for _, shape, _, _ in entity_types.nodes():
         if not shape.kind:
             continue
         identity = entity_types.by_name[shape.kind].id_field
         bodies = [value for value in shape.examples if isinstance(value, dict)][:5]
-        shown = [(str(body.get(identity)), list(body.items())) for body in bodies]
+        examples = [(str(body.get(identity)), list(body.items())) for body in bodies]
         own = shape.properties.get(identity)
         if own is not None and len(own.examples) <= 3:
             texts = [(name, text) for name, part in shape.properties.items() for text in part.examples[:3]]
-            shown += [(str(key), texts) for key in own.examples]
-        for key, entries in shown:
+            examples += [(str(key), texts) for key in own.examples]
+        for key, entries in examples:
             for name, text in entries:
                 if name == identity or not isinstance(text, str) or key not in text or not _inside(key, text):
                     continue
                 before, _, after = text.partition(key)
-                if (shape.kind, before, after) not in found[name]:
-                    found[name].append((shape.kind, before, after))
-    return dict(found)
+                if (shape.kind, before, after) not in templates[name]:
+                    templates[name].append((shape.kind, before, after))
+    return dict(templates)
 
 
 def _inside(key: str, text: str) -> bool:
@@ -187,27 +187,27 @@ def _places(entity_types: EntityTypes, edge_types: dict[str, str]) -> dict[tuple
 
     Several views may show a field, each with a schema of its own; its value is made for this one.
     """
-    found: dict[tuple[str, str], ResponseShape] = {}
+    places: dict[tuple[str, str], ResponseShape] = {}
     for kind in entity_types.by_name.values():
-        _note_places(found, kind.name, "", kind.summary)
+        _note_places(places, kind.name, "", kind.summary)
     for plan, shape, _, item in entity_types.nodes():
         if shape.kind:
-            _note_places(found, shape.kind, "", shape.properties)
+            _note_places(places, shape.kind, "", shape.properties)
         if item:
             for label in (label_of(shape.name), plan.label):
-                _note_places(found, edge_types.get(label, f"~{label}"), "", shape.properties)
+                _note_places(places, edge_types.get(label, f"~{label}"), "", shape.properties)
     for plan in entity_types.plans:
         if plan.shape is None or plan.tool.method != "GET":
             continue
         for shape in plan.shape.variants():
             owners = [f"~state {plan.tool.path}", *([plan.subject] if plan.subject else [])]
             for owner in owners if not shape.kind else ():
-                _note_places(found, owner, "", {"": shape} if shape.is_array else shape.properties)
-    return found
+                _note_places(places, owner, "", {"": shape} if shape.is_array else shape.properties)
+    return places
 
 
 def _note_places(
-    found: dict[tuple[str, str], ResponseShape],
+    places: dict[tuple[str, str], ResponseShape],
     owner: str,
     around: str,
     parts: Mapping[str, ResponseShape],
@@ -219,11 +219,11 @@ def _note_places(
         if plain.kind or depth > 6:
             continue
         if path:
-            found.setdefault((owner, path), plain)
-        _note_places(found, owner, path, plain.properties, depth + 1)
+            places.setdefault((owner, path), plain)
+        _note_places(places, owner, path, plain.properties, depth + 1)
         inner = plain.item
         while inner is not None and not inner.kind and not inner.main:
             path += "[]"
-            found.setdefault((owner, path), inner)
-            _note_places(found, owner, path, inner.properties, depth + 1)
+            places.setdefault((owner, path), inner)
+            _note_places(places, owner, path, inner.properties, depth + 1)
             inner = inner.item

@@ -65,12 +65,12 @@ class EntityTypes:
 
     def get_or_add(self, name: str, *aliases: str) -> EntityType:
         """The kind of a name, which is a new one where there is none yet; it goes by the aliases, too."""
-        for known in self.by_name.values():
-            if name in known.aliases:
-                known.aliases.update(aliases)
-                return known
-        kind = self.by_name[name] = EntityType(name, {name, *aliases})
-        return kind
+        for existing in self.by_name.values():
+            if name in existing.aliases:
+                existing.aliases.update(aliases)
+                return existing
+        entity_type = self.by_name[name] = EntityType(name, {name, *aliases})
+        return entity_type
 
     # -- kinds from paths ------------------------------------------------------------------------------------------
 
@@ -116,28 +116,34 @@ class EntityTypes:
         is_id = bool(stem) or (bool(parts) and singular(parts[-1]) in ID_WORDS)
         stem = stem if is_id else parts
         segment = words(before)
-        thing = "_".join([*segment[:-1], singular(segment[-1])]) if segment else ""
-        if not is_id and stem and thing and singular(stem[-1]) != thing.rpartition("_")[2]:
+        segment_noun = "_".join([*segment[:-1], singular(segment[-1])]) if segment else ""
+        if not is_id and stem and segment_noun and singular(stem[-1]) != segment_noun.rpartition("_")[2]:
             kind = self.get_or_add("_".join(stem))
             kind.addressed_by_name = kind.addressed = True
             return PathStep("entity", name, kind.name)
-        wanted = "_".join(stem)
-        if not wanted:
-            wanted = thing or (holder or "thing")
-        if thing and (thing.endswith("_" + wanted) or wanted.endswith("_" + thing)):
-            wanted = thing
+        type_name = "_".join(stem)
+        if not type_name:
+            type_name = segment_noun or (holder or "thing")
+        if segment_noun and (segment_noun.endswith("_" + type_name) or type_name.endswith("_" + segment_noun)):
+            type_name = segment_noun
         kind = self.get_or_add(
-            wanted,
-            *([thing] if thing and thing not in GENERIC and not self._is_alias_of_another(thing, wanted) else []),
+            type_name,
+            *(
+                [segment_noun]
+                if segment_noun
+                and segment_noun not in GENERIC
+                and not self._is_alias_of_another(segment_noun, type_name)
+                else []
+            ),
         )
-        kind.aliases.add(wanted.rpartition("_")[2]) if wanted.rpartition("_")[2] not in GENERIC else None
+        kind.aliases.add(type_name.rpartition("_")[2]) if type_name.rpartition("_")[2] not in GENERIC else None
         kind.addressed = True
         if holder and parts and parts[-1] in {"number", "index", "position", "no", "num"} and holder != kind.name:
             kind.parent, kind.ordinal = holder, name
         return PathStep("entity", name, kind.name)
 
-    def _is_alias_of_another(self, alias: str, wanted: str) -> bool:
-        return any(alias in kind.aliases and kind.name != wanted for kind in self.by_name.values())
+    def _is_alias_of_another(self, alias: str, type_name: str) -> bool:
+        return any(alias in kind.aliases and kind.name != type_name for kind in self.by_name.values())
 
     # -- shapes and what stands in them ----------------------------------------------------------------------------
 
@@ -230,8 +236,8 @@ class EntityTypes:
         for _, shape, _, _ in list(self.nodes()):
             for part in shape.properties.values():
                 if part.is_array and (_bare(part.item) if part.item else not any("items" in c for c in part.checks)):
-                    known = items.get((shape.kind, part.name)) or items.get(("", part.name))
-                    part.item = _plain_copy(known) if known else part.item
+                    item = items.get((shape.kind, part.name)) or items.get(("", part.name))
+                    part.item = _plain_copy(item) if item else part.item
                 if (
                     shape.kind
                     and "object" in part.types
@@ -267,8 +273,8 @@ class EntityTypes:
         for name in shape.properties:
             stem = stem_of(name)
             if noun and stem and stem[-1] == noun and (item or not plan.detail):
-                known = find_entity_type("_".join(stem), self.by_name)
-                return known.name if known else self.get_or_add("_".join(stem), noun).name
+                entity_type = find_entity_type("_".join(stem), self.by_name)
+                return entity_type.name if entity_type else self.get_or_add("_".join(stem), noun).name
         return ""
 
     def _by_identity(self, shape: ResponseShape) -> str:
@@ -346,13 +352,13 @@ class EntityTypes:
         return bool(names) and not lists and kind.addressed is False
 
     def _type_by_similarity(self, final: bool) -> None:
-        known = self._fields_by_type()
+        type_fields = self._fields_by_type()
         for _, shape, _, item in self.nodes():
             if shape.kind or not shape.properties or not (shape.path or item) or not id_field_of(shape.properties):
                 continue
-            if kind := self._most_similar(shape, known):
+            if kind := self._most_similar(shape, type_fields):
                 self._set(shape, kind)
-                known[kind].update(shape.properties)
+                type_fields[kind].update(shape.properties)
             elif final:
                 key = next((k for k in reversed(shape.path) if singular(label_of(k)) not in GENERIC), "")
                 name = "_".join([*words(key)[:-1], singular(words(key)[-1])]) if words(key) else ""
@@ -361,30 +367,30 @@ class EntityTypes:
                     tail = plan.tail or tuple(step.name for step in plan.steps if step.role == "literal")
                     name = "_".join([*words(tail[-1])[:-1], singular(words(tail[-1])[-1])]) if tail else "thing"
                 self._set(shape, self.get_or_add(name or "thing", (name or "thing").rpartition("_")[2]).name)
-                known[shape.kind].update(shape.properties)
+                type_fields[shape.kind].update(shape.properties)
 
     def _fields_by_type(self) -> dict[str, set[str]]:
         """The fields seen so far of each kind."""
-        known: dict[str, set[str]] = defaultdict(set)
+        type_fields: dict[str, set[str]] = defaultdict(set)
         for _, shape, _, _ in self.nodes():
             if shape.kind:
-                known[shape.kind].update(shape.properties)
-        return known
+                type_fields[shape.kind].update(shape.properties)
+        return type_fields
 
-    def _most_similar(self, shape: ResponseShape, known: dict[str, set[str]]) -> str:
+    def _most_similar(self, shape: ResponseShape, type_fields: dict[str, set[str]]) -> str:
         """The kind with which an object shares its rare fields; empty when none stands out."""
-        spread = Counter(name for names in known.values() for name in names)
-        total = max(len(known), 1)
+        spread = Counter(name for names in type_fields.values() for name in names)
+        total = max(len(type_fields), 1)
         own = set(shape.properties)
         best, score = "", 0.0
-        for kind, names in known.items():
+        for kind, names in type_fields.items():
             common = own & names
             weight = sum(log(1 + total / spread[name]) for name in common if spread[name] < total)
             rare = [n for n in common if spread[n] <= max(1, total // 4) and n not in (*_ID_FIELDS, "name", "title")]
             if rare and weight > score:
                 best, score = kind, weight
         if not best:
-            alike = [(len(own & names) / len(own | names), kind) for kind, names in known.items()]
+            alike = [(len(own & names) / len(own | names), kind) for kind, names in type_fields.items()]
             closeness, nearest = max(alike, default=(0.0, ""))
             best = nearest if closeness > 0.7 and len(own) > 3 else ""
         return best
@@ -397,12 +403,12 @@ class EntityTypes:
             links = [name for name, part in shape.properties.items() if any(v.kind for v in part.variants())]
             if not links:
                 continue
-            wanted = (
+            label_words = (
                 set(words(plan.label))
                 | {singular(w) for w in words(plan.label)}
                 | {singular(w) for w in words(shape.name)}
             )
-            links.sort(key=lambda name: (not set(words(name)) & wanted, -_size(shape.properties[name])))
+            links.sort(key=lambda name: (not set(words(name)) & label_words, -_size(shape.properties[name])))
             shape.main = links[0]
 
     # -- what a world file says ------------------------------------------------------------------------------------

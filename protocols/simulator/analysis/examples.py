@@ -62,21 +62,21 @@ def read_fields(entity_types: EntityTypes) -> dict[str, FieldInfo]:
         titled = [r for r in merged[kind.name].values() if not kind.title or r.get(kind.title)]
         kind.records = titled
         kind.date = _date_field(kind)
-        known = kind.all_fields.get(kind.id_field)
-        kind.ids = [value for value in known.examples if value is not None] if known else []
+        id_info = kind.all_fields.get(kind.id_field)
+        kind.ids = [value for value in id_info.examples if value is not None] if id_info else []
     for plan in entity_types.plans:
         for step in plan.steps:
             if step.role == "entity":
                 parameter = next((p for p in plan.tool.parameters if p.name == step.name), None)
                 schema = parameter.schema if parameter else {}
                 several = schema.get("examples")
-                shown = [
+                parameter_examples = [
                     schema.get("example"),
                     schema.get("default"),
                     *(several if isinstance(several, list) else []),
                 ]
                 kind = entity_types.by_name[step.kind]
-                for value in shown:
+                for value in parameter_examples:
                     if value is not None and not isinstance(value, (dict, list)) and not kind.local:
                         kind.ids.append(value)
                         recorded = {str(record.get(kind.id_field)) for record in kind.records}
@@ -140,9 +140,9 @@ def _stands_alone(plan: ResponsePlan, shape: ResponseShape, around: ResponseShap
 def _date_field(kind: EntityType) -> str:
     dated = []
     for name, info in kind.fields.items():
-        shown = [value for value in info.examples if isinstance(value, str)]
+        texts = [value for value in info.examples if isinstance(value, str)]
         formats = {check.get("format") for shape in info.shapes for check in shape.checks}
-        if (shown and all(_DATE.fullmatch(value) for value in shown)) or formats & {"date", "date-time"}:
+        if (texts and all(_DATE.fullmatch(value) for value in texts)) or formats & {"date", "date-time"}:
             dated.append(name)
     in_summary = [name for name in dated if name in kind.summary]
     return (in_summary or [""])[0] if not kind.local else (dated or [""])[0]

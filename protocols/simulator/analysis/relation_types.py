@@ -101,23 +101,23 @@ class RelationTypes:
                     self.entity_types[target.kind].global_lists.append(plan)
                 self._relate(plan, target, "", target.kind, "", counts)
             if option.main:
-                for name, other in option.properties.items():
+                for name, sibling in option.properties.items():
                     if name != option.main:
-                        for inner in other.variants():
+                        for inner in sibling.variants():
                             if inner.properties:
                                 self._relate(plan, inner, "", inner.kind, "", counts)
 
     def _add(self, relation: Relation) -> None:
-        known = self.relations.get(relation.key)
-        if known is None:
+        existing = self.relations.get(relation.key)
+        if existing is None:
             self.relations[relation.key] = relation
-        elif (relation.own_path and not known.own_path) or (relation.nullable and not known.nullable):
+        elif (relation.own_path and not existing.own_path) or (relation.nullable and not existing.nullable):
             self.relations[relation.key] = Relation(
                 *relation.key,
-                known.many or relation.many,
-                known.own_path or relation.own_path,
-                known.nullable or relation.nullable,
-                known.count,
+                existing.many or relation.many,
+                existing.own_path or relation.own_path,
+                existing.nullable or relation.nullable,
+                existing.count,
             )
 
     def references(self) -> None:
@@ -155,12 +155,12 @@ class RelationTypes:
         back = [r for r in self.relations.values() if (r.owner, r.target) == (second, first)]
         if not forth or not back:
             return []
-        found: list[RelationPair] = []
-        both = [(a, b) for a in forth for b in back if a.label == b.label and a.many and b.many]
-        for a, b in both:
-            found.append(self._equal(a, b))
-        if found:
-            return found
+        pairs: list[RelationPair] = []
+        same_label = [(a, b) for a in forth for b in back if a.label == b.label and a.many and b.many]
+        for a, b in same_label:
+            pairs.append(self._equal(a, b))
+        if pairs:
+            return pairs
         for many, single, parent, child in ((forth, back, first, second), (back, forth, second, first)):
             lists = sorted((r for r in many if r.many), key=lambda r: _oddness(r, child))
             links = sorted((r for r in single if not r.many), key=lambda r: _oddness(r, parent))
@@ -186,8 +186,12 @@ class RelationTypes:
             return pair
         for family in pairs:
             if family.family and family.work == pair.work and family.maker != pair.maker:
-                for other in pairs:
-                    if (other.work, other.maker, other.forth) == (family.maker, pair.maker, pair.forth):
+                for parent_pair in pairs:
+                    if (parent_pair.work, parent_pair.maker, parent_pair.forth) == (
+                        family.maker,
+                        pair.maker,
+                        pair.forth,
+                    ):
                         return RelationPair(
                             pair.work,
                             pair.forth,

@@ -176,12 +176,12 @@ def fits(value: object, shape: ResponseShape) -> bool:
     if isinstance(value, (dict, list)):
         return _fits(value, shape)
     key = (value.__class__, value)
-    known = shape.fit_cache.get(key)
-    if known is None:
+    fitting = shape.fit_cache.get(key)
+    if fitting is None:
         if len(shape.fit_cache) >= _MOST_TRIED:
             shape.fit_cache.clear()
-        known = shape.fit_cache[key] = _fits(value, shape)
-    return known
+        fitting = shape.fit_cache[key] = _fits(value, shape)
+    return fitting
 
 
 def _fits(value: object, shape: ResponseShape) -> bool:
@@ -245,15 +245,15 @@ def _types(schema: Schema) -> set[str]:
 
 
 def _own_examples(schema: Schema) -> list[object]:
-    found: list[object] = []
+    examples: list[object] = []
     if "example" in schema:
-        found.append(schema["example"])
+        examples.append(schema["example"])
     several = schema.get("examples")
     if isinstance(several, list):
-        found.extend(several)
+        examples.extend(several)
     if "default" in schema and not isinstance(schema["default"], (dict, list)):
-        found.append(schema["default"])
-    return found
+        examples.append(schema["default"])
+    return examples
 
 
 def build(
@@ -271,7 +271,7 @@ def build(
     if resolved is None or len(path) > _MAX_DEPTH:
         return None
     schema, stack = resolved
-    shown = [*examples, *_own_examples(schema)][:_MAX_EXAMPLES]
+    values = [*examples, *_own_examples(schema)][:_MAX_EXAMPLES]
     types = _types(schema)
     checks: tuple[Schema, ...] = (schema,)
     alternatives = [
@@ -284,71 +284,73 @@ def build(
     plain = [part[0] for part in alternatives if part not in structured]
     for bare in plain:
         types |= _types(bare)
-        shown += [] if examples else _own_examples(bare)
+        values += [] if examples else _own_examples(bare)
     if plain and not structured:
         checks = tuple(_merge(schema, bare) for bare in plain)
     if len(structured) == 1 and "properties" not in schema:
         schema, stack = _merge(structured[0][0], schema), structured[0][1]
         types |= _types(schema)
-        shown = shown or _own_examples(schema)
+        values = values or _own_examples(schema)
     elif len(structured) > 1 and "properties" not in schema:
-        options = [build(protocol, part, _matching(part, shown), path, inner) for part, inner in structured]
-        kept = tuple(option for option in options if option is not None)
-        if len(kept) > 1:
+        options = [build(protocol, part, _matching(part, values), path, inner) for part, inner in structured]
+        variants = tuple(option for option in options if option is not None)
+        if len(variants) > 1:
             nullable = frozenset({"null"} if "null" in types else set())
-            return ResponseShape(path, types=nullable | {"object"}, options=kept, examples=shown, checks=checks)
-        if kept:
-            return kept[0]
+            return ResponseShape(path, types=nullable | {"object"}, options=variants, examples=values, checks=checks)
+        if variants:
+            return variants[0]
         return None
     elif structured:
         for inner, _ in structured:
             schema = _merge(inner, schema)
     if not types:
-        types = {type_name(value) for value in shown if value is not None} or set()
+        types = {type_name(value) for value in values if value is not None} or set()
     shape = ResponseShape(
-        path, types=frozenset(types), checks=checks, examples=[v for v in shown if not isinstance(v, (dict, list))]
+        path, types=frozenset(types), checks=checks, examples=[v for v in values if not isinstance(v, (dict, list))]
     )
     if "object" in types or (not types and "properties" in schema):
-        return _object(protocol, schema, shown, shape, stack)
+        return _object(protocol, schema, values, shape, stack)
     if "array" in types:
-        return _array(protocol, schema, shown, shape, stack)
+        return _array(protocol, schema, values, shape, stack)
     return shape
 
 
-def _matching(schema: Schema, shown: Sequence[object]) -> list[object]:
+def _matching(schema: Schema, values: Sequence[object]) -> list[object]:
     names = cast("Mapping[str, object]", schema.get("properties") or {})
-    return [value for value in shown if isinstance(value, dict) and set(value) <= set(names)]
+    return [value for value in values if isinstance(value, dict) and set(value) <= set(names)]
 
 
 def _object(
-    protocol: Protocol, schema: Schema, shown: Sequence[object], shape: ResponseShape, stack: tuple[str, ...]
+    protocol: Protocol, schema: Schema, examples: Sequence[object], shape: ResponseShape, stack: tuple[str, ...]
 ) -> ResponseShape:
-    shown = [value for value in shown if isinstance(value, dict)]
-    bodies = cast("list[dict[str, object]]", shown)
+    examples = [value for value in examples if isinstance(value, dict)]
+    bodies = cast("list[dict[str, object]]", examples)
     declared = cast("Mapping[str, Schema]", schema.get("properties") or {})
     additional = schema.get("additionalProperties")
-    seen = dict.fromkeys(key for body in bodies for key in body if key)
-    shape.expected = frozenset(seen)
-    shape.examples = shown
+    example_keys = dict.fromkeys(key for body in bodies for key in body if key)
+    shape.expected = frozenset(example_keys)
+    shape.examples = examples
     shape.required = frozenset(cast("list[str]", schema.get("required") or []))
     shape.closed = additional is False
     open_schema = cast("Schema", additional) if isinstance(additional, Mapping) else {}
-    names = dict.fromkeys([*(name for name in declared if name), *(seen if not shape.closed else ()), *shape.required])
+    names = dict.fromkeys(
+        [*(name for name in declared if name), *(example_keys if not shape.closed else ()), *shape.required]
+    )
     for name in names:
         values = [body[name] for body in bodies if name in body]
         part = build(protocol, declared.get(name, open_schema), values, (*shape.path, name), stack)
         if part is not None:
             shape.properties[name] = part
-        elif name in shape.required or name in seen:
+        elif name in shape.required or name in example_keys:
             shape.properties[name] = ResponseShape((*shape.path, name), types=frozenset({"object"}))
     shape.types |= {"object"}
     return shape
 
 
 def _array(
-    protocol: Protocol, schema: Schema, shown: Sequence[object], shape: ResponseShape, stack: tuple[str, ...]
+    protocol: Protocol, schema: Schema, examples: Sequence[object], shape: ResponseShape, stack: tuple[str, ...]
 ) -> ResponseShape:
-    lists = [value for value in shown if isinstance(value, list)]
+    lists = [value for value in examples if isinstance(value, list)]
     shape.lengths = [len(value) for value in lists]
     inner = schema.get("items")
     values = [value for entries in lists for value in entries][:_MAX_EXAMPLES]

@@ -253,14 +253,14 @@ def _parsed(text: str, file: Path) -> tuple[dict[str, Any], dict[_Place, int]]:
 
     def walk(node: Any, place: _Place) -> None:
         if isinstance(node, yaml.MappingNode):
-            seen: set[str] = set()
+            keys: set[str] = set()
             for key, value in node.value:
                 name = str(key.value)
-                if name in seen:
+                if name in keys:
                     raise UsageError(
                         f"{file}, line {key.start_mark.line + 1}: {' → '.join((*place, name))}: told twice"
                     )
-                seen.add(name)
+                keys.add(name)
                 lines[(*place, name)] = key.start_mark.line + 1
                 walk(value, (*place, name))
         elif isinstance(node, yaml.SequenceNode):
@@ -282,9 +282,9 @@ def _validator() -> Any:
 def _problem(error: Any) -> str:
     """What the schema has against a value, in words for who wrote it."""
     if error.validator == "additionalProperties":
-        known = sorted(error.schema.get("properties", {}))
-        unknown = sorted(set(error.instance) - set(known))
-        return f"{', '.join(unknown)}: not known here; known are {', '.join(known)}"
+        valid_keys = sorted(error.schema.get("properties", {}))
+        unknown_keys = sorted(set(error.instance) - set(valid_keys))
+        return f"{', '.join(unknown_keys)}: not known here; known are {', '.join(valid_keys)}"
     if error.validator == "pattern":
         pattern = error.schema["pattern"]
         return f"{error.instance!r} is not written as it must be: {_FORMS.get(pattern[:6], pattern)}"

@@ -234,10 +234,10 @@ def find_entity_type(text: str, entity_types: dict[str, EntityType], loose: bool
             return kind
     ordered = [parts[-1]] if not loose else list(reversed(parts))
     for part in ordered:
-        one = singular(part)
-        if one in GENERIC:
+        noun = singular(part)
+        if noun in GENERIC:
             continue
         for kind in entity_types.values():
-            if one in kind.aliases:
+            if noun in kind.aliases:
                 return kind
     return None

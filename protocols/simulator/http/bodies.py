@@ -82,11 +82,14 @@ class ResponseBodies:
             return frame.subject
         if (about := self._query_entity(frame)) is not None:
             return about
-        steady = any(other.tool.writes and other.tool.path.startswith(plan.tool.path) for other in self.schema.plans)
-        asked = (
+        steady = any(
+            other_plan.tool.writes and other_plan.tool.path.startswith(plan.tool.path)
+            for other_plan in self.schema.plans
+        )
+        query = (
             "" if steady else json.dumps({k: v for k, v in frame.values.items() if not is_paging(k)}, sort_keys=True)
         )
-        return self.world.keyed_entity("~state", "state", plan.tool.path, asked)
+        return self.world.keyed_entity("~state", "state", plan.tool.path, query)
 
     def _query_entity(self, frame: ResponseFrame) -> Entity | None:
         """The entity that the query names by its identifier: the place of `/current?place_id=london`."""
@@ -95,10 +98,10 @@ class ResponseBodies:
             kind = self.schema.entity_type_named("_".join(stem)) if stem else None
             if kind is None or kind.local or words(name)[-1] not in {"id", "uuid", "guid", "ref", "slug"}:
                 continue
-            found = self.world.find(kind.name, str(value))
-            if found is None:
+            entity = self.world.find(kind.name, str(value))
+            if entity is None:
                 raise RequestError(404, f"{name}: there is no {kind.name.replace('_', ' ')} {value!r}")
-            return found
+            return entity
         return None
 
     def _state(self, frame: ResponseFrame) -> Entity | None:
@@ -114,12 +117,12 @@ class ResponseBodies:
     ) -> object:
         body: dict[str, object] = {}
         rest: list[str] = []
-        asked = self._list_items.requested_types(frame)
+        requested = self._list_items.requested_types(frame)
         state = self._state(frame) if top else None
         for name, part in shape.properties.items():
             inner_label = label_of(name) if singular(label_of(name)) not in _GENERIC_KEYS else label
             kinds = kinds_in(part)
-            if top and asked and kinds and not kinds & asked and name not in shape.required | shape.expected:
+            if top and requested and kinds and not kinds & requested and name not in shape.required | shape.expected:
                 continue
             if part.is_array and part.item is not None and has_entities(part):
                 relation_label = self._label(owner, part, inner_label, frame, top)
@@ -136,8 +139,8 @@ class ResponseBodies:
                 rest.append(name)
         for name in rest:
             part = shape.properties[name]
-            found, value = self._paginator.value(name, part, frame)
-            if found:
+            is_paging_field, value = self._paginator.value(name, part, frame)
+            if is_paging_field:
                 if value is not None or part.nullable:
                     body[name] = value
                 elif name in shape.required | shape.expected:
@@ -164,14 +167,14 @@ class ResponseBodies:
         if owner is None:
             return label
         targets = targets_of(part.item) if part.item else []
-        known = self.schema.relations
+        relations = self.schema.relations
         for candidate in (
             label if not top else "",
             frame.plan.label if top or not label else "",
             label,
             frame.plan.label,
         ):
-            if candidate and any((owner.kind, candidate, target) in known for target in targets):
+            if candidate and any((owner.kind, candidate, target) in relations for target in targets):
                 return candidate
         return label or frame.plan.label
 
@@ -210,10 +213,10 @@ class ResponseBodies:
         around = state.memo.get(("link", label_of(name)))
         if not isinstance(around, Entity):
             linked = [
-                found
+                entity
                 for key, inner in shape.properties.items()
                 for option in inner.variants()
-                if option.kind and (found := self._writer.state_link(state, label_of(key), option.kind, frame.subject))
+                if option.kind and (entity := self._writer.state_link(state, label_of(key), option.kind, frame.subject))
             ]
             families = [(f, p) for f in linked for p in self.schema.pairs if p.family and p.work == f.kind]
             around = next(
@@ -231,10 +234,10 @@ class ResponseBodies:
         """An entity as it stands at a place; made once for as long as no write changes what it shows."""
         if len(self._built) >= _MAX_CACHED:
             self._built.clear()
-        asked = next((value for name, value in frame.values.items() if words(name)[-1:] == ("date",)), None)
+        date = next((value for name, value in frame.values.items() if words(name)[-1:] == ("date",)), None)
         beside = None if own is not None and own.kind == "~list" else own  # each list has a blank one
         now = sum(self.world.changes[kind] for kind in self._types_in(shape, entity.kind))
-        key = (id(shape), id(frame.plan), entity, beside, frame.subject, str(asked), now)
+        key = (id(shape), id(frame.plan), entity, beside, frame.subject, str(date), now)
         if key not in self._built:
             self._built[key] = self._entity_body(self._variant(shape, entity), entity, own, frame)
         return self._built[key]
@@ -248,10 +251,10 @@ class ResponseBodies:
 
     def _entity_body(self, shape: ResponseShape, entity: Entity, own: Entity | None, frame: ResponseFrame) -> object:
         body: dict[str, object] = {}
-        known = self.schema.entity_types.get(entity.kind)
-        shown = known.example_fields if known else frozenset()
+        entity_type = self.schema.entity_types.get(entity.kind)
+        example_fields = entity_type.example_fields if entity_type else frozenset()
         for name, part in shape.properties.items():
-            if shown and name not in shown and name not in shape.required | shape.expected:
+            if example_fields and name not in example_fields and name not in shape.required | shape.expected:
                 continue
             body[name] = self._property(entity, own, name, part, frame)
         if (
@@ -306,22 +309,22 @@ class ResponseBodies:
             if not option.kind:
                 continue
             if entity is None:
-                found: Entity | None = next(iter(self.world.all_entities(option.kind)), None)
+                target: Entity | None = next(iter(self.world.all_entities(option.kind)), None)
             elif entity.kind == "~state":
-                found = self._writer.state_link(entity, label, option.kind, frame.subject)
+                target = self._writer.state_link(entity, label, option.kind, frame.subject)
             elif entity.kind.startswith("~") and frame.subject is not None and option.kind not in entity.ends:
-                found = self._linked_to_subject(frame.subject, option.kind) or self._relations.linked(
+                target = self._linked_to_subject(frame.subject, option.kind) or self._relations.linked(
                     entity, label, option.kind
                 )
             else:
-                found = self._relations.linked(entity, label, option.kind)
-            if found is not None:
-                return self._entity(option, found, None, frame)
+                target = self._relations.linked(entity, label, option.kind)
+            if target is not None:
+                return self._entity(option, target, None, frame)
             if part.nullable:
                 return None
         fallback = part.variants()[0]
-        others = self.world.base(fallback.kind) if fallback.kind else []
-        return self._entity(fallback, others[0], None, frame) if others else (None if part.nullable else {})
+        population = self.world.base(fallback.kind) if fallback.kind else []
+        return self._entity(fallback, population[0], None, frame) if population else (None if part.nullable else {})
 
     def _linked_to_subject(self, subject: Entity, kind: str) -> Entity | None:
         """The entity of a kind that the subject is linked with: who added to a playlist is who owns it."""
@@ -337,16 +340,16 @@ class ResponseBodies:
     def _plain(self, entity: Entity, name: str, part: ResponseShape, frame: ResponseFrame) -> object:
         """A value that is no entity: a scalar, a list of scalars, or an object of those."""
         last = name.rpartition(".")[2]
-        kept = entity.values.get(name)
-        if name in entity.sent and (kept is None or isinstance(kept, (dict, list))):
-            kept = self._coerced(kept, part, entity, name, frame)
-            if kept is not _UNFIT:
-                return kept
+        written = entity.values.get(name)
+        if name in entity.sent and (written is None or isinstance(written, (dict, list))):
+            written = self._coerced(written, part, entity, name, frame)
+            if written is not _UNFIT:
+                return written
         if part.options:
             part = part.options[0]
         if part.is_array:
-            if isinstance(kept, list):
-                return kept
+            if isinstance(written, list):
+                return written
             if stem_of(last) and part.item is not None:
                 kind = self.schema.entity_type_named("_".join(stem_of(last)))
                 if kind is not None:
@@ -357,9 +360,9 @@ class ResponseBodies:
                     return [value if fits(value, part.item) else str(value) for value in ids]
             return self._plain_list(part, entity, name, frame)
         if part.properties:
-            return kept if isinstance(kept, dict) else self._plain_object(part, entity, name, frame)
+            return written if isinstance(written, dict) else self._plain_object(part, entity, name, frame)
         if part.is_object:
-            return kept if isinstance(kept, dict) else None if part.nullable else {}
+            return written if isinstance(written, dict) else None if part.nullable else {}
         if (
             name not in entity.values
             and last in frame.values
@@ -381,14 +384,16 @@ class ResponseBodies:
         if not isinstance(sent, (dict, list)):
             return sent if fits(sent, part) else _UNFIT
         if isinstance(sent, dict) and part.properties:
-            known = part.properties
-            tried = {k: self._coerced(sent[k], known[k], entity, f"{name}.{k}", frame) for k in known if k in sent}
-            others = {k: value for k, value in sent.items() if k not in known and not part.closed}
-            sent = {k: value for k, value in tried.items() if value is not _UNFIT} | others
-            lacking = [k for k in known if k in part.required | part.expected and k not in sent]
-            if lacking:
-                made = cast("dict[str, object]", self._plain_object(part, entity, name, frame))
-                sent |= {k: made[k] for k in lacking}
+            properties = part.properties
+            coerced = {
+                k: self._coerced(sent[k], properties[k], entity, f"{name}.{k}", frame) for k in properties if k in sent
+            }
+            extra = {k: value for k, value in sent.items() if k not in properties and not part.closed}
+            sent = {k: value for k, value in coerced.items() if value is not _UNFIT} | extra
+            missing_keys = [k for k in properties if k in part.required | part.expected and k not in sent]
+            if missing_keys:
+                generated = cast("dict[str, object]", self._plain_object(part, entity, name, frame))
+                sent |= {k: generated[k] for k in missing_keys}
         elif isinstance(sent, list) and part.item is not None:
             item = part.item
             entries = [self._coerced(value, item, entity, f"{name}[{i}]", frame) for i, value in enumerate(sent)]
@@ -409,54 +414,69 @@ class ResponseBodies:
         entity: Entity,
         name: str,
         frame: ResponseFrame,
-        donor: Mapping[str, object] | None = None,
+        example: Mapping[str, object] | None = None,
     ) -> object:
-        shown = part.example_objects()
-        if donor is None and shown:
-            donor = cast("Mapping[str, object]", self.world.rng(entity, name, "donor").choose(shown))
+        examples = part.example_objects()
+        if example is None and examples:
+            example = cast("Mapping[str, object]", self.world.rng(entity, name, "donor").choose(examples))
         body: dict[str, object] = {}
         kind = self.schema.entity_types.get(entity.kind)
-        taken = donor or {}
+        example_values = example or {}
         simple = not (kind and kind.date) and not self._fields.has_prescribed_values(entity.kind)
-        several = len(shown) >= 4
+        has_several = len(examples) >= 4
         for key, inner in part.properties.items():
-            given = taken.get(key)
+            example_value = example_values.get(key)
             path = f"{name}.{key}" if name else key
-            as_it_is = simple and key in taken and inner.is_scalar and (several or not isinstance(given, (int, float)))
-            if as_it_is and given.__class__ in _SCALARS and path not in entity.values and fits(given, inner):
-                body[key] = given  # nearly all there is of a long series
+            as_it_is = (
+                simple
+                and key in example_values
+                and inner.is_scalar
+                and (has_several or not isinstance(example_value, (int, float)))
+            )
+            if (
+                as_it_is
+                and example_value.__class__ in _SCALARS
+                and path not in entity.values
+                and fits(example_value, inner)
+            ):
+                body[key] = example_value  # nearly all there is of a long series
                 continue
             if inner.kind or any(option.kind for option in inner.options):
                 body[key] = self._linked(inner, entity, key, frame)
-            elif kind and kind.date and key == kind.date and is_date(given):
-                body[key] = self._related_date(entity, kind.date, str(given), path, inner)
+            elif kind and kind.date and key == kind.date and is_date(example_value):
+                body[key] = self._related_date(entity, kind.date, str(example_value), path, inner)
             elif (
                 self._fields.prescribed_values(entity, path) is not None and not inner.properties and not inner.is_array
             ):
                 body[key] = self._plain(entity, path, inner, frame)
-            elif path not in entity.values and donor and key in donor and self._is_reusable(given, inner, shown):
-                body[key] = given
+            elif (
+                path not in entity.values
+                and example
+                and key in example
+                and self._is_reusable(example_value, inner, examples)
+            ):
+                body[key] = example_value
             else:
                 body[key] = (
                     self._plain(entity, path, inner, frame)
-                    if not (isinstance(given, (dict, list)) and donor)
+                    if not (isinstance(example_value, (dict, list)) and example)
                     else (
-                        self._plain_object(inner, entity, path, frame, given)
-                        if isinstance(given, dict) and inner.properties
-                        else self._plain_list(inner, entity, path, frame, given)
-                        if isinstance(given, list) and inner.is_array
+                        self._plain_object(inner, entity, path, frame, example_value)
+                        if isinstance(example_value, dict) and inner.properties
+                        else self._plain_list(inner, entity, path, frame, example_value)
+                        if isinstance(example_value, list) and inner.is_array
                         else self._plain(entity, path, inner, frame)
                     )
                 )
         return body
 
-    def _is_reusable(self, given: object, inner: ResponseShape, shown: Sequence[object]) -> bool:
+    def _is_reusable(self, value: object, inner: ResponseShape, examples: Sequence[object]) -> bool:
         """Whether a value of an example is taken as it is: texts are, numbers only where the document shows several."""
-        if isinstance(given, (dict, list)) or inner.properties or inner.is_array or not fits(given, inner):
+        if isinstance(value, (dict, list)) or inner.properties or inner.is_array or not fits(value, inner):
             return False
-        return isinstance(given, (str, bool)) or given is None or len(shown) >= 4
+        return isinstance(value, (str, bool)) or value is None or len(examples) >= 4
 
-    def _related_date(self, entity: Entity, date_name: str, given: str, path: str, inner: ResponseShape) -> object:
+    def _related_date(self, entity: Entity, date_name: str, example: str, path: str, inner: ResponseShape) -> object:
         """A date that belongs to an entity's main date: the same day or soon after, written as the example is."""
         first = str(self._fields.value(entity, date_name))
         try:
@@ -465,70 +485,72 @@ class ResponseBodies:
             return self._fields.value(entity, path, inner)
         rng = self.world.rng(entity, path)
         moment += timedelta(days=rng.below(60) if rng.below(3) else 0)
-        return moment.strftime("%Y-%m-%d") + given[10:]
+        return moment.strftime("%Y-%m-%d") + example[10:]
 
     def _plain_list(
-        self, part: ResponseShape, entity: Entity, name: str, frame: ResponseFrame, given: list[object] | None = None
+        self, part: ResponseShape, entity: Entity, name: str, frame: ResponseFrame, example: list[object] | None = None
     ) -> list[object]:
         if part.item is None:
             return []
         rng = self.world.rng(entity, name, "list")
-        shown = [value for value in (given if given is not None else part.item.examples) if value is not None]
-        told = self._fields.prescribed_values(entity, name)
-        if isinstance(told, tuple):
-            return list(rng.sample([value for value in told if fits(value, part.item)], 1 + rng.below(3)))
-        usual = sorted(length for length in part.lengths if length)
-        typical = min(usual[len(usual) // 2], 24) if usual else 2
+        values = [value for value in (example if example is not None else part.item.examples) if value is not None]
+        prescribed = self._fields.prescribed_values(entity, name)
+        if isinstance(prescribed, tuple):
+            return list(rng.sample([value for value in prescribed if fits(value, part.item)], 1 + rng.below(3)))
+        lengths = sorted(length for length in part.lengths if length)
+        typical = min(lengths[len(lengths) // 2], 24) if lengths else 2
         size = (
-            len(given) if given is not None else typical if typical <= 1 else rng.between(max(typical // 2, 1), typical)
+            len(example)
+            if example is not None
+            else typical
+            if typical <= 1
+            else rng.between(max(typical // 2, 1), typical)
         )
         for query in (frame.values.get(n) for n in frame.values if label_of(n) in LIMITS):
             if not name and isinstance(query, int):
-                size = min(query, max(len(shown), size))
+                size = min(query, max(len(values), size))
         size = max(size, part.min_items)
         size = min(size, part.max_items) if part.max_items is not None else size
         if part.item.properties:
-            donors = [value for value in shown if isinstance(value, dict)]
-            if given is None and len(donors) > size:
-                begin = rng.below(len(donors) - size + 1)
-                donors = donors[begin : begin + size]
-            donors = self._to_today(donors, entity, frame)
+            rows = [value for value in values if isinstance(value, dict)]
+            if example is None and len(rows) > size:
+                begin = rng.below(len(rows) - size + 1)
+                rows = rows[begin : begin + size]
+            rows = self._to_today(rows, entity, frame)
             items: list[object] = []
-            for i in range(max(size, 1) if not usual else size):
-                donor = donors[i % len(donors)] if donors else None
-                items.append(self._plain_object(part.item, entity, f"{name}[{i}]", frame, donor))
+            for i in range(max(size, 1) if not lengths else size):
+                row = rows[i % len(rows)] if rows else None
+                items.append(self._plain_object(part.item, entity, f"{name}[{i}]", frame, row))
             return items
         scalars = [
             value
-            for value in dict.fromkeys(v for v in shown if not isinstance(v, (dict, list)))
+            for value in dict.fromkeys(v for v in values if not isinstance(v, (dict, list)))
             if fits(value, part.item)
         ]
         if scalars:
             return list(rng.sample(scalars, size))
-        if shown and isinstance(shown[0], list):
+        if values and isinstance(values[0], list):
             return [self._plain_list(part.item, entity, f"{name}[{i}]", frame) for i in range(size)]
         if part.item.is_object or part.item.is_array:
             return [self._plain(entity, f"{name}[{i}]", part.item, frame) for i in range(size)]
-        made = [self._fields.value(entity, f"{name}[{i}]", part.item) for i in range(max(size, part.min_items))]
-        return list(dict.fromkeys(made)) if part.min_items == 0 else made
+        generated = [self._fields.value(entity, f"{name}[{i}]", part.item) for i in range(max(size, part.min_items))]
+        return list(dict.fromkeys(generated)) if part.min_items == 0 else generated
 
-    def _to_today(
-        self, donors: list[dict[str, object]], entity: Entity, frame: ResponseFrame
-    ) -> list[dict[str, object]]:
+    def _to_today(self, rows: list[dict[str, object]], entity: Entity, frame: ResponseFrame) -> list[dict[str, object]]:
         """Series of dated entries (a forecast) begin today or on the day asked for; dates of what exists stay."""
-        if entity is frame.subject or not donors:
-            return donors
-        names = [name for name, value in donors[0].items() if is_date(value)]
+        if entity is frame.subject or not rows:
+            return rows
+        names = [name for name, value in rows[0].items() if is_date(value)]
         if not names:
-            return donors
+            return rows
         try:
-            first = datetime.fromisoformat(str(donors[0][names[0]])[:10])
+            first = datetime.fromisoformat(str(rows[0][names[0]])[:10])
         except ValueError:
-            return donors
-        asked = next((str(v) for n, v in frame.values.items() if words(n)[-1:] == ("date",) and is_date(v)), "")
-        begin = datetime.fromisoformat(asked[:10]) if asked else self.world.now.replace(tzinfo=None)
+            return rows
+        date = next((str(v) for n, v in frame.values.items() if words(n)[-1:] == ("date",) and is_date(v)), "")
+        begin = datetime.fromisoformat(date[:10]) if date else self.world.now.replace(tzinfo=None)
         shift = (begin - first).days
-        return [{n: _shifted(v, shift) for n, v in donor.items()} for donor in donors]
+        return [{n: _shifted(v, shift) for n, v in row.items()} for row in rows]
 
 
 def _shifted(value: object, days: int) -> object:

@@ -148,8 +148,10 @@ class _ConnectionHandler(StreamRequestHandler):
         if headers.get("expect", "").lower() == "100-continue":
             self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         body = self.rfile.read(int(length)) if length != "0" else b""
-        asked = headers.get("connection", "").lower()
-        keep_alive = "keep-alive" in asked if version.startswith("HTTP/1.0") else "close" not in asked
+        connection_header = headers.get("connection", "").lower()
+        keep_alive = (
+            "keep-alive" in connection_header if version.startswith("HTTP/1.0") else "close" not in connection_header
+        )
         return method, target, headers, body, keep_alive
 
     def _send(self, method: str, answer: EncodedAnswer, keep_alive: bool) -> None:

@@ -36,14 +36,14 @@ class ListItems:
 
     def requested_types(self, frame: ResponseFrame) -> set[str]:
         """The kinds that an enumerated word of the query names: `type=album,track`."""
-        asked: set[str] = set()
+        type_names: set[str] = set()
         for parameter in frame.plan.tool.parameters:
             if parameter.location == "query" and words(parameter.name)[-1:] in {("type",), ("types",), ("kind",)}:
                 value = frame.values.get(parameter.name)
                 for word in value if isinstance(value, list) else str(value or "").split(","):
                     if word and (kind := self.schema.entity_type_named(str(word))):
-                        asked.add(kind.name)
-        return asked
+                        type_names.add(kind.name)
+        return type_names
 
     def items(
         self, part: ResponseShape, owner: Entity | None, label: str, frame: ResponseFrame, top: bool
@@ -55,9 +55,9 @@ class ListItems:
         kind = self.schema.entity_type_named(frame.choice) if frame.choice else None
         if kind is not None and (len(targets) == 1 or kind.name in targets):
             targets = [kind.name]
-        asked = self.requested_types(frame)
-        if len(targets) > 1 and asked & set(targets):
-            targets = [target for target in targets if target in asked]
+        requested = self.requested_types(frame)
+        if len(targets) > 1 and requested & set(targets):
+            targets = [target for target in targets if target in requested]
         if owner is None:
             entities = [entity for target in targets[:1] for entity in self.everywhere(target, frame)]
             return [RelationEdge(Entity("~list", ("list",)), entity) for entity in entities]
@@ -69,8 +69,8 @@ class ListItems:
                     break
         if top:
             edges = self._sorted(edges, frame)
-            kept = self._filtered([edge.target for edge in edges], frame)
-            allowed = {id(entity) for entity in kept}
+            matching = self._filtered([edge.target for edge in edges], frame)
+            allowed = {id(entity) for entity in matching}
             edges = [edge for edge in edges if id(edge.target) in allowed]
         return edges
 
@@ -89,14 +89,14 @@ class ListItems:
         filters, free = _field_filters(text)
         name = free
         makers: list[Entity] = []
-        for word, wanted in filters.items():
+        for word, text_value in filters.items():
             named = self.schema.entity_type_named(word)
             if named is None:
                 continue
             if named.name == kind:
-                name = wanted
+                name = text_value
             elif any(pair.work == kind and pair.maker == named.name for pair in self.schema.pairs):
-                makers.append(self.world.named(named.name, wanted))
+                makers.append(self.world.named(named.name, text_value))
         binding = self.schema.binding(frame.plan, frame.plan.search)
         if binding is not None and binding.field:
             entities = dict.fromkeys([*self.world.question_entities(kind), *self.world.all_entities(kind)])
@@ -111,34 +111,34 @@ class ListItems:
             if recalled:
                 return recalled
         first = self.world.named(kind, name, makers, fixed)
-        found = [first]
+        results = [first]
         if len(kinds_in(frame.plan.shape)) > 1 and not makers:
             for pair in self.schema.pairs:
                 if pair.work == kind and not pair.family and pair.maker in kinds_in(frame.plan.shape):
-                    found += self._works_by([self.world.named(pair.maker, name)], kind)
+                    results += self._works_by([self.world.named(pair.maker, name)], kind)
         elif makers:
-            found += self._works_by(makers, kind)
-        found += self._filtered(self.world.matching(kind, name), frame)
-        return list({id(entity): entity for entity in found}.values())
+            results += self._works_by(makers, kind)
+        results += self._filtered(self.world.matching(kind, name), frame)
+        return list({id(entity): entity for entity in results}.values())
 
     def _works_by(self, makers: Sequence[Entity], kind: str) -> list[Entity]:
-        found: list[Entity] = []
+        works: list[Entity] = []
         for maker in makers:
             for pair in self.schema.pairs:
                 if pair.work == kind and pair.maker == maker.kind:
                     edges = self._relations.children(maker, kind) if pair.family else self._relations.works(maker, pair)
-                    found += [edge.target for edge in edges]
-        return found
+                    works += [edge.target for edge in edges]
+        return works
 
     def _fixed_values(self, kind: str, frame: ResponseFrame) -> dict[str, object]:
         """Values that the query's filters demand of what it searches for, such as the year."""
-        known = self.schema.entity_types[kind]
+        entity_type = self.schema.entity_types[kind]
         for name, value in frame.values.items():
             parts = words(name)
-            if known.date and parts[-1:] == ("year",) and re.fullmatch(r"\d{4}", str(value)):
-                examples = [str(v) for v in known.fields[known.date].examples if v]
+            if entity_type.date and parts[-1:] == ("year",) and re.fullmatch(r"\d{4}", str(value)):
+                examples = [str(v) for v in entity_type.fields[entity_type.date].examples if v]
                 size = len(examples[0]) if examples else 10
-                return {known.date: f"{value}-06-15T00:00:00Z"[: size if size in {4, 7, 10} else 20]}
+                return {entity_type.date: f"{value}-06-15T00:00:00Z"[: size if size in {4, 7, 10} else 20]}
         return {}
 
     def _sorted(self, edges: list[RelationEdge], frame: ResponseFrame) -> list[RelationEdge]:
@@ -158,7 +158,7 @@ class ListItems:
         plan_words = {w for step in frame.plan.steps if step.role == "literal" for w in words(step.name)}
         if order:
             name = re.split(r"[.:\s]|_(?:asc|desc)$", order.lstrip("+-"))[0]
-            way = next(
+            direction = next(
                 (
                     str(v)
                     for k, v in frame.values.items()
@@ -166,7 +166,7 @@ class ListItems:
                 ),
                 "",
             )
-            descending = order.startswith("-") or "desc" in order.lower() or way.lower().startswith("desc")
+            descending = order.startswith("-") or "desc" in order.lower() or direction.lower().startswith("desc")
             named = next((f for f in kind.fields if label_of(f) == label_of(name)), None)
             named = named or next((f for f in kind.fields if set(words(name)) <= set(words(f))), None)
             return self._by_field(edges, named, descending) if named else edges
@@ -201,11 +201,11 @@ class ListItems:
             return self._by_field(past or edges, kind.date, True)
         return edges
 
-    def _field(self, fields: Mapping[str, object], wanted: Sequence[str]) -> str | None:
-        for name in wanted:
+    def _field(self, fields: Mapping[str, object], candidates: Sequence[str]) -> str | None:
+        for name in candidates:
             if name in fields:
                 return name
-        return next((f for name in wanted for f in fields if name in words(f) and "count" not in words(f)), None)
+        return next((f for name in candidates for f in fields if name in words(f) and "count" not in words(f)), None)
 
     def _by_field(self, edges: list[RelationEdge], name: str | None, descending: bool) -> list[RelationEdge]:
         if name is None:
@@ -229,23 +229,23 @@ class ListItems:
             if is_paging(parameter.name):
                 continue
             kind = self.schema.entity_types[entities[0].kind]
-            for name, wanted in value.items() if isinstance(value, dict) else [(parameter.name, value)]:
-                entities = [entity for entity in entities if self._meets(entity, kind.name, name, wanted)]
+            for name, filter_value in value.items() if isinstance(value, dict) else [(parameter.name, value)]:
+                entities = [entity for entity in entities if self._meets(entity, kind.name, name, filter_value)]
         return entities
 
-    def _meets_binding(self, entity: Entity, binding: QueryBinding, wanted: object) -> bool:
+    def _meets_binding(self, entity: Entity, binding: QueryBinding, argument: object) -> bool:
         """Whether an entity is among those that a parameter asks for by the world file."""
         if not binding.field or binding.field not in self.schema.entity_types[entity.kind].all_fields:
             return True
-        have = self._fields.value(entity, binding.field)
+        own_value = self._fields.value(entity, binding.field)
         if binding.how == "range":
-            own, limit = leading_number(have), leading_number(wanted)
-            if is_date(have) or own is None or limit is None:
-                own_text, limit_text = str(have), str(wanted)
+            own, limit = leading_number(own_value), leading_number(argument)
+            if is_date(own_value) or own is None or limit is None:
+                own_text, limit_text = str(own_value), str(argument)
                 return own_text >= limit_text if binding.end == "from" else own_text <= limit_text
             return own >= limit if binding.end == "from" else own <= limit
-        texts = [str(one).casefold().strip() for one in (wanted if isinstance(wanted, list) else [wanted])]
-        mine = str(have).casefold()
+        texts = [str(text).casefold().strip() for text in (argument if isinstance(argument, list) else [argument])]
+        mine = str(own_value).casefold()
         if binding.how == "exact":
             return mine in texts
         return any(mine.startswith(text) if binding.how == "prefix" else text in mine for text in texts)
@@ -281,38 +281,38 @@ class ListItems:
             return True
         if name == field_name and field_name not in kind.summary and not (least or most):
             return True
-        have = self._fields.value(entity, field_name)
-        if isinstance(have, bool):
-            return have == value
+        own_value = self._fields.value(entity, field_name)
+        if isinstance(own_value, bool):
+            return own_value == value
         if least or most:
             limit = number(value)
-            if isinstance(have, (int, float)) and limit is not None:
-                return have >= limit if least else have <= limit
-            return str(have) >= str(value) if least else str(have) <= str(value)
-        if have is None or is_date(have) or isinstance(have, (list, dict)):
+            if isinstance(own_value, (int, float)) and limit is not None:
+                return own_value >= limit if least else own_value <= limit
+            return str(own_value) >= str(value) if least else str(own_value) <= str(value)
+        if own_value is None or is_date(own_value) or isinstance(own_value, (list, dict)):
             return True
         listed = value if isinstance(value, list) else re.split(r"[,|]", str(value))
-        wanted = {str(text).strip().casefold() for text in listed}
-        return str(have).casefold() in wanted
+        accepted = {str(text).strip().casefold() for text in listed}
+        return str(own_value).casefold() in accepted
 
     def _has_related(self, entity: Entity, label: str, target: str, value: str) -> bool:
         """Whether a relation holds entities by identifier or name: all of `1,2`, any of `1|2`."""
         edges = self._relations.related(entity, label, target)
-        have = {str(self._fields.identifier(e.target)) for e in edges} | {
+        present = {str(self._fields.identifier(e.target)) for e in edges} | {
             self._fields.title(e.target).casefold() for e in edges
         }
-        wanted = [text.strip() for text in re.split(r"[,|]", value) if text.strip()]
-        hits = [text in have or text.casefold() in have for text in wanted]
+        terms = [text.strip() for text in re.split(r"[,|]", value) if text.strip()]
+        hits = [text in present or text.casefold() in present for text in terms]
         return any(hits) if "|" in value else all(hits)
 
 
 def targets_of(item: ResponseShape) -> list[str]:
     """The kinds that may stand in a list."""
-    found: list[str] = []
+    targets: list[str] = []
     for option in item.variants():
         core = option.properties[option.main] if option.main else option
-        found.extend(inner.kind for inner in core.variants() if inner.kind and inner.kind not in found)
-    return found
+        targets.extend(inner.kind for inner in core.variants() if inner.kind and inner.kind not in targets)
+    return targets
 
 
 def has_entities(part: ResponseShape) -> bool:

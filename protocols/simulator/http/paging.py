@@ -56,19 +56,19 @@ class Paginator:
             if (binding := self.schema.binding(frame.plan, parameter.name)) is not None:
                 label = binding.how  # "limit", "offset" and "page" are such labels; the others are none of paging
             value = frame.values.get(parameter.name, parameter.schema.get("default"))
-            asked = number(value)
+            requested = number(value)
             if label in LIMITS:
-                limit = int(asked) if asked is not None else default
-            elif label in _OFFSETS and asked is not None:
-                offset = int(asked)
+                limit = int(requested) if requested is not None else default
+            elif label in _OFFSETS and requested is not None:
+                offset = int(requested)
             elif label in _PAGES:
-                page = int(asked) if asked is not None else 1
+                page = int(requested) if requested is not None else 1
             elif label in {"after", "cursor", "starting_after", "page_token", "next_token"} and frame.values.get(
                 parameter.name
             ):
-                wanted = str(frame.values[parameter.name])
+                cursor = str(frame.values[parameter.name])
                 ids = [str(self._fields.identifier(edge.target)) for edge in edges]
-                offset = ids.index(wanted) + 1 if wanted in ids else 0
+                offset = ids.index(cursor) + 1 if cursor in ids else 0
         pages = limit is not None or offset is not None or page is not None
         detail = frame.plan.detail
         size = (
@@ -94,11 +94,11 @@ class Paginator:
         parts = words(name)
         joined = "_".join(parts)
         pages = max(-(-frame.total // max(frame.limit, 1)), 1)
-        found: int | None = None
+        page_value: int | None = None
         if joined in _PAGES or joined == "current_page":
-            found = frame.page
+            page_value = frame.page
         elif joined in {"total_pages", "pages", "page_count", "last_page", "num_pages"}:
-            found = pages
+            page_value = pages
         elif joined in {
             "total_results",
             "total",
@@ -109,14 +109,18 @@ class Paginator:
             "total_hits",
             "total_elements",
         } or (parts[0] == "total" and len(parts) > 1 and self._names_list(parts[-1], frame)):
-            found = frame.total
+            page_value = frame.total
         elif joined in LIMITS:
-            found = frame.limit
+            page_value = frame.limit
         elif joined in _OFFSETS:
-            found = frame.offset
-        if found is not None:
+            page_value = frame.offset
+        if page_value is not None:
             return (
-                (True, found) if fits(found, part) else (True, str(found)) if fits(str(found), part) else (False, None)
+                (True, page_value)
+                if fits(page_value, part)
+                else (True, str(page_value))
+                if fits(str(page_value), part)
+                else (False, None)
             )
         if (
             joined in {"next_cursor", "cursor", "end_cursor", "next_token", "next_page_token"}
@@ -170,15 +174,17 @@ class Paginator:
     def _link(self, frame: ResponseFrame, ahead: bool) -> str:
         base, _, query = frame.url.partition("?")
         pairs = [tuple(part.split("=", 1)) for part in query.split("&") if "=" in part]
-        kept = [(n, unquote(v.replace("+", " "))) for n, v in pairs if label_of(n) not in _OFFSETS | _PAGES | {"limit"}]
+        arguments = [
+            (n, unquote(v.replace("+", " "))) for n, v in pairs if label_of(n) not in _OFFSETS | _PAGES | {"limit"}
+        ]
         names = {label_of(p.name): p.name for p in frame.plan.tool.parameters if p.location == "query"}
         page_name = next((names[name] for name in names if name in _PAGES), None)
         if page_name:
-            kept.append((page_name, str(frame.page + (1 if ahead else -1))))
+            arguments.append((page_name, str(frame.page + (1 if ahead else -1))))
         else:
             step = frame.limit if ahead else -frame.limit
-            kept += [("offset", str(max(frame.offset + step, 0))), ("limit", str(frame.limit))]
-        return f"{base}?{urlencode(kept)}"
+            arguments += [("offset", str(max(frame.offset + step, 0))), ("limit", str(frame.limit))]
+        return f"{base}?{urlencode(arguments)}"
 
 
 def is_paging(name: str) -> bool:

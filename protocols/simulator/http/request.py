@@ -135,13 +135,13 @@ class RequestReader:
         """The fields of an object: `filter[color]=red`, or just `color=red`."""
         if parameter.style == "deepObject":
             pattern = re.compile(re.escape(parameter.name) + r"\[([^\[\]]+)\](\[\])?")
-            return {found[1]: texts for name, texts in query.items() if (found := pattern.fullmatch(name))}
+            return {match[1]: texts for name, texts in query.items() if (match := pattern.fullmatch(name))}
         own = properties_of(parameter.schema, self.protocol)
-        others = {other.name for other in tool.parameters}
-        for other in tool.parameters:
-            others |= properties_of(other.schema, self.protocol).keys() if self._spread(other) else set()
+        claimed = {sibling.name for sibling in tool.parameters}
+        for sibling in tool.parameters:
+            claimed |= properties_of(sibling.schema, self.protocol).keys() if self._spread(sibling) else set()
         closed = parameter.schema.get("additionalProperties") is False
-        return {n: texts for n, texts in query.items() if n in own or (n not in others and not closed)}
+        return {n: texts for n, texts in query.items() if n in own or (n not in claimed and not closed)}
 
     def _read(self, parameter: Parameter, sent: list[str] | dict[str, list[str]]) -> object:
         if isinstance(sent, dict):
@@ -194,8 +194,8 @@ class RequestReader:
             yield None
 
     def _field(self, name: str, schema: Schema) -> Schema:
-        others = schema.get("additionalProperties")
-        return properties_of(schema, self.protocol).get(name, others if isinstance(others, Mapping) else {})
+        additional = schema.get("additionalProperties")
+        return properties_of(schema, self.protocol).get(name, additional if isinstance(additional, Mapping) else {})
 
     def _problem(self, value: object, schema: Schema) -> str | None:
         """What a schema does not allow about a value, with the place of it; formats are not looked at."""
@@ -219,9 +219,9 @@ def _readable(media_type: str) -> bool:
 
 def _refusal(tool: Tool, location: Location = "body") -> int:
     """The documented status for wrong input at a place."""
-    wanted = (404, 400, 422) if location == "path" else (400, 422)
+    statuses = (404, 400, 422) if location == "path" else (400, 422)
     documented = {response.status for response in tool.responses}
-    return next((status for status in wanted if str(status) in documented), wanted[0])
+    return next((status for status in statuses if str(status) in documented), statuses[0])
 
 
 def _multipart(content_type: str, body: bytes) -> Iterator[tuple[str, str]]:

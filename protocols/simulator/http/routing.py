@@ -43,14 +43,14 @@ class Responder:
     def answer(self, request: SimulatedRequest) -> SimulatedReply:
         """The reply to a request whose credentials were accepted."""
         method = "GET" if request.method == "HEAD" else request.method
-        found = self._match(method, request.path)
-        if found is None:
+        match_result = self._match(method, request.path)
+        if match_result is None:
             allowed = sorted({t.method for t in self.protocol.tools if match(self.protocol, t.method, request.path)})
             if allowed:
                 reply = self.problem(None, RequestError(405, f"{request.method} is not allowed here"))
                 return SimulatedReply(reply.status, reply.body, reply.media_type, {"Allow": ", ".join(allowed)})
             return self.problem(None, RequestError(404, f"there is nothing at {request.path}"))
-        tool, path_values = found
+        tool, path_values = match_result
         try:
             return self._answer(request, self._plans[tool.name], path_values)
         except RequestError as problem:
@@ -58,8 +58,8 @@ class Responder:
 
     def tool_for(self, request: SimulatedRequest) -> Tool | None:
         """The tool that a request addresses."""
-        found = self._match("GET" if request.method == "HEAD" else request.method, request.path)
-        return found[0] if found else None
+        match_result = self._match("GET" if request.method == "HEAD" else request.method, request.path)
+        return match_result[0] if match_result else None
 
     def _match(self, method: str, path: str) -> tuple[Tool, dict[str, str]] | None:
         key = (method, path)
@@ -81,9 +81,9 @@ class Responder:
             (str(path_values[self._argument(plan, s.name)]) for s in plan.steps if s.role == "choice"), ""
         )
         if plan.tool.method not in {"GET", "HEAD"}:
-            made = self._writer.write(plan, frame.subject, values, body)
-            if made is not None:
-                frame.subject = made
+            created_entity = self._writer.write(plan, frame.subject, values, body)
+            if created_entity is not None:
+                frame.subject = created_entity
         shape = plan.shape
         if shape is None:
             return SimulatedReply(plan.status)
@@ -102,12 +102,12 @@ class Responder:
             value = path_values[self._argument(plan, step.name)]
             kind = self.schema.entity_types[step.kind]
             if kind.local and current is not None:
-                found = self.world.child_at(current, step.kind, value)
+                entity = self.world.child_at(current, step.kind, value)
             else:
-                found = self.world.find(step.kind, value)
-            if found is None:
+                entity = self.world.find(step.kind, value)
+            if entity is None:
                 raise RequestError(404, f"{step.name}: there is no {kind.name.replace('_', ' ')} {value!r}")
-            current = found
+            current = entity
         if current is None and plan.root:
             current = self.world.keyed_entity(plan.subject, "singleton", plan.root)
         return current
@@ -117,56 +117,58 @@ class Responder:
     def problem(self, tool: Tool | None, problem: RequestError) -> SimulatedReply:
         """An error in the shape that the document gives errors of that status, else of any, else in a plain one."""
         message = str(problem)
-        found = self._error_shape(tool, problem.status)
-        if found is None:
+        error_shape = self._error_shape(tool, problem.status)
+        if error_shape is None:
             return SimulatedReply(problem.status, {"message": message, "status": problem.status}, "application/json")
-        response, shape, exact = found
+        response, shape, exact = error_shape
         if shape is None or response.media_type is None or "json" not in response.media_type:
             return SimulatedReply(problem.status, {"message": message, "status": problem.status}, "application/json")
-        thing = self.world.keyed_entity("~error", "error", tool.name if tool else "", str(problem.status))
+        entity = self.world.keyed_entity("~error", "error", tool.name if tool else "", str(problem.status))
         example = next((e for e in response.examples if isinstance(e, dict)), {}) if exact else {}
         return SimulatedReply(
-            problem.status, self._error(shape, thing, problem.status, message, example), response.media_type
+            problem.status, self._error(shape, entity, problem.status, message, example), response.media_type
         )
 
     def _error_shape(self, tool: Tool | None, status: int) -> tuple[Response, ResponseShape | None, bool] | None:
         own = list(tool.responses) if tool else []
-        wanted = (str(status), f"{status // 100}XX", "default")
-        exact = [r for name in wanted for r in own if r.status.upper() == name and r.schema is not None]
-        others = [r for r in own if r.status[:1] == "4" and r.schema is not None]
-        others += [
+        statuses = (str(status), f"{status // 100}XX", "default")
+        exact = [r for name in statuses for r in own if r.status.upper() == name and r.schema is not None]
+        fallbacks = [r for r in own if r.status[:1] == "4" and r.schema is not None]
+        fallbacks += [
             r for t in self.protocol.tools for r in t.responses if r.status == str(status) and r.schema is not None
         ]
-        others += [r for t in self.protocol.tools for r in t.responses if r.status[:1] == "4" and r.schema is not None]
-        for response in (*exact[:1], *others[:1]):
+        fallbacks += [
+            r for t in self.protocol.tools for r in t.responses if r.status[:1] == "4" and r.schema is not None
+        ]
+        for response in (*exact[:1], *fallbacks[:1]):
             return response, build(self.protocol, cast("Schema", response.schema), response.examples), bool(exact)
         return None
 
     def _error(
-        self, shape: ResponseShape, thing: Entity, status: int, message: str, example: Mapping[str, object]
+        self, shape: ResponseShape, entity: Entity, status: int, message: str, example: Mapping[str, object]
     ) -> object:
         body: dict[str, object] = {}
-        told = False
+        has_message = False
         for name, part in shape.properties.items():
             last = words(name)[-1:] or ("",)
             if part.properties:
                 inner = example.get(name)
-                body[name] = self._error(part, thing, status, message, inner if isinstance(inner, dict) else {})
+                body[name] = self._error(part, entity, status, message, inner if isinstance(inner, dict) else {})
             elif (
                 "string" in part.types
                 and last[0] in {"message", "detail", "error", "title", "description", "reason"}
                 and fits(message, part)
             ):
                 body[name] = message
-                told = True
+                has_message = True
             elif name.lower() in {"status", "code", "http_status", "statuscode"} and fits(status, part):
                 body[name] = example.get(name, status)
             elif part.is_array:
                 body[name] = [message] if part.item and "string" in part.item.types else []
             else:
-                body[name] = example[name] if name in example else self._fields.value(thing, name, part)
+                body[name] = example[name] if name in example else self._fields.value(entity, name, part)
         if (
-            not told
+            not has_message
             and not shape.closed
             and "message" not in body
             and not any(p.properties for p in shape.properties.values())

@@ -105,8 +105,8 @@ class Simulator:
                 try:
                     self._server = ConnectionServer(port, self.handle, self.now)
                 except OSError as error:
-                    told = f"port {port} cannot be used: {error.strerror}; choose another with --port"
-                    raise UsageError(told) from None
+                    message = f"port {port} cannot be used: {error.strerror}; choose another with --port"
+                    raise UsageError(message) from None
         return self.url
 
     @property
@@ -150,15 +150,15 @@ class Simulator:
         """
         seed = self.seed if seed is None else seed
         named_entities = read_entities(query) if query else NO_ENTITIES
-        wanted = f"{seed}/{task}" if task else str(seed)
-        name = blake2b(f"{wanted}\n{query}".encode(), digest_size=6).hexdigest()
+        world_seed = f"{seed}/{task}" if task else str(seed)
+        name = blake2b(f"{world_seed}\n{query}".encode(), digest_size=6).hexdigest()
         with self._lock:
             number = 1
             id = name
             while id in self._sessions:
                 number += 1
                 id = f"{name}-{number}"
-            session = self._sessions[id] = self._new_session(id, wanted, named_entities)
+            session = self._sessions[id] = self._new_session(id, world_seed, named_entities)
         return session
 
     def close_session(self, id: str) -> None:

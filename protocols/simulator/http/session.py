@@ -103,8 +103,8 @@ class Session:
             state = self._current_state()
             version = state.responder.world.version
             key = (request.path, request.query, *map(request.headers.get, self._relevant_headers), version)
-            if reads and (known := state.cached.get(key)) is not None:
-                return known
+            if reads and (cached := state.cached.get(key)) is not None:
+                return cached
             tool = state.responder.tool_for(request)
             if not self._signed_in(request, tool):
                 problem = RequestError(401, "the credential is missing or wrong")
@@ -135,10 +135,10 @@ class Session:
             return True
         if tool is not None and self._restricted and not tool.security:
             return True
-        held = {credential.scheme for credential in self.credentials if _carries(request, credential)}
+        satisfied = {credential.scheme for credential in self.credentials if _carries(request, credential)}
         if tool is None or not self._restricted:
-            return bool(held)
-        return any(held.issuperset(way) for way in tool.security)
+            return bool(satisfied)
+        return any(satisfied.issuperset(alternative) for alternative in tool.security)
 
     def _without_secret(self, request: SimulatedRequest) -> SimulatedRequest:
         if not self._secrets.intersection(name for name, _ in request.query):

@@ -76,13 +76,13 @@ class WriteHandler:
         """Whether each of the entities that the query names is in the collection: `/me/albums/contains?ids=1,2`."""
         label = label_of(plan.tail[-2]) if len(plan.tail) > 1 else plan.label
         targets = [r.target for r in self.schema.relations.values() if r.owner == subject.kind and r.label == label]
-        have = {
+        present = {
             str(self._fields.identifier(e.target))
             for target in targets
             for e in self._relations.related(subject, label, target)
         }
-        wanted = [text for name, value in values.items() if _refers(name) for text in _listed(value)]
-        return [re.split(r"[:/]", text)[-1] in have for text in wanted]
+        identifiers = [text for name, value in values.items() if _refers(name) for text in _listed(value)]
+        return [re.split(r"[:/]", text)[-1] in present for text in identifiers]
 
     # -- what a world file says ------------------------------------------------------------------------------------
 
@@ -93,7 +93,7 @@ class WriteHandler:
 
         Raises: RequestError: What should become a member is not there.
         """
-        made: Entity | None = None
+        created: Entity | None = None
         for effect in effects:
             value = effect.value if effect.source is None else sent.get(effect.source)
             if effect.owner.startswith("/"):
@@ -105,12 +105,12 @@ class WriteHandler:
             ]
             if effect.source == "body":
                 path_names = {step.name for step in plan.steps if step.role != "literal"}
-                made = self.world.create(targets[0], plan.tool.name, json.dumps(sent, sort_keys=True, default=str))
-                self._assign(made, {name: value for name, value in sent.items() if name not in path_names and name})
+                created = self.world.create(targets[0], plan.tool.name, json.dumps(sent, sort_keys=True, default=str))
+                self._assign(created, {name: value for name, value in sent.items() if name not in path_names and name})
                 for pair in self.schema.pairs:
-                    if pair.family and (pair.work, pair.maker) == (made.kind, owner.kind):
-                        made.parent = owner
-                members = [] if made.parent is owner else [made]
+                    if pair.family and (pair.work, pair.maker) == (created.kind, owner.kind):
+                        created.parent = owner
+                members = [] if created.parent is owner else [created]
                 self._relations.recount(owner)
             else:
                 members = [self._find_member(kind, identifier) for kind, identifier in self._named_in(value, targets)]
@@ -118,17 +118,20 @@ class WriteHandler:
                 mine = [member for member in members if member.kind == kind]
                 self._change_relation(effect.action, owner, effect.label, kind, mine)
             self._bump_revision(plan, owner)
-        return made or subject
+        return created or subject
 
-    def _change_relation(self, what: str, owner: Entity, label: str, kind: str, members: list[Entity]) -> None:
-        have = self._relations.related(owner, label, kind)
-        if what == "remove":
-            edges = [edge for edge in have if edge.target not in members]
+    def _change_relation(self, action: str, owner: Entity, label: str, kind: str, members: list[Entity]) -> None:
+        current = self._relations.related(owner, label, kind)
+        if action == "remove":
+            edges = [edge for edge in current if edge.target not in members]
         else:
-            kept = [] if what == "set" else have
-            present = {edge.target for edge in kept} if what == "add" else set()
+            remaining = [] if action == "set" else current
+            present = {edge.target for edge in remaining} if action == "add" else set()
             new = [member for member in members if member not in present]
-            edges = [*kept, *(self._with_timestamp(self._relations.member(owner, label, member)) for member in new)]
+            edges = [
+                *remaining,
+                *(self._with_timestamp(self._relations.member(owner, label, member)) for member in new),
+            ]
         self._relations.rewrite(owner, label, kind, edges)
 
     def _set_state(self, effect: WriteEffect, value: object) -> None:
@@ -151,10 +154,10 @@ class WriteHandler:
                 yield from self._reference("", text, targets)
 
     def _find_member(self, kind: str, identifier: str) -> Entity:
-        found = self.world.find(kind, identifier)
-        if found is None:
+        entity = self.world.find(kind, identifier)
+        if entity is None:
             raise RequestError(404, f"there is no {kind} {identifier!r}")
-        return found
+        return entity
 
     def _user(self, kind: str) -> Entity:
         return self.world.keyed_entity(kind, "singleton", "")
@@ -184,13 +187,13 @@ class WriteHandler:
         return None
 
     def _create(self, kind: str, sent: Mapping[str, object], owner: Entity | None, plan: ResponsePlan) -> Entity | None:
-        known = self.schema.entity_types[kind]
+        entity_type = self.schema.entity_types[kind]
         entity = self.world.create(kind, plan.tool.name, json.dumps(sent, sort_keys=True, default=str))
         self._assign(entity, sent)
         if owner is None:
             return entity
         family = next((p for p in self.schema.pairs if p.family and (p.work, p.maker) == (kind, owner.kind)), None)
-        if family or self._exists_within(known, owner):
+        if family or self._exists_within(entity_type, owner):
             entity.parent = owner
             self._relations.recount(owner)
         else:
@@ -217,7 +220,7 @@ class WriteHandler:
                     if pair.family and (pair.work, pair.maker) == (entity.kind, linked.kind):
                         entity.parent = linked
             elif kind and isinstance(value, list):
-                found = [e for text in _listed(value) if (e := self.world.find(kind.name, text))]
+                members = [e for text in _listed(value) if (e := self.world.find(kind.name, text))]
                 label = next(
                     (
                         r.label
@@ -228,7 +231,7 @@ class WriteHandler:
                 )
                 if label:
                     self._relations.rewrite(
-                        entity, label, kind.name, [self._relations.member(entity, label, e) for e in found]
+                        entity, label, kind.name, [self._relations.member(entity, label, e) for e in members]
                     )
             entity.receive(name, value)
 
@@ -251,17 +254,19 @@ class WriteHandler:
     # -- members ---------------------------------------------------------------------------------------------------
 
     def _targets(self, plan: ResponsePlan, subject: Entity, sent: Mapping[str, object]) -> list[str]:
-        found = [
+        related = [
             r.target
             for r in self.schema.relations.values()
             if r.owner == subject.kind and r.label == plan.label and r.many
         ]
-        asked = [
+        requested = [
             k.name
             for n, v in sent.items()
             if words(n)[-1:] == ("type",) and (k := self.schema.entity_type_named(str(v)))
         ]
-        return [kind for kind in asked if kind in found] + [kind for kind in found if kind not in asked] or asked
+        return [kind for kind in requested if kind in related] + [
+            kind for kind in related if kind not in requested
+        ] or requested
 
     def _references(self, sent: Mapping[str, object], targets: list[str]) -> Iterator[tuple[str, str]]:
         """(kind, identifier) of every entity that what was sent names, in order."""
@@ -297,30 +302,32 @@ class WriteHandler:
         references: list[tuple[str, str]],
         sent: Mapping[str, object],
     ) -> None:
-        found = []
+        entities = []
         for kind, identifier in references:
             entity = self.world.find(kind, identifier)
             if entity is None:
                 raise RequestError(404, f"there is no {kind} {identifier!r}")
-            found.append(entity)
+            entities.append(entity)
         replaces = plan.tool.method == "PUT" and any(
-            other.tool.path == plan.tool.path and other.tool.method == "POST" for other in self.schema.plans
+            sibling.tool.path == plan.tool.path and sibling.tool.method == "POST" for sibling in self.schema.plans
         )
-        for kind in dict.fromkeys(entity.kind for entity in found):
-            mine = [entity for entity in found if entity.kind == kind]
-            have = self._relations.related(subject, plan.label, kind)
+        for kind in dict.fromkeys(entity.kind for entity in entities):
+            members = [entity for entity in entities if entity.kind == kind]
+            current = self._relations.related(subject, plan.label, kind)
             if plan.tool.method == "DELETE":
-                gone = {id(entity) for entity in mine}
-                edges = [edge for edge in have if id(edge.target) not in gone]
+                removed = {id(entity) for entity in members}
+                edges = [edge for edge in current if id(edge.target) not in removed]
             else:
-                added = [self._with_timestamp(self._relations.member(subject, plan.label, entity)) for entity in mine]
-                kept = [] if replaces else have
+                added = [
+                    self._with_timestamp(self._relations.member(subject, plan.label, entity)) for entity in members
+                ]
+                remaining = [] if replaces else current
                 if plan.tool.method == "PUT" and not replaces:
-                    present = {id(edge.target) for edge in have}
+                    present = {id(edge.target) for edge in current}
                     added = [edge for edge in added if id(edge.target) not in present]
                 position = sent.get("position")
-                at = position if isinstance(position, int) else len(kept)
-                edges = [*kept[:at], *added, *kept[at:]]
+                at = position if isinstance(position, int) else len(remaining)
+                edges = [*remaining[:at], *added, *remaining[at:]]
             self._relations.rewrite(subject, plan.label, kind, edges)
 
     def _with_timestamp(self, edge: RelationEdge) -> RelationEdge:
@@ -333,19 +340,21 @@ class WriteHandler:
     def state_path(self, plan: ResponsePlan) -> str:
         """The path whose answer shows the state that a path below a singleton is about; empty when there is none."""
         path = plan.tool.path
-        found = ""
+        nearest = ""
         while path.count("/") > plan.root.count("/") and path:
-            known = self.schema.states.get(path)
-            if known is not None and known.shape is not None and not _is_list(known.shape):
-                found = path
+            state = self.schema.states.get(path)
+            if state is not None and state.shape is not None and not _is_list(state.shape):
+                nearest = path
             path = path.rpartition("/")[0]
-        return found
+        return nearest
 
     def _is_state(self, plan: ResponsePlan) -> bool:
         return (
             bool(plan.root)
             and bool(self.state_path(plan))
-            and not any(other.tool.path == plan.tool.path and other.tool.method == "GET" for other in self.schema.plans)
+            and not any(
+                sibling.tool.path == plan.tool.path and sibling.tool.method == "GET" for sibling in self.schema.plans
+            )
         )
 
     def state_link(self, state: Entity, label: str, kind: str, owner: Entity | None) -> Entity | None:
@@ -378,35 +387,37 @@ class WriteHandler:
         self, plan: ResponsePlan, subject: Entity, sent: Mapping[str, object], references: list[tuple[str, str]]
     ) -> None:
         path = self.state_path(plan)
-        shown = self.schema.states.get(path)
-        if not path or shown is None or shown.shape is None:
+        state_plan = self.schema.states.get(path)
+        if not path or state_plan is None or state_plan.shape is None:
             self._assign(subject, {n: v for n, v in sent.items() if n in self.world.entity_type(subject).all_fields})
             return
         state = self.world.keyed_entity("~state", "state", path)
         action = words(plan.tail[-1]) if plan.tail else ()
         for name, value in sent.items():
-            self._set_field(state, shown.shape, name, action, value, subject)
-        self._apply_action(state, shown.shape, action, subject)
+            self._set_field(state, state_plan.shape, name, action, value, subject)
+        self._apply_action(state, state_plan.shape, action, subject)
         named = list(references) or list(self._references(sent, []))
         for index, (kind, identifier) in enumerate(named):
             entity = self.world.find(kind, identifier)
             if entity is None:
                 continue
-            link = next((n for n, p in shown.shape.properties.items() if kind in {v.kind for v in p.variants()}), None)
+            link = next(
+                (n for n, p in state_plan.shape.properties.items() if kind in {v.kind for v in p.variants()}), None
+            )
             if link is not None and index == 0:
                 self._relations.relink(state, label_of(link), entity)
             elif link is None and index == 0:
                 self._relations.relink(state, "context", entity)
-                self._link_first_member(state, shown.shape, entity)
+                self._link_first_member(state, state_plan.shape, entity)
             for relation in self.schema.relations.values() if index else ():
                 if relation.owner == subject.kind and relation.target == kind and "queue" in relation.label:
                     edges = self._relations.related(subject, relation.label, kind)
-                    kept = [] if index == 1 else edges
+                    remaining = [] if index == 1 else edges
                     self._relations.rewrite(
                         subject,
                         relation.label,
                         kind,
-                        [*kept, self._relations.member(subject, relation.label, entity)],
+                        [*remaining, self._relations.member(subject, relation.label, entity)],
                     )
 
     def _link_first_member(self, state: Entity, shape: ResponseShape, around: Entity) -> None:
@@ -423,9 +434,9 @@ class WriteHandler:
     def _set_field(
         self, state: Entity, shape: ResponseShape, name: str, action: tuple[str, ...], value: object, subject: Entity
     ) -> None:
-        wanted = {label_of(name), "_".join([*action, *words(name)])}
+        labels = {label_of(name), "_".join([*action, *words(name)])}
         for field_name, part in shape.properties.items():
-            if label_of(field_name) in wanted and not part.kind:
+            if label_of(field_name) in labels and not part.kind:
                 state.receive(field_name, value)
             elif part.kind and name in part.properties:
                 linked = self.state_link(state, label_of(field_name), part.kind, subject)
@@ -433,9 +444,9 @@ class WriteHandler:
                     linked.receive(name, value)
                     self.world.mark_changed(linked.kind)
             elif part.kind and _refers(name) and set(stem_of(name)) & {part.kind, *words(field_name)}:
-                found = self.world.find(part.kind, _last(value))
-                if found is not None:
-                    self._relations.relink(state, label_of(field_name), found)
+                target = self.world.find(part.kind, _last(value))
+                if target is not None:
+                    self._relations.relink(state, label_of(field_name), target)
 
     def _apply_action(self, state: Entity, shape: ResponseShape, action: tuple[str, ...], subject: Entity) -> None:
         verb = action[-1] if action else ""

@@ -65,10 +65,10 @@ class FieldValues:
         if highest:
             return rng.between(1_000, highest)
         if texts and self.uses_slugs(kind):
-            made = slug(self.title(entity)) or "x"
+            text = slug(self.title(entity)) or "x"
             if not entity.base and entity.key[0] not in {"named", "created"}:
-                made += f"-{rng.below(16**4):04x}"  # whoever comes first must not get the better name
-            return made if attempt == 0 else f"{made}-{attempt + 1}"
+                text += f"-{rng.below(16**4):04x}"  # whoever comes first must not get the better name
+            return text if attempt == 0 else f"{text}-{attempt + 1}"
         if not texts and not any("format" in check for check in shape.checks):
             texts = [
                 v
@@ -85,11 +85,11 @@ class FieldValues:
         if kind.name not in self._identifier_info:
             info = kind.all_fields.get(kind.id_field) or FieldInfo(kind.id_field)
             shape = next((shape for shape in info.shapes if shape.types), _ANY)
-            shown = shape.fitting_values(kind.ids)
-            numbers = [value for value in shown if isinstance(value, int)]
-            counted = numbers or (not shown and "integer" in shape.types)
+            examples = shape.fitting_values(kind.ids)
+            numbers = [value for value in examples if isinstance(value, int)]
+            counted = numbers or (not examples and "integer" in shape.types)
             highest = max([9_999_999, *(n + 1 for n in numbers)]) if counted else 0
-            self._identifier_info[kind.name] = shape, highest, [value for value in shown if isinstance(value, str)]
+            self._identifier_info[kind.name] = shape, highest, [value for value in examples if isinstance(value, str)]
         return self._identifier_info[kind.name]
 
     def uses_slugs(self, kind: EntityType) -> bool:
@@ -112,9 +112,9 @@ class FieldValues:
             name: The field; a path with dots for what lies within a plain object of the entity.
             shape: Where it will stand; a value that may not stand there is replaced by one that may.
         """
-        if (donation := entity.memo.pop("donation", None)) is not None:
+        if (membership := entity.memo.pop("donation", None)) is not None:
             entity.values.update(
-                self._relations.membership_values(entity, *cast("tuple[str, int, list[dict[str, object]]]", donation))
+                self._relations.membership_values(entity, *cast("tuple[str, int, list[dict[str, object]]]", membership))
             )
         if name in entity.values:
             value = entity.values[name]
@@ -125,9 +125,9 @@ class FieldValues:
         if shape is None or fits(value, shape):
             return value
         if isinstance(value, (int, str, float)) and not isinstance(value, bool):
-            for turned in (str(value), _as_int(value), _as_float(value)):
-                if turned is not None and fits(turned, shape):
-                    return turned
+            for converted in (str(value), _as_int(value), _as_float(value)):
+                if converted is not None and fits(converted, shape):
+                    return converted
         if is_date(value) and fits(str(value)[:10], shape):
             return str(value)[:10]
         rng = self._world.rng(entity, f"{name}@{sorted(shape.types)}")
@@ -155,11 +155,11 @@ class FieldValues:
             return self.identifier(entity)
         if name == kind.title:
             return self._new_name(entity, kind, rng)
-        if (told := self.prescribed_values(entity, name)) is not None:
-            return self._draw_prescribed(told, rng, self._info(entity, name).examples)
-        known = self._derived(entity, kind, name, shape)
-        if known is not None:
-            return known
+        if (prescribed := self.prescribed_values(entity, name)) is not None:
+            return self._draw_prescribed(prescribed, rng, self._info(entity, name).examples)
+        derived = self._derived(entity, kind, name, shape)
+        if derived is not None:
+            return derived
         info = self._info(entity, name)
         where = shape or next(iter(info.shapes), _ANY)
         own = kind.all_fields.get(name)
@@ -187,17 +187,19 @@ class FieldValues:
         return fields.get(re.sub(r"\[\d+\]", "", name)) if fields else None
 
     def _draw_prescribed(
-        self, told: tuple[object, ...] | NumberRange, rng: SeededRNG, examples: Sequence[object]
+        self, values: tuple[object, ...] | NumberRange, rng: SeededRNG, examples: Sequence[object]
     ) -> object:
         """One of some values, or a number within a range, with its unit where the examples have one: "12 g"."""
-        if not isinstance(told, NumberRange):
-            return rng.choose(told)
-        units = {found[1] for one in examples if isinstance(one, str) and (found := _MEASURED.fullmatch(one))}
+        if not isinstance(values, NumberRange):
+            return rng.choose(values)
+        units = {
+            match[1] for example in examples if isinstance(example, str) and (match := _MEASURED.fullmatch(example))
+        }
         unit = units.pop() if len(units) == 1 else ""
-        if float(told.low).is_integer() and float(told.high).is_integer():
-            number: float = rng.between(int(told.low), int(told.high))
+        if float(values.low).is_integer() and float(values.high).is_integer():
+            number: float = rng.between(int(values.low), int(values.high))
         else:
-            number = round(told.low + (told.high - told.low) * rng.fraction(), 2)
+            number = round(values.low + (values.high - values.low) * rng.fraction(), 2)
         return f"{number}{unit}" if unit else number
 
     def _new_name(self, entity: Entity, kind: EntityType, rng: SeededRNG) -> object:
@@ -208,36 +210,40 @@ class FieldValues:
             return word if numbered or not examples else word_lists.title(rng)
         if entity.base:
             return self._base_names(kind, examples)[entity.position]
-        if told := self._schema.world_file.entities.get(kind.name, NO_SPEC).names:
-            return rng.choose(told)
+        if names := self._schema.world_file.entities.get(kind.name, NO_SPEC).names:
+            return rng.choose(names)
         return word_lists.invent_name(kind.name, rng)
 
     def _base_names(self, kind: EntityType, examples: Sequence[str]) -> list[str]:
         """A name of its own for each of the base population: first those that the document shows elsewhere."""
         if kind.name not in self._names_by_type:
-            given = [str(entity.values.get(kind.title) or "") for entity in self._world.base(kind.name)]
+            names = [str(entity.values.get(kind.title) or "") for entity in self._world.base(kind.name)]
             recorded = {record.get(kind.title) for record in kind.records}
-            told = self._schema.world_file.entities.get(kind.name, NO_SPEC).names
+            prescribed = self._schema.world_file.entities.get(kind.name, NO_SPEC).names
             start = SeededRNG(self._schema.protocol.digest, self._world.seed, "names", kind.name)
-            unused = [name for name in dict.fromkeys(start.sample(told, len(told)) or examples) if name not in recorded]
-            taken = {*given, *unused}
-            for position in range(len(given)):
+            unused = [
+                name
+                for name in dict.fromkeys(start.sample(prescribed, len(prescribed)) or examples)
+                if name not in recorded
+            ]
+            taken = {*names, *unused}
+            for position in range(len(names)):
                 attempt = 0
-                while not given[position] and unused:
-                    given[position] = unused.pop(0)
-                while not given[position]:
+                while not names[position] and unused:
+                    names[position] = unused.pop(0)
+                while not names[position]:
                     rng = SeededRNG(
                         self._schema.protocol.digest, self._world.seed, "name", kind.name, position, attempt
                     )
-                    made = word_lists.invent_name(kind.name, rng)
+                    name = word_lists.invent_name(kind.name, rng)
                     attempt += 1
-                    if made not in taken or attempt > 8:
-                        given[position] = made
-                        taken.add(made)
-            self._names_by_type[kind.name] = given
+                    if name not in taken or attempt > 8:
+                        names[position] = name
+                        taken.add(name)
+            self._names_by_type[kind.name] = names
         return self._names_by_type[kind.name]
 
-    def _new_date(self, entity: Entity, kind: EntityType, shown: list[str], shape: ResponseShape) -> object:
+    def _new_date(self, entity: Entity, kind: EntityType, examples: list[str], shape: ResponseShape) -> object:
         rng = self._world.rng(entity, "date")
         if entity.parent is not None and kind.local:
             date_name = self._world.entity_type(entity.parent).date
@@ -252,9 +258,9 @@ class FieldValues:
             days = rng.between(1, 120) if chance < 2 else -rng.between(0, 45)
             moment = self._now.replace(tzinfo=None) + timedelta(days=days)
         else:
-            childish = any(other.parent == kind.name for other in self._schema.entity_types.values())
+            childish = any(child_type.parent == kind.name for child_type in self._schema.entity_types.values())
             moment = self._now.replace(tzinfo=None) - timedelta(days=rng.between(2600 if childish else 40, 9000))
-        example = next((text for text in shown if text), "")
+        example = next((text for text in examples if text), "")
         for text in (
             moment.strftime("%Y-%m-%dT%H:%M:%S"),
             moment.strftime("%Y-%m-%d"),
@@ -331,8 +337,10 @@ class FieldValues:
         if last in {"href", "self"}:
             if not around:
                 return self.link(entity)
-            known = any(r.owner == entity.kind and r.label == label_of(around) for r in self._schema.relations.values())
-            return f"{self.link(entity)}/{around}" if known else None
+            has_list = any(
+                r.owner == entity.kind and r.label == label_of(around) for r in self._schema.relations.values()
+            )
+            return f"{self.link(entity)}/{around}" if has_list else None
         linking = words(around)[-1:] and singular(words(around)[-1]) in {"url", "link"}
         if linking or (parts[-1] in {"url", "permalink"} and len(parts) <= 2 and not (info and any(info.examples))):
             if shape is not None and (any(shape.examples) or (shape.nullable and not linking)):
@@ -348,11 +356,11 @@ class FieldValues:
         return None
 
     def _template(self, name: str, kind: EntityType) -> list[tuple[str, str]]:
-        known = self._schema.templates.get(name.rpartition(".")[2], [])
-        for owner, before, after in known:
+        templates = self._schema.templates.get(name.rpartition(".")[2], [])
+        for owner, before, after in templates:
             if owner == kind.name:
                 return [(before, after)]
-        for owner, before, after in known:
+        for owner, before, after in templates:
             pattern = rf"(?<![A-Za-z]){re.escape(owner)}(?![A-Za-z])"
             if re.search(pattern, before) and kind.name in self._schema.entity_types:
                 return [(re.sub(pattern, kind.name, before), after)]
@@ -454,8 +462,8 @@ class FieldValues:
             level = level.parent
         if many:
             return [self.identifier(edge.target) for edge in self._relations.first_related(entity, target.name)]
-        one = self._relations.linked(entity, "_".join(stem), target.name)
-        return self.identifier(one) if one else None
+        linked_entity = self._relations.linked(entity, "_".join(stem), target.name)
+        return self.identifier(linked_entity) if linked_entity else None
 
     def _numbered(self, name: str, kind: EntityType) -> bool:
         """Whether a field of something that exists within another holds whole numbers, as identifiers of that are."""

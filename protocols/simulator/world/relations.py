@@ -51,9 +51,9 @@ class EntityRelations:
     def recount(self, entity: Entity) -> None:
         """Let fields that count the members of an entity's relations be worked out anew."""
         self._world.mark_changed(entity.kind)
-        for known in (entity.values, entity.computed):
-            for name in [name for name in known if self._world.fields.count(entity, name) is not None]:
-                del known[name]
+        for fields in (entity.values, entity.computed):
+            for name in [name for name in fields if self._world.fields.count(entity, name) is not None]:
+                del fields[name]
 
     def member(self, entity: Entity, label: str, target: Entity) -> RelationEdge:
         """A new member of a relation, to be put in by `rewrite`."""
@@ -77,17 +77,19 @@ class EntityRelations:
     ) -> list[RelationEdge]:
         """A collection of the signed-in user with what the question presupposes in it."""
         collections = {r.target for r in self._schema.relations.values() if r.owner == user.kind and r.many}
-        have = {edge.target for edge in edges}
-        found = list(edges)
+        present = {edge.target for edge in edges}
+        extended = list(edges)
         for entity in self._world.question_entities(target):
             name = entity.memo.get("name")
-            said = self._world.kinds_beside(name) & collections if isinstance(name, NamedEntity) else set()
-            if entity not in have and (not said or target in said):
-                have.add(entity)
-                found.insert(len(have) - len(edges) + 2, RelationEdge(self.membership(label, user, entity), entity))
-        if not found and self._world.named_entities.presupposes_items:
-            found = self.random_edges(user, label, target, 3, 6)
-        return found
+            kinds = self._world.kinds_beside(name) & collections if isinstance(name, NamedEntity) else set()
+            if entity not in present and (not kinds or target in kinds):
+                present.add(entity)
+                extended.insert(
+                    len(present) - len(edges) + 2, RelationEdge(self.membership(label, user, entity), entity)
+                )
+        if not extended and self._world.named_entities.presupposes_items:
+            extended = self.random_edges(user, label, target, 3, 6)
+        return extended
 
     def _compute_initial_edges(self, entity: Entity, label: str, target: str) -> tuple[list[RelationEdge], bool]:
         """The members before any write, and whether they stay so (works of a maker may grow)."""
@@ -98,8 +100,8 @@ class EntityRelations:
         if middle and kinds[middle].parent == entity.kind:
             parts = [edge.target for edge in self.children(entity, middle)]
             return [edge for part in parts for edge in self.children(part, target)], True
-        if found := self._schema.pair_for(entity.kind, label, target):
-            pair, is_work = found
+        if pair_and_role := self._schema.pair_for(entity.kind, label, target):
+            pair, is_work = pair_and_role
             if pair.family:
                 parent = self.parent(entity, pair) if is_work else None
                 return (
@@ -127,13 +129,13 @@ class EntityRelations:
 
     def random_edges(self, entity: Entity, label: str, target: str, low: int, high: int) -> list[RelationEdge]:
         rng = self._world.rng(entity, label, target)
-        others = [other for other in self._world.base(target) if other is not entity]
-        chosen = rng.sample(others, rng.between(low, high))
-        return [RelationEdge(self.membership(label, entity, other), other) for other in chosen]
+        population = [member for member in self._world.base(target) if member is not entity]
+        chosen = rng.sample(population, rng.between(low, high))
+        return [RelationEdge(self.membership(label, entity, member), member) for member in chosen]
 
     def _through_pairs(self, entity: Entity, target: str) -> list[RelationEdge]:
         """Members of a relation that has no other end of its own, from those that have: a person is known for works."""
-        found: dict[tuple[str, ...], RelationEdge] = {}
+        edges_by_key: dict[tuple[str, ...], RelationEdge] = {}
         for pair in self._schema.pairs:
             if (pair.maker, pair.work) == (entity.kind, target):
                 edges = self.children(entity, target) if pair.family else self.works(entity, pair)
@@ -143,9 +145,9 @@ class EntityRelations:
                 continue
             for edge in edges:
                 if edge.target.base or not entity.base:  # what is asked for by name later must not change what is shown
-                    found.setdefault(edge.target.key, edge)
+                    edges_by_key.setdefault(edge.target.key, edge)
         singleton = entity.kind in self._schema.singletons.values()
-        return [] if singleton else list(found.values())
+        return [] if singleton else list(edges_by_key.values())
 
     def _inherited(self, entity: Entity, label: str, target: str) -> list[RelationEdge]:
         """Members that a part takes from the whole: the cast of an episode comes from the cast of its show."""
@@ -173,7 +175,7 @@ class EntityRelations:
         return []
 
     def _columns(self, label: str) -> set[str]:
-        return {name for donor in self._schema.edges.get(label, [])[:20] for name in donor}
+        return {name for row in self._schema.edges.get(label, [])[:20] for name in row}
 
     def membership(self, label: str, owner: Entity, target: Entity | None, position: int = 0) -> Entity:
         """The entity that holds what a list says of a membership."""
@@ -199,9 +201,9 @@ class EntityRelations:
         if entity.ends:
             if target in entity.ends:
                 return entity.ends[target]
-            others = [end for kind, end in entity.ends.items() if not self._is_maker(kind)]
-            if others:
-                return others[0]
+            ends = [end for kind, end in entity.ends.items() if not self._is_maker(kind)]
+            if ends:
+                return ends[0]
         pair = self._schema.pair_for(entity.kind, label, target)
         if pair is None:
             pair = next(
@@ -275,9 +277,13 @@ class EntityRelations:
         parent = Entity(pair.maker, ("around", *entity.key), root=entity.around)
         parent.adopted += (entity,)
         for forced, maker, role in entity.forced:
-            for other in self._schema.pairs:
-                if other.work == pair.maker and other.maker == maker.kind and other.forth == forced.forth:
-                    parent.forced += ((other, maker, role),)
+            for parent_pair in self._schema.pairs:
+                if (
+                    parent_pair.work == pair.maker
+                    and parent_pair.maker == maker.kind
+                    and parent_pair.forth == forced.forth
+                ):
+                    parent.forced += ((parent_pair, maker, role),)
         entity.parent = parent
         return self._world.register(parent)
 
@@ -299,26 +305,26 @@ class EntityRelations:
         memo = parent.memo.get(("children", kind))
         if memo is not None:
             return cast("list[RelationEdge]", memo) + self._created_children(parent, kind)
-        known = self._schema.entity_types[kind]
+        child_type = self._schema.entity_types[kind]
         pair = next((p for p in self._schema.pairs if p.family and (p.maker, p.work) == (parent.kind, kind)), None)
-        found: list[Entity] = list(parent.adopted) if pair else []
+        children: list[Entity] = list(parent.adopted) if pair else []
         if pair and parent.base:
-            found += [work for work in self._world.base(kind) if self._family_of(pair).get(work.position) is parent]
+            children += [work for work in self._world.base(kind) if self._family_of(pair).get(work.position) is parent]
         elif parent.key[0] != "created" or not pair:
             low, high = (
                 (3, 6)
-                if known.local and not self._world.entity_type(parent).local
+                if child_type.local and not self._world.entity_type(parent).local
                 else (6, 10)
-                if known.local or pair
+                if child_type.local or pair
                 else (2, 5)
             )
             if parent.key[0] == "created":
                 low, high = 0, 0
-            for number in range(1, self._world.rng(parent, "children", kind).between(low, high) + 1 - len(found)):
+            for number in range(1, self._world.rng(parent, "children", kind).between(low, high) + 1 - len(children)):
                 key = ("child", parent.kind, *parent.key, kind, str(number))
                 child = Entity(kind, key, position=number, parent=parent, root=parent.around)
-                found.append(self._world.register(child))
-        edges = [RelationEdge(self.membership(kind, parent, child, i), child) for i, child in enumerate(found)]
+                children.append(self._world.register(child))
+        edges = [RelationEdge(self.membership(kind, parent, child, i), child) for i, child in enumerate(children)]
         parent.memo[("children", kind)] = edges
         return edges + self._created_children(parent, kind)
 
@@ -350,22 +356,23 @@ class EntityRelations:
         for family in self._schema.pairs:
             if family.family and family.work == work.kind and family.forth == pair.through:
                 parent = self.parent(work, family)
-                for other in self._schema.pairs:
-                    if parent is not None and (other.work, other.maker, other.forth) == (
+                for parent_pair in self._schema.pairs:
+                    if parent is not None and (parent_pair.work, parent_pair.maker, parent_pair.forth) == (
                         parent.kind,
                         pair.maker,
                         pair.forth,
                     ):
-                        made = self.makers(parent, other)
+                        maker_edges = self.makers(parent, parent_pair)
                         return [
-                            RelationEdge(self.membership(pair.forth, work, edge.target), edge.target) for edge in made
+                            RelationEdge(self.membership(pair.forth, work, edge.target), edge.target)
+                            for edge in maker_edges
                         ]
         return []
 
     def _choose_makers(self, work: Entity, pair: RelationPair, label: str) -> list[RelationEdge]:
         rng = self._world.rng(work, "makers", label)
         population = self._peers(work, pair.maker)
-        forced = [(maker, role) for wanted, maker, role in work.forced if wanted == pair]
+        forced = [(maker, role) for forced_pair, maker, role in work.forced if forced_pair == pair]
         roles = self._schema.roles.get(label, [])[:9]
         if roles:
             size = len(roles)
@@ -374,14 +381,14 @@ class EntityRelations:
         else:
             size = rng.between(6, 11)
         lead = [population[work.position % len(population)]] if work.base and not roles else []
-        others = [other for other in rng.sample(population, size + 1) if other not in lead]
-        chosen = ([maker for maker, _ in forced] or lead) + others
+        candidates = [maker for maker in rng.sample(population, size + 1) if maker not in lead]
+        chosen = ([maker for maker, _ in forced] or lead) + candidates
         if forced and pair.summary:
             chosen = [maker for maker, _ in forced]
         chosen = chosen[:size] if len(chosen) > size else chosen
         if roles and forced:
             maker, role = forced[0]
-            rest = [other for other in chosen if other is not maker]
+            rest = [maker for maker in chosen if maker is not maker]
             rest.insert(role % len(roles), maker)
             chosen = rest[:size]
         edges = []
@@ -394,19 +401,19 @@ class EntityRelations:
     def membership_values(
         self, entry: Entity, label: str, position: int, roles: Sequence[dict[str, object]]
     ) -> dict[str, object]:
-        given: dict[str, object] = {}
-        donors = self._schema.edges.get(label, [])
+        values: dict[str, object] = {}
+        rows = self._schema.edges.get(label, [])
         rng = self._world.rng(entry, "donor")
         if roles:
-            given.update(roles[position % len(roles)])
-        elif len(donors) > 5:
-            for name, value in rng.choose(donors).items():
+            values.update(roles[position % len(roles)])
+        elif len(rows) > 5:
+            for name, value in rng.choose(rows).items():
                 if isinstance(value, str) and value and not stem_of(name):
-                    given.setdefault(name, value)
-        for name in {name for donor in donors[:10] for name in donor}:
+                    values.setdefault(name, value)
+        for name in {name for row in rows[:10] for name in row}:
             if words(name)[-1:] and words(name)[-1] in {"order", "position", "index", "rank"}:
-                given[name] = position
-        return given
+                values[name] = position
+        return values
 
     def works(self, maker: Entity, pair: RelationPair) -> list[RelationEdge]:
         """What somebody made, with the role in each; a maker who was asked for by name has works of their own."""
@@ -471,13 +478,13 @@ class EntityRelations:
         )
         if family is None:
             return []
-        found: list[RelationEdge] = []
-        for other in self._schema.pairs:
-            if (other.work, other.maker, other.forth) == (family.maker, maker.kind, pair.forth):
-                for edge in self.works(maker, other):
+        works: list[RelationEdge] = []
+        for parent_pair in self._schema.pairs:
+            if (parent_pair.work, parent_pair.maker, parent_pair.forth) == (family.maker, maker.kind, pair.forth):
+                for edge in self.works(maker, parent_pair):
                     children = [child.target for child in self.children(edge.target, pair.work)]
-                    found += [RelationEdge(self.membership(pair.back, maker, child), child) for child in children]
-        return found
+                    works += [RelationEdge(self.membership(pair.back, maker, child), child) for child in children]
+        return works
 
 
 def _sort_key(edge: RelationEdge) -> tuple[bool, int, tuple[str, ...]]:

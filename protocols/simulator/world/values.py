@@ -48,36 +48,36 @@ def mimic(text: str, rng: SeededRNG) -> str:
         return numbered[1] + "".join(rng.choose(string.digits) for _ in numbered[2])
     stem, dot, ending = text.rpartition(".") if _FILE.match(text) else (text, "", "")
     if re.fullmatch(r"[0-9a-f]+", stem):
-        made = "".join(f"{rng.below(1 << 32):08x}" for _ in range(-(-len(stem) // 8)))[: len(stem)]
+        text_like = "".join(f"{rng.below(1 << 32):08x}" for _ in range(-(-len(stem) // 8)))[: len(stem)]
     elif re.fullmatch(r"[0-9a-f]+(-[0-9a-f]+)+", stem):
-        made = "".join(c if c == "-" else rng.choose("0123456789abcdef") for c in stem)
+        text_like = "".join(c if c == "-" else rng.choose("0123456789abcdef") for c in stem)
     else:
-        made = ""
+        text_like = ""
         for character in stem:
             alphabet = next((letters for letters in _ALPHABETS if character in letters), "")
             if not alphabet:
-                made += character
+                text_like += character
             elif any(c.isdigit() for c in stem) and character.isalpha() and len(stem) >= 16:
-                made += rng.choose(string.ascii_letters + string.digits)
+                text_like += rng.choose(string.ascii_letters + string.digits)
             else:
-                made += rng.choose(alphabet)
-    if made[:1] == "0" and stem[:1] != "0":
-        made = "1" + made[1:]
-    return made + dot + ending
+                text_like += rng.choose(alphabet)
+    if text_like[:1] == "0" and stem[:1] != "0":
+        text_like = "1" + text_like[1:]
+    return text_like + dot + ending
 
 
 def _enumeration(shape: ResponseShape) -> list[object]:
-    found: list[object] = []
+    values: list[object] = []
     for check in shape.checks:
-        found.extend(cast("list[object]", check.get("enum") or []))
+        values.extend(cast("list[object]", check.get("enum") or []))
         if "const" in check:
-            found.append(check["const"])
-    return [value for value in found if value is not None and fits(value, shape)]
+            values.append(check["const"])
+    return [value for value in values if value is not None and fits(value, shape)]
 
 
 def _bound(checks: Sequence[Schema], word: str) -> float | None:
-    found = [check[word] for check in checks if isinstance(check.get(word), (int, float))]
-    return float(cast("float", found[0])) if found else None
+    bounds = [check[word] for check in checks if isinstance(check.get(word), (int, float))]
+    return float(cast("float", bounds[0])) if bounds else None
 
 
 @dataclass(slots=True)
@@ -94,33 +94,33 @@ class _PoolSummary:
 
 
 def _pool_summary(shape: ResponseShape, pool: Sequence[object]) -> _PoolSummary:
-    known = shape.pool_summaries.get(id(pool))
-    if known is None:
-        known = shape.pool_summaries[id(pool)] = _summarize_pool(shape, pool)
-    return cast("_PoolSummary", known)
+    summary = shape.pool_summaries.get(id(pool))
+    if summary is None:
+        summary = shape.pool_summaries[id(pool)] = _summarize_pool(shape, pool)
+    return cast("_PoolSummary", summary)
 
 
 def _summarize_pool(shape: ResponseShape, pool: Sequence[object]) -> _PoolSummary:
-    good = shape.fitting_values(pool)
-    shown = [value for value in good if value not in (None, "")]
-    if not shown and shape.types and shape.types <= {"string", "null"}:
-        shown = [str(value) for value in pool if isinstance(value, (int, float)) and not isinstance(value, bool)]
-    kinds = [type_name(value) for value in shown] or [kind for kind in _ORDER if kind in shape.types] or ["string"]
+    fitting = shape.fitting_values(pool)
+    values = [value for value in fitting if value not in (None, "")]
+    if not values and shape.types and shape.types <= {"string", "null"}:
+        values = [str(value) for value in pool if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    kinds = [type_name(value) for value in values] or [kind for kind in _ORDER if kind in shape.types] or ["string"]
     kind = "number" if kinds[0] == "integer" and "number" in kinds else kinds[0]
-    if not shown and good and good[0] is None:
+    if not values and fitting and fitting[0] is None:
         kind = "null"
-    numbers = [float(v) for v in shown if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    numbers = [float(v) for v in values if isinstance(v, (int, float)) and not isinstance(v, bool)]
     different = {int(number) for number in numbers if number.is_integer()}
     coded = 3 < len(different) <= 8 and len(set(numbers)) == len(different) and max(numbers) <= 10
-    tails = [len(str(v).rpartition(".")[2]) if "." in str(v) else 0 for v in shown if isinstance(v, float)]
+    tails = [len(str(v).rpartition(".")[2]) if "." in str(v) else 0 for v in values if isinstance(v, float)]
     positive = [number for number in numbers if number] or numbers
     return _PoolSummary(
-        values=shown,
+        values=values,
         kind=kind,
-        texts=[value for value in shown if isinstance(value, str)],
+        texts=[value for value in values if isinstance(value, str)],
         codes=sorted(different) if coded else [],
         positive=(min(positive), max(positive)) if positive else None,
-        few=len(set(map(str, shown))) < 3,
+        few=len(set(map(str, values))) < 3,
         decimals=0 if kind == "integer" else min(max(tails, default=1) or 1, 3),
     )
 
@@ -135,20 +135,20 @@ def make_value(name: str, shape: ResponseShape, pool: Sequence[object], rng: See
     """
     if choices := _enumeration(shape):
         return rng.choose(choices)
-    sifted = _pool_summary(shape, pool)
-    shown, kind = sifted.values, sifted.kind
+    summary = _pool_summary(shape, pool)
+    values, kind = summary.values, summary.kind
     if kind == "null":
         return None
     value: object
     if kind == "boolean":
-        value = rng.choose(shown) if shown else _truth(name, rng)
+        value = rng.choose(values) if values else _truth(name, rng)
     elif kind in {"integer", "number"}:
-        value = _number(name, shape, sifted, rng, now)
+        value = _number(name, shape, summary, rng, now)
     else:
-        value = _text(name, shape, sifted.texts, rng, now)
+        value = _text(name, shape, summary.texts, rng, now)
     if fits(value, shape):
         return value
-    return next((v for v in (*shown, *_fallbacks(shape, rng)) if fits(v, shape)), None if shape.nullable else value)
+    return next((v for v in (*values, *_fallbacks(shape, rng)) if fits(v, shape)), None if shape.nullable else value)
 
 
 _ORDER = ("string", "integer", "number", "boolean", "null")
@@ -180,15 +180,15 @@ def _truth(name: str, rng: SeededRNG) -> bool:
     return rng.below(2) == 1
 
 
-def _number(name: str, shape: ResponseShape, sifted: _PoolSummary, rng: SeededRNG, now: datetime) -> float | int:
-    if sifted.codes:
-        return rng.choose(sifted.codes)
+def _number(name: str, shape: ResponseShape, summary: _PoolSummary, rng: SeededRNG, now: datetime) -> float | int:
+    if summary.codes:
+        return rng.choose(summary.codes)
     low, high = _bound(shape.checks, "minimum"), _bound(shape.checks, "maximum")
     parts = set(words(name))
-    positive, decimals = sifted.positive, sifted.decimals
+    positive, decimals = summary.positive, summary.decimals
     if positive:
         floor, ceiling = positive
-        if sifted.few:
+        if summary.few:
             floor, ceiling = _widened(floor, ceiling, parts, whole=decimals == 0)
     else:
         floor, ceiling = _range(parts, now)
@@ -261,8 +261,8 @@ def _moment(example: str, moment: datetime) -> str:
     return text.replace("T", example[10]) + fraction + ("Z" if match[3] == "Z" else match[3] or "")
 
 
-def _days(shown: list[str], rng: SeededRNG, now: datetime) -> datetime:
-    days = sorted(date.fromisoformat(text[:10]) for text in shown if _valid_day(text))
+def _days(examples: list[str], rng: SeededRNG, now: datetime) -> datetime:
+    days = sorted(date.fromisoformat(text[:10]) for text in examples if _valid_day(text))
     if not days:
         return now
     first, last = days[0], days[-1]
@@ -280,36 +280,36 @@ def _valid_day(text: str) -> bool:
     return True
 
 
-def _text(name: str, shape: ResponseShape, shown: list[str], rng: SeededRNG, now: datetime) -> str:
+def _text(name: str, shape: ResponseShape, examples: list[str], rng: SeededRNG, now: datetime) -> str:
     form = next((str(check["format"]) for check in shape.checks if "format" in check), "")
     parts = words(name)
     last = parts[-1] if parts else ""
-    if form == "date" or form == "date-time" or (shown and all(is_date(text) for text in shown)):
-        dated = [text for text in shown if is_date(text)]
+    if form == "date" or form == "date-time" or (examples and all(is_date(text) for text in examples)):
+        dated = [text for text in examples if is_date(text)]
         example = dated[0] if dated else "2024-01-01" if form == "date" else "2024-01-01T00:00:00Z"
         if dated:
             return _moment(example, _days(dated, rng, now))
         back = timedelta(days=rng.below(400), minutes=rng.below(1440))
         return _moment(example, now.replace(tzinfo=None, microsecond=0) - back)
-    if 0 < len(shown) < 6 and len(set(shown)) < 4 and (fresh := _novel_text(parts, shown, rng)):
+    if 0 < len(examples) < 6 and len(set(examples)) < 4 and (fresh := _novel_text(parts, examples, rng)):
         return fresh
-    if shown:
-        example = rng.choose(shown)
+    if examples:
+        example = rng.choose(examples)
         if re.fullmatch(r"\d{4}(-\d{2})?", example) and last in {"date", "year"}:
             return str(rng.between(now.year - 40, now.year)) + example[4:]
         coded = last in {"id", "key", "code", "path", "hash", "token"}
-        if _FILE.match(example) or (_TOKEN.match(example) and (coded or len(set(shown)) == len(shown))):
+        if _FILE.match(example) or (_TOKEN.match(example) and (coded or len(set(examples)) == len(examples))):
             return mimic(example, rng)
         return example
     return _text_by_name(name, parts, last, form, rng, now)
 
 
-def _novel_text(parts: tuple[str, ...], shown: list[str], rng: SeededRNG) -> str:
+def _novel_text(parts: tuple[str, ...], examples: list[str], rng: SeededRNG) -> str:
     """Something new where the document shows too few texts that should differ: people, places, prose; else empty."""
     if set(parts) & _PLACES:
         return word_lists.place(rng) if rng.below(3) else ""
-    if min(map(len, shown)) > 40 and " " in shown[0]:
-        return word_lists.sentence(rng, 1 + rng.below(2)) if rng.below(4) or len(shown) == 1 else ""
+    if min(map(len, examples)) > 40 and " " in examples[0]:
+        return word_lists.sentence(rng, 1 + rng.below(2)) if rng.below(4) or len(examples) == 1 else ""
     if set(parts) & _PERSONS and rng.below(4) and not set(parts) & {"id", "key", "department", "type"}:
         return word_lists.person(rng)
     if len(parts) > 1 and parts[-1] == "name" and word_lists.is_venue(parts[0]) and rng.below(4):
@@ -381,5 +381,5 @@ def leading_number(value: object) -> float | None:
     """The number that a value is or begins with: `12g` is 12."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
-    found = re.match(r"\s*(-?\d+(?:\.\d+)?)", str(value))
-    return float(found[1]) if found else None
+    match = re.match(r"\s*(-?\d+(?:\.\d+)?)", str(value))
+    return float(match[1]) if match else None

@@ -95,12 +95,12 @@ def organisation(rng: SeededRNG) -> str:
 
 def title(rng: SeededRNG) -> str:
     """The title of a work."""
-    adjective, noun, other = rng.choose(_ADJECTIVES), rng.choose(_NOUNS), rng.choose(_NOUNS)
+    adjective, noun, second_noun = rng.choose(_ADJECTIVES), rng.choose(_NOUNS), rng.choose(_NOUNS)
     forms = (
         f"The {adjective} {noun}",
         f"{adjective} {noun}",
-        f"{noun} of the {other}",
-        f"{adjective} {noun} and {other}",
+        f"{noun} of the {second_noun}",
+        f"{adjective} {noun} and {second_noun}",
     )
     return rng.choose(forms)
 

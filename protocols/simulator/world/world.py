@@ -164,16 +164,16 @@ class World:
 
     def find(self, kind: str, identifier: str) -> Entity | None:
         """The entity with that identifier, or None."""
-        known = self.schema.entity_types[kind]
-        if known.addressed_by_name:
+        entity_type = self.schema.entity_types[kind]
+        if entity_type.addressed_by_name:
             return self.named(kind, identifier)
-        found = self._find_identified(known, identifier)
-        if found is None and kind not in self._materialized:
-            self._materialize(known)
-            found = self._find_identified(known, identifier)
-        if found is None and self._open:
-            found = self._adopt(known, identifier)
-        return found if found and not found.deleted else None
+        entity = self._find_identified(entity_type, identifier)
+        if entity is None and kind not in self._materialized:
+            self._materialize(entity_type)
+            entity = self._find_identified(entity_type, identifier)
+        if entity is None and self._open:
+            entity = self._adopt(entity_type, identifier)
+        return entity if entity and not entity.deleted else None
 
     def _find_identified(self, kind: EntityType, identifier: str) -> Entity | None:
         self.base(kind.name)
@@ -196,40 +196,40 @@ class World:
                             self.fields.identifier(edge.own)
         reached = [entity for name in self.schema.entity_types for entity in self.question_entities(name)]
         for _ in range(2):
-            reached = [other for entity in reached for other in self._adjacent(entity)]
+            reached = [neighbour for entity in reached for neighbour in self._adjacent(entity)]
 
     def _adjacent(self, entity: Entity) -> list[Entity]:
-        found: list[Entity] = []
+        adjacent: list[Entity] = []
         for relation in list(self.schema.relations.values()):
             if relation.owner == entity.kind and relation.many and not entity.base:
                 edges = self.relations.related(entity, relation.label, relation.target)
                 for edge in edges:
                     if edge.own.kind in self.schema.entity_types:
                         self.fields.identifier(edge.own)
-                found += [edge.target for edge in edges if not edge.target.base]
+                adjacent += [edge.target for edge in edges if not edge.target.base]
         for pair in self.schema.pairs:
             if pair.family and pair.work == entity.kind and not entity.base:
                 parent = self.relations.parent(entity, pair)
-                found += [parent] if parent is not None and not parent.base else []
-        return list(dict.fromkeys(found))
+                adjacent += [parent] if parent is not None and not parent.base else []
+        return list(dict.fromkeys(adjacent))
 
     # -- the premises of a question -----------------------------------------------------------------------------------
 
     def question_entities(self, kind: str) -> list[Entity]:
         """The entities of a kind that bear the names of a question, in its order."""
         if kind not in self._question_entities:
-            known = self.schema.entity_types[kind]
+            entity_type = self.schema.entity_types[kind]
             self._question_entities[kind] = {}
-            if known.title and not known.local and kind not in self._edge_types:
+            if entity_type.title and not entity_type.local and kind not in self._edge_types:
                 for name in self.named_entities.names:
-                    self._add_question_entity(known, name)
+                    self._add_question_entity(entity_type, name)
         return list(self._question_entities[kind].values())
 
     def _add_question_entity(self, kind: EntityType, name: NamedEntity) -> None:
         question_entities = self._question_entities[kind.name]
-        known = self._by_name(kind.name).get(name.text.casefold())
-        if known is not None:
-            question_entities[name.text.casefold()] = known
+        existing = self._by_name(kind.name).get(name.text.casefold())
+        if existing is not None:
+            question_entities[name.text.casefold()] = existing
             return
         texts = [name.text]
         if name.prefix:
@@ -244,17 +244,17 @@ class World:
 
     def _assign_makers(self, work: Entity, name: NamedEntity) -> None:
         """Let a work belong to those whom the question speaks of as its makers."""
-        others = self.named_entities.names
-        makers = [other for other in others if other.maker and not name.maker]
+        names = self.named_entities.names
+        makers = [maker_name for maker_name in names if maker_name.maker and not name.maker]
         if name.work:
-            makers += [other for other in others if not other.work and not other.maker]
+            makers += [maker_name for maker_name in names if not maker_name.work and not maker_name.maker]
         for pair in self.schema.pairs:
             if pair.work != work.kind or pair.through or pair.maker == work.kind:
                 continue
             self.question_entities(pair.maker)
-            for other in makers:
-                maker = self._question_entities[pair.maker].get(other.text.casefold())
-                if maker is None or maker.base or other.text in name.text:
+            for maker_name in makers:
+                maker = self._question_entities[pair.maker].get(maker_name.text.casefold())
+                if maker is None or maker.base or maker_name.text in name.text:
                     continue
                 if not pair.family:
                     work.forced += ((pair, maker, len(work.forced)),)
@@ -312,22 +312,26 @@ class World:
         """
         self.question_entities(kind)
         low = name.casefold()
-        known = self._by_name(kind).get(low) or self._question_entities[kind].get(low)
-        wanted = fixed or {}
-        if known and all(self.fields.value(known, k) == v for k, v in wanted.items()) and self._made_by(known, makers):
-            return known
+        existing = self._by_name(kind).get(low) or self._question_entities[kind].get(low)
+        fixed_values = fixed or {}
+        if (
+            existing
+            and all(self.fields.value(existing, k) == v for k, v in fixed_values.items())
+            and self._made_by(existing, makers)
+        ):
+            return existing
         if self.fields.uses_slugs(self.schema.entity_types[kind]) and (name.islower() or name.isupper()):
             name = capwords(name)  # one link, one thing: `london` is London
         key = (
             "named",
             name,
             *(f"{m.kind}:{self.fields.identifier(m)}" for m in makers),
-            *(f"{k}={v}" for k, v in wanted.items()),
+            *(f"{k}={v}" for k, v in fixed_values.items()),
         )
         whole = (kind, *key)
         if whole in self._keyed_entities:
             return self._keyed_entities[whole]
-        entity = Entity(kind, key, dict(wanted))
+        entity = Entity(kind, key, dict(fixed_values))
         for maker in makers:
             for pair in self.schema.pairs:
                 if pair.work == kind and pair.maker == maker.kind:
@@ -373,14 +377,16 @@ class World:
         """
         whole = self.matching(kind, text)
         low = f" {text.casefold()} "
-        held = [
+        contained = [
             e
             for e in self.question_entities(kind)
             if re.search(rf"\W{re.escape(self.fields.title(e).casefold())}\W", low)
         ]
-        made = {pair.maker for pair in self.schema.pairs}
-        held.sort(key=lambda e: (not e.forced, kind in made and not self._is_maker(e), -len(self.fields.title(e))))
-        return list(dict.fromkeys([*whole, *held]))
+        maker_types = {pair.maker for pair in self.schema.pairs}
+        contained.sort(
+            key=lambda e: (not e.forced, kind in maker_types and not self._is_maker(e), -len(self.fields.title(e)))
+        )
+        return list(dict.fromkeys([*whole, *contained]))
 
     def _is_maker(self, entity: Entity) -> bool:
         name = entity.memo.get("name")
