@@ -25,7 +25,7 @@ from atc.fault import Fault
 from atc.files import to_json
 from atc.models import Message, Model, open_model
 from atc.prompting import templates
-from benchmarks.injection.programs import Case, cases, serve
+from benchmarks.injection.programs import FailingProgram, failing_programs, serve
 from benchmarks.injection.programs.corpus import Half
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox import Run, Sandbox
@@ -56,7 +56,7 @@ class AttributionVerdict:
     asked: bool | None = None
 
 
-def judge(case: Case, graphs: dict[str, ProtocolGraph], model: Model | None = None) -> AttributionVerdict:
+def judge(case: FailingProgram, graphs: dict[str, ProtocolGraph], model: Model | None = None) -> AttributionVerdict:
     """Run one faulty program and compare."""
     with serve(case.api, case) as service:
         graph = graphs.setdefault(case.api, ProtocolGraph(service.protocol))
@@ -86,7 +86,7 @@ def judge(case: Case, graphs: dict[str, ProtocolGraph], model: Model | None = No
     )
 
 
-def _ask_model(model: Model, case: Case, fault: Fault, run: Run) -> str | None:
+def _ask_model(model: Model, case: FailingProgram, fault: Fault, run: Run) -> str | None:
     """The tool that a model names, of those that the program called; None when it names none of them."""
     names = list(dict.fromkeys(call.tool for call in run.calls if call.tool))
     error = f"{fault.snippet}\n{fault.type}: {fault.message}"
@@ -100,13 +100,13 @@ def _ask_model(model: Model, case: Case, fault: Fault, run: Run) -> str | None:
     return min(mentions)[1] if mentions else None
 
 
-def sample_by_kind(programs: Sequence[Case], count: int) -> list[Case]:
+def sample_by_kind(programs: Sequence[FailingProgram], count: int) -> list[FailingProgram]:
     """That many of the cases with a culprit, of all kinds in turn."""
-    kinds: dict[str, list[Case]] = {}
+    kinds: dict[str, list[FailingProgram]] = {}
     for case in programs:
         if case.culprit is not None:
             kinds.setdefault(case.kind, []).append(case)
-    chosen: list[Case] = []
+    chosen: list[FailingProgram] = []
     while len(chosen) < count and any(kinds.values()):
         chosen += [rest.pop(0) for rest in kinds.values() if rest]
     return chosen[:count]
@@ -114,7 +114,7 @@ def sample_by_kind(programs: Sequence[Case], count: int) -> list[Case]:
 
 def overhead(runs: int = 3) -> dict[str, float]:
     """A loop after a call, with where its values come from and without, as multiples of CPython."""
-    case = next(case for case in cases("seen") if case.api == "films")
+    case = next(case for case in failing_programs("seen") if case.api == "films")
     with serve(case.api, case) as service:
         program = LOOP.format(call="GET_films_popular()", size=12_000_000)
         base_url, credentials = service.base_url, service.credentials
@@ -149,7 +149,7 @@ def main(half: Half | None, ask: int, model: str | None, as_json: bool) -> None:
     with ExitStack() as closing_time:
         opened = closing_time.enter_context(closing(open_model(model))) if ask else None
         for corpus_half in halves:
-            programs = cases(corpus_half)
+            programs = failing_programs(corpus_half)
             put = {case.name for case in sample_by_kind(programs, ask)}
             tracked = track(programs, f"half {corpus_half}", console=Console(stderr=True))
             verdicts += [judge(case, graphs, opened if case.name in put else None) for case in tracked]

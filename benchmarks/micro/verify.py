@@ -24,7 +24,16 @@ from atc.verify import inspect
 from atc.verify.findings import Inspection
 from atc.verify.printed import nothing_new, says_nothing
 from atc.verify.support import is_unsupported, no_good_call
-from benchmarks.injection.answers import KINDS, Half, Kind, Origin, Script, Services, faults, scripts
+from benchmarks.injection.answers import (
+    KINDS,
+    CorpusServices,
+    FaultKind,
+    Half,
+    Origin,
+    Script,
+    injected_faults,
+    scripts,
+)
 from benchmarks.injection.answers.services import Closed, Namesakes, Paged, Twist
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox import Run
@@ -95,7 +104,12 @@ CHECKS: Mapping[str, Callable[[str, Run, str, ProtocolGraph], bool]] = {
 
 
 def judge(
-    services: Services, script: Script, seed: int, kind: Kind | None = None, number: int = 0, twist: Twist | None = None
+    services: CorpusServices,
+    script: Script,
+    seed: int,
+    kind: FaultKind | None = None,
+    number: int = 0,
+    twist: Twist | None = None,
 ) -> AnswerVerdict | None:
     """Run one program in one world, as it is or with the fault of that number among those of a kind.
 
@@ -108,7 +122,7 @@ def judge(
         other_run, _ = _run_unchanged(services, script, seed + WORLDS)
         if not right or not run.calls or not other_run.stdout.strip():
             return None
-        candidates = faults(kind, script, run, other_run, random.Random(f"{script.name} {seed} {kind}"))
+        candidates = injected_faults(kind, script, run, other_run, random.Random(f"{script.name} {seed} {kind}"))
         if number >= len(candidates):
             return None
         program, variant, twist = candidates[number].program, candidates[number].way, candidates[number].twist
@@ -130,14 +144,14 @@ def judge(
     )
 
 
-def _run_unchanged(services: Services, script: Script, seed: int) -> tuple[Run, bool]:
+def _run_unchanged(services: CorpusServices, script: Script, seed: int) -> tuple[Run, bool]:
     """How a program goes as it is, and whether it is right."""
     with services.place(script, seed) as place:
         run = place.run(script.program, track=False)
         return run, place.is_right(run)
 
 
-def _faulty_runs(services: Services, programs: Sequence[Script], kind: Kind) -> Iterator[AnswerVerdict]:
+def _faulty_runs(services: CorpusServices, programs: Sequence[Script], kind: FaultKind) -> Iterator[AnswerVerdict]:
     """Runs of one kind: of each program in turn, each time in another world and with other faults."""
     for seed in range(WORLDS):
         for script in programs:
@@ -147,7 +161,7 @@ def _faulty_runs(services: Services, programs: Sequence[Script], kind: Kind) -> 
                 yield verdict
 
 
-def _unchanged_runs(services: Services, programs: Sequence[Script], seeds: int) -> Iterator[AnswerVerdict]:
+def _unchanged_runs(services: CorpusServices, programs: Sequence[Script], seeds: int) -> Iterator[AnswerVerdict]:
     """Programs without a fault of ours: in each world but the first they meet a service that is not as usual, too."""
     for seed in range(seeds):
         for script in programs:
@@ -157,7 +171,7 @@ def _unchanged_runs(services: Services, programs: Sequence[Script], seeds: int) 
                 yield verdict
 
 
-def sample_runs(services: Services, half: Half, origin: Origin, each: int = EACH) -> Iterator[AnswerVerdict]:
+def sample_runs(services: CorpusServices, half: Half, origin: Origin, each: int = EACH) -> Iterator[AnswerVerdict]:
     """The runs of one half with programs of one origin: `each` of each kind, as many right ones, and in one world what
     is wrong as it was written."""
     programs = [script for script in scripts() if (script.half, script.origin) == (half, origin)]
@@ -176,7 +190,7 @@ def sample_runs(services: Services, half: Half, origin: Origin, each: int = EACH
 def main(half: Half | None, each: int, as_json: bool) -> None:
     halves: list[Half] = [half] if half else ["seen", "held"]
     verdicts: list[AnswerVerdict] = []
-    with Services() as services:
+    with CorpusServices() as services:
         for one in halves:
             for origin in ORIGINS:
                 runs = sample_runs(services, one, origin, each)

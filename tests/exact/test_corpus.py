@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from benchmarks.injection.programs import Case, cases, serve
-from benchmarks.injection.programs.replies import steps
+from benchmarks.injection.programs import FailingProgram, failing_programs, serve
+from benchmarks.injection.programs.replies import path_steps
 from sandbox import CallRecord, Run
 from sandbox.sandbox import Sandbox
 
@@ -36,7 +36,7 @@ KINDS = {
 MISSING = object()
 
 
-def run(case: Case) -> Run:
+def run(case: FailingProgram) -> Run:
     """One run of a case against a service of its own."""
     with serve(case.api, case) as service:
         sandbox = Sandbox(
@@ -87,8 +87,8 @@ def loosely(arguments: Mapping[str, object]) -> list[object]:
     return [*arguments.values(), *texts, *(int(text) for text in texts if text.isdecimal())]
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.half}-{case.name}")
-def test_each_program_fails_through_the_call_that_is_named(case: Case) -> None:
+@pytest.mark.parametrize("case", failing_programs(), ids=lambda case: f"{case.half}-{case.name}")
+def test_each_program_fails_through_the_call_that_is_named(case: FailingProgram) -> None:
     """It ends with an error, the call to blame was made, and what is wrong is where the case says, twice over."""
     result = run(case)
 
@@ -114,7 +114,7 @@ def test_each_program_fails_through_the_call_that_is_named(case: Case) -> None:
         assert any(occurs(giver, value) for giver in givers for value in loosely(culprit.arguments))
     if case.path is not None:
         assert not failed(culprit)
-        place = steps(case.path)
+        place = path_steps(case.path)
         assert value_at(culprit.response, place[:-1]) is not MISSING
         value = value_at(culprit.response, place)
         if case.kind == "wrong_key":
@@ -134,13 +134,13 @@ def test_each_program_fails_through_the_call_that_is_named(case: Case) -> None:
 
 def test_both_halves_are_alike_and_share_no_program() -> None:
     """Every kind is in both halves, as often as in the other; no name, question or program is in both."""
-    seen, held = cases("seen"), cases("held")
+    seen, held = failing_programs("seen"), failing_programs("held")
 
-    assert [*seen, *held] == cases()
+    assert [*seen, *held] == failing_programs()
     assert min(len(seen), len(held)) >= 105
     assert {case.kind for case in seen} == KINDS == {case.kind for case in held}
     assert Counter(case.kind for case in seen) == Counter(case.kind for case in held)
-    assert len({case.name for case in cases()}) == len(cases())
+    assert len({case.name for case in failing_programs()}) == len(failing_programs())
     assert not {case.program for case in seen} & {case.program for case in held}
     assert not {case.query for case in seen} & {case.query for case in held}
     for half in (seen, held):

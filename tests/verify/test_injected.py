@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.injection.answers import KINDS, Kind, Services, faults, scripts
+from benchmarks.injection.answers import KINDS, CorpusServices, FaultKind, injected_faults, scripts
 from benchmarks.micro.verify import CHECKS, judge, main, sample_runs
 
 
@@ -29,7 +29,7 @@ def test_the_halves_share_no_program() -> None:
 def test_programs_of_ours_are_right(place: int) -> None:
     """In several worlds, by their references."""
     script = [one for one in scripts() if one.origin == "ours"][place]
-    with Services() as services:
+    with CorpusServices() as services:
         for seed in (0, 1):
             verdict = judge(services, script, seed)
 
@@ -38,13 +38,13 @@ def test_programs_of_ours_are_right(place: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_can_be_put_into_a_program(kind: Kind) -> None:
+def test_each_kind_can_be_put_into_a_program(kind: FaultKind) -> None:
     """A fault is a program of its own, drawn from a seed, and the bench keeps those that do harm and end well."""
     script = next(one for one in scripts() if one.name == "parcels_lisbon")
-    with Services() as services:
+    with CorpusServices() as services:
         with services.place(script, 0) as place, services.place(script, 1) as elsewhere:
             run, other = place.run(script.program), elsewhere.run(script.program)
-        once, again = (faults(kind, script, run, other, random.Random(3)) for _ in range(2))
+        once, again = (injected_faults(kind, script, run, other, random.Random(3)) for _ in range(2))
         verdicts = [judge(services, script, 0, kind, number) for number in range(len(once))]
 
     assert [one.program for one in once] == [one.program for one in again]
@@ -55,7 +55,7 @@ def test_each_kind_can_be_put_into_a_program(kind: Kind) -> None:
 
 def test_runs_are_spread_evenly_and_drawn_alike() -> None:
     """As many of each kind, and as many right ones; the same ones each time."""
-    with Services() as services:
+    with CorpusServices() as services:
         once = list(sample_runs(services, "seen", "ours", 1))
         again = list(sample_runs(services, "seen", "ours", 1))
 

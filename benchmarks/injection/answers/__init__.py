@@ -1,19 +1,19 @@
 """Runs that look like answers and are none, and runs that are: what the inspection of answers is measured with."""
 
 from benchmarks.injection.answers.corpus import Half, Origin, Script, scripts
-from benchmarks.injection.answers.injected import KINDS, Fault, Kind, faults
-from benchmarks.injection.answers.services import NOW, Place, Services
+from benchmarks.injection.answers.injected import KINDS, FaultKind, InjectedFault, injected_faults
+from benchmarks.injection.answers.services import NOW, CorpusServices, ProgramWorld
 
 __all__ = [
     "KINDS",
     "NOW",
-    "Fault",
+    "CorpusServices",
+    "FaultKind",
     "Half",
-    "Kind",
+    "InjectedFault",
     "Origin",
-    "Place",
+    "ProgramWorld",
     "Script",
-    "Services",
-    "faults",
+    "injected_faults",
     "scripts",
 ]

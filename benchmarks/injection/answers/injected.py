@@ -16,26 +16,26 @@ from itertools import zip_longest
 from typing import Literal, get_args
 
 from benchmarks.injection.answers.corpus import Script
-from benchmarks.injection.answers.services import Closed, Failing, Namesakes, Paged, Twist
+from benchmarks.injection.answers.services import Closed, FailingRequest, Namesakes, Paged, Twist
 from benchmarks.injection.answers.trees import (
     Change,
-    changed,
-    guarded,
+    guard_first_item,
     index_of,
     is_print,
-    is_tool,
+    is_tool_call,
     key_of,
-    printing,
-    said,
-    split,
-    texts,
-    tried,
+    print_statement,
+    replace_nodes,
+    replace_prints,
+    split_head,
+    string_constants,
+    wrap_in_try,
 )
 from sandbox import CallRecord, Run
 
-__all__ = ["KINDS", "Fault", "Kind", "faults"]
+__all__ = ["KINDS", "FaultKind", "InjectedFault", "injected_faults"]
 
-Kind = Literal[
+FaultKind = Literal[
     "nothing_printed",
     "error_printed",
     "error_swallowed",
@@ -45,9 +45,9 @@ Kind = Literal[
     "first_page",
     "empty_for_negative",
 ]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 
-_Made = tuple[str, ast.Module, Twist | None]
+_Variant = tuple[str, ast.Module, Twist | None]
 """The way, the changed program, and what is changed about the service."""
 
 _MESSAGES = {
@@ -74,28 +74,30 @@ _IDENTIFIERS: Mapping[str, Mapping[str, Sequence[int | str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class InjectedFault:
     """A program with a fault of a kind, made in a certain way, and the service that it is to meet."""
 
-    kind: Kind
+    kind: FaultKind
     way: str
     program: str
     twist: Twist | None = None
 
 
-def faults(kind: Kind, script: Script, run: Run, other_run: Run, chance: random.Random) -> list[Fault]:
+def injected_faults(
+    kind: FaultKind, script: Script, run: Run, other_run: Run, chance: random.Random
+) -> list[InjectedFault]:
     """What a right program becomes with a fault of one kind, in all ways that fit it, in an order left to chance.
 
     Args:
         run: How the program goes without a fault.
         other: How it goes in another world: the source of answers that are well made and wrong here.
     """
-    source = _Source(script, ast.parse(script.program), run, other_run, chance)
+    source = _Injection(script, ast.parse(script.program), run, other_run, chance)
     candidates = [
-        Fault(kind, variant, ast.unparse(ast.fix_missing_locations(copy.deepcopy(tree))) + "\n", twist)
-        for variant, tree, twist in _KINDS[kind](source)
+        InjectedFault(kind, variant, ast.unparse(ast.fix_missing_locations(copy.deepcopy(tree))) + "\n", twist)
+        for variant, tree, twist in _INJECTORS[kind](source)
     ]
-    ways: dict[str, list[Fault]] = {}
+    ways: dict[str, list[InjectedFault]] = {}
     for fault in chance.sample(candidates, len(candidates)):
         ways.setdefault(fault.way, []).append(fault)
     # One of each way, then another one of each: some ways fit a program many times over.
@@ -109,7 +111,7 @@ def faults(kind: Kind, script: Script, run: Run, other_run: Run, chance: random.
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _Injection:
     """What the ways have to work with."""
 
     script: Script
@@ -153,32 +155,32 @@ class _Source:
         at = self.chance.choice(places)
         return text[:at] + text[at + 1 :]
 
-    def failing(self) -> Failing:
+    def failing(self) -> FailingRequest:
         """One of the calls that the program made, failing."""
         call = self.chance.choice(self.run.calls)
         return self.fail(call, self.chance.choice(sorted(_MESSAGES)))
 
-    def fail(self, call: CallRecord, status: int) -> Failing:
+    def fail(self, call: CallRecord, status: int) -> FailingRequest:
         """A certain call, failing."""
         path = call.url.partition("?")[0].partition("/__session__/")[2]
         path = "/" + path.partition("/")[2] if path else re.sub(r"^\w+://[^/]+", "", call.url).partition("?")[0]
         same_requests = [
-            record for record in self.run.calls if (record.method, record.url.partition("?")[0]) == _where(call)
+            record for record in self.run.calls if (record.method, record.url.partition("?")[0]) == _endpoint(call)
         ]
-        return Failing(f"{call.method} {path}", status, _MESSAGES[status], same_requests.index(call))
+        return FailingRequest(f"{call.method} {path}", status, _MESSAGES[status], same_requests.index(call))
 
 
-def _where(call: CallRecord) -> tuple[str, str]:
+def _endpoint(call: CallRecord) -> tuple[str, str]:
     return call.method, call.url.partition("?")[0]
 
 
-def _whole(source: _Source, handler: str) -> ast.Module:
+def _try_all(source: _Injection, handler: str) -> ast.Module:
     """The program, all of which is tried."""
-    heads, rest = split(source.tree)
-    return ast.Module([*heads, tried(rest, handler)], [])
+    heads, rest = split_head(source.tree)
+    return ast.Module([*heads, wrap_in_try(rest, handler)], [])
 
 
-def _nothing_printed(source: _Source) -> Iterator[_Made]:
+def _nothing_printed(source: _Injection) -> Iterator[_Variant]:
     def kept(node: ast.AST) -> ast.AST | None:
         if isinstance(node, ast.Expr) and is_print(node.value):
             return ast.Assign([ast.Name("answer", ast.Store())], ast.Tuple(node.value.args, ast.Load()))
@@ -190,19 +192,19 @@ def _nothing_printed(source: _Source) -> Iterator[_Made]:
         return None
 
     def bare(node: ast.AST) -> ast.AST | None:
-        return said([]) if isinstance(node, ast.Expr) and is_print(node.value) else None
+        return print_statement([]) if isinstance(node, ast.Expr) and is_print(node.value) else None
 
-    yield "kept in a variable", changed(source.tree, kept), None
-    yield "never reached", changed(source.tree, unreached), None
-    yield "an empty line", changed(source.tree, bare), None
-    heads, rest = split(source.tree)
+    yield "kept in a variable", replace_nodes(source.tree, kept), None
+    yield "never reached", replace_nodes(source.tree, unreached), None
+    yield "an empty line", replace_nodes(source.tree, bare), None
+    heads, rest = split_head(source.tree)
     main = ast.parse("def main():\n    pass").body[0]
     assert isinstance(main, ast.FunctionDef)
     main.body = rest
     yield "a function that nobody calls", ast.Module([*heads, main], []), None
 
 
-def _error_printed(source: _Source) -> Iterator[_Made]:
+def _error_printed(source: _Injection) -> Iterator[_Variant]:
     handlers = (
         "print(error)",
         "print(f'Error: {error}')",
@@ -212,23 +214,23 @@ def _error_printed(source: _Source) -> Iterator[_Made]:
         "print('An error occurred: ' + str(error))",
     )
     for handler in handlers:
-        yield "a call fails", _whole(source, handler), source.failing()
+        yield "a call fails", _try_all(source, handler), source.failing()
     keys = sorted({key for node in ast.walk(source.tree) if (key := key_of(node)) is not None})
     for handler in handlers[:3]:
         if keys:
             wrong = source.chance.choice(keys)
-            broken = replace(source, tree=changed(source.tree, _renaming(wrong, f"{wrong}_value")))
-            yield "a field that is not there", _whole(broken, handler), None
+            broken = replace(source, tree=replace_nodes(source.tree, _replace_text(wrong, f"{wrong}_value")))
+            yield "a field that is not there", _try_all(broken, handler), None
 
 
-def _error_swallowed(source: _Source) -> Iterator[_Made]:
+def _error_swallowed(source: _Injection) -> Iterator[_Variant]:
     words = [source.nothing(), "Unknown", "The information is not available.", source.answer.splitlines()[0]]
     for text in (*words, *(["0"] if source.counts else [])):
-        yield "all of it is tried", _whole(source, f"print({text!r})"), source.failing()
+        yield "all of it is tried", _try_all(source, f"print({text!r})"), source.failing()
     write = next((call for call in source.run.calls if call.method != "GET"), None)
     if write is not None:
         for text in ("Done.", "It is done."):
-            yield "a write is tried", _whole(source, f"print({text!r})"), source.fail(write, 409)
+            yield "a write is tried", _try_all(source, f"print({text!r})"), source.fail(write, 409)
     for number, node in enumerate(ast.walk(source.tree)):
         if not isinstance(node, ast.For):
             continue
@@ -240,11 +242,11 @@ def _error_swallowed(source: _Source) -> Iterator[_Made]:
             tree = copy.deepcopy(source.tree)
             loop = list(ast.walk(tree))[number]
             assert isinstance(loop, ast.For)
-            loop.body = [tried(loop.body, handler)]
+            loop.body = [wrap_in_try(loop.body, handler)]
             yield "an item is left out", tree, source.fail(call, source.chance.choice((403, 404)))
 
 
-def _no_call(source: _Source) -> Iterator[_Made]:
+def _no_call(source: _Injection) -> Iterator[_Variant]:
     yield "said at once", ast.parse(f"print({source.answer!r})"), None
     yield "said from a variable", ast.parse(f"answer = {source.answer!r}\nprint(f'The answer is {{answer}}')"), None
     replies = {call.tool: repr(call.response) for call in source.other.calls}
@@ -252,23 +254,25 @@ def _no_call(source: _Source) -> Iterator[_Made]:
         return
 
     def known(node: ast.AST) -> ast.AST | None:
-        reply = replies.get(node.func.id, "") if is_tool(node) and isinstance(node.func, ast.Name) else ""
+        reply = replies.get(node.func.id, "") if is_tool_call(node) and isinstance(node.func, ast.Name) else ""
         return ast.parse(reply, mode="eval").body if 0 < len(reply) < 2500 else None
 
-    tree = changed(source.tree, known)
-    if not any(map(is_tool, ast.walk(tree))) and source.run.calls[0].style == "function":
+    tree = replace_nodes(source.tree, known)
+    if not any(map(is_tool_call, ast.walk(tree))) and source.run.calls[0].style == "function":
         yield "replies made up", tree, None
 
 
-def _rests_on_nothing(source: _Source) -> Iterator[_Made]:
+def _rests_on_nothing(source: _Injection) -> Iterator[_Variant]:
     constant = ast.Constant(source.answer)
-    yield "another answer in its place", printing(source.tree, [constant]), None
-    yield "in a sentence", printing(source.tree, [ast.Constant("The answer is"), constant]), None
-    first = next((at for at, statement in enumerate(source.tree.body) if any(map(is_tool, ast.walk(statement)))), None)
+    yield "another answer in its place", replace_prints(source.tree, [constant]), None
+    yield "in a sentence", replace_prints(source.tree, [ast.Constant("The answer is"), constant]), None
+    first = next(
+        (at for at, statement in enumerate(source.tree.body) if any(map(is_tool_call, ast.walk(statement)))), None
+    )
     if first is None:
         return
     head = [statement for statement in source.tree.body[: first + 1] if not any(map(is_print, ast.walk(statement)))]
-    if not any(map(is_tool, ast.walk(ast.Module(head, [])))):
+    if not any(map(is_tool_call, ast.walk(ast.Module(head, [])))):
         return
     tail = ast.parse(f"answer = {source.answer!r}\nprint(answer)").body
     yield "after the first call", ast.Module([*head, *tail], []), None
@@ -278,60 +282,60 @@ def _rests_on_nothing(source: _Source) -> Iterator[_Made]:
         yield "if there is a reply", ast.Module([*head, *tail], []), None
 
 
-def _other_entity(source: _Source) -> Iterator[_Made]:
-    named = sorted(text for text in set(texts(source.tree)) if source.names(text))
+def _other_entity(source: _Injection) -> Iterator[_Variant]:
+    named = sorted(text for text in set(string_constants(source.tree)) if source.names(text))
     for text in named:
         other_names = [name for name in _NAMES[source.script.api] if name != text and (" " in name) == (" " in text)]
         for other_name in other_names[:4]:
-            yield "another name", changed(source.tree, _renaming(text, other_name)), None
-        yield "a slip of the pen", changed(source.tree, _renaming(text, source.slip(text))), None
+            yield "another name", replace_nodes(source.tree, _replace_text(text, other_name)), None
+        yield "a slip of the pen", replace_nodes(source.tree, _replace_text(text, source.slip(text))), None
     searches = {
         keyword.arg
         for node in ast.walk(source.tree)
-        if is_tool(node)
+        if is_tool_call(node)
         for keyword in node.keywords
         if isinstance(keyword.value, ast.Constant) and keyword.value.value in named
     }
 
     def unsearched(node: ast.AST) -> ast.AST | None:
-        if is_tool(node) and any(key.arg in searches for key in node.keywords):
+        if is_tool_call(node) and any(key.arg in searches for key in node.keywords):
             return ast.Call(node.func, node.args, [key for key in node.keywords if key.arg not in searches])
         return None
 
     if searches:
-        yield "the first of all", changed(source.tree, unsearched), None
+        yield "the first of all", replace_nodes(source.tree, unsearched), None
     for addition in ("Junior", "the Elder", "II") if named else ():
         yield "somebody of that name", source.tree, Namesakes(addition)
-        yield "the second that was found", changed(source.tree, _second), Namesakes(addition, first=False)
+        yield "the second that was found", replace_nodes(source.tree, _take_second), Namesakes(addition, first=False)
     identifiers = _IDENTIFIERS[source.script.api]
     for node in ast.walk(source.tree):
-        for keyword in node.keywords if is_tool(node) else ():
+        for keyword in node.keywords if is_tool_call(node) else ():
             name = keyword.arg or ""
             for value in identifiers.get(name, ()) if not isinstance(keyword.value, ast.Constant) else ():
-                yield "an identifier made up", changed(source.tree, _fixing(node, name, value)), None
+                yield "an identifier made up", replace_nodes(source.tree, _fix_identifier(node, name, value)), None
 
 
-def _renaming(text: str, replacement: str) -> Change:
+def _replace_text(text: str, replacement: str) -> Change:
     """One text becomes another one."""
     return lambda node: ast.Constant(replacement) if isinstance(node, ast.Constant) and node.value == text else None
 
 
-def _second(node: ast.AST) -> ast.AST | None:
+def _take_second(node: ast.AST) -> ast.AST | None:
     """`search(…)["items"][0]` takes the second one; only where the search and the index are one expression."""
     if not isinstance(node, ast.Subscript) or index_of(node) != 0:
         return None
     inner = node.value
     while isinstance(inner, ast.Subscript):
         inner = inner.value
-    return ast.Subscript(node.value, ast.Constant(1), ast.Load()) if is_tool(inner) else None
+    return ast.Subscript(node.value, ast.Constant(1), ast.Load()) if is_tool_call(inner) else None
 
 
-def _fixing(call: ast.AST, name: str, value: int | str) -> Change:
+def _fix_identifier(call: ast.AST, name: str, value: int | str) -> Change:
     """A call gets an identifier from the examples of the document in place of the one that was found."""
     whole = ast.dump(call)
 
     def change(node: ast.AST) -> ast.AST | None:
-        if not is_tool(node) or ast.dump(node) != whole:
+        if not is_tool_call(node) or ast.dump(node) != whole:
             return None
         keys = [ast.keyword(key.arg, ast.Constant(value) if key.arg == name else key.value) for key in node.keywords]
         return ast.Call(node.func, node.args, keys)
@@ -339,22 +343,25 @@ def _fixing(call: ast.AST, name: str, value: int | str) -> Change:
     return change
 
 
-def _first_page(source: _Source) -> Iterator[_Made]:
+def _first_page(source: _Injection) -> Iterator[_Variant]:
     for size in (2, 3, 5, 10):
         for style in range(3):
             yield "lists come in pages", source.tree, Paged(size, style)
     before = ast.dump(source.tree)
-    for variant, change in (("the loop over pages is gone", _once), ("only the first page is asked for", _first)):
-        if ast.dump(tree := changed(source.tree, change)) != before:
+    for variant, change in (
+        ("the loop over pages is gone", _loop_once),
+        ("only the first page is asked for", _range_once),
+    ):
+        if ast.dump(tree := replace_nodes(source.tree, change)) != before:
             yield variant, tree, None
     replies = [call.response for call in source.run.calls if isinstance(call.response, dict)]
     for key in sorted({key for reply in replies for key, value in reply.items() if isinstance(value, list)}):
-        if ast.dump(tree := changed(source.tree, _counting(key))) != before:
+        if ast.dump(tree := replace_nodes(source.tree, _count_items(key))) != before:
             yield "its items are counted", tree, None
             yield "its items are counted", tree, Paged(10)
 
 
-def _once(node: ast.AST) -> ast.AST | None:
+def _loop_once(node: ast.AST) -> ast.AST | None:
     """`while` goes round once, or not at all."""
     if not isinstance(node, ast.While):
         return None
@@ -362,7 +369,7 @@ def _once(node: ast.AST) -> ast.AST | None:
     return ast.While(node.test, [*body, ast.Break()], [])
 
 
-def _first(node: ast.AST) -> ast.AST | None:
+def _range_once(node: ast.AST) -> ast.AST | None:
     """A range over pages ends after the first one."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id != "range":
         return None
@@ -370,7 +377,7 @@ def _first(node: ast.AST) -> ast.AST | None:
     return ast.Call(node.func, [start, ast.Constant(2)], [])
 
 
-def _counting(key: str) -> Change:
+def _count_items(key: str) -> Change:
     """`page["total"]` becomes the number of items that came with it."""
 
     def change(node: ast.AST) -> ast.AST | None:
@@ -382,7 +389,7 @@ def _counting(key: str) -> Change:
     return change
 
 
-def _empty_for_negative(source: _Source) -> Iterator[_Made]:
+def _empty_for_negative(source: _Injection) -> Iterator[_Variant]:
     instead = source.nothing()
     for node in ast.walk(source.tree):
         operand = node.comparators[0] if isinstance(node, ast.Compare) else None
@@ -391,24 +398,32 @@ def _empty_for_negative(source: _Source) -> Iterator[_Made]:
             continue
         spellings = {text.lower(), text.upper(), text.capitalize(), text + "s", text.replace(" ", "-"), text + " "}
         for spelling in sorted(spellings - {text}):
-            yield "spelt otherwise", guarded(changed(source.tree, _renaming(text, spelling)), instead), None
+            yield (
+                "spelt otherwise",
+                guard_first_item(replace_nodes(source.tree, _replace_text(text, spelling)), instead),
+                None,
+            )
         key = key_of(node.left)
         for spelling in ("state", "kind", "type", f"{key}_name") if key else ():
-            yield "a field that is not there", guarded(changed(source.tree, _absent(key, spelling)), instead), None
+            yield (
+                "a field that is not there",
+                guard_first_item(replace_nodes(source.tree, _missing_key(key, spelling)), instead),
+                None,
+            )
     replies = [call.response for call in source.run.calls if isinstance(call.response, dict)]
     keys = [key for node in ast.walk(source.tree) if (key := key_of(node)) is not None]
     for key in dict.fromkeys(keys):
         if any(isinstance(reply.get(key), list) for reply in replies):
             for spelling in sorted({"items", "data", "results"} - {key}):
-                tree = guarded(changed(source.tree, _absent(key, spelling, [])), instead)
+                tree = guard_first_item(replace_nodes(source.tree, _missing_key(key, spelling, [])), instead)
                 yield "a list that is not there", tree, None
-    for text in sorted(text for text in set(texts(source.tree)) if source.names(text)):
+    for text in sorted(text for text in set(string_constants(source.tree)) if source.names(text)):
         for _ in range(2):
-            tree = guarded(changed(source.tree, _renaming(text, source.slip(text))), instead)
+            tree = guard_first_item(replace_nodes(source.tree, _replace_text(text, source.slip(text))), instead)
             yield "searched for with a slip", tree, Closed(source.script.query)
 
 
-def _absent(key: str | None, missing_key: str, default: object = None) -> Change:
+def _missing_key(key: str | None, missing_key: str, default: object = None) -> Change:
     """`reply["key"]` becomes `reply.get("other")`, with an empty list if that is the default."""
 
     def change(node: ast.AST) -> ast.AST | None:
@@ -418,14 +433,14 @@ def _absent(key: str | None, missing_key: str, default: object = None) -> Change
             ast.Constant(missing_key),
             *([] if default is None else [ast.List([], ast.Load())]),
         ]
-        inner = changed(ast.Module([ast.Expr(node.value)], []), change).body[0]
+        inner = replace_nodes(ast.Module([ast.Expr(node.value)], []), change).body[0]
         assert isinstance(inner, ast.Expr)
         return ast.Call(ast.Attribute(inner.value, "get", ast.Load()), arguments, [])
 
     return change
 
 
-_KINDS: Mapping[Kind, Callable[[_Source], Iterator[_Made]]] = {
+_INJECTORS: Mapping[FaultKind, Callable[[_Injection], Iterator[_Variant]]] = {
     "nothing_printed": _nothing_printed,
     "error_printed": _error_printed,
     "error_swallowed": _error_swallowed,

@@ -27,7 +27,7 @@ from protocols.samples import sample
 from protocols.simulator import Session, Simulator
 from sandbox import Limits, Run, Sandbox
 
-__all__ = ["NOW", "Closed", "Failing", "Namesakes", "Paged", "Place", "Services", "Twist"]
+__all__ = ["NOW", "Closed", "CorpusServices", "FailingRequest", "Namesakes", "Paged", "ProgramWorld", "Twist"]
 
 NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
 
@@ -35,14 +35,14 @@ _HERE = Path(__file__).parents[2]
 _SEARCHES = frozenset({"q", "query", "name"})
 _COUNTS = frozenset({"count", "total", "totalCount", "total_results"})
 
-_Reply = tuple[int, bytes, str, Mapping[str, str]]
+Reply = tuple[int, bytes, str, Mapping[str, str]]
 """Status, body, media type, further headers."""
-_Ask = Callable[[str], _Reply]
+_Forward = Callable[[str], Reply]
 """What the world says to a request for another target."""
 
 
 @dataclass(slots=True)
-class Failing:
+class FailingRequest:
     """One request for a path fails, that of the given number among those for it (from 0); or each of them (None)."""
 
     path: str
@@ -51,7 +51,7 @@ class Failing:
     number: int | None = 0
     count: int = 0
 
-    def __call__(self, method: str, target: str, ask: _Ask) -> _Reply:
+    def __call__(self, method: str, target: str, ask: _Forward) -> Reply:
         """Answer one request."""
         path = unquote(urlsplit(target).path)
         if method != self.path.partition(" ")[0] or not path.endswith(self.path.partition(" ")[2]):
@@ -69,12 +69,12 @@ class Paged:
     size: int
     style: int = 0
 
-    def __call__(self, method: str, target: str, ask: _Ask) -> _Reply:
+    def __call__(self, method: str, target: str, ask: _Forward) -> Reply:
         """Answer one request."""
         parts = urlsplit(target)
         query = dict(parse_qsl(parts.query))
         reply = ask(target)
-        listing = _listed(reply)
+        listing = _single_list(reply)
         if method != "GET" or listing is None or any(key.lower().startswith(("page", "total")) for key in listing[0]):
             return reply
         body, key = listing
@@ -89,7 +89,7 @@ class Paged:
             {"hasMore": page < pages, "nextPage": page + 1 if page < pages else None},
         )
         cut = items[(page - 1) * self.size : page * self.size]
-        return _said(reply, {**body, **page_fields[self.style % len(page_fields)], key: cut})
+        return _with_body(reply, {**body, **page_fields[self.style % len(page_fields)], key: cut})
 
 
 @dataclass(slots=True)
@@ -99,14 +99,14 @@ class Namesakes:
     addition: str
     first: bool = True
 
-    def __call__(self, method: str, target: str, ask: _Ask) -> _Reply:
+    def __call__(self, method: str, target: str, ask: _Forward) -> Reply:
         """Answer one request."""
         reply = ask(target)
-        search, listing = _searched(target), _listed(reply)
+        search, listing = _search_term(target), _single_list(reply)
         if method != "GET" or search is None or listing is None:
             return reply
         name, text = search
-        other_listing = _listed(ask(_with(target, name, f"{text} {self.addition}")))
+        other_listing = _single_list(ask(_with_parameter(target, name, f"{text} {self.addition}")))
         body, key = listing
         items = body[key]
         other_items = other_listing[0].get(key) if other_listing is not None else None
@@ -114,7 +114,7 @@ class Namesakes:
             return reply
         namesake = [item for item in other_items if item not in items][:1]
         counts = {name: len(items) + len(namesake) for name in _COUNTS & body.keys()}
-        return _said(reply, {**body, **counts, key: [*namesake, *items] if self.first else [*items, *namesake]})
+        return _with_body(reply, {**body, **counts, key: [*namesake, *items] if self.first else [*items, *namesake]})
 
 
 @dataclass(slots=True)
@@ -123,21 +123,21 @@ class Closed:
 
     query: str
 
-    def __call__(self, method: str, target: str, ask: _Ask) -> _Reply:
+    def __call__(self, method: str, target: str, ask: _Forward) -> Reply:
         """Answer one request."""
         reply = ask(target)
-        search, listing = _searched(target), _listed(reply)
+        search, listing = _search_term(target), _single_list(reply)
         if method != "GET" or search is None or listing is None or search[1].casefold() in self.query.casefold():
             return reply
         body, key = listing
         counts = dict.fromkeys(_COUNTS & body.keys(), 0)
-        return _said(reply, {**body, **counts, key: []})
+        return _with_body(reply, {**body, **counts, key: []})
 
 
-Twist = Failing | Paged | Namesakes | Closed
+Twist = FailingRequest | Paged | Namesakes | Closed
 
 
-def _listed(reply: _Reply) -> tuple[dict[str, object], str] | None:
+def _single_list(reply: Reply) -> tuple[dict[str, object], str] | None:
     """The body of a reply that holds one list of objects, and the key of that list."""
     if reply[0] != 200 or not reply[1] or "json" not in reply[2]:
         return None
@@ -146,37 +146,37 @@ def _listed(reply: _Reply) -> tuple[dict[str, object], str] | None:
     return (body, keys[0]) if len(keys) == 1 else None
 
 
-def _said(reply: _Reply, body: object) -> _Reply:
+def _with_body(reply: Reply, body: object) -> Reply:
     headers = {name: value for name, value in reply[3].items() if name.lower() != "content-length"}
     return reply[0], json.dumps(body).encode(), reply[2], headers
 
 
-def _searched(target: str) -> tuple[str, str] | None:
+def _search_term(target: str) -> tuple[str, str] | None:
     """The parameter that a request searches by, and the text."""
     pairs = parse_qsl(urlsplit(target).query)
     return next(((name, value) for name, value in pairs if name in _SEARCHES and value), None)
 
 
-def _with(target: str, name: str, value: str) -> str:
+def _with_parameter(target: str, name: str, value: str) -> str:
     path, _, query = target.partition("?")
     pairs = [(parameter, value if parameter == name else text) for parameter, text in parse_qsl(query)]
     return f"{path}?{urlencode(pairs, quote_via=quote)}"
 
 
-class _Service(Simulator):
+class _TwistedSimulator(Simulator):
     """A simulated service some of whose sessions have a twist."""
 
     def __init__(self, protocol: Protocol) -> None:
         super().__init__(protocol, 0, NOW)
         self.twists: dict[str, Twist] = {}
 
-    def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> _Reply:
+    def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """Answer one request."""
         match = re.match(r"/__session__/([^/]+)/", target)
         twist = self.twists.get(match[1]) if match else None
 
-        def ask(other_target: str) -> _Reply:
-            return super(_Service, self).handle(method, other_target, headers, body)
+        def ask(other_target: str) -> Reply:
+            return super(_TwistedSimulator, self).handle(method, other_target, headers, body)
 
         return twist(method, target, ask) if twist is not None else ask(target)
 
@@ -190,13 +190,13 @@ def _protocol(api: str) -> Protocol:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ProgramWorld:
     """Where one program runs: a session of a service, and the reference's verdict on what came of it."""
 
     script: Script
     seed: int
     session: Session
-    services: Services
+    services: CorpusServices
 
     def run(self, program: str, *, track: bool = True) -> Run:
         """Run a program in this world."""
@@ -220,21 +220,21 @@ class Place:
         self.services.untwist(self)
         if reference.before:
             with self.services.place(self.script, self.seed) as fresh:
-                before = f"before = {json.loads(_printed(fresh, reference.before))!r}\n"
+                before = f"before = {json.loads(_run_reference(fresh, reference.before))!r}\n"
         if reference.after:
-            return is_correct(answer, read_claim(_printed(self, before + reference.program)))
+            return is_correct(answer, read_claim(_run_reference(self, before + reference.program)))
         with self.services.place(self.script, self.seed) as fresh:
-            return is_correct(answer, read_claim(_printed(fresh, reference.program)))
+            return is_correct(answer, read_claim(_run_reference(fresh, reference.program)))
 
 
-def _printed(place: Place, program: str) -> str:
+def _run_reference(place: ProgramWorld, program: str) -> str:
     run = place.run(program, track=False)
     if run.error is not None:
         raise ValueError(f"the reference of {place.script.name} fails: {run.error.type}: {run.error.message}")
     return run.stdout
 
 
-class Services(AbstractContextManager["Services"]):
+class CorpusServices(AbstractContextManager["CorpusServices"]):
     """The services of the corpus; each is started when it is first needed, and all end together."""
 
     def __init__(self) -> None:
@@ -242,7 +242,7 @@ class Services(AbstractContextManager["Services"]):
         self._graphs: dict[str, ProtocolGraph] = {}
 
     @cached_property
-    def _running(self) -> dict[str, _Service]:
+    def _running(self) -> dict[str, _TwistedSimulator]:
         return {}
 
     def graph(self, api: str) -> ProtocolGraph:
@@ -250,10 +250,10 @@ class Services(AbstractContextManager["Services"]):
         return self._graphs.setdefault(api, ProtocolGraph(_protocol(api)))
 
     @contextmanager
-    def place(self, script: Script, seed: int, twist: Twist | None = None) -> Iterator[Place]:
+    def place(self, script: Script, seed: int, twist: Twist | None = None) -> Iterator[ProgramWorld]:
         """A world for one run of a program: the same for the same script and seed."""
         if script.api not in self._running:
-            started = _Service(_protocol(script.api))
+            started = _TwistedSimulator(_protocol(script.api))
             self._closing.enter_context(started)
             self._running[script.api] = started
         service = self._running[script.api]
@@ -261,11 +261,11 @@ class Services(AbstractContextManager["Services"]):
             if twist is not None:
                 service.twists[session.id] = twist
             try:
-                yield Place(script, seed, session, self)
+                yield ProgramWorld(script, seed, session, self)
             finally:
                 service.twists.pop(session.id, None)
 
-    def untwist(self, place: Place) -> None:
+    def untwist(self, place: ProgramWorld) -> None:
         """From now on a world is what it is: whoever judges must not stumble over what the program did."""
         self._running[place.script.api].twists.pop(place.session.id, None)
 

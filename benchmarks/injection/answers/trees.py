@@ -10,24 +10,24 @@ from typing import TypeGuard
 
 __all__ = [
     "Change",
-    "changed",
-    "guarded",
+    "guard_first_item",
     "index_of",
     "is_print",
-    "is_tool",
+    "is_tool_call",
     "key_of",
-    "printing",
-    "said",
-    "split",
-    "texts",
-    "tried",
+    "print_statement",
+    "replace_nodes",
+    "replace_prints",
+    "split_head",
+    "string_constants",
+    "wrap_in_try",
 ]
 
 Change = Callable[[ast.AST], ast.AST | None]
 """What a node becomes; None where it stays."""
 
 
-class _Changed(ast.NodeTransformer):
+class _NodeReplacer(ast.NodeTransformer):
     def __init__(self, change: Change) -> None:
         self._change = change
 
@@ -37,9 +37,9 @@ class _Changed(ast.NodeTransformer):
         return self.generic_visit(node) if replacement is None else replacement
 
 
-def changed(tree: ast.Module, change: Change) -> ast.Module:
+def replace_nodes(tree: ast.Module, change: Change) -> ast.Module:
     """A program with some nodes exchanged; the tree itself stays as it is."""
-    copied = _Changed(change).visit(copy.deepcopy(tree))
+    copied = _NodeReplacer(change).visit(copy.deepcopy(tree))
     assert isinstance(copied, ast.Module)
     return copied
 
@@ -49,7 +49,7 @@ def is_print(node: ast.AST) -> TypeGuard[ast.Call]:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
 
 
-def is_tool(node: ast.AST) -> TypeGuard[ast.Call]:
+def is_tool_call(node: ast.AST) -> TypeGuard[ast.Call]:
     """Whether a node is a call of a tool."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and bool(re.match(r"[A-Z]+_", node.func.id))
 
@@ -68,31 +68,31 @@ def index_of(node: ast.AST) -> int | None:
     return None
 
 
-def texts(tree: ast.AST) -> Iterator[str]:
+def string_constants(tree: ast.AST) -> Iterator[str]:
     """The texts of a program."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
 
 
-def said(arguments: Sequence[ast.expr]) -> ast.Expr:
+def print_statement(arguments: Sequence[ast.expr]) -> ast.Expr:
     """A print of this."""
     return ast.Expr(ast.Call(ast.Name("print", ast.Load()), list(arguments), []))
 
 
-def printing(tree: ast.Module, arguments: Sequence[ast.expr]) -> ast.Module:
+def replace_prints(tree: ast.Module, arguments: Sequence[ast.expr]) -> ast.Module:
     """A program whose first print says this and whose other ones are gone."""
-    replacements = [said(arguments)]
+    replacements = [print_statement(arguments)]
 
     def change(node: ast.AST) -> ast.AST | None:
         if not isinstance(node, ast.Expr) or not is_print(node.value):
             return None
         return replacements.pop() if replacements else ast.Pass()
 
-    return changed(tree, change)
+    return replace_nodes(tree, change)
 
 
-def split(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.stmt]]:
+def split_head(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.stmt]]:
     """The imports and functions of a program, and the rest of it."""
     heads: list[ast.stmt] = [
         statement for statement in tree.body if isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef))
@@ -100,7 +100,7 @@ def split(tree: ast.Module) -> tuple[list[ast.stmt], list[ast.stmt]]:
     return heads, [statement for statement in tree.body if statement not in heads]
 
 
-def tried(body: list[ast.stmt], handler: str) -> ast.Try:
+def wrap_in_try(body: list[ast.stmt], handler: str) -> ast.Try:
     """Statements that are tried; `handler` is one line, and the error is called `error` in it."""
     statement = ast.parse(f"try:\n    pass\nexcept Exception as error:\n    {handler}").body[0]
     assert isinstance(statement, ast.Try)
@@ -108,13 +108,13 @@ def tried(body: list[ast.stmt], handler: str) -> ast.Try:
     return statement
 
 
-def guarded(tree: ast.Module, instead: str) -> ast.Module:
+def guard_first_item(tree: ast.Module, instead: str) -> ast.Module:
     """A program that asks before it takes the first of a list, and says something else where there is none."""
     for at, statement in enumerate(tree.body):
         if not isinstance(statement, ast.Assign):
             continue
         taken = [node for node in ast.walk(statement.value) if isinstance(node, ast.Subscript) and index_of(node) == 0]
-        if not taken or not any(map(is_tool, ast.walk(taken[0].value))):
+        if not taken or not any(map(is_tool_call, ast.walk(taken[0].value))):
             continue
         whole = ast.dump(taken[0].value)
         assignment = ast.Assign([ast.Name("found", ast.Store())], taken[0].value)
@@ -122,7 +122,7 @@ def guarded(tree: ast.Module, instead: str) -> ast.Module:
         def held(node: ast.AST, whole: str = whole) -> ast.AST | None:
             return ast.Name("found", ast.Load()) if ast.dump(node) == whole else None
 
-        rest = changed(ast.Module(tree.body[at:], []), held)
-        condition = ast.If(ast.Name("found", ast.Load()), rest.body, [said([ast.Constant(instead)])])
+        rest = replace_nodes(ast.Module(tree.body[at:], []), held)
+        condition = ast.If(ast.Name("found", ast.Load()), rest.body, [print_statement([ast.Constant(instead)])])
         return ast.Module([*tree.body[:at], assignment, condition], [])
     return tree

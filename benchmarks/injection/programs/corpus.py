@@ -19,10 +19,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from benchmarks.injection.programs.replies import Amendment, Answer, Pattern, steps
+from benchmarks.injection.programs.replies import Amendment, CannedReply, RequestPattern, path_steps
 from sandbox import CallRecord
 
-__all__ = ["Case", "Half", "Style", "cases"]
+__all__ = ["FailingProgram", "Half", "Style", "failing_programs"]
 
 Half = Literal["seen", "held"]
 Style = Literal["function", "requests", "mixed"]
@@ -31,7 +31,7 @@ _HEADERS = re.compile(r"(?P<key>[a-z]+): (?P<value>.+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class FailingProgram:
     """A program that fails, and why.
 
     `culprit` is the tool of the call to blame, `call` the index of that call among those of the run; None when it is
@@ -55,7 +55,7 @@ class Case:
     twin: bool
     style: Style
     chosen: tuple[str, str] | None = None
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[CannedReply, ...] = ()
     amendments: tuple[Amendment, ...] = ()
 
     def find(self, calls: Sequence[CallRecord]) -> CallRecord | None:
@@ -69,24 +69,24 @@ class Case:
         return next((c for c in calls if c.index == self.call and c.tool == self.culprit), None)
 
 
-def cases(half: Half | None = None) -> list[Case]:
+def failing_programs(half: Half | None = None) -> list[FailingProgram]:
     """All cases in the order of their files, or those of one half."""
     halves: tuple[Half, ...] = ("seen", "held") if half is None else (half,)
     return [case for name in halves for case in _read(name)]
 
 
 @lru_cache(maxsize=2)
-def _read(half: Half) -> tuple[Case, ...]:
+def _read(half: Half) -> tuple[FailingProgram, ...]:
     text = (Path(__file__).parent / f"{half}.txt").read_text("utf-8")
     return tuple(_case(half, section) for section in text.split("\n### ")[1:])
 
 
-def _case(half: Half, section: str) -> Case:
+def _case(half: Half, section: str) -> FailingProgram:
     """Raises: ValueError: A header is unknown, or cannot be read."""
     head, _, program = section.partition("\n\n")
     name, *lines = head.splitlines()
     headers: dict[str, str] = {}
-    answers: list[Answer] = []
+    answers: list[CannedReply] = []
     amendments: list[Amendment] = []
     for line in lines:
         header = _HEADERS.fullmatch(line)
@@ -102,7 +102,7 @@ def _case(half: Half, section: str) -> Case:
     if unknown := headers.keys() - {"kind", "api", "query", "culprit", "call", "chosen", "second", "path", "twin"}:
         raise ValueError(f"{half}.txt, {name}: there is no header {', '.join(sorted(unknown))}")
     chosen = headers["chosen"].partition("=") if "chosen" in headers else None
-    return Case(
+    return FailingProgram(
         name=name.strip(),
         half=half,
         kind=headers["kind"],
@@ -121,18 +121,18 @@ def _case(half: Half, section: str) -> Case:
     )
 
 
-def _answer(text: str) -> Answer:
+def _answer(text: str) -> CannedReply:
     """`GET /films/popular 503 {"message": "later"}`."""
     method, path, status, body = text.split(" ", 3)
-    return Answer(Pattern.read(f"{method} {path}"), int(status), json.loads(body))
+    return CannedReply(RequestPattern.read(f"{method} {path}"), int(status), json.loads(body))
 
 
 def _amendment(text: str) -> Amendment:
     """`GET /films/\\d+ ["runtime"] "two hours"`, or `removed` in place of the value."""
     method, path, place, value = text.split(" ", 3)
     if value == "removed":
-        return Amendment(Pattern.read(f"{method} {path}"), steps(place))
-    return Amendment(Pattern.read(f"{method} {path}"), steps(place), (json.loads(value),))
+        return Amendment(RequestPattern.read(f"{method} {path}"), path_steps(place))
+    return Amendment(RequestPattern.read(f"{method} {path}"), path_steps(place), (json.loads(value),))
 
 
 def _style(program: str) -> Style:

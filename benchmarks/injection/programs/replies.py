@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-__all__ = ["Amendment", "Answer", "Asked", "Pattern", "first", "steps"]
+__all__ = ["Amendment", "CannedReply", "ReceivedRequest", "RequestPattern", "first_reply", "path_steps"]
 
 _STEP = re.compile(r'\["([^"]+)"\]|\[(\d+)\]')
 
 
-def steps(path: str) -> tuple[str | int, ...]:
+def path_steps(path: str) -> tuple[str | int, ...]:
     """`["crew"][3]["name"]` as keys and positions."""
     return tuple(name or int(position) for name, position in _STEP.findall(path))
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReceivedRequest:
     """A request as it is compared with patterns; `path` is decoded and without the server's own."""
 
     method: str
@@ -30,7 +30,7 @@ class Asked:
     body: Mapping[str, object]
 
     @classmethod
-    def read(cls, method: str, target: str, body: bytes, prefix: str) -> Asked:
+    def read(cls, method: str, target: str, body: bytes, prefix: str) -> ReceivedRequest:
         """A request with its target as it came."""
         parts = urlsplit(target)
         try:
@@ -42,7 +42,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class RequestPattern:
     """Which requests are meant. `path` and the values are regular expressions, for all of the text."""
 
     method: str
@@ -51,7 +51,7 @@ class Pattern:
     body: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, text: str, body: Mapping[str, object] | None = None) -> Pattern:
+    def read(cls, text: str, body: Mapping[str, object] | None = None) -> RequestPattern:
         """`GET /bookings?date=2024-06-03`."""
         method, _, target = text.partition(" ")
         path, _, query = target.partition("?")
@@ -59,7 +59,7 @@ class Pattern:
         values = {name: str(value) for name, value in (body or {}).items()}
         return cls(method, path, tuple((name, value) for name, _, value in pairs), values)
 
-    def fits(self, request: Asked) -> bool:
+    def fits(self, request: ReceivedRequest) -> bool:
         """Whether a request is meant."""
         return (
             request.method == self.method
@@ -70,10 +70,10 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CannedReply:
     """A reply to certain requests; text is sent as a web page, None as nothing if the status is 204."""
 
-    pattern: Pattern
+    pattern: RequestPattern
     status: int
     body: object
 
@@ -91,7 +91,7 @@ class Answer:
 class Amendment:
     """A change to the JSON that certain requests get: `value` holds what stands there instead, or is empty."""
 
-    pattern: Pattern
+    pattern: RequestPattern
     place: tuple[str | int, ...]
     value: tuple[object, ...] = ()
 
@@ -110,6 +110,6 @@ class Amendment:
         return changed
 
 
-def first(answers: Iterable[Answer], request: Asked) -> Answer | None:
+def first_reply(answers: Iterable[CannedReply], request: ReceivedRequest) -> CannedReply | None:
     """The first reply that is meant for a request."""
     return next((answer for answer in answers if answer.pattern.fits(request)), None)

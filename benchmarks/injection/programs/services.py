@@ -19,13 +19,13 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from benchmarks.injection.programs.corpus import Case
-from benchmarks.injection.programs.replies import Answer, Asked, Pattern, first
+from benchmarks.injection.programs.corpus import FailingProgram
+from benchmarks.injection.programs.replies import CannedReply, ReceivedRequest, RequestPattern, first_reply
 from protocols import Protocol, load
 from protocols.calls.auth import Credential, for_scheme
 from protocols.simulator import Simulator
 
-__all__ = ["APIS", "NOW", "SEED", "Service", "serve"]
+__all__ = ["APIS", "NOW", "SEED", "RunningService", "serve"]
 
 APIS = ("films", "shop", "fleet")
 NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
@@ -34,12 +34,12 @@ SEED = 7
 _HERE = Path(__file__).parent
 _SECRET = "van-keeper-4471"
 
-_Reply = tuple[int, bytes, str, Mapping[str, str]]
+Reply = tuple[int, bytes, str, Mapping[str, str]]
 """Status, body, media type ("" without a body), further headers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class RunningService:
     """A service that is up, and what a Sandbox needs to run programs against it."""
 
     protocol: Protocol
@@ -50,18 +50,18 @@ class Service:
 
 
 @contextmanager
-def serve(api: str, case: Case | None = None) -> Iterator[Service]:
+def serve(api: str, case: FailingProgram | None = None) -> Iterator[RunningService]:
     """A service from `with` to its end, as it is for one case, or as it is by itself.
 
     Raises: KeyError: There is no such API.
     """
     protocol = _protocol(api)
     if api == "fleet":
-        with _Scripted(protocol, case) as scripted:
-            yield Service(protocol, scripted.url, (_credential(protocol),), NOW, SEED)
+        with _TableService(protocol, case) as scripted:
+            yield RunningService(protocol, scripted.url, (_credential(protocol),), NOW, SEED)
         return
-    with _Amended(protocol, case) as simulator:
-        yield Service(protocol, simulator.url, simulator.credentials, NOW, SEED)
+    with _AmendedSimulator(protocol, case) as simulator:
+        yield RunningService(protocol, simulator.url, simulator.credentials, NOW, SEED)
 
 
 @lru_cache(maxsize=len(APIS))
@@ -76,11 +76,11 @@ def _credential(protocol: Protocol) -> Credential:
 
 
 @lru_cache(maxsize=1)
-def _table() -> tuple[Answer, ...]:
+def _table() -> tuple[CannedReply, ...]:
     """The replies of the fleet's service."""
     entries = yaml.safe_load((_HERE / "replies.yaml").read_text("utf-8"))
     return tuple(
-        Answer(Pattern.read(entry["request"], entry.get("with")), entry.get("status", 200), _body(entry))
+        CannedReply(RequestPattern.read(entry["request"], entry.get("with")), entry.get("status", 200), _body(entry))
         for entry in entries
     )
 
@@ -89,7 +89,7 @@ def _body(entry: Mapping[str, object]) -> object:
     return entry["html"] if "html" in entry else entry.get("body")
 
 
-def _amended(reply: _Reply, request: Asked, case: Case | None) -> _Reply:
+def _amended(reply: Reply, request: ReceivedRequest, case: FailingProgram | None) -> Reply:
     """The reply with the changes that a case makes to it."""
     status, data, kind, headers = reply
     changes = [change for change in (case.amendments if case else ()) if change.pattern.fits(request)]
@@ -101,31 +101,31 @@ def _amended(reply: _Reply, request: Asked, case: Case | None) -> _Reply:
     return status, json.dumps(body).encode(), kind, headers
 
 
-class _Amended(Simulator):
+class _AmendedSimulator(Simulator):
     """A simulated service that says what a case wants it to say, and else what it would."""
 
-    def __init__(self, protocol: Protocol, case: Case | None) -> None:
+    def __init__(self, protocol: Protocol, case: FailingProgram | None) -> None:
         super().__init__(protocol, SEED, NOW)
         self._case = case
         self._path = urlsplit(protocol.servers[0].url).path
 
-    def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> _Reply:
+    def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """Answer one request."""
-        request = Asked.read(method, target, body, self._path)
-        answer = first(self._case.answers, request) if self._case else None
+        request = ReceivedRequest.read(method, target, body, self._path)
+        answer = first_reply(self._case.answers, request) if self._case else None
         if answer is not None:
             return answer.encoded()
         return _amended(super().handle(method, target, headers, body), request, self._case)
 
 
-class _Scripted:
+class _TableService:
     """A service that answers from a table, those who have the token."""
 
-    def __init__(self, protocol: Protocol, case: Case | None) -> None:
+    def __init__(self, protocol: Protocol, case: FailingProgram | None) -> None:
         self._case = case
         self._path = urlsplit(protocol.servers[0].url).path
         self._answers = (*(case.answers if case else ()), *_table())
-        self._server = _Server(("127.0.0.1", 0), self)
+        self._server = _TableServer(("127.0.0.1", 0), self)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     @property
@@ -133,7 +133,7 @@ class _Scripted:
         """Where it is."""
         return f"http://127.0.0.1:{self._server.server_address[1]}{self._path}"
 
-    def __enter__(self) -> _Scripted:
+    def __enter__(self) -> _TableService:
         self._thread.start()
         return self
 
@@ -142,32 +142,32 @@ class _Scripted:
         self._server.server_close()
         self._thread.join()
 
-    def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> _Reply:
+    def handle(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Reply:
         """Answer one request."""
-        request = Asked.read(method, target, body, self._path)
+        request = ReceivedRequest.read(method, target, body, self._path)
         if headers.get("Authorization") != f"Bearer {_SECRET}":
             return 401, b'{"message": "no valid token"}', "application/json", {}
-        answer = first(self._answers, request)
+        answer = first_reply(self._answers, request)
         if answer is None:
             return 404, b'{"message": "there is nothing here"}', "application/json", {}
         return _amended(answer.encoded(), request, self._case)
 
 
-class _Server(ThreadingHTTPServer):
+class _TableServer(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, address: tuple[str, int], service: _Scripted) -> None:
+    def __init__(self, address: tuple[str, int], service: _TableService) -> None:
         self.service = service
-        super().__init__(address, _Handler)
+        super().__init__(address, _TableHandler)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _TableHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     wbufsize = -1  # one packet per reply
     timeout = 60
-    server: _Server
+    server: _TableServer
 
     def _serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
