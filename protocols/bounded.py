@@ -19,12 +19,12 @@ from protocols.patterns import is_bounded, matches
 
 __all__ = ["StepLimitReached", "bounded", "count_steps", "validator_class", "with_linear_unique_items"]
 
-STEPS = 50_000
+MAX_STEPS = 50_000
 """Keywords of schemas that one check may look at; it takes less than a second."""
-_NAME = 200
+_MAX_NAME = 200
 """Characters of a property's name that is matched."""
 
-_left: ContextVar[list[int] | None] = ContextVar("steps that are left", default=None)
+_remaining: ContextVar[list[int] | None] = ContextVar("steps that are left", default=None)
 
 
 class StepLimitReached(Exception):  # noqa: N818 - it is no error, and never leaves this package
@@ -32,18 +32,18 @@ class StepLimitReached(Exception):  # noqa: N818 - it is no error, and never lea
 
 
 @contextmanager
-def bounded(steps: int = STEPS) -> Iterator[None]:
+def bounded(steps: int = MAX_STEPS) -> Iterator[None]:
     """Count the steps of the checks inside, all in all. What is over is told by `StepLimitReached` from `count_steps`."""
-    before = _left.set([steps])
+    before = _remaining.set([steps])
     try:
         yield
     finally:
-        _left.reset(before)
+        _remaining.reset(before)
 
 
 def count_steps(steps: int = 1) -> None:
     """Count steps. Raises: StepLimitReached: There are none left."""
-    remaining = _left.get()
+    remaining = _remaining.get()
     if remaining is not None:
         remaining[0] -= steps
         if remaining[0] < 0:
@@ -80,8 +80,8 @@ def _counted(name: str, keyword: Keyword) -> Keyword:
         patterns = schema.get("patternProperties") if names_matter and isinstance(schema, Mapping) else None
         if patterns and isinstance(value, Mapping):
             count_steps(len(value) * len(patterns))
-            if any(len(str(key)) > _NAME for key in value) or not all(
-                is_bounded(pattern, _NAME) for pattern in patterns
+            if any(len(str(key)) > _MAX_NAME for key in value) or not all(
+                is_bounded(pattern, _MAX_NAME) for pattern in patterns
             ):
                 raise StepLimitReached
         yield from keyword(validator, constraint, value, schema) or ()

@@ -131,6 +131,11 @@ class Tool:
         return good[0] if good else next((r for r in self.responses if r.status == "default"), None)
 
     @property
+    def response_schema(self) -> Schema | None:
+        """The schema of the documented 2xx response; None if it has none."""
+        return self.success.schema if self.success is not None else None
+
+    @property
     def writes(self) -> bool:
         """Whether a call may change something at the service, judged by the HTTP method."""
         return self.method not in {"GET", "HEAD", "OPTIONS", "TRACE"}

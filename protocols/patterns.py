@@ -15,17 +15,17 @@ from typing import Any
 
 __all__ = ["is_bounded", "matches"]
 
-_LONGEST = 1000
+_MAX_PATTERN = 1000
 """Characters of a pattern that is looked at."""
-_WAYS = 5_000_000
+_MAX_WAYS = 5_000_000
 """Ways to match a text that may be tried, which takes a second at the worst."""
-_SHORT = 40
+_MIN_TEXT = 40
 """Characters of a text that must be matched in time, or a pattern is of no use."""
-_TEXT = 2000
+_MAX_TEXT = 2000
 """Characters of a text that is matched."""
-_RANGES = 20
+_MAX_RANGES = 20
 """Ranges of a pattern without regard to case, of which Python looks at each character."""
-_ENDLESS = 10.0**300
+_UNBOUNDED = 10.0**300
 _REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 _CATEGORIES = {"CATEGORY_DIGIT": r"\d", "CATEGORY_SPACE": r"\s", "CATEGORY_WORD": r"\w"}
 _CATEGORIES |= {f"CATEGORY_NOT_{name[9:]}": pattern.upper() for name, pattern in _CATEGORIES.items()}
@@ -34,8 +34,8 @@ _CATEGORIES |= {f"CATEGORY_NOT_{name[9:]}": pattern.upper() for name, pattern in
 def matches(pattern: str, text: str) -> bool:
     """Whether a text has a match of a pattern; true, too, where that cannot be told in bounded time."""
     compiled = _compiled(pattern)
-    length = -(-max(len(text), _SHORT) // _SHORT) * _SHORT  # in steps, so that few lengths are remembered
-    if compiled is None or len(text) > _TEXT or not is_bounded(pattern, length):
+    length = -(-max(len(text), _MIN_TEXT) // _MIN_TEXT) * _MIN_TEXT  # in steps, so that few lengths are remembered
+    if compiled is None or len(text) > _MAX_TEXT or not is_bounded(pattern, length):
         return True
     return compiled.search(text) is not None
 
@@ -53,65 +53,65 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
 
 
 @lru_cache(maxsize=4096)
-def is_bounded(pattern: str, length: int = _SHORT) -> bool:
+def is_bounded(pattern: str, length: int = _MIN_TEXT) -> bool:
     """Whether texts of a length are matched with a pattern in bounded time.
 
     One that Python does not know is bounded: it is not matched at all.
     """
-    if len(pattern) > _LONGEST:
+    if len(pattern) > _MAX_PATTERN:
         return False
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = re._parser.parse(pattern)  # type: ignore[attr-defined]
         any_case = re.search(r"\(\?[a-z]*i", pattern) is not None
-        if any_case and _ranges(tree) > _RANGES:
+        if any_case and _count_ranges(tree) > _MAX_RANGES:
             return False
         starts = 1 if tree and str(tree[0][0]) == "AT" and str(tree[0][1]).startswith("AT_BEGINNING") else length
-        return starts * _ways(tree, length, any_case) <= _WAYS
+        return starts * _count_ways(tree, length, any_case) <= _MAX_WAYS
     except re.error:
         return True
     except (RecursionError, OverflowError, MemoryError):
         return False
 
 
-def _ranges(items: Any) -> int:
+def _count_ranges(items: Any) -> int:
     """How many ranges of characters there are."""
-    sets = [argument for name, argument in _all(_flat(items)) if str(name) == "IN"]
+    sets = [argument for name, argument in _walk(_flattened(items)) if str(name) == "IN"]
     return sum(str(name) == "RANGE" for char_set in sets for name, _ in char_set)
 
 
-def _ways(items: Any, length: int, any_case: bool) -> float:
+def _count_ways(items: Any, length: int, any_case: bool) -> float:
     """At most so many ways there are for items to match from one place of a text, one after the other."""
     ways = 1.0
     for name, argument in items:
         if str(name) in _REPEATS:
-            ways *= _ways_to_repeat(argument, length, any_case)
+            ways *= _count_repetition_ways(argument, length, any_case)
         elif str(name) in ("BRANCH", "GROUPREF_EXISTS"):
-            ways *= sum(_ways(part, length, any_case) for part in _inside(str(name), argument)) + (
+            ways *= sum(_count_ways(part, length, any_case) for part in _children(str(name), argument)) + (
                 str(name) != "BRANCH"
             )
         else:
-            for part in _inside(str(name), argument):
-                ways *= _ways(part, length, any_case)
-        ways = min(ways, _ENDLESS)
+            for part in _children(str(name), argument):
+                ways *= _count_ways(part, length, any_case)
+        ways = min(ways, _UNBOUNDED)
     return ways
 
 
-def _ways_to_repeat(argument: Any, length: int, any_case: bool) -> float:
+def _count_repetition_ways(argument: Any, length: int, any_case: bool) -> float:
     fewest, most, inner = argument
     fewest, shortest = int(fewest), int(inner.getwidth()[0])
-    inner_ways = _ways(inner, length, any_case)
+    inner_ways = _count_ways(inner, length, any_case)
     most = min(int(most), length // max(shortest, 1) + 1)
     spare = max(most - fewest, 0) + 1.0
     if inner_ways == 1:
         return spare
-    if not any_case and _is_divided_once(inner):
+    if not any_case and _has_unique_division(inner):
         return spare + length
-    return min(spare * inner_ways ** min(most, 1000), _ENDLESS) if inner_ways < 10**4 or most < 50 else _ENDLESS
+    return min(spare * inner_ways ** min(most, 1000), _UNBOUNDED) if inner_ways < 10**4 or most < 50 else _UNBOUNDED
 
 
-def _inside(name: str, argument: Any) -> Iterator[Any]:
+def _children(name: str, argument: Any) -> Iterator[Any]:
     if name in _REPEATS:
         yield argument[2]
     elif name == "SUBPATTERN":
@@ -128,35 +128,35 @@ def _inside(name: str, argument: Any) -> Iterator[Any]:
             yield argument[2]
 
 
-def _is_divided_once(items: Any) -> bool:
+def _has_unique_division(items: Any) -> bool:
     """Whether a text can be divided into repetitions in one way only: each begins with a character that none of them
     has further on, and only one part of it has no fixed length."""
-    flat = _flat(items)
-    names = [str(name) for name, argument in _all(flat) if str(name) not in _REPEATS or argument[0] != argument[1]]
+    flat = _flattened(items)
+    names = [str(name) for name, argument in _walk(flat) if str(name) not in _REPEATS or argument[0] != argument[1]]
     if {"BRANCH", "GROUPREF", "GROUPREF_EXISTS"} & set(names) or sum(name in _REPEATS for name in names) > 1:
         return False
     if not flat or str(flat[0][0]) != "LITERAL":
         return False
     first = flat[0][1]
-    return not any(_takes(str(name), argument, first) for name, argument in _all(flat[1:]))
+    return not any(_accepts(str(name), argument, first) for name, argument in _walk(flat[1:]))
 
 
-def _flat(items: Any) -> list[Any]:
+def _flattened(items: Any) -> list[Any]:
     """The items with those of groups in their place."""
     flattened: list[Any] = []
     for name, argument in items:
-        flattened += _flat(argument[3]) if str(name) == "SUBPATTERN" else [(name, argument)]
+        flattened += _flattened(argument[3]) if str(name) == "SUBPATTERN" else [(name, argument)]
     return flattened
 
 
-def _all(items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+def _walk(items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
     for name, argument in items:
         yield name, argument
-        for part in _inside(str(name), argument):
-            yield from _all(_flat(part))
+        for part in _children(str(name), argument):
+            yield from _walk(_flattened(part))
 
 
-def _takes(name: str, argument: Any, char: int) -> bool:
+def _accepts(name: str, argument: Any, char: int) -> bool:
     """Whether an item may take a character."""
     if name == "LITERAL":
         return bool(argument == char)
@@ -170,5 +170,5 @@ def _takes(name: str, argument: Any, char: int) -> bool:
         return bool(argument[0] <= char <= argument[1])
     if name == "IN":
         negated = any(str(kind) == "NEGATE" for kind, _ in argument)
-        return negated != any(_takes(str(kind), part, char) for kind, part in argument if str(kind) != "NEGATE")
+        return negated != any(_accepts(str(kind), part, char) for kind, part in argument if str(kind) != "NEGATE")
     return False

@@ -19,20 +19,27 @@ from protocols.text.words import SEARCHES, WRAPPERS, noun_of, stem, words
 
 __all__ = ["PLAIN_NAMES", "estimate", "render", "render_full", "sentence"]
 
-_SHORT = {"integer": "int", "number": "float", "boolean": "bool", "string": "str", "array": "list", "object": "dict"}
-_NESTED = 3
-_BRIEF = 8
-_FEW, _SOME = 3, 7
+_TYPE_NAMES = {
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "string": "str",
+    "array": "list",
+    "object": "dict",
+}
+_MAX_DEPTH = 3
+_MAX_KEYS_IN_LINE = 8
+_FEW_ARGUMENTS, _MORE_ARGUMENTS = 3, 7
 """Optional arguments that a tool in one line shows, and one with details, where not all are written."""
 """Keys that a tool in one line may show; with more it shows none."""
-_MOST = 14
+_MAX_FIELDS = 14
 """Fields that an object shows, where it does not show all."""
-_NOISE = frozenset(
+_NOISE_WORDS = frozenset(
     {"external", "hash", "href", "html", "link", "links", "markets", "restrictions", "self", "url", "urls"}
 )
 """Words of the names of fields that are there for browsers and shops, not for answers."""
 PLAIN_NAMES = frozenset({"id", "name", "title"})
-_WORTH = 60
+_MIN_NAMED_TYPE = 60
 """Characters from which on an object that is returned more than once gets a name."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
 _MARKUP = re.compile(r"<[^>]+>|[*`#|]+|\[([^\]]*)\]\([^)]*\)")
@@ -73,16 +80,16 @@ def render(
     described_tools = list(tools)
     query_stems = frozenset(stem(word) for word in words(query or ""))
     text = ""
-    for depth, optional, described in ((_NESTED, True, True), (1, True, True), (1, False, True), (0, False, False)):
-        text = _Writer(
+    for depth, optional, described in ((_MAX_DEPTH, True, True), (1, True, True), (1, False, True), (0, False, False)):
+        text = _ToolWriter(
             described_tools, graph, details, speaks_of or {}, query_stems, whole, hints, depth, optional, described
         ).text()
         if budget is None or count(text) <= budget:
             return text
-    return _Writer(described_tools, graph, (), {}, query_stems, whole, hints, 0, False, False).text()
+    return _ToolWriter(described_tools, graph, (), {}, query_stems, whole, hints, 0, False, False).text()
 
 
-class _Writer:
+class _ToolWriter:
     """Writes tools down at one level of detail.
 
     Objects that are returned more than once are written once, as a named type before the tools: a service returns the
@@ -134,7 +141,7 @@ class _Writer:
         uses: Counter[str] = Counter()
         first: dict[str, tuple[str, Schema]] = {}
         for tool in self.tools:
-            if (schema := _body(tool)) is not None:
+            if (schema := tool.response_schema) is not None:
                 self._count(tool, schema, (), uses, first)
         repeated = {shape: first_use for shape, first_use in first.items() if uses[shape] > 1}
         for shape, (name, _) in repeated.items():
@@ -162,27 +169,27 @@ class _Writer:
         properties = properties_of(schema, self.protocol)
         if not properties:
             return
-        shape = self._plain(schema)
-        if path and len(shape) >= _WORTH and not self._is_page(properties):
+        shape = self._inline_text(schema)
+        if path and len(shape) >= _MIN_NAMED_TYPE and not self._is_page(properties):
             uses[shape] += 1
             first.setdefault(shape, (self.graph.object_noun(tool.name, path, properties).capitalize(), schema))
             if uses[shape] > 1:
                 return
-        for name, part in self._kept(schema)[0].items():
+        for name, part in self._selected_fields(schema)[0].items():
             self._count(tool, part, (*path, name), uses, first)
 
     def _signature(self, tool: Tool) -> str:
         """A tool in one line: required arguments, and the keys of what it returns."""
-        needed, is_shortened = self._arguments(tool, 0 if self.whole else _FEW)
+        needed, is_shortened = self._arguments(tool, 0 if self.whole else _FEW_ARGUMENTS)
         written = [*map(_argument, needed), *(["…"] if is_shortened else [])]
         signature = f"{tool.name}({', '.join(written)})"
         if self.described and not self.whole and (text := sentence(tool.description or tool.summary, 60)):
             signature += f" — {text}"
         flow = [p for p in needed if p.required or tool.writes] if self.hints and not self.whole else []
         hints = [self.graph.hint(tool.name, p.argument, self.among) for p in flow]
-        schema = _body(tool)
-        keys = list(self._kept(schema)[0]) if schema is not None else []
-        line = f"{signature} -> {{{', '.join(keys)}}}" if 0 < len(keys) <= _BRIEF else signature
+        schema = tool.response_schema
+        keys = list(self._selected_fields(schema)[0]) if schema is not None else []
+        line = f"{signature} -> {{{', '.join(keys)}}}" if 0 < len(keys) <= _MAX_KEYS_IN_LINE else signature
         new_hints = [hint for hint in hints if hint and not any(line.startswith(hint) for line in self.told)]
         self.told.update(new_hints)
         return "\n".join([line, *(f"  {hint}" for hint in new_hints)])
@@ -197,7 +204,7 @@ class _Writer:
         )
 
     def _tool(self, tool: Tool) -> str:
-        arguments, is_shortened = self._arguments(tool, _SOME if self.optional else 0)
+        arguments, is_shortened = self._arguments(tool, _MORE_ARGUMENTS if self.optional else 0)
         signature = ", ".join([*map(_argument, arguments), *(["…"] if is_shortened and self.optional else [])])
         lines = [f"{tool.name}({signature})"]
         if self.described and (text := sentence(tool.description or tool.summary)):
@@ -206,7 +213,7 @@ class _Writer:
         hints = [hint for p in flow if (hint := self.graph.hint(tool.name, p.argument, self.among, most=2))]
         self.told.update(hints)
         lines.extend(f"  {hint}" for hint in hints)
-        if (schema := _body(tool)) is not None:
+        if (schema := tool.response_schema) is not None:
             lines.append("  -> " + self._shape(schema, 0))
         return "\n".join(lines)
 
@@ -215,18 +222,18 @@ class _Writer:
         if items is not None:
             return f"[{self._shape(items, nested)}]"
         if not properties_of(schema, self.protocol):
-            return _SHORT.get(type_of(schema), "any")
+            return _TYPE_NAMES.get(type_of(schema), "any")
         if is_expandable(schema, self.protocol):
-            kinds = [_SHORT[kind] for kind in scalar_types(schema, self.protocol)]
+            kinds = [_TYPE_NAMES[kind] for kind in scalar_types(schema, self.protocol)]
             return "|".join([*kinds, self._object(schema, max(nested, self.depth))])
         return self._object(schema, nested)
 
     def _object(self, schema: Schema, nested: int) -> str:
-        if self.names and (name := self.names.get(self._plain(schema))):
+        if self.names and (name := self.names.get(self._inline_text(schema))):
             return name
         return self._fields(schema, nested) if nested <= self.depth else "{…}"
 
-    def _plain(self, schema: Schema) -> str:
+    def _inline_text(self, schema: Schema) -> str:
         """An object by its fields, written as if no type had a name."""
         if id(schema) not in self.plain:
             names, self.names = self.names, {}
@@ -234,31 +241,31 @@ class _Writer:
             self.names = names
         return self.plain[id(schema)]
 
-    def _kept(self, schema: Schema) -> tuple[dict[str, Schema], bool]:
+    def _selected_fields(self, schema: Schema) -> tuple[dict[str, Schema], bool]:
         """The fields of an object that are written, in its order, and whether others are left out."""
         properties = properties_of(schema, self.protocol)
         if self.whole:
             return properties, False
-        weights = {name: self._weight(name, part) for name, part in properties.items()}
-        best = sorted((name for name in properties if weights[name] < 9), key=lambda name: weights[name])[:_MOST]
+        weights = {name: self._dispensability(name, part) for name, part in properties.items()}
+        best = sorted((name for name in properties if weights[name] < 9), key=lambda name: weights[name])[:_MAX_FIELDS]
         selected = {name: part for name, part in properties.items() if name in best}
         return (selected, len(selected) < len(properties)) if selected else (properties, False)
 
-    def _weight(self, name: str, schema: Schema) -> int:
+    def _dispensability(self, name: str, schema: Schema) -> int:
         """How dispensable a field is: 0 for what one goes on with, 9 for what hardly anybody asks for."""
-        if self._is_asked(name):
+        if self._is_in_question(name):
             return 0
         if name in self.flow or name in self.speaks_of or (words(name)[-1:] and words(name)[-1] in PLAIN_NAMES):
             return 0
-        if _NOISE.intersection(words(name)) or schema.get("format") in ("uri", "url"):
+        if _NOISE_WORDS.intersection(words(name)) or schema.get("format") in ("uri", "url"):
             return 9
         items = items_of(schema, self.protocol)
         inside = properties_of(items if items is not None else schema, self.protocol)
         if not inside:
             return 1
-        return 2 if any(not _NOISE.intersection(words(key)) for key in inside) else 9
+        return 2 if any(not _NOISE_WORDS.intersection(words(key)) for key in inside) else 9
 
-    def _is_asked(self, name: str) -> bool:
+    def _is_in_question(self, name: str) -> bool:
         """Whether a name shares a word with the question."""
         return not self.asked.isdisjoint(stem(word) for word in words(name) if len(word) > 2)
 
@@ -270,7 +277,11 @@ class _Writer:
         optional = [p for p in tool.arguments if not p.required]
         flow = {p.argument for p in optional if tool.writes and self.graph.reference(tool.name, p.argument) is not None}
         rank = {
-            p.argument: (not self._is_asked(p.argument), p.argument not in flow, p.argument.lower() not in SEARCHES)
+            p.argument: (
+                not self._is_in_question(p.argument),
+                p.argument not in flow,
+                p.argument.lower() not in SEARCHES,
+            )
             for p in optional
         }
         names = {p.argument for p in sorted(optional, key=lambda p: rank[p.argument])[:most]}
@@ -279,7 +290,7 @@ class _Writer:
 
     def _fields(self, schema: Schema, nested: int) -> str:
         fields = []
-        selected, is_shortened = self._kept(schema)
+        selected, is_shortened = self._selected_fields(schema)
         for name, part in selected.items():
             shape = self._shape(part, nested + 1)
             if shape == "str":
@@ -291,12 +302,14 @@ class _Writer:
 
 def _argument(parameter: Parameter) -> str:
     """`query: str` for a required argument, `page=int` for an optional one, with the values of an enumeration."""
-    kind = _values(parameter.schema) or _entries(parameter.schema) or _SHORT.get(type_of(parameter.schema), "")
-    kind = kind or "|".join(_SHORT[kind] for kind in json_types(parameter.schema) if kind != "object") or "any"
+    kind = (
+        _enum_text(parameter.schema) or _item_fields(parameter.schema) or _TYPE_NAMES.get(type_of(parameter.schema), "")
+    )
+    kind = kind or "|".join(_TYPE_NAMES[kind] for kind in json_types(parameter.schema) if kind != "object") or "any"
     return f"{parameter.argument}: {kind}" if parameter.required else f"{parameter.argument}={kind}"
 
 
-def _values(schema: Schema) -> str:
+def _enum_text(schema: Schema) -> str:
     values = schema.get("enum")
     if not isinstance(values, list) or not values:
         return ""
@@ -304,11 +317,11 @@ def _values(schema: Schema) -> str:
     return "|".join(listed) + ("|…" if len(values) > 12 else "")
 
 
-def _entries(schema: Schema) -> str:
+def _item_fields(schema: Schema) -> str:
     """What the objects hold that a list takes."""
     items = schema.get("items")
     names = list(cast("Schema", items.get("properties") or {})) if isinstance(items, Mapping) else []
-    return f"[{{{', '.join(names[:_FEW])}{', …' if len(names) > _FEW else ''}}}]" if names else ""
+    return f"[{{{', '.join(names[:_FEW_ARGUMENTS])}{', …' if len(names) > _FEW_ARGUMENTS else ''}}}]" if names else ""
 
 
 def sentence(text: str, most: int = 110) -> str:
@@ -318,11 +331,6 @@ def sentence(text: str, most: int = 110) -> str:
     if len(first) <= most:
         return first
     return first[:most].rsplit(" ", 1)[0].rstrip(",;:") + "…"
-
-
-def _body(tool: Tool) -> Schema | None:
-    response = tool.success
-    return response.schema if response is not None else None
 
 
 def render_full(tools: Iterable[Tool]) -> str:
@@ -338,7 +346,7 @@ def render_full(tools: Iterable[Tool]) -> str:
             f"(type: {type_of(p.schema) or 'any'}, in: {p.location}{', required' if p.required else ''})"
             for p in tool.arguments
         )
-        if (schema := _body(tool)) is not None:
+        if (schema := tool.response_schema) is not None:
             lines.append("### Execution result specification")
             lines.append(json.dumps(_without_examples(schema), indent=1, ensure_ascii=False))
         parts.append("\n".join(lines))

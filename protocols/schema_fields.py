@@ -29,11 +29,10 @@ __all__ = [
 ]
 
 Step = str | int
-_COMBINED = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
+_COMPOSITION_KEYWORDS = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
 _MAX_DEPTH = 6
-_CIRCLES = 2
-_CIRCLES = 2
-_MOST = 2000
+_MAX_RECURSION = 2
+_MAX_FIELDS = 2000
 """Fields of one response; schemas that refer to each other have no end of them."""
 
 
@@ -56,7 +55,7 @@ class ResponseField:
 
     @property
     def container(self) -> tuple[str, ...]:
-        """The keys around the object that holds the field, outermost first."""
+        """The keys enclosing the object that holds the field, outermost first."""
         return tuple(step for step in self.path[:-1] if isinstance(step, str))
 
 
@@ -69,19 +68,19 @@ def resolve(schema: Schema, protocol: Protocol) -> Schema:
     return schema
 
 
-def variants(schema: Schema, protocol: Protocol, around: tuple[int, ...] = ()) -> Iterator[Schema]:
+def variants(schema: Schema, protocol: Protocol, enclosing: tuple[int, ...] = ()) -> Iterator[Schema]:
     """The schema itself and what its oneOf, anyOf and allOf allow, each resolved.
 
-    One that allows itself (a Pet is a Cat, and a Cat is a Pet and more) is not entered again; `around` are the ids of
+    One that allows itself (a Pet is a Cat, and a Cat is a Pet and more) is not entered again; `enclosing` are ids of
     those that are open.
     """
     schema = resolve(schema, protocol)
-    if id(schema) in around:
+    if id(schema) in enclosing:
         return
     yield schema
     for word in ("oneOf", "anyOf", "allOf"):
         for part in cast("list[Schema]", schema.get(word) or []):
-            yield from variants(part, protocol, (*around, id(schema)))
+            yield from variants(part, protocol, (*enclosing, id(schema)))
 
 
 def declared_types(schema: Schema) -> tuple[str, ...]:
@@ -110,7 +109,7 @@ def scalar_types(schema: Schema, protocol: Protocol) -> tuple[str, ...]:
 
 def is_expandable(schema: Schema, protocol: Protocol) -> bool:
     """Whether a value is an object or stands for one: `oneOf: [integer, object]`, a relation that can be expanded."""
-    if not (schema.keys() & _COMBINED or isinstance(schema.get("type"), list)):
+    if not (schema.keys() & _COMPOSITION_KEYWORDS or isinstance(schema.get("type"), list)):
         return False
     return bool(scalar_types(schema, protocol)) and bool(properties_of(schema, protocol))
 
@@ -146,7 +145,7 @@ def items_of(schema: Schema, protocol: Protocol) -> Schema | None:
 
 
 def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Iterator[ResponseField]:
-    """The fields of a response, outer objects before inner ones, at most `depth` keys deep and `_MOST` in all.
+    """The fields of a response, outer objects before inner ones, at most `depth` keys deep and `_MAX_FIELDS` in all.
 
     A relation that can be expanded is entered, but no other one inside it: services expand one at a time. Of objects
     that contain themselves, two are entered one inside the other.
@@ -154,17 +153,17 @@ def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Itera
     recursive = {id(part) for part in protocol.definitions.values()}
     queue: deque[tuple[tuple[Step, ...], Schema, bool, int]] = deque([((), schema, False, 0)])
     count = 0
-    while queue and count < _MOST:
-        path, part, expanded, circles = queue.popleft()
+    while queue and count < _MAX_FIELDS:
+        path, part, expanded, recursions = queue.popleft()
         if len(path) > 2 * depth or sum(isinstance(step, str) for step in path) > depth:
             continue
         part = resolve(part, protocol)
         items = items_of(part, protocol)
         if items is not None:
-            queue.append(((*path, 0), items, expanded, circles))
+            queue.append(((*path, 0), items, expanded, recursions))
             continue
-        circles += id(part) in recursive
-        if circles > _CIRCLES:
+        recursions += id(part) in recursive
+        if recursions > _MAX_RECURSION:
             continue
         properties = properties_of(part, protocol)
         if properties and is_expandable(part, protocol):
@@ -175,7 +174,7 @@ def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Itera
             here = (*path, name)
             yield ResponseField(here, inner, part, expanded)
             count += 1
-            queue.append((here, inner, expanded, circles))
+            queue.append((here, inner, expanded, recursions))
 
 
 def subscripts(path: tuple[Step, ...]) -> str:

@@ -23,9 +23,9 @@ from protocols.model import Protocol, SecurityScheme
 
 __all__ = ["Credential", "credential", "for_scheme", "holds_secret", "redact", "redact_stream"]
 
-_SPEC = re.compile(r"(?P<kind>.+?):(?P<source>env|file):(?P<place>.+)", re.DOTALL)
-_KINDS = "bearer, basic, header:NAME, query:NAME, cookie:NAME"
-_HIDDEN = "[secret]"
+_AUTH_OPTION = re.compile(r"(?P<kind>.+?):(?P<source>env|file):(?P<place>.+)", re.DOTALL)
+_AUTH_KINDS = "bearer, basic, header:NAME, query:NAME, cookie:NAME"
+_MASK = "[secret]"
 _ENCODINGS = ("utf-8", "latin-1", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 _HEX = re.compile(r"[0-9a-fA-F]{8,}")
 _DIGITS = rb"(?:3\d|[46][1-9A-Fa-f]|[57][\dAa])"
@@ -35,12 +35,12 @@ _ESCAPED = re.compile(
     + rb"|&(?:amp;)?#0?(?:4[89]|5[0-7]|6[5-9]|[78]\d|90|9[7-9]|1[01]\d|12[0-2])(?!\d)"
 )
 """A letter or digit that is escaped."""
-_SURE = 8
+_MIN_CORE = 8
 """Characters in the middle of a base64 text from which on they are no chance."""
 _URL_SAFE = str.maketrans("+/", "-_")
-_SHORTEST = 4
+_MIN_SECRET = 4
 """Characters of a secret; fewer occur in any text."""
-_TOKEN = 16
+_MIN_TOKEN = 16
 """Characters of a user name from which on it is taken for a token, as some services want theirs."""
 
 
@@ -60,11 +60,11 @@ class Credential:
     def apply(self, headers: dict[str, str], query: list[tuple[str, str]], cookies: dict[str, str]) -> None:
         """Put the secret on a request, in place of what stands there under that name."""
         if self.kind == "bearer":
-            _set(headers, "Authorization", f"Bearer {self.secret}")
+            _set_header(headers, "Authorization", f"Bearer {self.secret}")
         elif self.kind == "basic":
-            _set(headers, "Authorization", f"Basic {base64.b64encode(self.secret.encode()).decode()}")
+            _set_header(headers, "Authorization", f"Basic {base64.b64encode(self.secret.encode()).decode()}")
         elif self.location == "header":
-            _set(headers, self.parameter, self.secret)
+            _set_header(headers, self.parameter, self.secret)
         elif self.location == "query":
             query[:] = [
                 *((name, value) for name, value in query if name != self.parameter),
@@ -74,7 +74,7 @@ class Credential:
             cookies[self.parameter] = self.secret
 
 
-def _set(headers: dict[str, str], name: str, value: str) -> None:
+def _set_header(headers: dict[str, str], name: str, value: str) -> None:
     for old in [key for key in headers if key.lower() == name.lower()]:
         del headers[old]
     headers[name] = value
@@ -96,17 +96,17 @@ def credential(spec: str, protocol: Protocol | None) -> Credential:
     Raises: UsageError: It is written otherwise, or the source holds nothing. What may be a literal secret is not
         repeated in the message.
     """
-    match = _SPEC.fullmatch(spec.strip())
+    match = _AUTH_OPTION.fullmatch(spec.strip())
     if match is None:
         raise UsageError(
             "--auth takes KIND:env:VARIABLE or KIND:file:PATH, never the secret itself "
-            f"(KIND: {_kinds(protocol)}). Put the secret into an environment variable or a file"
+            f"(KIND: {_auth_kinds(protocol)}). Put the secret into an environment variable or a file"
         )
     kind = match["kind"]
     scheme = next((s for s in (protocol.security_schemes if protocol else ()) if s.name == kind), None)
     head, _, name = kind.partition(":")
     if kind not in ("bearer", "basic") and scheme is None and not (head in ("header", "query", "cookie") and name):
-        raise UsageError(f"--auth names a KIND that is not known; KIND is one of {_kinds(protocol)}")
+        raise UsageError(f"--auth names a KIND that is not known; KIND is one of {_auth_kinds(protocol)}")
     secret = _secret(match["source"], match["place"])
     if kind == "bearer":
         return Credential("bearer", secret.removeprefix("Bearer ").strip())
@@ -121,9 +121,9 @@ def credential(spec: str, protocol: Protocol | None) -> Credential:
     return Credential("apiKey", secret, "query" if head == "query" else "cookie", name)
 
 
-def _kinds(protocol: Protocol | None) -> str:
+def _auth_kinds(protocol: Protocol | None) -> str:
     names = [scheme.name for scheme in protocol.security_schemes] if protocol else []
-    return ", ".join([_KINDS, *names])
+    return ", ".join([_AUTH_KINDS, *names])
 
 
 def _secret(source: str, place: str) -> str:
@@ -150,9 +150,9 @@ def _secret(source: str, place: str) -> str:
         raise UsageError(f"--auth: {where} is empty")
     if any(not char.isprintable() for char in secret):
         raise UsageError(f"--auth: {where} must hold one line of text")
-    if len(secret) < _SHORTEST:
+    if len(secret) < _MIN_SECRET:
         raise UsageError(
-            f"--auth: {where} holds fewer than {_SHORTEST} characters, too few to keep them out of what a program sees"
+            f"--auth: {where} holds fewer than {_MIN_SECRET} characters, too few to keep them out of what a program sees"
         )
     return secret
 
@@ -165,44 +165,44 @@ def redact(text: str, credentials: Iterable[Credential]) -> str:
     as a list of bytes. A password under four characters is not sought by itself, or ordinary text would be torn.
     """
     chosen = tuple(credentials)
-    if not _common(chosen):
+    if not _usual_forms(chosen):
         return text
     data = text.encode("utf-8", "surrogatepass")
-    return _fit(chosen, data).sub(_hidden, data).decode("utf-8", "surrogatepass")
+    return _pattern_for(chosen, data).sub(_masked, data).decode("utf-8", "surrogatepass")
 
 
 def redact_stream(parts: Iterable[bytes], credentials: Iterable[Credential]) -> Iterator[bytes]:
     """Like `redact` for bytes that come in parts, of a text in UTF-8, -16, -32 or Latin 1; a secret is found also
     where two parts meet."""
     chosen = tuple(credentials)
-    if not _common(chosen):
+    if not _usual_forms(chosen):
         yield from parts
         return
-    overlap = _longest(chosen) - 1
+    overlap = _max_length(chosen) - 1
     pending = b""
     for part in parts:
         pending += part
         cut, clean = 0, []
         safe = len(pending) - overlap  # what begins before here is seen to its end
-        for match in _fit(chosen, pending).finditer(pending):
+        for match in _pattern_for(chosen, pending).finditer(pending):
             if match.start() >= safe:
                 break
-            clean += [pending[cut : match.start()], _hidden(match)]
+            clean += [pending[cut : match.start()], _masked(match)]
             cut = match.end()
         end = max(cut, safe, 0)
         clean.append(pending[cut:end])
         pending = pending[end:]
         yield b"".join(clean)
-    yield _fit(chosen, pending).sub(_hidden, pending)
+    yield _pattern_for(chosen, pending).sub(_masked, pending)
 
 
-def _hidden(match: re.Match[bytes]) -> bytes:
+def _masked(match: re.Match[bytes]) -> bytes:
     """What stands in place of a secret, in the encoding in which it was found."""
     zeros = match[0].count(0)
     if not zeros:
-        return _HIDDEN.encode()
+        return _MASK.encode()
     width = 32 if zeros > len(match[0]) * 0.7 else 16
-    return _HIDDEN.encode(f"utf-{width}-{'be' if match[0][0] == 0 else 'le'}")
+    return _MASK.encode(f"utf-{width}-{'be' if match[0][0] == 0 else 'le'}")
 
 
 def holds_secret(parts: Iterable[bytes], credentials: Iterable[Credential]) -> bool:
@@ -220,35 +220,35 @@ def holds_secret(parts: Iterable[bytes], credentials: Iterable[Credential]) -> b
     return original.digest() != redacted.digest()
 
 
-class _Form(NamedTuple):
+class _SecretForm(NamedTuple):
     """A secret in one of its forms: its first character as it is, a pattern for the other ways to write that one and
     the bytes with which they begin, a pattern for the rest, and the most bytes of all of it."""
 
     first: bytes
     other: bytes
-    signs: frozenset[bytes]
+    markers: frozenset[bytes]
     rest: bytes
     longest: int
 
 
 @lru_cache(maxsize=64)
-def _common(credentials: tuple[Credential, ...], whole: bool = False) -> tuple[_Form, ...]:
-    """The forms that are sought in any text. `whole`: letters and digits may be escaped, too."""
-    texts = {text for credential in credentials for text in _texts(credential)}
-    forms = (_form(*text, encoding, whole) for text in texts for encoding in _ENCODINGS)
+def _usual_forms(credentials: tuple[Credential, ...], with_escapes: bool = False) -> tuple[_SecretForm, ...]:
+    """The forms that are sought in any text. `with_escapes`: letters and digits may be escaped, too."""
+    texts = {text for credential in credentials for text in _usual_texts(credential)}
+    forms = (_form(*text, encoding, with_escapes) for text in texts for encoding in _ENCODINGS)
     return tuple(form for form in forms if form is not None)
 
 
 @lru_cache(maxsize=64)
-def _rare(credentials: tuple[Credential, ...]) -> tuple[tuple[bytes, _Form], ...]:
+def _rare_forms(credentials: tuple[Credential, ...]) -> tuple[tuple[bytes, _SecretForm], ...]:
     """The forms that are sought where the bytes occur that stand before them."""
-    secrets = {secret for credential in credentials for secret in _secrets(credential) if len(secret) >= _SHORTEST}
+    secrets = {secret for credential in credentials for secret in _secrets(credential) if len(secret) >= _MIN_SECRET}
     texts = {text for secret in secrets for text in _rare_texts(secret)}
-    forms = ((_sign(text), _form(text, 0, "utf-8", False)) for text in sorted(texts))
-    return tuple((sign, form) for sign, form in forms if form is not None)
+    forms = ((_marker(text), _form(text, 0, "utf-8", False)) for text in sorted(texts))
+    return tuple((marker, form) for marker, form in forms if form is not None)
 
 
-def _sign(text: str) -> bytes:
+def _marker(text: str) -> bytes:
     """What is in a text however its other characters are escaped: its longest run of letters and digits."""
     if re.fullmatch(r"[\d, ]+", text):
         return text.encode()
@@ -257,33 +257,39 @@ def _sign(text: str) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def _longest(credentials: tuple[Credential, ...]) -> int:
-    return max(form.longest for form in (*_common(credentials, True), *(form for _, form in _rare(credentials))))
+def _max_length(credentials: tuple[Credential, ...]) -> int:
+    return max(
+        form.longest for form in (*_usual_forms(credentials, True), *(form for _, form in _rare_forms(credentials)))
+    )
 
 
 @lru_cache(maxsize=256)
-def _pattern(credentials: tuple[Credential, ...], whole: bool, rare: frozenset[_Form]) -> re.Pattern[bytes]:
+def _pattern(
+    credentials: tuple[Credential, ...], with_escapes: bool, rare: frozenset[_SecretForm]
+) -> re.Pattern[bytes]:
     """The longest form first, for one secret may begin with another. A form that begins with a plain character is
     passed over at once where that is not found, and those that begin with an escape where none begins."""
-    forms = sorted({*_common(credentials, whole), *rare}, key=lambda form: (-form.longest, form.first, form.rest))
+    forms = sorted(
+        {*_usual_forms(credentials, with_escapes), *rare}, key=lambda form: (-form.longest, form.first, form.rest)
+    )
     plain = [re.escape(form.first) + form.rest for form in forms if form.first]
     escaped = [form.other + form.rest for form in forms if form.other]
     if escaped:
-        signs = b"".join(sorted({re.escape(sign) for form in forms for sign in form.signs}))
-        plain.append(b"(?=[" + signs + b"])(?:" + b"|".join(escaped) + b")")
+        markers = b"".join(sorted({re.escape(marker) for form in forms for marker in form.markers}))
+        plain.append(b"(?=[" + markers + b"])(?:" + b"|".join(escaped) + b")")
     return re.compile(b"|".join(plain))
 
 
-def _fit(credentials: tuple[Credential, ...], data: bytes) -> re.Pattern[bytes]:
+def _pattern_for(credentials: tuple[Credential, ...], data: bytes) -> re.Pattern[bytes]:
     """The pattern for some bytes: without what cannot be in them, so that it is found much faster."""
-    rare = frozenset(form for sign, form in _rare(credentials) if sign in data)
+    rare = frozenset(form for marker, form in _rare_forms(credentials) if marker in data)
     return _pattern(credentials, _ESCAPED.search(data) is not None, rare)
 
 
-def _texts(credential: Credential) -> Iterator[tuple[str, int]]:
+def _usual_texts(credential: Credential) -> Iterator[tuple[str, int]]:
     """What is sought of a credential, each with the number of `=` that may follow."""
     for secret in _secrets(credential):
-        if len(secret) < _SHORTEST:
+        if len(secret) < _MIN_SECRET:
             continue
         data = secret.encode()
         yield secret, 0
@@ -301,7 +307,7 @@ def _rare_texts(secret: str) -> Iterator[str]:
     """How a secret is written by few services, and only in UTF-8: in other case, in base64 inside a longer text, also
     once more or of UTF-16, in base32, as a list of bytes, or in UTF-8 that was read as another encoding."""
     data = secret.encode()
-    if len(secret) >= _SURE:
+    if len(secret) >= _MIN_CORE:
         yield from (secret.lower(), secret.upper())
     cores = [core for form in (data, secret.encode("utf-16-le")) for core in _inside_base64(form)]
     yield from cores
@@ -320,10 +326,10 @@ def _inside_base64(data: bytes) -> Iterator[str]:
     """What base64 of any text has in it that has these bytes in it, at each of the three places where they may begin:
     `Basic` with a name before a password, or `Bearer` before a token."""
     for before, dropped in ((0, 0), (1, 2), (2, 3)):
-        whole = b"\0" * before + data
-        coded = base64.b64encode(whole).decode().rstrip("=")
-        core = coded[dropped : len(coded) - bool(len(whole) % 3)]
-        if len(core) >= _SURE:
+        shifted = b"\0" * before + data
+        coded = base64.b64encode(shifted).decode().rstrip("=")
+        core = coded[dropped : len(coded) - bool(len(shifted) % 3)]
+        if len(core) >= _MIN_CORE:
             yield core
             yield core.translate(_URL_SAFE)
 
@@ -338,7 +344,7 @@ def _secrets(credential: Credential) -> Iterator[str]:
         yield rest.strip()
         for part in re.split(r"[\s,;]+", credential.secret):  # Token token="…", session=…; user=…
             value = part.partition("=")[2].strip('"')
-            if len(value) >= _SURE:
+            if len(value) >= _MIN_CORE:
                 yield value
         if scheme.lower() == "basic":
             with suppress(ValueError):
@@ -351,17 +357,17 @@ def _login(login: str) -> Iterator[str]:
     """The password, and the user name where a service wants a token in its place: without a password, or a long one."""
     user, _, password = login.partition(":")
     yield password
-    token = len(user) >= _TOKEN and "@" not in user and re.search(r"\d", user) is not None
-    if token or len(password) < _SHORTEST:
+    token = len(user) >= _MIN_TOKEN and "@" not in user and re.search(r"\d", user) is not None
+    if token or len(password) < _MIN_SECRET:
         yield user
 
 
-def _form(text: str, padding: int, encoding: str, whole: bool) -> _Form | None:
+def _form(text: str, padding: int, encoding: str, with_escapes: bool) -> _SecretForm | None:
     """A text in one encoding, each of its characters in any of its ways; None where that encoding has not all."""
     patterns: list[bytes] = []
-    forms: list[_Form] = []
+    forms: list[_SecretForm] = []
     for char in text + "=" * padding:
-        form = _character(char, encoding, whole)
+        form = _character(char, encoding, with_escapes)
         if form is None:
             return None
         forms.append(form)
@@ -372,26 +378,26 @@ def _form(text: str, padding: int, encoding: str, whole: bool) -> _Form | None:
 
 
 @lru_cache(maxsize=4096)
-def _character(char: str, encoding: str, whole: bool) -> _Form | None:
+def _character(char: str, encoding: str, with_escapes: bool) -> _SecretForm | None:
     """As `_form` for one character. A letter or digit is sought escaped in UTF-8 alone."""
     if char.isascii() and char.isalnum():
         first = char.encode(encoding)
-        if not whole or encoding != "utf-8":
-            return _Form(first, b"", frozenset(), b"", len(first))
+        if not with_escapes or encoding != "utf-8":
+            return _SecretForm(first, b"", frozenset(), b"", len(first))
         code = f"{ord(char):02x}"
         digits = f"{code[0]}[{code[1]}{code[1].upper()}]".encode()
         escape = (
             rb"(?:(?:%(?:25)?|=|\\{1,3}(?:x|u00)|%u00)" + digits + rb"|\\{1,3}u\{(?:00)?" + digits + rb"\}"
             rb"|&(?:amp;)?#(?:[xX]0{0,2}" + digits + rb"|0?" + str(ord(char)).encode() + rb"(?!\d));?)"
         )
-        return _Form(first, escape, frozenset((b"%", b"=", b"\\", b"&")), b"", 14)
-    spellings = sorted(_encoded(_ways(char), encoding), key=lambda spelling: (-len(spelling), spelling))
+        return _SecretForm(first, escape, frozenset((b"%", b"=", b"\\", b"&")), b"", 14)
+    spellings = sorted(_encoded(_spellings(char), encoding), key=lambda spelling: (-len(spelling), spelling))
     if not spellings:
         return None
     first = b"".join(_encoded([char], encoding))
     escapes = [spelling for spelling in spellings if spelling != first]
     escape = b"(?:" + b"|".join(map(re.escape, escapes)) + b")" if escapes else b""
-    return _Form(first, escape, frozenset(spelling[:1] for spelling in escapes), b"", len(spellings[0]))
+    return _SecretForm(first, escape, frozenset(spelling[:1] for spelling in escapes), b"", len(spellings[0]))
 
 
 def _encoded(texts: Iterable[str], encoding: str) -> set[bytes]:
@@ -403,13 +409,13 @@ def _encoded(texts: Iterable[str], encoding: str) -> set[bytes]:
 
 
 @lru_cache(maxsize=1024)
-def _ways(char: str) -> frozenset[str]:
+def _spellings(char: str) -> frozenset[str]:
     """How a character is written in text, in a URL or form, in JSON and other literals, in HTML and in a cookie, and
     how what is written so is written once more: a redirect to a sign-in has the URL in its own query.
 
     Services escape different ones, so that any mixture may come.
     """
-    spellings = set(_written(char))
+    spellings = set(_simple_spellings(char))
     for spelling in tuple(spellings):
         doubled = spelling.replace("\\", "\\\\")
         spellings |= {
@@ -421,7 +427,7 @@ def _ways(char: str) -> frozenset[str]:
     return frozenset(spellings)
 
 
-def _written(char: str) -> set[str]:
+def _simple_spellings(char: str) -> set[str]:
     """How a character that is neither letter nor digit is written once."""
     data, number = char.encode(), ord(char)
     spellings = {char, *(f"{text}{end}" for text in _entities(number) for end in (";", ""))}
@@ -429,7 +435,7 @@ def _written(char: str) -> set[str]:
         spellings |= {"\\u{" + f"{number:{case}}" + "}", f"\\x{number:02{case}}", f"\\u{number:04{case}}"}
         for sign in "%=":
             spellings.add("".join(f"{sign}{byte:02{case}}" for byte in data))
-    spellings |= {f"&{name}" for name in _NAMES.get(char, ())}
+    spellings |= {f"&{name}" for name in _HTML_NAMES.get(char, ())}
     units = char.encode("utf-16-be").hex()
     for unit in (units, units.upper()):
         spellings.add("".join(f"%u{unit[start : start + 4]}" for start in range(0, len(unit), 4)))
@@ -455,7 +461,7 @@ def _entities(number: int) -> set[str]:
     }
 
 
-_NAMES: dict[str, list[str]] = {}
+_HTML_NAMES: dict[str, list[str]] = {}
 """The names of characters in HTML, with their semicolons where they need one."""
 for _name, _char in html.entities.html5.items():
-    _NAMES.setdefault(_char, []).append(_name)
+    _HTML_NAMES.setdefault(_char, []).append(_name)

@@ -172,7 +172,7 @@ def contract_drift(protocol: Protocol, observed: Mapping[str, ToolObservations])
         documented_type = document.body(tool)
         observed_type = observed_contract.type_of(observations.schema)
         if documented_type is not None:
-            differences += _compared(tool, (), documented_type, observed_type)
+            differences += _differences(tool, (), documented_type, observed_type)
         statuses = {response.status for response in protocol.tool(tool).responses}
         for status in observations.statuses:
             if not statuses & {status, f"{status[0]}XX", "default"}:
@@ -180,7 +180,9 @@ def contract_drift(protocol: Protocol, observed: Mapping[str, ToolObservations])
     return differences
 
 
-def _compared(tool: str, path: tuple[Step, ...], documented: ValueType, observed: ValueType) -> Iterator[ContractDrift]:
+def _differences(
+    tool: str, path: tuple[Step, ...], documented: ValueType, observed: ValueType
+) -> Iterator[ContractDrift]:
     """The differences at a place and below it."""
     where = subscripts(path)
     if "any" in (documented.kind, observed.kind):
@@ -190,7 +192,7 @@ def _compared(tool: str, path: tuple[Step, ...], documented: ValueType, observed
         return
     if documented.kind == "list":
         if documented.item is not None and observed.item is not None:
-            yield from _compared(tool, (*path, 0), documented.item, observed.item)
+            yield from _differences(tool, (*path, 0), documented.item, observed.item)
         return
     if documented.kind != "object" or not documented.keys:
         return
@@ -199,7 +201,7 @@ def _compared(tool: str, path: tuple[Step, ...], documented: ValueType, observed
             if not documented.open:
                 yield ContractDrift(tool, "new", subscripts((*path, key)), f"{key_type.type.kind}, not documented")
         else:
-            yield from _compared(tool, (*path, key), documented.keys[key].type, key_type.type)
+            yield from _differences(tool, (*path, key), documented.keys[key].type, key_type.type)
     for key in documented.keys:
         if key not in observed.keys:
             yield ContractDrift(tool, "missing", subscripts((*path, key)), "documented, never there")

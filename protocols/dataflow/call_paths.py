@@ -17,9 +17,9 @@ from protocols.text.words import SEARCHES, WRAPPERS, noun_of
 
 __all__ = ["AvailableObject", "CallPath", "path_to_field", "path_to_resource", "search_expression"]
 
-_MOST = 3
+_MAX_CALLS = 3
 """Calls that a way may take."""
-_COMMON = 3
+_MAX_TOOLS_WITH_FIELD = 3
 """A field inside other objects says something only when no more tools than these return it."""
 
 
@@ -60,11 +60,11 @@ def path_to_field(
         given: Identifiers that the program used already, by what they are: their text.
         among: Tools that may be called; of ways of the same length the one to the earlier tool is taken.
     """
-    for calls in _onwards(graph, objects, identifiers, among):
+    for calls in _next_calls(graph, objects, identifiers, among):
         candidates = [
-            (len(_keys(path)), place, CallPath(call.text, call.tool, path))
+            (len(_keys_without_wrappers(path)), place, CallPath(call.text, call.tool, path))
             for place, call in enumerate(calls)
-            if (path := _place(graph, call.tool, field, among)) is not None
+            if (path := _field_path(graph, call.tool, field, among)) is not None
         ]
         if candidates:
             return min(candidates, key=lambda item: item[:2])[2]
@@ -79,7 +79,7 @@ def path_to_resource(
     among: Sequence[str],
 ) -> CallPath | None:
     """The call for what stands under an object by a name: `film["credits"]` is what `/films/{id}/credits` returns."""
-    for calls in _onwards(graph, objects, identifiers, among):
+    for calls in _next_calls(graph, objects, identifiers, among):
         for call in calls:
             last = graph.protocol.tool(call.tool).path.rstrip("/").rpartition("/")[2]
             if not last.startswith("{") and noun_of(last) == noun_of(name):
@@ -111,7 +111,7 @@ def search_expression(graph: ProtocolGraph, sources: Sequence[ProvidedField], na
     return None
 
 
-def _onwards(
+def _next_calls(
     graph: ProtocolGraph,
     objects: Sequence[AvailableObject],
     identifiers: Mapping[IdentifierReference, str],
@@ -120,19 +120,19 @@ def _onwards(
     """The calls that can be made from what is held, then those that can be made from their responses, and so on."""
     reached = list(objects)
     called_tools = {available.tool for available in objects}
-    for length in range(_MOST):
+    for length in range(_MAX_CALLS):
         reached = [
             AvailableObject(f"{name}({argument}={text})", name, ())
             for name in among
             if name not in called_tools
-            and (argument := _only(graph, name)) is not None
-            and (text := _filled(graph, name, argument, reached, {} if length else identifiers)) is not None
+            and (argument := _sole_identifier(graph, name)) is not None
+            and (text := _argument_text(graph, name, argument, reached, {} if length else identifiers)) is not None
         ]
         called_tools.update(call.tool for call in reached)
         yield reached
 
 
-def _only(graph: ProtocolGraph, name: str) -> str | None:
+def _sole_identifier(graph: ProtocolGraph, name: str) -> str | None:
     """The one required argument of a tool that reads, if it is an identifier; None otherwise."""
     tool = graph.protocol.tool(name)
     required = [parameter.argument for parameter in tool.arguments if parameter.required]
@@ -140,7 +140,7 @@ def _only(graph: ProtocolGraph, name: str) -> str | None:
     return required[0] if alone else None
 
 
-def _filled(
+def _argument_text(
     graph: ProtocolGraph,
     name: str,
     argument: str,
@@ -159,19 +159,19 @@ def _filled(
     return None
 
 
-def _place(graph: ProtocolGraph, tool: str, name: str, among: Collection[str]) -> tuple[Step, ...] | None:
+def _field_path(graph: ProtocolGraph, tool: str, name: str, among: Collection[str]) -> tuple[Step, ...] | None:
     """Where a field is in a tool's response, outermost first; None if it is not, or inside others in many tools."""
     places = graph.response_fields(tool).get(name)
     if not places:
         return None
-    is_nested = len(_keys(places[0])) > 1
+    is_nested = len(_keys_without_wrappers(places[0])) > 1
     return (
         None
-        if is_nested and sum(name in graph.response_fields(tool_name) for tool_name in among) > _COMMON
+        if is_nested and sum(name in graph.response_fields(tool_name) for tool_name in among) > _MAX_TOOLS_WITH_FIELD
         else places[0]
     )
 
 
-def _keys(path: tuple[Step, ...]) -> list[str]:
+def _keys_without_wrappers(path: tuple[Step, ...]) -> list[str]:
     """The keys of a path, mere wrappers such as "results" left out."""
     return [step for step in path if isinstance(step, str) and noun_of(step) not in WRAPPERS]

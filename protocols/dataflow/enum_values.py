@@ -11,7 +11,7 @@ from protocols.schema_fields import fields
 
 __all__ = ["enum_values"]
 
-_MOST = 200
+_MAX_VALUES = 200
 """Different values from which on a field is taken to hold free text."""
 
 
@@ -25,27 +25,27 @@ def enum_values(protocol: Protocol) -> dict[str, frozenset[str]]:
     for tool in protocol.tools:
         for response in tool.responses:
             for example in response.examples:
-                _collect(example, "", example_texts)
+                _collect_texts(example, "", example_texts)
         if (success := tool.success) is not None and success.schema is not None:
             for field in fields(success.schema, protocol, 3):
                 allowed = cast("list[object]", field.schema.get("enum") or [])
                 enumerated[field.name].update(value for value in allowed if isinstance(value, str))
     for name, texts in example_texts.items():
         counts = Counter(texts)
-        if len(texts) >= 4 and len(counts) <= min(_MOST, 0.7 * len(texts)):
+        if len(texts) >= 4 and len(counts) <= min(_MAX_VALUES, 0.7 * len(texts)):
             enumerated[name].update(counts)
     return {
         name: frozenset(value for value in values if _is_word(value)) for name, values in enumerated.items() if values
     }
 
 
-def _collect(value: object, name: str, example_texts: dict[str, list[str]]) -> None:
+def _collect_texts(value: object, name: str, example_texts: dict[str, list[str]]) -> None:
     if isinstance(value, Mapping):
         for key, part in value.items():
-            _collect(part, str(key), example_texts)
+            _collect_texts(part, str(key), example_texts)
     elif isinstance(value, list):
         for part in value:
-            _collect(part, name, example_texts)
+            _collect_texts(part, name, example_texts)
     elif isinstance(value, str) and name:
         example_texts[name].append(value)
 

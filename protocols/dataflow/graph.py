@@ -23,10 +23,10 @@ import networkx as nx
 from protocols.dataflow.identifiers import (
     IdentifierReference,
     attribute_of,
-    entry_of,
+    identifier_reference,
+    list_reference,
     literals_of,
     noun_of_identifier,
-    want_of,
 )
 from protocols.dataflow.operations import looks_like_read
 from protocols.model import Protocol, Schema, Tool
@@ -46,16 +46,16 @@ from protocols.text.words import PAGING, SEARCHES, SIZES, WRAPPERS, is_identifie
 
 __all__ = ["ProtocolGraph", "ProvidedField", "selector_arguments"]
 
-_LINKS = frozenset({"href", "url", "link", "self"})
-_SELVES = frozenset({"user", "account", "profile", "member", "customer"})
+_LINK_WORDS = frozenset({"href", "url", "link", "self"})
+_USER_NOUNS = frozenset({"user", "account", "profile", "member", "customer"})
 """What `/me` is, in the words of an API."""
-_KIN = frozenset({"following", "next", "original", "parent", "preceding", "previous", "root"})
+_RELATIVE_WORDS = frozenset({"following", "next", "original", "parent", "preceding", "previous", "root"})
 """Words of keys that refer to another thing of the same kind."""
-_FILTERS = 3
+_MANY_FILTERS = 3
 """Optional arguments from which on a tool returns anything as long as it is told none of them."""
-_MAY_LACK = 2.0
+_EXPANSION_COST = 2.0
 """What a field loses that lies in a relation, which is there only where the service expands it."""
-_LEAST = 1.0
+_MIN_SCORE = 1.0
 """Score under which a field is not taken for a source."""
 
 
@@ -77,16 +77,16 @@ class ProvidedField:
 
 
 @dataclass(frozen=True, slots=True)
-class _Offer:
+class _CandidateField:
     """A field of a response that may hold an identifier: where it is, the JSON type of the value, whether it is one of
-    a list, and whether it stands for a thing that could be there itself."""
+    a list, and whether it stands for an object that could be expanded."""
 
     field: ResponseField
     path: tuple[Step, ...]
     kind: str
     listed: bool
-    stands: bool
-    beside: Mapping[str, Schema]
+    is_expandable_relation: bool
+    owner_properties: Mapping[str, Schema]
     """The properties of the object that holds it."""
 
 
@@ -99,33 +99,32 @@ class ProtocolGraph:
     def __init__(self, protocol: Protocol) -> None:
         self.protocol = protocol
         self._tools = {tool.name: tool for tool in protocol.tools}
-        self._wants: dict[tuple[str, str], IdentifierReference] = {}
-        self._entries: dict[tuple[str, str], str] = {}
+        self._references: dict[tuple[str, str], IdentifierReference] = {}
+        self._item_keys: dict[tuple[str, str], str] = {}
         path_nouns = {noun_of(literal) for tool in protocol.tools for literal in literals_of(tool.path)}
         for tool in protocol.tools:
             for parameter in tool.arguments:
-                if (list_reference := entry_of(parameter, path_nouns, protocol)) is not None:
-                    self._wants[tool.name, parameter.argument], self._entries[tool.name, parameter.argument] = (
-                        list_reference
-                    )
-                elif (reference := want_of(tool, parameter, path_nouns, protocol)) is not None:
-                    self._wants[tool.name, parameter.argument] = reference
-        self.nouns = frozenset(reference.noun for reference in self._wants.values() if reference.noun)
-        self._returned: dict[str, Mapping[str, tuple[tuple[Step, ...], ...]]] = {}
-        self._ranked: dict[tuple[IdentifierReference, str], tuple[ProvidedField, ...]] = {}
+                place = tool.name, parameter.argument
+                if (item_reference := list_reference(parameter, path_nouns, protocol)) is not None:
+                    self._references[place], self._item_keys[place] = item_reference
+                elif (reference := identifier_reference(tool, parameter, path_nouns, protocol)) is not None:
+                    self._references[place] = reference
+        self.nouns = frozenset(reference.noun for reference in self._references.values() if reference.noun)
+        self._response_fields: dict[str, Mapping[str, tuple[tuple[Step, ...], ...]]] = {}
+        self._ranked_fields: dict[tuple[IdentifierReference, str], tuple[ProvidedField, ...]] = {}
         self._observed: dict[tuple[str, str], dict[ProvidedField, None]] = {}
-        self._wrapping: dict[str, frozenset[str]] = {}
+        self._wrapper_nouns: dict[str, frozenset[str]] = {}
 
     # What is wanted and offered ------------------------------------------------------------------------------------
 
     def reference(self, tool: str, argument: str) -> IdentifierReference | None:
         """What an argument asks for; None when it is no identifier of another tool's things."""
-        return self._wants.get((tool, argument))
+        return self._references.get((tool, argument))
 
     def item_key(self, tool: str, argument: str) -> str:
         """The key of an identifier in the entries of a list that an argument takes: `uri` where `tracks` is a list of
         `{"uri": …}`; empty where the argument is no such list."""
-        return self._entries.get((tool, argument), "")
+        return self._item_keys.get((tool, argument), "")
 
     def providers(
         self, tool: str, argument: str, among: Collection[str] | None = None, noun: str | None = None
@@ -139,16 +138,16 @@ class ProtocolGraph:
             noun: The kind of thing that is wanted; by default the one of `want`.
         """
         observed = tuple(s for s in self._observed.get((tool, argument), {}) if among is None or s.tool in among)
-        reference = self._wants.get((tool, argument))
+        reference = self._references.get((tool, argument))
         if reference is None:
             return observed
         reference = replace(reference, noun=noun) if noun is not None else reference
         parameter = self._tools[tool].argument(argument)
         key = (reference, type_of(parameter.schema) if parameter else "")
-        if key not in self._ranked:
-            self._ranked[key] = tuple(self._rank(*key))
+        if key not in self._ranked_fields:
+            self._ranked_fields[key] = tuple(self._rank(*key))
         observed_places = {(s.tool, s.path) for s in observed}
-        inferred = (s for s in self._ranked[key] if s.tool != tool and (s.tool, s.path) not in observed_places)
+        inferred = (s for s in self._ranked_fields[key] if s.tool != tool and (s.tool, s.path) not in observed_places)
         return (*observed, *(s for s in inferred if among is None or s.tool in among))
 
     def observe(self, tool: str, argument: str, source: str, path: tuple[Step, ...]) -> None:
@@ -195,20 +194,20 @@ class ProtocolGraph:
         graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
         for name in sorted(self._tools, key=lambda name: name not in self.roots):
             graph.add_node(name, root=name in self.roots)
-        for tool, argument in self._wants:
+        for tool, argument in self._references:
             for rank, source in enumerate(self.providers(tool, argument)):
                 graph.add_edge(source.tool, tool, argument=argument, path=source.path, rank=rank, score=source.score)
         return graph
 
     def response_fields(self, tool: str) -> Mapping[str, tuple[tuple[Step, ...], ...]]:
         """The fields that a tool's response documents, at most two objects deep: where each is, outermost first."""
-        if tool not in self._returned:
-            schema = _body(self._tools[tool])
+        if tool not in self._response_fields:
+            schema = self._tools[tool].response_schema
             paths: dict[str, list[tuple[Step, ...]]] = {}
             for field in fields(schema, self.protocol, 2) if schema is not None else ():
                 paths.setdefault(field.name, []).append(field.path)
-            self._returned[tool] = {name: tuple(field_paths) for name, field_paths in paths.items()}
-        return self._returned[tool]
+            self._response_fields[tool] = {name: tuple(field_paths) for name, field_paths in paths.items()}
+        return self._response_fields[tool]
 
     def lists(self, tool: str) -> list[tuple[Step, ...]]:
         """Where the lists are that a tool is called for, by the words of its path; `()` for the response itself.
@@ -216,10 +215,10 @@ class ProtocolGraph:
         Also the only list that there is, where all else is about its pages; and one in an object of such a name, as in
         `["daily"]["data"]`.
         """
-        schema = _body(self._tools[tool])
+        schema = self._tools[tool].response_schema
         wrappers = self._wrappers(self._tools[tool])
         about = {"", *map(noun_of, literals_of(self._tools[tool].path)[-1:]), *map(singular, words(tool)), *wrappers}
-        outer = list(self._objects(schema)) if schema is not None else []
+        outer = list(self._object_lists(schema)) if schema is not None else []
         paths: list[tuple[Step, ...]] = [(key,) if key else () for key, _ in outer if noun_of(key) in about]
         if len(outer) == 1 and not paths and schema is not None:
             rest = properties_of(schema, self.protocol).keys() - {outer[0][0]}
@@ -229,7 +228,7 @@ class ProtocolGraph:
         inner = [
             (name, key)
             for name, part in properties_of(schema, self.protocol).items()
-            for key, _ in self._objects(part)
+            for key, _ in self._object_lists(part)
             if key and noun_of(key) in about
         ]
         return list(inner) if len(inner) == 1 and noun_of(inner[0][0]) in about else []
@@ -272,7 +271,7 @@ class ProtocolGraph:
         if keys and noun_of(keys[-1]) not in self._wrappers(self._tools[tool]):
             return noun_of(keys[-1])
         probe = ResponseField((*path, "id"), {}, {"properties": properties})
-        sure = {noun: self._is_a(self._tools[tool], probe, noun, properties) for noun in sorted(self.nouns)}
+        sure = {noun: self._noun_certainty(self._tools[tool], probe, noun, properties) for noun in sorted(self.nouns)}
         best = max(sure, key=lambda noun: sure[noun], default="")
         literals = literals_of(self._tools[tool].path)
         return best if best and sure[best] > 0 else noun_of(literals[-1]) if literals else "item"
@@ -285,27 +284,27 @@ class ProtocolGraph:
         detailed: dict[str, set[str]] = {}
         listed: dict[str, set[str]] = {}
         for tool in self.protocol.tools:
-            schema = _body(tool)
+            schema = tool.response_schema
             if schema is None or tool.method != "GET":
                 continue
             literals = literals_of(tool.path)
             last = tool.path.rstrip("/").rpartition("/")[2]
             if last.startswith("{"):
                 references = [
-                    self._wants.get((tool.name, p.argument)) for p in tool.parameters if f"{{{p.name}}}" == last
+                    self._references.get((tool.name, p.argument)) for p in tool.parameters if f"{{{p.name}}}" == last
                 ]
                 for reference in references:
                     if reference is not None:
                         detailed.setdefault(reference.noun, set()).update(self._unwrapped(schema))
             elif literals and (noun := noun_of(literals[-1])) in self.nouns:
-                for key, item in self._objects(schema):
+                for key, item in self._object_lists(schema):
                     if noun_of(key) in {"", noun, *self._wrappers(tool)}:
                         listed.setdefault(noun, set()).update(properties_of(item, self.protocol))
         detailed = {**listed, **detailed}
         return {noun: names for noun, names in detailed.items() if names}
 
     @cached_property
-    def _rarity(self) -> dict[str, float]:
+    def _name_weights(self) -> dict[str, float]:
         """How telling a property name is: rare ones tell more about what an object is than `id` or `name`."""
         counts: Counter[str] = Counter()
         for names in self._signatures.values():
@@ -315,11 +314,11 @@ class ProtocolGraph:
 
     def _wrappers(self, tool: Tool) -> frozenset[str]:
         """Nouns of keys that only wrap what a tool's response is about."""
-        if tool.name not in self._wrapping:
-            schema = _body(tool)
+        if tool.name not in self._wrapper_nouns:
+            schema = tool.response_schema
             noun = noun_of(wrapper_of(schema, self.protocol)) if schema is not None else ""
-            self._wrapping[tool.name] = WRAPPERS | {noun} if noun and noun not in self.nouns else WRAPPERS
-        return self._wrapping[tool.name]
+            self._wrapper_nouns[tool.name] = WRAPPERS | {noun} if noun and noun not in self.nouns else WRAPPERS
+        return self._wrapper_nouns[tool.name]
 
     def _unwrapped(self, schema: Schema) -> Mapping[str, Schema]:
         """The properties of the one thing that a response is about."""
@@ -327,7 +326,7 @@ class ProtocolGraph:
         key = wrapper_of(schema, self.protocol)
         return properties_of(properties[key], self.protocol) if key else properties
 
-    def _objects(self, schema: Schema) -> Iterator[tuple[str, Schema]]:
+    def _object_lists(self, schema: Schema) -> Iterator[tuple[str, Schema]]:
         """The response's outermost lists of objects, as key of the list (empty for the body itself) and item schema."""
         items = items_of(schema, self.protocol)
         if items is not None:
@@ -343,24 +342,24 @@ class ProtocolGraph:
         signature = self._signatures.get(noun)
         if not signature or not names:
             return 0.0
-        weight = self._rarity
+        weight = self._name_weights
         shared = sum(weight[name] for name in signature.intersection(names))
         norm = sum(weight[name] for name in signature) * sum(weight.get(name, 1.0) for name in names)
         return shared / math.sqrt(norm) if norm else 0.0
 
-    def _is_a(self, tool: Tool, field: ResponseField, noun: str, names: Mapping[str, Schema]) -> float:
+    def _noun_certainty(self, tool: Tool, field: ResponseField, noun: str, names: Mapping[str, Schema]) -> float:
         """How sure it is (0 to about 6) that the object which holds a field is what the noun says."""
-        named = [name for name in names if _KIN.isdisjoint(words(name))]
+        named = [name for name in names if _RELATIVE_WORDS.isdisjoint(words(name))]
         if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in named):
             return 0.0  # it refers to such a thing by another key, so it is none itself
         keys = [key for key in field.container if noun_of(key) not in self._wrappers(tool)]
-        if selectable_nouns := self._returned_kinds(tool):
+        if selectable_nouns := self._selectable_nouns(tool):
             return 4.0 if noun in selectable_nouns and not keys else 0.0
         score = 0.0
         discriminated = _discriminator(names)
         if discriminated:
             score += 3.0 if noun in discriminated else -3.0 if self.nouns & discriminated else 0.0
-        if not keys and noun in _SELVES and literals_of(tool.path)[-1:] in (["me"], ["self"]):
+        if not keys and noun in _USER_NOUNS and literals_of(tool.path)[-1:] in (["me"], ["self"]):
             return score + 4.0
         if keys and noun_of(keys[-1]) in self.nouns:
             return score + (3.5 if noun_of(keys[-1]) == noun else -2.0)
@@ -375,10 +374,10 @@ class ProtocolGraph:
             score += 3.0 * likeness[noun] - (0.0 if likeness[noun] >= best - 0.15 else 1.5)
         elif self._signatures.get(noun) and best >= 0.6:
             score -= 1.5
-        score += _path_words(tool.path, noun) * (0.7 if keys else 1.0)
+        score += _path_score(tool.path, noun) * (0.7 if keys else 1.0)
         return score
 
-    def _returned_kinds(self, tool: Tool) -> frozenset[str]:
+    def _selectable_nouns(self, tool: Tool) -> frozenset[str]:
         """The kinds of things of which a tool returns the one that its path ends in: `/top/{type}`."""
         last = tool.path.rstrip("/").rpartition("/")[2]
         for parameter in tool.parameters:
@@ -392,7 +391,7 @@ class ProtocolGraph:
     def _rank(self, reference: IdentifierReference, kind: str) -> list[ProvidedField]:
         """The best field of each tool that offers what is wanted, as a value of the JSON type `kind`."""
         order = {name: index for index, name in enumerate(self._tools)}
-        offers = [source for tool in self.protocol.tools for source in self._offers(tool, reference, kind)]
+        offers = [source for tool in self.protocol.tools for source in self._provided_fields(tool, reference, kind)]
         writes = {tool.name for tool in self.protocol.tools if tool.writes and not looks_like_read(tool)}
         offers.sort(
             key=lambda source: (
@@ -408,62 +407,64 @@ class ProtocolGraph:
         return list(best.values())
 
     @cached_property
-    def _telling(self) -> dict[str, list[_Offer]]:
+    def _candidate_fields(self) -> dict[str, list[_CandidateField]]:
         """The fields of each tool's response that hold an identifier, a link, or a relation that can be expanded."""
         candidates = {}
         for tool in self.protocol.tools:
-            schema = _body(tool)
-            offers = map(self._offer, fields(schema, self.protocol)) if schema is not None else ()
+            schema = tool.response_schema
+            offers = map(self._candidate_field, fields(schema, self.protocol)) if schema is not None else ()
             candidates[tool.name] = [offer for offer in offers if offer is not None]
         return candidates
 
-    def _offer(self, field: ResponseField) -> _Offer | None:
+    def _candidate_field(self, field: ResponseField) -> _CandidateField | None:
         """A field as a source of identifiers; None where it is none."""
         items = items_of(field.schema, self.protocol)
         path = (*field.path, 0) if items is not None else field.path
         schema = items if items is not None else field.schema
         if noun_of(field.name) in self.nouns and is_expandable(schema, self.protocol):
-            return _Offer(field, path, scalar_types(schema, self.protocol)[0], items is not None, True, {})
+            return _CandidateField(field, path, scalar_types(schema, self.protocol)[0], items is not None, True, {})
         kind = type_of(schema)
         if not is_identifier(field.name) and not _is_link(field):
             return None
         if kind in ("object", "array") or (not kind and properties_of(schema, self.protocol)):
             return None
-        return _Offer(field, path, kind, items is not None, False, properties_of(field.owner, self.protocol))
+        return _CandidateField(field, path, kind, items is not None, False, properties_of(field.owner, self.protocol))
 
-    def _offers(self, tool: Tool, reference: IdentifierReference, kind: str) -> Iterator[ProvidedField]:
+    def _provided_fields(self, tool: Tool, reference: IdentifierReference, kind: str) -> Iterator[ProvidedField]:
         response = tool.success
         if response is None or reference in [
-            self._wants.get((tool.name, p.argument)) for p in tool.arguments if p.required
+            self._references.get((tool.name, p.argument)) for p in tool.arguments if p.required
         ]:
             return  # who has to say what is wanted yields nothing new
         for name in response.headers:
             if attribute_of(name) == reference.attribute and noun_of_identifier(name) == reference.noun:
-                yield ProvidedField(tool.name, (), 3.0 + self._ease(tool, reference, False), header=name)
-        for offer in self._telling[tool.name]:
+                yield ProvidedField(tool.name, (), 3.0 + self._reachability(tool, reference, False), header=name)
+        for offer in self._candidate_fields[tool.name]:
             field, field_type = offer.field, offer.kind
-            certainty = self._sure(tool, offer, reference)
+            certainty = self._certainty(tool, offer, reference)
             is_link = False
             if certainty <= 0 and field_type in {"string", ""} and self._links_to(field, reference):
                 certainty, is_link = 2.0, True
             if certainty <= 0:
                 continue
             wrappers = self._wrappers(tool) | {reference.noun}
-            score = certainty + self._ease(tool, reference, bool(field.container)) - _depth(field, wrappers)
+            score = (
+                certainty + self._reachability(tool, reference, bool(field.container)) - _depth_cost(field, wrappers)
+            )
             if field.expanded:
-                score -= _MAY_LACK
+                score -= _EXPANSION_COST
             if kind and field_type and kind != field_type and {kind, field_type} != {"integer", "number"}:
                 score -= 0.5
             if offer.listed:
                 score -= 0.5
-            if score >= _LEAST - 3.0 and certainty >= _LEAST:
-                noun = reference.noun if reference.noun in self._returned_kinds(tool) else ""
+            if score >= _MIN_SCORE - 3.0 and certainty >= _MIN_SCORE:
+                noun = reference.noun if reference.noun in self._selectable_nouns(tool) else ""
                 yield ProvidedField(tool.name, offer.path, score, link=is_link, noun=noun)
 
-    def _sure(self, tool: Tool, offer: _Offer, reference: IdentifierReference) -> float:
+    def _certainty(self, tool: Tool, offer: _CandidateField, reference: IdentifierReference) -> float:
         """How sure it is that a field holds what is wanted, by its own name first and then by what its object is."""
         field, name = offer.field, offer.field.name
-        if offer.stands:
+        if offer.is_expandable_relation:
             return 2.0 if noun_of(name) == reference.noun else 0.0
         attribute = attribute_of(name)
         if attribute is None:
@@ -472,69 +473,73 @@ class ProtocolGraph:
         if owner_noun:
             if owner_noun != reference.noun or attribute != reference.attribute:
                 return 0.0
-            if not _KIN.isdisjoint(words(name)):
-                return _LEAST  # most have none
+            if not _RELATIVE_WORDS.isdisjoint(words(name)):
+                return _MIN_SCORE  # most have none
             return 5.0 if field.container and noun_of(field.container[-1]) == reference.noun else 4.0
         if attribute != reference.attribute:
             return 0.0
-        return max(self._is_a(tool, field, reference.noun, offer.beside), 0.0)
+        return max(self._noun_certainty(tool, field, reference.noun, offer.owner_properties), 0.0)
 
     def _links_to(self, field: ResponseField, reference: IdentifierReference) -> bool:
         """Whether a field is a URL of the wanted thing: `links.film`, or `href` in an object called film."""
         if not _is_link(field):
             return False
         around = [noun_of(key) for key in (*field.container, field.name)]
-        return reference.noun in around and self._addressed(reference.noun)
+        return reference.noun in around and self._ends_a_path(reference.noun)
 
-    def _addressed(self, noun: str) -> bool:
+    def _ends_a_path(self, noun: str) -> bool:
         """Whether some tool's path ends with an identifier of the noun, so that a link's last segment is one."""
         return any(
-            (reference := self._wants.get((tool.name, p.argument))) is not None
+            (reference := self._references.get((tool.name, p.argument))) is not None
             and reference.noun == noun
             and tool.path.rstrip("/").endswith(f"{{{p.name}}}")
             for tool in self.protocol.tools
             for p in tool.parameters
         )
 
-    def _is_home(self, tool: Tool) -> bool:
+    def _is_collection_path(self, tool: Tool) -> bool:
         """Whether what a tool lists is found one by one right below it: `/films` of `/films/{id}`."""
-        return tool.path.rstrip("/") in self._homes
+        return tool.path.rstrip("/") in self._collection_paths
 
     @cached_property
-    def _homes(self) -> frozenset[str]:
+    def _collection_paths(self) -> frozenset[str]:
         paths = [tool.path.rstrip("/") for tool in self.protocol.tools]
         return frozenset(path.rpartition("/")[0] for path in paths if path.endswith("}"))
 
-    def _lists(self, tool: Tool) -> bool:
+    def _returns_list(self, tool: Tool) -> bool:
         """Whether a tool returns many things rather than one."""
-        schema = _body(tool)
+        schema = tool.response_schema
         collection_nouns = {"", *map(noun_of, literals_of(tool.path)), *self._wrappers(tool)}
-        return schema is not None and any(noun_of(key) in collection_nouns for key, _ in self._objects(schema))
+        return schema is not None and any(noun_of(key) in collection_nouns for key, _ in self._object_lists(schema))
 
-    def _ease(self, tool: Tool, reference: IdentifierReference, inner: bool) -> float:
+    def _reachability(self, tool: Tool, reference: IdentifierReference, inner: bool) -> float:
         """How easily a tool is reached: from the question alone is best, through other identifiers worse.
 
         `inner` tells whether the field lies within something else that the tool returns.
         """
         required = [p for p in tool.arguments if p.required]
-        required_references = [self._wants.get((tool.name, p.argument)) for p in required]
+        required_references = [self._references.get((tool.name, p.argument)) for p in required]
         literals = literals_of(tool.path)
         last = noun_of(literals[-1]) if literals else ""
         score = 0.0
         score -= 1.5 * sum(required_reference is not None for required_reference in required_references)
         if tool.writes:
             score -= 2.0
-        if not required and not self._lists(tool):
+        if not required and not self._returns_list(tool):
             score -= 2.5 * bool(inner)  # what happens to lie in the one thing it returns is not what one asked for
         elif not required:
             name_words = words(tool.path) + words(tool.name)
             searches = any(p.argument.lower() in SEARCHES for p in tool.arguments)
             filters = [p for p in tool.arguments if SIZES.isdisjoint(words(p.argument))]
             score += 0.5 + (1.0 if last == reference.noun else 0.0) - 3.0 * ("random" in name_words)
-            anything = not searches and len(filters) > _FILTERS and not (last == reference.noun and self._is_home(tool))
+            anything = (
+                not searches
+                and len(filters) > _MANY_FILTERS
+                and not (last == reference.noun and self._is_collection_path(tool))
+            )
             score += 1.25 * searches - 3.5 * anything
         elif all(required_reference is None for required_reference in required_references):
-            ends = last == reference.noun or reference.noun in self._returned_kinds(tool)
+            ends = last == reference.noun or reference.noun in self._selectable_nouns(tool)
             score += 2.0 if ends or "search" in words(tool.path) else 0.0
         return score
 
@@ -556,10 +561,10 @@ def selector_arguments(tool: Tool, source: ProvidedField) -> dict[str, str]:
 
 
 def _is_link(field: ResponseField) -> bool:
-    return bool(_LINKS.intersection(words(field.name)) or _LINKS.intersection(map(noun_of, field.container)))
+    return bool(_LINK_WORDS.intersection(words(field.name)) or _LINK_WORDS.intersection(map(noun_of, field.container)))
 
 
-def _path_words(path: str, noun: str) -> float:
+def _path_score(path: str, noun: str) -> float:
     """How much a tool's path speaks of a noun: as its last segment most, as the owner of something else least."""
     segments = [segment for segment in path.split("/") if segment]
     literals = [segment for segment in segments if not segment.startswith("{")]
@@ -587,11 +592,6 @@ def _discriminator(names: Mapping[str, Schema]) -> set[str]:
     return set()
 
 
-def _depth(field: ResponseField, wrappers: Collection[str]) -> float:
+def _depth_cost(field: ResponseField, wrappers: Collection[str]) -> float:
     """What digging costs: each object or list around the field, wrappers less."""
     return sum(0.15 if noun_of(key) in wrappers else 1.0 for key in field.container)
-
-
-def _body(tool: Tool) -> Schema | None:
-    response = tool.success
-    return response.schema if response is not None else None

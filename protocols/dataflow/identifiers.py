@@ -14,10 +14,17 @@ from protocols.model import Parameter, Protocol, Schema, Tool
 from protocols.schema_fields import is_expandable, items_of, properties_of, type_of
 from protocols.text.words import ID_WORDS, is_identifier, noun_of, singular, words
 
-__all__ = ["IdentifierReference", "attribute_of", "entry_of", "literals_of", "noun_of_identifier", "want_of"]
+__all__ = [
+    "IdentifierReference",
+    "attribute_of",
+    "identifier_reference",
+    "list_reference",
+    "literals_of",
+    "noun_of_identifier",
+]
 
-_STRONG = frozenset({"id", "uuid", "guid", "ref", "slug", "uri", "identifier", "handle"})
-_VERBS = frozenset({"fetch", "filter", "find", "get", "list", "lookup", "query"})
+_UNAMBIGUOUS_ATTRIBUTES = frozenset({"id", "uuid", "guid", "ref", "slug", "uri", "identifier", "handle"})
+_SEARCH_VERBS = frozenset({"fetch", "filter", "find", "get", "list", "lookup", "query"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,29 +35,29 @@ class IdentifierReference:
     attribute: str
 
 
-def want_of(
+def identifier_reference(
     tool: Tool, parameter: Parameter, path_nouns: Collection[str], protocol: Protocol
 ) -> IdentifierReference | None:
     """What an argument asks for, read from its name and, when that is just `id`, from its examples, text and path."""
-    if parameter.location == "cookie" or _closed(parameter.schema):
+    if parameter.location == "cookie" or _is_enumerated(parameter.schema):
         return None
     parts = [singular(part) for part in words(parameter.name)]
     if not parts:
         return None
     in_path = parameter.location == "path"
-    owner = _before(tool.path, parameter.name) if in_path else ""
+    owner = _owner_noun(tool.path, parameter.name) if in_path else ""
     if parts[-1] in ID_WORDS:
-        if parts[-1] not in _STRONG and not (in_path and parameter.required):
+        if parts[-1] not in _UNAMBIGUOUS_ATTRIBUTES and not (in_path and parameter.required):
             return None
         noun = parts[-2] if len(parts) > 1 else owner
-        if not in_path and parts[-1] in _STRONG and (not noun or noun not in path_nouns):
-            noun = _told(parameter, parts[-1], path_nouns) or noun
+        if not in_path and parts[-1] in _UNAMBIGUOUS_ATTRIBUTES and (not noun or noun not in path_nouns):
+            noun = _described_noun(parameter, parts[-1], path_nouns) or noun
             literals = literals_of(tool.path)
             noun = noun or (noun_of(literals[-1]) if literals else "")
         return IdentifierReference(noun, parts[-1]) if noun else None
     if in_path and owner and parts == [owner]:
         return IdentifierReference(owner, "id")
-    says_identifier = re.search(r"\bids?\b", _text(parameter), re.IGNORECASE) or is_expandable(
+    says_identifier = re.search(r"\bids?\b", _description(parameter), re.IGNORECASE) or is_expandable(
         parameter.schema, protocol
     )
     if not in_path and parts[-1] in path_nouns and says_identifier:
@@ -58,7 +65,7 @@ def want_of(
     return None
 
 
-def entry_of(
+def list_reference(
     parameter: Parameter, path_nouns: Collection[str], protocol: Protocol
 ) -> tuple[IdentifierReference, str] | None:
     """What an argument asks for that takes a list of objects, each with one identifier, and the key of that."""
@@ -66,17 +73,17 @@ def entry_of(
     items = items_of(parameter.schema, protocol)
     if noun not in path_nouns or items is None:
         return None
-    identifier_keys = [name for name in properties_of(items, protocol) if attribute_of(name) in _STRONG]
+    identifier_keys = [name for name in properties_of(items, protocol) if attribute_of(name) in _UNAMBIGUOUS_ATTRIBUTES]
     if len(identifier_keys) != 1 or noun_of_identifier(identifier_keys[0]) not in ("", noun):
         return None
     return IdentifierReference(noun, attribute_of(identifier_keys[0]) or "id"), identifier_keys[0]
 
 
-def _text(parameter: Parameter) -> str:
+def _description(parameter: Parameter) -> str:
     return f"{parameter.description} {parameter.schema.get('description', '')} {parameter.schema.get('title', '')}"
 
 
-def _told(parameter: Parameter, attribute: str, path_nouns: Collection[str]) -> str:
+def _described_noun(parameter: Parameter, attribute: str, path_nouns: Collection[str]) -> str:
     """The noun that an example value (`shop:film:42`) or the description (`the film ids`) names; empty for none."""
     examples = [parameter.schema.get("example"), *cast("list[object]", parameter.schema.get("examples") or [])]
     for example in examples:
@@ -86,7 +93,7 @@ def _told(parameter: Parameter, attribute: str, path_nouns: Collection[str]) -> 
                 matching = [noun for noun in prefix_nouns if noun in path_nouns]
                 if matching:
                     return matching[-1]
-    text = _text(parameter)
+    text = _description(parameter)
     for found_word in re.findall(rf"(\w+)\W+{attribute}s?\b", text, re.IGNORECASE):
         if singular(found_word.lower()) in path_nouns:
             return singular(found_word.lower())
@@ -97,7 +104,7 @@ def _told(parameter: Parameter, attribute: str, path_nouns: Collection[str]) -> 
     return next((noun for noun in (singular(word.lower()) for word in matching) if noun in path_nouns), "")
 
 
-def _closed(schema: Schema) -> bool:
+def _is_enumerated(schema: Schema) -> bool:
     """Whether the values are enumerated, so that no other tool has to yield them."""
     return "enum" in schema or "const" in schema or type_of(schema) == "boolean"
 
@@ -119,12 +126,12 @@ def literals_of(path: str) -> list[str]:
     for segment in path.split("/"):
         segment_words = words(segment)
         noun_part = "_".join(segment_words[: segment_words.index("by")]) if "by" in segment_words else segment
-        if noun_part and not segment.startswith("{") and not _VERBS.issuperset(words(noun_part)):
+        if noun_part and not segment.startswith("{") and not _SEARCH_VERBS.issuperset(words(noun_part)):
             literals.append(noun_part)
     return literals
 
 
-def _before(path: str, name: str) -> str:
+def _owner_noun(path: str, name: str) -> str:
     """The noun of the literal segment that stands before a path parameter; of `/films/slug/{slug}` it is film."""
     literals = literals_of(path.partition(f"{{{name}}}")[0])
     if len(literals) > 1 and literals[-1] == name and noun_of(literals[-2]) != words(literals[-2])[-1]:

@@ -9,8 +9,8 @@ __all__ = ["CURRENT", "is_called", "is_current", "is_own", "looks_like_read"]
 
 CURRENT = frozenset({"active", "current", "currently", "now"})
 """Words of the path of an operation that reads what is going on at this moment."""
-_SELVES = frozenset({"me", "my", "self"})
-_LOOKS = frozenset(
+_SELF_WORDS = frozenset({"me", "my", "self"})
+_READ_VERBS = frozenset(
     {"calculate", "check", "count", "estimate", "filter", "find", "get", "list", "lookup", "preview", "query", "read"}
     | {"search", "validate"}
 )
@@ -23,7 +23,7 @@ def looks_like_read(tool: Tool) -> bool:
         return False
     path_words = words(tool.path.rstrip("/").rpartition("/")[2])
     summary_words = words(tool.summary or tool.description)[:1]
-    return not _LOOKS.isdisjoint({*path_words[:1], *path_words[-1:], *summary_words})
+    return not _READ_VERBS.isdisjoint({*path_words[:1], *path_words[-1:], *summary_words})
 
 
 def is_called(tool: Tool, verb: str) -> bool:
@@ -33,7 +33,7 @@ def is_called(tool: Tool, verb: str) -> bool:
 
 def is_own(tool: Tool) -> bool:
     """Whether an operation is about what belongs to who asks, as its path says: `/me/playlists`."""
-    return not _SELVES.isdisjoint(words(tool.path))
+    return not _SELF_WORDS.isdisjoint(words(tool.path))
 
 
 def is_current(tool: Tool) -> bool:

@@ -11,30 +11,31 @@ from typing import Any
 
 from protocols.schema_fields import type_of
 
-__all__ = ["with_accepted"]
+__all__ = ["with_described_enum"]
 
-_MARKED = r"(?:\*\*|`|\"|')([A-Za-z][\w-]*)(?:\*\*|`|\"|')"
-_ALONE = re.compile(
-    rf"(?:one of:?\s*|either\s+)?{_MARKED}(?:,?\s+or\s+{_MARKED}|\s*,\s*{_MARKED})+\s*(?:[.;<\n]|$)", re.I
+_MARKED_WORD = r"(?:\*\*|`|\"|')([A-Za-z][\w-]*)(?:\*\*|`|\"|')"
+_VALUES_ONLY = re.compile(
+    rf"(?:one of:?\s*|either\s+)?{_MARKED_WORD}(?:,?\s+or\s+{_MARKED_WORD}|\s*,\s*{_MARKED_WORD})+\s*(?:[.;<\n]|$)",
+    re.I,
 )
 """A description that begins with nothing but the values."""
-_VALID = re.compile(
+_LIST_INTRODUCTION = re.compile(
     r"\b(?:accepted|allowed|permitted|possible|supported|valid)\s+(?:choices|options|types|values)(?:\s+are)?\s*:?",
     re.I,
 )
-_ELSE = re.compile(r"\bdefaults?\b|\be\.g\.|\bexamples?\b|\bsuch as\b|\n\s*\n", re.I)
+_LIST_END = re.compile(r"\bdefaults?\b|\be\.g\.|\bexamples?\b|\bsuch as\b|\n\s*\n", re.I)
 """Behind it more is said of the values, and no other one."""
-_SEVERAL = re.compile(r"\b(?:comma|pipe|space)[\s-]*separated\b|\bseparated by\b|\blist of\b", re.I)
+_JOINED_LIST = re.compile(r"\b(?:comma|pipe|space)[\s-]*separated\b|\bseparated by\b|\blist of\b", re.I)
 
 
-def with_accepted(schema: Mapping[str, Any], description: str) -> Mapping[str, Any]:
+def with_described_enum(schema: Mapping[str, Any], description: str) -> Mapping[str, Any]:
     """The schema of an argument that is a text, with the values that its description lists as all that it takes.
 
     As it was where the schema says more of them itself, or where an example or the default is none of them.
     """
     if type_of(schema) != "string" or not {"const", "enum", "format", "pattern"}.isdisjoint(schema):
         return schema
-    values = _told(description)
+    values = _listed_values(description)
     sample_values = [schema[key] for key in ("default", "example") if key in schema] + list(
         schema.get("examples") or ()
     )
@@ -43,13 +44,13 @@ def with_accepted(schema: Mapping[str, Any], description: str) -> Mapping[str, A
     return {**schema, "enum": values}
 
 
-def _told(description: str) -> list[str]:
-    if _SEVERAL.search(description):
+def _listed_values(description: str) -> list[str]:
+    if _JOINED_LIST.search(description):
         return []
-    if alone := _ALONE.match(description):
+    if alone := _VALUES_ONLY.match(description):
         listed = alone[0]
-    elif valid := _VALID.search(description):
-        listed = _ELSE.split(description[valid.end() :])[0]
+    elif valid := _LIST_INTRODUCTION.search(description):
+        listed = _LIST_END.split(description[valid.end() :])[0]
     else:
         return []
-    return list(dict.fromkeys(re.findall(_MARKED, listed)))
+    return list(dict.fromkeys(re.findall(_MARKED_WORD, listed)))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from protocols.documents import openapi
-from protocols.documents.source import DocumentSet, parse, place_of, read
+from protocols.documents.source import DocumentSet, display_name, parse, read
 from protocols.documents.spec_fixes import repair
 from protocols.documents.validation import validate
 from protocols.errors import ProtocolError
@@ -37,7 +37,7 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
         content: Any = source
     else:
         data, uri = read(source)
-        name = place_of(source)
+        name = display_name(source)
         content = parse(data, name)
     digest = hashlib.sha256(data).hexdigest()
     try:
@@ -53,31 +53,33 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
 def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Protocol:
     if not isinstance(content, Mapping):
         raise ProtocolError(f"{name}: not an API document: it holds {_kind(content)} where an object is expected")
-    document, places = _openapi(content, name)
+    document, original_pointers = _as_openapi(content, name)
     if not isinstance(document.get("paths"), Mapping) or not document["paths"]:
         raise ProtocolError(f"{name}: there are no `paths` or `endpoints` in it, so there is nothing to call")
     repaired, warnings = repair(document)
-    documents = DocumentSet(repaired, uri, name, prepare=_prepared)
-    linked_digest = documents.gather(data.decode("utf-8", "replace"))
+    documents = DocumentSet(repaired, uri, name, prepare=_repaired)
+    linked_digest = documents.load_linked(data.decode("utf-8", "replace"))
     validation = validate(repaired, documents, hashlib.sha256(f"{digest} {linked_digest}".encode()).hexdigest())
     protocol = openapi.protocol(repaired, documents, validation.skipped, digest)
     all_warnings = (*warnings, *validation.warnings, *protocol.warnings)
-    return replace(protocol, warnings=tuple(_at_home(warning, places) for warning in all_warnings))
+    return replace(
+        protocol, warnings=tuple(_with_original_pointers(warning, original_pointers) for warning in all_warnings)
+    )
 
 
-def _prepared(content: Any) -> Any:
+def _repaired(content: Any) -> Any:
     """A further document, repaired; its defects are not counted."""
     return repair(content)[0] if isinstance(content, Mapping) else content
 
 
-def _at_home(warning: str, places: Mapping[str, str]) -> str:
+def _with_original_pointers(warning: str, original_pointers: Mapping[str, str]) -> str:
     """The warning with JSON pointers into the document as it was written."""
-    for new, old in places.items():
+    for new, old in original_pointers.items():
         warning = re.sub(re.escape(new) + r"(?![\w{}~#-])", lambda _, old=old: old, warning)  # type: ignore[misc]
     return warning
 
 
-def _openapi(content: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], Mapping[str, str]]:
+def _as_openapi(content: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], Mapping[str, str]]:
     """The document as OpenAPI 3, and what its JSON pointers were before, by prefix."""
     if isinstance(content.get("endpoints"), list):
         from protocols.documents import tool_files

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 from urllib.parse import urljoin, urlsplit
 
-from protocols.documents.described_enums import with_accepted
-from protocols.documents.schemas import SchemaReader, visible
+from protocols.documents.described_enums import with_described_enum
+from protocols.documents.schemas import SchemaReader, object_properties
 from protocols.documents.source import METHODS, DocumentSet, pointer
 from protocols.documents.tool_files import FIXED, NAME
 from protocols.errors import ProtocolError
@@ -37,8 +37,8 @@ from protocols.text.words import words
 __all__ = ["Builder", "operations", "protocol"]
 
 _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
-_UNSENT = {"accept", "content-type", "authorization"}  # OpenAPI: such header parameters are to be ignored
-_DOCUMENT = frozenset({"asyncapi", "oas", "openapi", "swagger"})
+_IGNORED_HEADERS = {"accept", "content-type", "authorization"}  # OpenAPI: such header parameters are to be ignored
+_DOCUMENT_WORDS = frozenset({"asyncapi", "oas", "openapi", "swagger"})
 """Words of the path under which a service serves its own document."""
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 
@@ -52,17 +52,17 @@ def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[
                     yield path, method, item, item[method]
 
 
-def protocol(document: Mapping[str, Any], library: DocumentSet, skipped: Mapping[str, str], digest: str) -> Protocol:
+def protocol(document: Mapping[str, Any], documents: DocumentSet, skipped: Mapping[str, str], digest: str) -> Protocol:
     """The Protocol of a repaired document.
 
     Args:
         document: OpenAPI 3.0 or 3.1, as plain data.
-        library: Resolves its references.
+        documents: Resolves its references.
         skipped: Reasons not to use an operation, by its JSON pointer (`pointer("paths", path, method)`).
         digest: sha256 of the document as it was written.
     Returns: The tools in document order; `warnings` name the operations left out.
     """
-    builder = Builder(document, library)
+    builder = Builder(document, documents)
     tools: list[Tool] = []
     for path, method, item, operation, base in builder.operations():
         place = pointer("paths", path, method)
@@ -82,7 +82,7 @@ def protocol(document: Mapping[str, Any], library: DocumentSet, skipped: Mapping
 def _serves_document(tool: Tool) -> bool:
     """Whether an operation only serves the document itself: what it says is known already."""
     last = tool.path.rstrip("/").rpartition("/")[2]
-    named = _DOCUMENT.intersection(words(last)) or last in ("api-docs", "apidocs")
+    named = _DOCUMENT_WORDS.intersection(words(last)) or last in ("api-docs", "apidocs")
     return tool.method == "GET" and bool(named) and not any(p.required for p in tool.arguments)
 
 
@@ -91,19 +91,19 @@ class Builder:
     """Makes tools from the operations of one document; `notes` counts what was passed over or taken as meant."""
 
     document: Mapping[str, Any]
-    library: DocumentSet
+    documents: DocumentSet
     notes: Counter[str] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.schemas = SchemaReader(self.library)
+        self.schemas = SchemaReader(self.documents)
         self.schemes = tuple(self._security_schemes())
         self.servers = self._servers(self.document.get("servers"))
 
     def skip(self, place: str, error: Exception) -> None:
         """Note that the operation at `place` is left out."""
         reason = str(error) if isinstance(error, ProtocolError) else "its schemas are nested too deeply"
-        self.warnings.append(f"left out {self.library.name}{place}: {reason}")
+        self.warnings.append(f"left out {self.documents.name}{place}: {reason}")
 
     def protocol(self, tools: Iterable[Tool], digest: str) -> Protocol:
         """The Protocol of these tools, whose names become unique."""
@@ -132,7 +132,7 @@ class Builder:
             if not path.startswith("/"):
                 continue
             try:
-                item, base = self._resolved(raw, self.library.uri)
+                item, base = self._resolved(raw, self.documents.uri)
             except ProtocolError as error:
                 self.skip(pointer("paths", path), error)
                 continue
@@ -180,7 +180,7 @@ class Builder:
             if "$ref" not in raw:
                 return ({**raw, **over} if over else raw), base
             over = {**{key: value for key, value in raw.items() if key != "$ref"}, **over}
-            raw, base, _ = self.library.lookup(str(raw["$ref"]), base)
+            raw, base, _ = self.documents.lookup(str(raw["$ref"]), base)
         raise ProtocolError("a reference that leads to itself")
 
     @staticmethod
@@ -204,13 +204,13 @@ class Builder:
                 servers.append(Server(self._absolute(url), str(server.get("description") or "").strip()))
             except ValueError:
                 self.warnings.append(f"the server {url[:100]!r} has no usable address")
-        if not servers and self.library.uri.startswith("http"):
+        if not servers and self.documents.uri.startswith("http"):
             servers = [Server(self._absolute("/"))]
         return tuple(servers)
 
     def _absolute(self, url: str) -> str:
-        if not urlsplit(url).scheme and self.library.uri.startswith("http"):
-            url = urljoin(self.library.uri, url)
+        if not urlsplit(url).scheme and self.documents.uri.startswith("http"):
+            url = urljoin(self.documents.uri, url)
         parts = urlsplit(url)
         if "@" in parts.netloc:  # a sign-in, which is no program's business
             url = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
@@ -219,7 +219,7 @@ class Builder:
     def _security_schemes(self) -> Iterator[SecurityScheme]:
         schemes = self._mapping(self._mapping(self.document.get("components")).get("securitySchemes"))
         for name, raw in schemes.items():
-            scheme, _ = self._resolved(raw, self.library.uri)
+            scheme, _ = self._resolved(raw, self.documents.uri)
             kind, location = str(scheme.get("type", "")).lower(), scheme.get("in")
             http = str(scheme.get("scheme", "")).lower()
             if kind == "apikey" and location in ("header", "query", "cookie") and scheme.get("name"):
@@ -259,7 +259,7 @@ class Builder:
         in_path = _VARIABLE.findall(path)
         usable = []
         for (location, name), parameter in parameters.items():
-            if (location == "header" and name.lower() in _UNSENT) or (location, name.lower()) in secret:
+            if (location == "header" and name.lower() in _IGNORED_HEADERS) or (location, name.lower()) in secret:
                 continue
             if location == "path" and name not in in_path:
                 self.notes["a path parameter that its path does not hold was ignored"] += 1
@@ -291,7 +291,7 @@ class Builder:
         if FIXED in raw:
             schema = {**schema, "const": raw[FIXED]}
         description = str(raw.get("description") or schema.get("description") or "").strip()
-        accepted = with_accepted(schema, description)
+        accepted = with_described_enum(schema, description)
         if accepted is not schema:
             self.notes["the values that an argument takes were read from its description"] += 1
         return Parameter(
@@ -318,7 +318,7 @@ class Builder:
         if not raw:
             return None
         body, base = self._resolved(raw, base)
-        media_type, media = _chosen(body.get("content"))
+        media_type, media = _preferred_media(body.get("content"))
         if media_type is None:
             return None
         schema: Schema = {}
@@ -327,14 +327,14 @@ class Builder:
                 schema = self.schemas.read(media["schema"], base)
             except ProtocolError as error:
                 raise ProtocolError(f"request body: {error}") from None
-        examples = self._examples(media, base) or _listed(schema.get("examples"))
+        examples = self._examples(media, base) or _as_tuple(schema.get("examples"))
         return Body(
             media_type=media_type,
             schema=schema,
             required=body.get("required") is True,
             description=str(body.get("description") or "").strip(),
             example=examples[0] if examples else None,
-            joined={name: SEPARATORS.get(style, ",") for name, style in _unexploded(media.get("encoding"))},
+            joined={name: SEPARATORS.get(style, ",") for name, style in _joined_fields(media.get("encoding"))},
         )
 
     def _responses(self, raw: object, base: str) -> Iterator[Response]:
@@ -343,7 +343,7 @@ class Builder:
                 continue
             try:
                 response, where = self._resolved(raw_response, base)
-                media_type, media = _chosen(response.get("content"))
+                media_type, media = _preferred_media(response.get("content"))
                 schema = None
                 if media_type is not None:
                     schema = self.schemas.read(media["schema"], where) if media.get("schema") is not None else {}
@@ -356,7 +356,7 @@ class Builder:
                 description=str(response.get("description") or "").strip(),
                 media_type=media_type,
                 schema=schema,
-                examples=examples or _listed((schema or {}).get("examples")),
+                examples=examples or _as_tuple((schema or {}).get("examples")),
                 headers=headers,
             )
 
@@ -367,11 +367,11 @@ class Builder:
                 yield name, self.schemas.read(header["schema"], where) if header.get("schema") is not None else {}
 
 
-def _listed(value: object) -> tuple[object, ...]:
+def _as_tuple(value: object) -> tuple[object, ...]:
     return tuple(value) if isinstance(value, list) else ()
 
 
-def _unexploded(encoding: object) -> Iterator[tuple[str, str]]:
+def _joined_fields(encoding: object) -> Iterator[tuple[str, str]]:
     """The fields of a form whose lists are one value, and their style."""
     for name, raw in encoding.items() if isinstance(encoding, Mapping) else ():
         style = str(raw.get("style") or "form") if isinstance(raw, Mapping) else ""
@@ -379,7 +379,7 @@ def _unexploded(encoding: object) -> Iterator[tuple[str, str]]:
             yield str(name), style
 
 
-def _chosen(content: object) -> tuple[str | None, Mapping[str, Any]]:
+def _preferred_media(content: object) -> tuple[str | None, Mapping[str, Any]]:
     """The media type to use, JSON before forms before the first."""
     if not isinstance(content, Mapping) or not content:
         return None, {}
@@ -420,7 +420,7 @@ def _body_arguments(body: Body | None) -> list[Parameter]:
     """Properties of an object body, else the whole body as one argument `body` with an empty name."""
     if body is None:
         return []
-    properties, needed = visible(body.schema)
+    properties, needed = object_properties(body.schema)
     if not properties:
         text = body.description or str(body.schema.get("description") or "")
         return [Parameter("", "body", "body", body.required, body.schema, text.strip())]

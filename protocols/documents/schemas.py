@@ -18,50 +18,60 @@ from protocols.naming import fold
 from protocols.patterns import is_bounded
 from protocols.schema_fields import declared_types
 
-__all__ = ["SchemaReader", "apart", "merge", "visible"]
+__all__ = ["SchemaReader", "merge", "object_properties", "split_subschemas"]
 
 _MAPS = frozenset({"properties", "patternProperties", "dependentSchemas"})
 _LISTS = frozenset({"oneOf", "anyOf", "prefixItems"})
 _SINGLE = frozenset({"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"})
 _SINGLE |= {"unevaluatedItems", "unevaluatedProperties"}
-_DROPPED = frozenset({"$ref", "allOf", "nullable", "example"})  # read on their own
-_DROPPED |= {"$schema", "$id", "$anchor", "$comment", "$defs", "definitions", "xml", "externalDocs", "collectionFormat"}
-_LOWER = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
-_UPPER = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
+_HANDLED_ELSEWHERE = frozenset({"$ref", "allOf", "nullable", "example"})  # read on their own
+_HANDLED_ELSEWHERE |= {
+    "$schema",
+    "$id",
+    "$anchor",
+    "$comment",
+    "$defs",
+    "definitions",
+    "xml",
+    "externalDocs",
+    "collectionFormat",
+}
+_LOWER_BOUNDS = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
+_UPPER_BOUNDS = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
 _CONJOINED = frozenset({"oneOf", "anyOf", "not", "pattern", "if"})
 _TYPES = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
-_DEEPEST = 24
+_MAX_REFERENCE_DEPTH = 24
 _NULL = {"type": "null"}
 
 
 class SchemaReader:
     """Reads the schemas of one document; `definitions` fills with those that contain themselves."""
 
-    def __init__(self, library: DocumentSet) -> None:
-        self._library = library
-        self._done: dict[str, Schema] = {}
-        self._open: set[str] = set()
-        self._later: list[tuple[str, str]] = []
+    def __init__(self, documents: DocumentSet) -> None:
+        self._documents = documents
+        self._resolved: dict[str, Schema] = {}
+        self._in_progress: set[str] = set()
+        self._deferred: list[tuple[str, str]] = []
         self._names: dict[str, str] = {}
         self.definitions: dict[str, Schema] = {}
 
     def read(self, raw: object, base: str) -> Schema:
         """The schema `raw`, found in the document at `base`. Raises: ProtocolError: it cannot be understood."""
-        before = dict(self._done)
+        before = dict(self._resolved)
         try:
             schema = self._read(raw, base)
-            while self._later:
-                self._referenced(*self._later.pop())
+            while self._deferred:
+                self._resolve(*self._deferred.pop())
         except (ProtocolError, RecursionError):
-            self._done = before  # what was read since may point to a schema that will not come to be
-            self._later.clear()
+            self._resolved = before  # what was read since may point to a schema that will not come to be
+            self._deferred.clear()
             raise
         return schema
 
     @property
     def components(self) -> dict[str, Schema]:
         """The schemas that references led to, by name."""
-        return {self._name(key): schema for key, schema in self._done.items()}
+        return {self._name(key): schema for key, schema in self._resolved.items()}
 
     def _read(self, raw: object, base: str) -> Schema:
         if raw is True:
@@ -71,37 +81,37 @@ class SchemaReader:
         if not isinstance(raw, Mapping):
             raise ProtocolError(f"a schema must be an object, not {str(raw)[:60]!r}")
         if "$ref" in raw and all(key == "$ref" or key.startswith("x-") for key in raw):
-            return self._referenced(str(raw["$ref"]), base)
+            return self._resolve(str(raw["$ref"]), base)
         all_of = raw.get("allOf")
-        parts = [self._referenced(str(raw["$ref"]), base)] if "$ref" in raw else []
+        parts = [self._resolve(str(raw["$ref"]), base)] if "$ref" in raw else []
         parts += [self._read(part, base) for part in all_of] if isinstance(all_of, list) else []
-        own = self._own(raw, base)
+        own = self._own_keywords(raw, base)
         if len(parts) + bool(own.get("properties")) > 1:  # the example of a part is no example of the whole
             parts = [{key: value for key, value in part.items() if key != "examples"} for part in parts]
         merged: Schema = {}
         for part in (*parts, own):
             merged = merge(merged, part)
-        return self._finish(merged, raw)
+        return self._finished(merged, raw)
 
-    def _referenced(self, ref: str, base: str) -> Schema:
-        content, uri, key = self._library.lookup(ref, base)
-        if key in self._done:
-            return self._done[key]
-        if key in self._open:
+    def _resolve(self, ref: str, base: str) -> Schema:
+        content, uri, key = self._documents.lookup(ref, base)
+        if key in self._resolved:
+            return self._resolved[key]
+        if key in self._in_progress:
             return {"$ref": f"#/$defs/{self._name(key)}"}
-        if len(self._open) >= _DEEPEST:
-            self._later.append((ref, base))
+        if len(self._in_progress) >= _MAX_REFERENCE_DEPTH:
+            self._deferred.append((ref, base))
             return {"$ref": f"#/$defs/{self._name(key)}"}
-        self._open.add(key)
+        self._in_progress.add(key)
         try:
             schema = self._read(content, uri)
         finally:
-            self._open.discard(key)
+            self._in_progress.discard(key)
         if key in self._names:
             name = self._names[key]
             # A name that only stands for itself says nothing about the value.
             self.definitions[name] = {} if schema == {"$ref": f"#/$defs/{name}"} else schema
-        self._done[key] = schema
+        self._resolved[key] = schema
         return schema
 
     def _name(self, key: str) -> str:
@@ -113,12 +123,12 @@ class SchemaReader:
             self._names[key] = name
         return self._names[key]
 
-    def _own(self, raw: Mapping[str, Any], base: str) -> dict[str, object]:
+    def _own_keywords(self, raw: Mapping[str, Any], base: str) -> dict[str, object]:
         """The keywords beside `$ref` and `allOf`, translated."""
         out: dict[str, object] = {}
         open_ended = False
         for key, value in raw.items():
-            if key in _DROPPED or key.startswith("x-"):
+            if key in _HANDLED_ELSEWHERE or key.startswith("x-"):
                 continue
             if key == "pattern" and isinstance(value, str) and not is_bounded(value):
                 continue
@@ -162,7 +172,7 @@ class SchemaReader:
             del out["examples"]
         return out
 
-    def _finish(self, schema: Schema, raw: Mapping[str, Any]) -> Schema:
+    def _finished(self, schema: Schema, raw: Mapping[str, Any]) -> Schema:
         out = _simplified(dict(schema))
         if "type" not in out and not out.keys() & {"$ref", "oneOf", "anyOf", "allOf", "enum", "const", "not"}:
             if "properties" in out:
@@ -174,7 +184,7 @@ class SchemaReader:
         return out
 
 
-def apart(schema: Schema) -> tuple[dict[str, object], list[object]]:
+def split_subschemas(schema: Schema) -> tuple[dict[str, object], list[object]]:
     """The schema with nothing demanded of what is inside it, and the schemas inside."""
     outside: dict[str, object] = {}
     inside: list[object] = []
@@ -193,7 +203,7 @@ def apart(schema: Schema) -> tuple[dict[str, object], list[object]]:
     return outside, inside
 
 
-def visible(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
+def object_properties(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
     """The properties that an object of this schema may have, and those it must have.
 
     Properties of alternatives are there too, required only if all alternatives require them. Empty if it may be
@@ -204,14 +214,14 @@ def visible(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
     own, listed = schema.get("properties"), schema.get("required")
     properties: dict[str, Schema] = dict(own) if isinstance(own, Mapping) else {}
     required = frozenset(listed if isinstance(listed, list) else ())
-    for part in _parts(schema, "allOf"):
-        inner, needed = visible(part)
+    for part in _subschemas(schema, "allOf"):
+        inner, needed = object_properties(part)
         properties = {**inner, **properties}
         required |= needed
     for key in ("oneOf", "anyOf"):
-        alternatives = [branch for branch in _parts(schema, key) if not _is_null(branch)]
+        alternatives = [branch for branch in _subschemas(schema, key) if not _is_null(branch)]
         objects = [branch for branch in alternatives if declared_types(branch) != ("array",)]
-        branches = [visible(branch) for branch in objects or alternatives]
+        branches = [object_properties(branch) for branch in objects or alternatives]
         if not branches:
             continue
         if not all(inner for inner, _ in branches) and not properties:
@@ -225,7 +235,7 @@ def visible(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
     return properties, required
 
 
-def _parts(schema: Schema, key: str) -> list[Schema]:
+def _subschemas(schema: Schema, key: str) -> list[Schema]:
     parts = schema.get(key)
     return [part for part in parts if isinstance(part, Mapping)] if isinstance(parts, list) else []
 
@@ -234,7 +244,7 @@ def _is_null(schema: Schema) -> bool:
     return declared_types(schema) == ("null",) or schema.get("enum") == [None]
 
 
-def _typed(names: Iterable[str]) -> object:
+def _type_keyword(names: Iterable[str]) -> object:
     unique = list(dict.fromkeys(names))
     if "number" in unique:
         unique = [name for name in unique if name != "integer"]
@@ -245,7 +255,7 @@ def _nullable(schema: Schema) -> dict[str, object]:
     """The schema, or null."""
     out = dict(schema)
     if "type" in out:
-        out["type"] = _typed([*declared_types(out), "null"])
+        out["type"] = _type_keyword([*declared_types(out), "null"])
         return _with_null(out)
     for key in ("anyOf", "oneOf"):
         branches = out.get(key)
@@ -281,17 +291,20 @@ def _simplified(schema: dict[str, object]) -> dict[str, object]:
         elif all(branch.keys() <= {"type", "title", "description"} and declared_types(branch) for branch in branches):
             if "type" in rest:
                 schema = rest
-            elif key == "anyOf" or _apart(branches):
-                schema = {"type": _typed([name for branch in branches for name in declared_types(branch)]), **rest}
+            elif key == "anyOf" or _are_disjoint(branches):
+                schema = {
+                    "type": _type_keyword([name for branch in branches for name in declared_types(branch)]),
+                    **rest,
+                }
         elif all(
             "const" in branch and branch.keys() <= {"const", "title", "description", "type"} for branch in branches
         ):
-            types = _typed([name for branch in branches for name in declared_types(branch)])
+            types = _type_keyword([name for branch in branches for name in declared_types(branch)])
             schema = {**({"type": types} if types else {}), "enum": [branch["const"] for branch in branches], **rest}
     return schema
 
 
-def _apart(branches: list[Schema]) -> bool:
+def _are_disjoint(branches: list[Schema]) -> bool:
     """Whether no value can be of two of these bare types."""
     names = [name for branch in branches for name in declared_types(branch)]
     return len(set(names)) == len(names) and not {"integer", "number"} <= set(names)
@@ -328,8 +341,8 @@ def merge(first: Schema, second: Schema) -> Schema:
             out[key] = [value for value in old if value in new] or new
         elif key == "examples" and isinstance(old, list) and isinstance(new, list):
             out[key] = [*new, *(value for value in old if value not in new)]
-        elif key in _LOWER | _UPPER and isinstance(old, int | float) and isinstance(new, int | float):
-            out[key] = max(old, new) if key in _LOWER else min(old, new)
+        elif key in _LOWER_BOUNDS | _UPPER_BOUNDS and isinstance(old, int | float) and isinstance(new, int | float):
+            out[key] = max(old, new) if key in _LOWER_BOUNDS else min(old, new)
         elif key == "items" and isinstance(old, Mapping) and isinstance(new, Mapping):
             out[key] = merge(old, new)
         elif key == "additionalProperties":
@@ -359,4 +372,4 @@ def _common_types(first: tuple[str, ...], second: tuple[str, ...]) -> object:
     common = [name for name in second if name in first or (name == "integer" and "number" in first)]
     if "integer" in first and "number" in second:
         common.append("integer")
-    return _typed(common or second)
+    return _type_keyword(common or second)

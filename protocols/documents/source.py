@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     import yaml
     from referencing import Registry, Resource
 
-__all__ = ["METHODS", "DocumentSet", "parse", "place_of", "pointer", "read"]
+__all__ = ["METHODS", "DocumentSet", "display_name", "parse", "pointer", "read"]
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 """What an OpenAPI path may hold operations for."""
 
 _TIMEOUT = (5.0, 20.0)  # seconds to connect, to wait for data
-_LARGEST = 64 * 1024 * 1024  # bytes
-_MOST_VALUES = 5_000_000
-_MOST_KEYS = 50_000  # of an object; what is merged into it is copied
-_MOST_OTHERS = 200
+_MAX_BYTES = 64 * 1024 * 1024  # bytes
+_MAX_VALUES = 5_000_000
+_MAX_KEYS = 50_000  # of an object; what is merged into it is copied
+_MAX_LINKED = 200
 _REF = re.compile(r"""\$ref["']?\s*:\s*["']?([^"'\s,}#][^"'\s,}]*)""")
 
 
@@ -41,12 +41,12 @@ def read(source: str | Path) -> tuple[bytes, str]:
     text = str(source)
     if text.startswith(("http://", "https://")):
         return _fetch(text), text
-    path = Path(_local(text)) if text.startswith("file:") else Path(text).expanduser()
+    path = Path(_file_path(text)) if text.startswith("file:") else Path(text).expanduser()
     try:
         with path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
-        if len(data) > _LARGEST:
-            raise ProtocolError(f"{text[:200]}: more than {_LARGEST >> 20} MiB, too large for an API document")
+            data = file.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
+            raise ProtocolError(f"{text[:200]}: more than {_MAX_BYTES >> 20} MiB, too large for an API document")
         return data, path.resolve().as_uri()
     except FileNotFoundError:
         raise ProtocolError(f"{text}: no such file") from None
@@ -57,7 +57,7 @@ def read(source: str | Path) -> tuple[bytes, str]:
         raise ProtocolError(f"{text[:200]}: cannot be read: {reason}") from None
 
 
-def place_of(source: str | Path) -> str:
+def display_name(source: str | Path) -> str:
     """What a message calls a path or URL: of a URL, without what may be a secret in it."""
     text = str(source)
     if not text.startswith(("http://", "https://")):
@@ -67,14 +67,14 @@ def place_of(source: str | Path) -> str:
     return f"{scheme}//{host.rpartition('@')[2]}{slash}{path}"
 
 
-def _local(uri: str) -> str:
+def _file_path(uri: str) -> str:
     return unquote(urlsplit(uri).path)
 
 
 def _fetch(address: str) -> bytes:
     import requests
 
-    url = place_of(address)
+    url = display_name(address)
     try:
         with requests.get(address, timeout=_TIMEOUT, stream=True, headers={"Accept": "application/json, */*"}) as reply:
             if not reply.ok:
@@ -82,8 +82,8 @@ def _fetch(address: str) -> bytes:
             data = bytearray()
             for chunk in reply.iter_content(65536):
                 data += chunk
-                if len(data) > _LARGEST:
-                    raise ProtocolError(f"{url}: more than {_LARGEST >> 20} MiB, too large for an API document")
+                if len(data) > _MAX_BYTES:
+                    raise ProtocolError(f"{url}: more than {_MAX_BYTES >> 20} MiB, too large for an API document")
             return bytes(data)
     except requests.Timeout:
         raise ProtocolError(f"{url}: no answer in time") from None
@@ -120,8 +120,8 @@ def parse(data: bytes, where: str) -> Any:
 
     try:
         content = yaml.load(text, Loader=_yaml_loader())
-        if _written_out(content, {}) > _MOST_VALUES:
-            raise ProtocolError(f"{where}: its aliases stand for more than {_MOST_VALUES} values")
+        if _expanded_size(content, {}) > _MAX_VALUES:
+            raise ProtocolError(f"{where}: its aliases stand for more than {_MAX_VALUES} values")
         return content
     except yaml.MarkedYAMLError as error:
         if start.startswith(("{", "[")):
@@ -133,14 +133,14 @@ def parse(data: bytes, where: str) -> Any:
         raise ProtocolError(f"{where}: neither JSON nor YAML: {str(error).splitlines()[0]}") from None
 
 
-def _written_out(value: object, sizes: dict[int, int]) -> int:
+def _expanded_size(value: object, sizes: dict[int, int]) -> int:
     """How many values there are once each alias is what it stands for. Raises: RecursionError, ValueError."""
     if not isinstance(value, dict | list):
         return 1
     if id(value) not in sizes:
         sizes[id(value)] = 0
         parts = value.values() if isinstance(value, dict) else value
-        sizes[id(value)] = 1 + sum(_written_out(part, sizes) for part in parts)
+        sizes[id(value)] = 1 + sum(_expanded_size(part, sizes) for part in parts)
     elif sizes[id(value)] == 0:
         raise ValueError("an alias that stands for what it is in")
     return sizes[id(value)]
@@ -162,8 +162,8 @@ def _yaml_loader() -> type[yaml.CSafeLoader]:
 
         def flatten_mapping(self, node: yaml.MappingNode) -> None:
             super().flatten_mapping(node)
-            if len(node.value) > _MOST_KEYS:
-                raise yaml.MarkedYAMLError(problem=f"more than {_MOST_KEYS} keys", problem_mark=node.start_mark)
+            if len(node.value) > _MAX_KEYS:
+                raise yaml.MarkedYAMLError(problem=f"more than {_MAX_KEYS} keys", problem_mark=node.start_mark)
 
     for tag, pattern, first in (
         ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
@@ -197,7 +197,7 @@ class DocumentSet:
         self.uri = uri
         self.name = name
         self._prepare = prepare
-        self._others: dict[str, Any] = {}
+        self._linked: dict[str, Any] = {}
         self._missing: dict[str, ProtocolError] = {}
         self._digests: dict[str, str] = {}
         self._registry = self._new_registry(content)
@@ -213,43 +213,43 @@ class DocumentSet:
     def _retrieve(self, uri: str) -> Resource[Any]:
         from referencing import Resource
 
-        return Resource.opaque(self.other(uri))
+        return Resource.opaque(self.linked_document(uri))
 
-    def other(self, uri: str) -> Any:
+    def linked_document(self, uri: str) -> Any:
         """The parsed content of a further document. Raises: ProtocolError."""
         if uri in self._missing:
             raise self._missing[uri]
-        if uri not in self._others:
+        if uri not in self._linked:
             try:
-                self._others[uri] = self._read(uri)
+                self._linked[uri] = self._read(uri)
             except ProtocolError as error:
                 self._missing[uri] = error
                 raise
-        return self._others[uri]
+        return self._linked[uri]
 
     def _read(self, uri: str) -> Any:
         if not urlsplit(uri).scheme:
             raise ProtocolError(f"{uri}: a relative reference in a document whose own place is not known")
-        if len(self._others) + len(self._missing) >= _MOST_OTHERS:
-            raise ProtocolError(f"{uri}: one of more than {_MOST_OTHERS} further documents, which are not read")
+        if len(self._linked) + len(self._missing) >= _MAX_LINKED:
+            raise ProtocolError(f"{uri}: one of more than {_MAX_LINKED} further documents, which are not read")
         on_web = uri.startswith(("http://", "https://"))
         if self.uri.startswith("http") and not on_web:
             raise ProtocolError(f"{uri}: a document from the web may not point to a local file")
-        if not on_web and Path(_local(uri)).exists() and not Path(_local(uri)).is_file():
+        if not on_web and Path(_file_path(uri)).exists() and not Path(_file_path(uri)).is_file():
             raise ProtocolError(f"{uri}: a document may point to files only")
         data, _ = read(uri)
         self._digests[uri] = hashlib.sha256(data).hexdigest()
         return self._prepare(parse(data, uri))
 
     @property
-    def has_others(self) -> bool:
+    def has_linked(self) -> bool:
         """Whether a further document was read."""
-        return bool(self._others)
+        return bool(self._linked)
 
-    def gather(self, text: str) -> str:
+    def load_linked(self, text: str) -> str:
         """Read the documents that `text` (this document, as written) points to; one digest over all of them.
 
-        What cannot be had is left for the operation that needs it. Empty if there is nothing to gather.
+        What cannot be had is left for the operation that needs it. Empty if it points to none.
         """
         waiting = [(self.uri, text)]
         while waiting:
@@ -259,7 +259,7 @@ class DocumentSet:
                 if uri in (self.uri, *self._digests):
                     continue
                 try:
-                    waiting.append((uri, json.dumps(self.other(uri))))
+                    waiting.append((uri, json.dumps(self.linked_document(uri))))
                 except (ProtocolError, TypeError):
                     continue
         if not self._digests:

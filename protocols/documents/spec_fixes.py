@@ -79,29 +79,31 @@ _SPELLINGS: dict[str, dict[str, str]] = {
     for spelling in spellings.split()
 }
 _SPELLINGS[""] = {}
-_OUTSIDE = frozenset({"name", "in", "required", "description", "deprecated", "allowEmptyValue", "style", "explode"})
-_OUTSIDE |= {"allowReserved", "example", "examples", "content"}
-_STRINGS = "booleans or numbers written as strings"
+_PARAMETER_KEYS = frozenset(
+    {"name", "in", "required", "description", "deprecated", "allowEmptyValue", "style", "explode"}
+)
+_PARAMETER_KEYS |= {"allowReserved", "example", "examples", "content"}
+_STRINGLY_TYPED = "booleans or numbers written as strings"
 _SPELLING = "types in another spelling"
-_BESIDE = "keys beside a `$ref` (merged with its target)"
-_OVERLAP = "`oneOf` with overlapping primitive types (read as `anyOf`)"
-_EMPTY = "empty property names (the example shows the real ones)"
-_NAMELESS = "empty property names that no example explains (dropped)"
-_LIFTED = "`required` on a property (moved to its object)"
-_ITEMS = "arrays without `items` (read as arrays of anything)"
-_LISTED = "`enum` of an array whose values are no arrays (moved to its items)"
-_DEFAULT = "defaults that their own schema forbids (dropped)"
-_ABSENT = "path parameters that are not declared (read as strings)"
-_OPTIONAL = "path parameters not marked as required"
-_INLINE = "parameters with a type and no schema"
-_PLAIN = "parameters or headers without a schema (read as strings)"
-_NEWER = "keywords of OpenAPI 3.1 in a 3.0 document (lists of types, null, exclusive limits)"
-_UNANSWERED = "operations without responses"
-_NOTHING = "empty `required` lists (dropped)"
-_UNTOLD = "responses without a description"
+_REF_SIBLINGS = "keys beside a `$ref` (merged with its target)"
+_OVERLAPPING_ONE_OF = "`oneOf` with overlapping primitive types (read as `anyOf`)"
+_EMPTY_NAME = "empty property names (the example shows the real ones)"
+_UNEXPLAINED_NAME = "empty property names that no example explains (dropped)"
+_REQUIRED_ON_PROPERTY = "`required` on a property (moved to its object)"
+_NO_ITEMS = "arrays without `items` (read as arrays of anything)"
+_ENUM_ON_ARRAY = "`enum` of an array whose values are no arrays (moved to its items)"
+_FORBIDDEN_DEFAULT = "defaults that their own schema forbids (dropped)"
+_UNDECLARED_PATH_PARAMETER = "path parameters that are not declared (read as strings)"
+_OPTIONAL_PATH_PARAMETER = "path parameters not marked as required"
+_INLINE_SCHEMA = "parameters with a type and no schema"
+_NO_SCHEMA = "parameters or headers without a schema (read as strings)"
+_KEYWORDS_OF_31 = "keywords of OpenAPI 3.1 in a 3.0 document (lists of types, null, exclusive limits)"
+_NO_RESPONSES = "operations without responses"
+_EMPTY_REQUIRED = "empty `required` lists (dropped)"
+_NO_DESCRIPTION = "responses without a description"
 
 
-class _Repairs:
+class _RepairLog:
     """The defects found: how many of each kind, and where first."""
 
     def __init__(self) -> None:
@@ -122,9 +124,9 @@ def repair(document: Mapping[str, Any], kind: str = "") -> tuple[Node, tuple[str
         document: Not changed; the copy shares examples and other plain values with it.
         kind: What `document` is if not a whole one: "operation", "schema" … Found out by its keys if empty.
     """
-    kind = kind or _kind_of(document)
-    copy: Node = _copied(document, kind)
-    repairs = _Repairs()
+    kind = kind or _guess_kind(document)
+    copy: Node = _mutable_copy(document, kind)
+    repairs = _RepairLog()
     old = not str(document.get("openapi", "3.0")).startswith("3.1")
     for part, node, place in _nodes(copy, kind):
         _repair_values(part, node, place, repairs)
@@ -132,18 +134,18 @@ def repair(document: Mapping[str, Any], kind: str = "") -> tuple[Node, tuple[str
             _repair_schema(node, place, repairs, old)
         elif part == "response" and "$ref" not in node and not isinstance(node.get("description"), str):
             node["description"] = ""
-            repairs.note(_UNTOLD, place)
+            repairs.note(_NO_DESCRIPTION, place)
         elif part == "parameter" and "type" in node and "schema" not in node and "in" in node:
-            node["schema"] = {key: node.pop(key) for key in list(node) if key not in _OUTSIDE}
-            repairs.note(_INLINE, place)
+            node["schema"] = {key: node.pop(key) for key in list(node) if key not in _PARAMETER_KEYS}
+            repairs.note(_INLINE_SCHEMA, place)
         elif part in ("parameter", "header") and not node.keys() & {"schema", "content", "$ref"}:
             node["schema"] = {"type": "string"}
-            repairs.note(_PLAIN, place)
+            repairs.note(_NO_SCHEMA, place)
         elif part == "operation" and not node.get("responses"):
             node["responses"] = {"default": {"description": ""}}
-            repairs.note(_UNANSWERED, place)
-    resolve = _Resolver(copy)
-    stringly, nameless = _STRINGS in repairs.found, False  # walking all examples is worth it only then
+            repairs.note(_NO_RESPONSES, place)
+    resolve = _LocalReferences(copy)
+    stringly, nameless = _STRINGLY_TYPED in repairs.found, False  # walking all examples is worth it only then
     for part, node, place in _nodes(copy, kind):
         if part == "schema":
             _repair_overlap(node, place, repairs, resolve)
@@ -182,7 +184,7 @@ def example_agreement(document: Mapping[str, Any]) -> tuple[int, int]:
     return agreeing, total
 
 
-def _kind_of(document: Mapping[str, Any]) -> str:
+def _guess_kind(document: Mapping[str, Any]) -> str:
     if document.keys() & {"openapi", "paths", "components"}:
         return "document"
     if "in" in document and "name" in document:
@@ -196,7 +198,7 @@ def _kind_of(document: Mapping[str, Any]) -> str:
     return "schema"
 
 
-def _copied(node: Any, kind: str) -> Any:
+def _mutable_copy(node: Any, kind: str) -> Any:
     """A copy of the parts that repairs may change; keys become strings."""
     if not isinstance(node, Mapping):
         return node
@@ -204,11 +206,11 @@ def _copied(node: Any, kind: str) -> Any:
     for key, (form, inner) in _GRAMMAR[kind].items():
         value = copy.get(key)
         if form == "map" and isinstance(value, Mapping):
-            copy[key] = {str(name): _copied(part, inner) for name, part in value.items()}
+            copy[key] = {str(name): _mutable_copy(part, inner) for name, part in value.items()}
         elif isinstance(value, list):
-            copy[key] = [_copied(part, inner) for part in value]
+            copy[key] = [_mutable_copy(part, inner) for part in value]
         elif form == "one" and isinstance(value, Mapping):
-            copy[key] = _copied(value, inner)
+            copy[key] = _mutable_copy(value, inner)
     return copy
 
 
@@ -232,7 +234,7 @@ def _nodes(node: Any, kind: str, place: tuple[str, ...] = ()) -> Iterator[tuple[
             yield from _nodes(value, inner, (*place, key))
 
 
-class _Resolver:
+class _LocalReferences:
     """Follows references within the document; those that leave it lead nowhere here."""
 
     def __init__(self, document: Node) -> None:
@@ -280,35 +282,35 @@ def _number(value: Any, integer: bool = False) -> Any:
     return value if integer and not isinstance(number, int) else number
 
 
-def _typed(value: Any, kind: object) -> Any:
+def _parse_text(value: Any, kind: object) -> Any:
     if kind == "boolean":
         return _boolean(value)
     return _number(value, kind == "integer") if kind in ("integer", "number") else value
 
 
-def _repair_values(part: str, node: Node, place: tuple[str, ...], repairs: _Repairs) -> None:
+def _repair_values(part: str, node: Node, place: tuple[str, ...], repairs: _RepairLog) -> None:
     """Switches and limits written as strings."""
     for key in _SWITCHES.get(part, ()):
         if isinstance(node.get(key), str):
             value = _boolean(node[key])
             if value is not node[key]:
                 node[key] = value
-                repairs.note(_STRINGS, place)
+                repairs.note(_STRINGLY_TYPED, place)
     if part == "schema":
         for key in _NUMBERS:
             if isinstance(node.get(key), str):
                 value = _number(node[key])
                 if value is not node[key]:
                     node[key] = value
-                    repairs.note(_STRINGS, place)
+                    repairs.note(_STRINGLY_TYPED, place)
 
 
-def _repair_schema(node: Node, place: tuple[str, ...], repairs: _Repairs, old: bool) -> None:
+def _repair_schema(node: Node, place: tuple[str, ...], repairs: _RepairLog, old: bool) -> None:
     """What can be seen in one schema alone. `old`: OpenAPI 3.0, where nothing may stand beside a `$ref`."""
     if old and isinstance(node.get("$ref"), str) and any(k != "$ref" and not k.startswith("x-") for k in node):
         ref = node.pop("$ref")
         node["allOf"] = [{"$ref": ref}, *node.get("allOf", ())]
-        repairs.note(_BESIDE, place)
+        repairs.note(_REF_SIBLINGS, place)
     declared = node.get("type")
     if (isinstance(declared, str) or ("type" in node and declared is None)) and declared not in _TYPES:
         spelled = (declared or "").strip().lower()
@@ -318,39 +320,39 @@ def _repair_schema(node: Node, place: tuple[str, ...], repairs: _Repairs, old: b
             node.update({key: value for key, value in replacement.items() if key == "type" or key not in node})
             repairs.note(_SPELLING, place)
     if old:
-        _repair_newer(node, place, repairs)
+        _repair_keywords_of_31(node, place, repairs)
     declared = node.get("type")
     if declared == "array" and "items" not in node and "prefixItems" not in node and old:
         node["items"] = {}
-        repairs.note(_ITEMS, place)
+        repairs.note(_NO_ITEMS, place)
     if node.get("required") == [] and old:
         del node["required"]
-        repairs.note(_NOTHING, place)
+        repairs.note(_EMPTY_REQUIRED, place)
     _lift_required(node, place, repairs)
     for key in ("default", "example"):
         if isinstance(node.get(key), str):
-            value = _typed(node[key], declared)
+            value = _parse_text(node[key], declared)
             if value is not node[key]:
                 node[key] = value
-                repairs.note(_STRINGS, place)
+                repairs.note(_STRINGLY_TYPED, place)
     if isinstance(node.get("enum"), list):
-        values = [_typed(value, declared) for value in node["enum"]]
+        values = [_parse_text(value, declared) for value in node["enum"]]
         changed = sum(new is not before for new, before in zip(values, node["enum"], strict=True))
         if changed:
             node["enum"] = values
-            repairs.note(_STRINGS, place, changed)
+            repairs.note(_STRINGLY_TYPED, place, changed)
     if declared == "array" and isinstance(node.get("enum"), list) and node["enum"]:
         items = node.get("items", {})
         inside = isinstance(items, dict) and not items.keys() & {"$ref", "enum", "const"}
         if inside and not any(isinstance(value, list) for value in node["enum"]):
             node["items"] = {**items, "enum": node.pop("enum")}
-            repairs.note(_LISTED, place)
-    if "default" in node and not _allows(node, node["default"]):
+            repairs.note(_ENUM_ON_ARRAY, place)
+    if "default" in node and not _fits(node, node["default"]):
         del node["default"]
-        repairs.note(_DEFAULT, place)
+        repairs.note(_FORBIDDEN_DEFAULT, place)
 
 
-def _repair_newer(node: Node, place: tuple[str, ...], repairs: _Repairs) -> None:
+def _repair_keywords_of_31(node: Node, place: tuple[str, ...], repairs: _RepairLog) -> None:
     """What JSON Schema writes shorter than OpenAPI 3.0 allows."""
     declared = node.get("type")
     if isinstance(declared, list) or declared == "null":
@@ -365,15 +367,15 @@ def _repair_newer(node: Node, place: tuple[str, ...], repairs: _Repairs) -> None
             node["enum"] = [None]
         if "null" in names:
             node["nullable"] = True
-        repairs.note(_NEWER, place)
+        repairs.note(_KEYWORDS_OF_31, place)
     for exclusive, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         value = node.get(exclusive)
         if isinstance(value, int | float) and not isinstance(value, bool):
             node[limit], node[exclusive] = value, True
-            repairs.note(_NEWER, place)
+            repairs.note(_KEYWORDS_OF_31, place)
 
 
-def _lift_required(node: Node, place: tuple[str, ...], repairs: _Repairs) -> None:
+def _lift_required(node: Node, place: tuple[str, ...], repairs: _RepairLog) -> None:
     properties = node.get("properties")
     if not isinstance(properties, dict):
         return
@@ -383,13 +385,13 @@ def _lift_required(node: Node, place: tuple[str, ...], repairs: _Repairs) -> Non
         needed = _boolean(inner.get("required"))
         if isinstance(needed, bool):
             del inner["required"]
-            repairs.note(_LIFTED, (*place, "properties", name))
+            repairs.note(_REQUIRED_ON_PROPERTY, (*place, "properties", name))
             listed = node.get("required")
             if needed and name not in (listed if isinstance(listed, list) else ()):
                 node["required"] = [*(listed if isinstance(listed, list) else ()), name]
 
 
-def _allows(node: Node, value: Any) -> bool:
+def _fits(node: Node, value: Any) -> bool:
     """Whether a plain value fits the plain constraints beside it; anything less plain is let through."""
     if value is None:
         return True
@@ -407,7 +409,7 @@ def _allows(node: Node, value: Any) -> bool:
     return not isinstance(node.get("enum"), list) or value in node["enum"]
 
 
-def _repair_overlap(node: Node, place: tuple[str, ...], repairs: _Repairs, resolve: _Resolver) -> None:
+def _repair_overlap(node: Node, place: tuple[str, ...], repairs: _RepairLog, resolve: _LocalReferences) -> None:
     branches = node.get("oneOf")
     if not isinstance(branches, list) or "anyOf" in node:
         return
@@ -422,7 +424,7 @@ def _repair_overlap(node: Node, place: tuple[str, ...], repairs: _Repairs, resol
         for other_kind, other_values in earlier_branches:
             if kind == other_kind and not _disjoint(values, other_values):
                 node["anyOf"] = node.pop("oneOf")
-                repairs.note(_OVERLAP, place)
+                repairs.note(_OVERLAPPING_ONE_OF, place)
                 return
         earlier_branches.append((kind, values))
 
@@ -432,7 +434,7 @@ def _disjoint(first: Any, second: Any) -> bool:
     return isinstance(first, list) and isinstance(second, list) and not any(value in second for value in first)
 
 
-def _repair_path(node: Node, place: tuple[str, ...], repairs: _Repairs, resolve: _Resolver) -> None:
+def _repair_path(node: Node, place: tuple[str, ...], repairs: _RepairLog, resolve: _LocalReferences) -> None:
     """Path parameters are declared, and required."""
     common = node.get("parameters")
     common = common if isinstance(common, list) else []
@@ -448,7 +450,7 @@ def _repair_path(node: Node, place: tuple[str, ...], repairs: _Repairs, resolve:
         for parameter in in_path:
             if parameter.get("required") is not True:
                 parameter["required"] = True
-                repairs.note(_OPTIONAL, (*place, method, "parameters", str(parameter.get("name"))))
+                repairs.note(_OPTIONAL_PATH_PARAMETER, (*place, method, "parameters", str(parameter.get("name"))))
         names = {str(parameter.get("name")) for parameter in in_path}
         path = place[-1] if place and not outside else ""  # what stands in other files is not seen from here
         for name in dict.fromkeys(re.findall(r"\{([^{}]+)\}", path)):
@@ -456,10 +458,10 @@ def _repair_path(node: Node, place: tuple[str, ...], repairs: _Repairs, resolve:
                 missing = {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
                 own = [*own, missing]
                 operation["parameters"] = own
-                repairs.note(_ABSENT, (*place, method))
+                repairs.note(_UNDECLARED_PATH_PARAMETER, (*place, method))
 
 
-def _holders(part: str, node: Node, resolve: _Resolver) -> Iterator[tuple[Node, str]]:
+def _holders(part: str, node: Node, resolve: _LocalReferences) -> Iterator[tuple[Node, str]]:
     """Where the examples of a schema, media type or parameter are kept."""
     if "example" in node:
         yield node, "example"
@@ -469,20 +471,22 @@ def _holders(part: str, node: Node, resolve: _Resolver) -> Iterator[tuple[Node, 
                 yield example, "value"
 
 
-def _repair_examples(part: str, node: Node, place: tuple[str, ...], repairs: _Repairs, resolve: _Resolver) -> None:
+def _repair_examples(
+    part: str, node: Node, place: tuple[str, ...], repairs: _RepairLog, resolve: _LocalReferences
+) -> None:
     """Where strings stand for other values, they do so in examples too."""
     schema = node if part == "schema" else node.get("schema")
     for holder, key in _holders(part, node, resolve):
         value, count = _retyped(holder[key], schema, resolve)
         if count:
             holder[key] = value
-            repairs.note(_STRINGS, place, count)
+            repairs.note(_STRINGLY_TYPED, place, count)
 
 
-def _retyped(value: Any, schema: Any, resolve: _Resolver) -> tuple[Any, int]:
+def _retyped(value: Any, schema: Any, resolve: _LocalReferences) -> tuple[Any, int]:
     """The value with strings turned into what the schema says, and how many were."""
     if isinstance(value, str):
-        new = _typed(value, resolve(schema).get("type"))
+        new = _parse_text(value, resolve(schema).get("type"))
         return new, int(new is not value)
     if isinstance(value, list):
         items = [_retyped(item, resolve(schema).get("items"), resolve) for item in value]
@@ -494,45 +498,47 @@ def _retyped(value: Any, schema: Any, resolve: _Resolver) -> tuple[Any, int]:
     return value, 0
 
 
-def _repair_names(document: Node, kind: str, repairs: _Repairs, resolve: _Resolver) -> None:
+def _repair_names(document: Node, kind: str, repairs: _RepairLog, resolve: _LocalReferences) -> None:
     """Give properties with an empty name the one that an example shows; drop them where none does."""
     for part, node, place in _nodes(document, kind):
         if part in ("media", "schema"):
             schema = node if part == "schema" else node.get("schema")
             for holder, key in _holders(part, node, resolve):
-                _rename(schema, holder[key], place, repairs, resolve)
+                _name_properties(schema, holder[key], place, repairs, resolve)
     for part, node, place in _nodes(document, kind):
         properties = node.get("properties")
         if part == "schema" and isinstance(properties, dict) and "" in properties:
             del properties[""]
-            repairs.note(_NAMELESS, place)
+            repairs.note(_UNEXPLAINED_NAME, place)
 
 
-def _rename(schema: Any, example: Any, place: tuple[str, ...], repairs: _Repairs, resolve: _Resolver) -> None:
+def _name_properties(
+    schema: Any, example: Any, place: tuple[str, ...], repairs: _RepairLog, resolve: _LocalReferences
+) -> None:
     if isinstance(example, list):
         for item in example[:3]:
-            _rename(resolve(schema).get("items"), item, place, repairs, resolve)
+            _name_properties(resolve(schema).get("items"), item, place, repairs, resolve)
     if not isinstance(example, dict):
         return
     named = {name for _, name, _ in resolve.properties(schema)}
     for holder, name, inner in resolve.properties(schema):
         if name == "":
-            fitted_schemas = {key: _fitted(inner, example[key], resolve) for key in example if key not in named}
+            fitted_schemas = {key: _fitted_schema(inner, example[key], resolve) for key in example if key not in named}
             fitting = [key for key, fitted in fitted_schemas.items() if fitted is not None]
             if len(fitting) == 1:
                 renamed = {fitting[0] if key == "" else key: value for key, value in holder.items()}
                 renamed[fitting[0]] = fitted_schemas[fitting[0]]
                 holder.clear()
                 holder.update(renamed)
-                repairs.note(_EMPTY, place)
+                repairs.note(_EMPTY_NAME, place)
         elif name in example:
-            _rename(inner, example[name], place, repairs, resolve)
+            _name_properties(inner, example[name], place, repairs, resolve)
 
 
-def _fitted(schema: Any, value: Any, resolve: _Resolver) -> Any:
+def _fitted_schema(schema: Any, value: Any, resolve: _LocalReferences) -> Any:
     """The schema if it may be the value's, a list of it if its values are in a list; else None."""
-    if _allows(resolve(schema), value):
+    if _fits(resolve(schema), value):
         return schema
-    if isinstance(value, list) and value and all(_allows(resolve(schema), item) for item in value):
+    if isinstance(value, list) and value and all(_fits(resolve(schema), item) for item in value):
         return {"type": "array", "items": schema}
     return None

@@ -13,8 +13,8 @@ from protocols.documents.source import METHODS
 
 __all__ = ["upgrade"]
 
-_MOVED = {"#/definitions/": "#/components/schemas/", "#/responses/": "#/components/responses/"}
-_OUTER = frozenset(
+_NEW_PLACES = {"#/definitions/": "#/components/schemas/", "#/responses/": "#/components/responses/"}
+_PARAMETER_KEYS = frozenset(
     {"name", "in", "required", "description", "collectionFormat", "allowEmptyValue", "schema", "x-example"}
 )
 _STYLES = {"ssv": "spaceDelimited", "tsv": "tabDelimited", "pipes": "pipeDelimited"}
@@ -31,7 +31,7 @@ def upgrade(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]
         "servers": list(_servers(document)),
         "paths": {path: _path(document, item) if isinstance(item, Mapping) else item for path, item in paths.items()},
         "components": {
-            "schemas": _moved(_mapping(document.get("definitions"))),
+            "schemas": _converted(_mapping(document.get("definitions"))),
             "responses": {
                 name: _response(document, document, raw) for name, raw in _mapping(document.get("responses")).items()
             },
@@ -57,16 +57,18 @@ def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _moved(node: Any) -> Any:
+def _converted(node: Any) -> Any:
     """A copy in which references and discriminators are written as in OpenAPI 3."""
     if isinstance(node, list):
-        return [_moved(part) for part in node]
+        return [_converted(part) for part in node]
     if not isinstance(node, Mapping):
         return node
-    copy = {str(key): value if key in ("example", "default", "enum") else _moved(value) for key, value in node.items()}
+    copy = {
+        str(key): value if key in ("example", "default", "enum") else _converted(value) for key, value in node.items()
+    }
     ref, discriminator = copy.get("$ref"), copy.get("discriminator")
     if isinstance(ref, str):
-        for old, new in _MOVED.items():
+        for old, new in _NEW_PLACES.items():
             if ref.startswith(old):
                 copy["$ref"] = new + ref[len(old) :]
     if isinstance(discriminator, str):
@@ -150,7 +152,7 @@ def _parameter(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 def _schema(raw: Mapping[str, Any]) -> Any:
     """The schema of a parameter or header, which Swagger writes without one."""
-    return _moved({key: value for key, value in raw.items() if key not in _OUTER})
+    return _converted({key: value for key, value in raw.items() if key not in _PARAMETER_KEYS})
 
 
 def _body(
@@ -160,7 +162,7 @@ def _body(
     for raw in parameters:
         if raw.get("in") == "body":
             kinds = consumes or ["application/json"]
-            content = {kind: {"schema": _moved(raw.get("schema") or {})} for kind in kinds}
+            content = {kind: {"schema": _converted(raw.get("schema") or {})} for kind in kinds}
             return {
                 "description": raw.get("description") or "",
                 "required": raw.get("required", False),
@@ -192,7 +194,7 @@ def _body(
 def _response(document: Mapping[str, Any], operation: Mapping[str, Any], raw: Any) -> dict[str, Any]:
     raw = _mapping(raw)
     if "$ref" in raw:
-        moved: dict[str, Any] = _moved({"$ref": raw["$ref"]})
+        moved: dict[str, Any] = _converted({"$ref": raw["$ref"]})
         return moved
     new: dict[str, Any] = {"description": raw.get("description", "")}
     if _mapping(raw.get("headers")):
@@ -200,7 +202,7 @@ def _response(document: Mapping[str, Any], operation: Mapping[str, Any], raw: An
     examples = _mapping(raw.get("examples"))
     if "schema" in raw or examples:
         kinds = _list(operation.get("produces", document.get("produces"))) or list(examples) or ["application/json"]
-        media = {"schema": _moved(raw.get("schema") or {})}
+        media = {"schema": _converted(raw.get("schema") or {})}
         new["content"] = {
             kind: {**media, "example": examples[kind]} if kind in examples else dict(media) for kind in map(str, kinds)
         }

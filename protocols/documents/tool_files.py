@@ -28,7 +28,7 @@ FIXED = "x-fixed"
 _SECRET = re.compile(r"authorization|api[-_]?key|token|secret|password|[-_]key$", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"<.*>|\{.*\}|your\b.*|.*\byour[-_ ].*|x{3,}|\.{3}|", re.IGNORECASE | re.DOTALL)
 _PLACES = ("query", "header", "cookie")
-_UNSENT = ("content-type", "accept", "host", "content-length")
+_IGNORED_HEADERS = ("content-type", "accept", "host", "content-length")
 
 
 def upgrade(content: Mapping[str, Any], title: str) -> tuple[dict[str, Any], dict[str, str]]:
@@ -81,7 +81,7 @@ def _headers(raw: object) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             schemes[name] = {"type": "http", "scheme": "basic" if text.lower().startswith("basic") else "bearer"}
         elif _SECRET.search(name):
             schemes[name] = {"type": "apiKey", "in": "header", "name": name}
-        elif name.lower() not in _UNSENT and not _PLACEHOLDER.fullmatch(text):
+        elif name.lower() not in _IGNORED_HEADERS and not _PLACEHOLDER.fullmatch(text):
             fixed.append(_fixed(name, "header", text))
     return schemes, fixed
 
@@ -199,10 +199,10 @@ def _schema_of(example: object) -> Any:
 
     builder = SchemaBuilder(schema_uri=None)
     builder.add_object(json.loads(json.dumps(example)))
-    return _loosened(builder.to_schema())
+    return _without_required(builder.to_schema())
 
 
-def _loosened(schema: Any) -> Any:
+def _without_required(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     new = {key: value for key, value in schema.items() if key != "required"}
@@ -218,11 +218,11 @@ def _loosened(schema: Any) -> Any:
             new["anyOf"] = [{"type": kind} for kind in non_null]
         new["nullable"] = "null" in kinds
     if isinstance(new.get("properties"), dict):
-        new["properties"] = {name: _loosened(inner) for name, inner in new["properties"].items()}
+        new["properties"] = {name: _without_required(inner) for name, inner in new["properties"].items()}
     if "items" in new:
-        new["items"] = _loosened(new["items"])
+        new["items"] = _without_required(new["items"])
     if isinstance(new.get("anyOf"), list):
-        branches = [_loosened(branch) for branch in new["anyOf"]]
+        branches = [_without_required(branch) for branch in new["anyOf"]]
         new["anyOf"] = [branch for branch in branches if branch]
         if len(new["anyOf"]) < len(branches):
             new["nullable"] = True

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from protocols.bounded import with_linear_unique_items
 from protocols.documents.openapi import Builder, operations
-from protocols.documents.schemas import apart
+from protocols.documents.schemas import split_subschemas
 from protocols.documents.source import METHODS, DocumentSet, pointer
 from protocols.errors import ProtocolError
 from protocols.model import Schema
@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 
 __all__ = ["ValidationResult", "home", "validate"]
 
-_TOLD = frozenset({"summary", "description", "operationId", "tags", "title", "deprecated", "termsOfService", "version"})
-_BESIDE = frozenset({"externalDocs", "example", "examples", "contact", "license", "xml", "callbacks", "links"})
-_NAMED = frozenset({"properties", "patternProperties", "schemas", "responses", "parameters", "headers", "content"})
+_DESCRIPTIVE_KEYS = frozenset(
+    {"summary", "description", "operationId", "tags", "title", "deprecated", "termsOfService", "version"}
+)
+_AUXILIARY_KEYS = frozenset({"externalDocs", "example", "examples", "contact", "license", "xml", "callbacks", "links"})
+_MAP_KEYS = frozenset({"properties", "patternProperties", "schemas", "responses", "parameters", "headers", "content"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +44,17 @@ class ValidationResult:
     warnings: tuple[str, ...]
 
 
-def validate(document: Mapping[str, Any], library: DocumentSet, digest: str) -> ValidationResult:
+def validate(document: Mapping[str, Any], documents: DocumentSet, digest: str) -> ValidationResult:
     """Check a repaired OpenAPI 3.0 or 3.1 document, or remember the verdict.
 
     Args:
         digest: Stands for the content of the document and of all that it points to.
     """
-    cache_file = home() / "validated" / f"{hashlib.sha256(f'{digest} {_rules()}'.encode()).hexdigest()}.json"
+    cache_file = home() / "validated" / f"{hashlib.sha256(f'{digest} {_rules_digest()}'.encode()).hexdigest()}.json"
     with suppress(OSError, ValueError, TypeError, KeyError):
         stored = json.loads(cache_file.read_bytes())
         return ValidationResult(stored["skipped"], tuple(stored["warnings"]))
-    result = _check(document, library)
+    result = _check(document, documents)
     with suppress(OSError):  # a home that cannot be written costs time, not the result
         _write(cache_file, json.dumps(asdict(result)).encode())
     return result
@@ -67,7 +69,7 @@ def home() -> Path:
     return platformdirs.user_cache_path("atc")
 
 
-def _rules() -> str:
+def _rules_digest() -> str:
     """Digest of the code that decides, so that a changed rule forgets old verdicts."""
     folder = Path(__file__).parent
     code = hashlib.sha256()
@@ -84,15 +86,15 @@ def _write(place: Path, data: bytes) -> None:
     Path(file.name).replace(place)
 
 
-def _check(document: Mapping[str, Any], library: DocumentSet) -> ValidationResult:
+def _check(document: Mapping[str, Any], documents: DocumentSet) -> ValidationResult:
     skipped: dict[str, str] = {}
     notes: Counter[str] = Counter()
     users: dict[str, set[str]] | None = None
     for error in _errors(document):
         path = tuple(str(key) for key in error.absolute_path)
         reason = f"{error.message[:200]} (at {pointer(*path)})"
-        if not _matters(path, error):
-            notes[_note(error)] += 1
+        if not _is_fatal(path, error):
+            notes[_warning(error)] += 1
         elif path[:1] == ("paths",) and len(path) > 2 and path[2] in METHODS:
             skipped.setdefault(pointer(*path[:3]), reason)
         elif path[:1] == ("paths",) and len(path) > 1:
@@ -100,15 +102,15 @@ def _check(document: Mapping[str, Any], library: DocumentSet) -> ValidationResul
                 if operation_path == path[1]:
                     skipped.setdefault(pointer("paths", operation_path, method), reason)
         elif path[:1] == ("components",) and len(path) > 2 and path[1] != "securitySchemes":
-            users = _users(document) if users is None else users
+            users = _component_users(document) if users is None else users
             for place in sorted(users.get(pointer(*path[:3]), ())):
                 skipped.setdefault(place, reason)
             if not users.get(pointer(*path[:3])):
                 notes["an unused component breaks the OpenAPI rules"] += 1
         else:
             notes[f"breaks the OpenAPI rules: {reason}"] += 1
-    if library.has_others or str(document.get("openapi")).startswith("3.1"):
-        for place, reason in _bad_schemas(document, library):
+    if documents.has_linked or str(document.get("openapi")).startswith("3.1"):
+        for place, reason in _invalid_schemas(document, documents):
             skipped.setdefault(place, reason)
     return ValidationResult(
         skipped, tuple(f"{text} ({count} times)" if count > 1 else text for text, count in notes.items())
@@ -129,7 +131,7 @@ def _errors(document: Mapping[str, Any]) -> Iterator[ValidationError]:
         yield from _leaves(error)
 
 
-def _bad_schemas(document: Mapping[str, Any], library: DocumentSet) -> Iterator[tuple[str, str]]:
+def _invalid_schemas(document: Mapping[str, Any], documents: DocumentSet) -> Iterator[tuple[str, str]]:
     """Operations, by JSON pointer, with a schema that JSON Schema forbids, and the reason.
 
     The rules of OpenAPI 3.1 leave schemas to JSON Schema, and what stands in other files nobody has looked at.
@@ -138,7 +140,7 @@ def _bad_schemas(document: Mapping[str, Any], library: DocumentSet) -> Iterator[
     from jsonschema.exceptions import best_match
 
     rules = with_linear_unique_items(Draft202012Validator(Draft202012Validator.META_SCHEMA))
-    builder = Builder(document, library)
+    builder = Builder(document, documents)
     roots: dict[str, list[object]] = {}
     for path, method, item, operation, base in builder.operations():
         with suppress(ProtocolError, RecursionError):  # reading it comes to the same end, and says why
@@ -150,17 +152,17 @@ def _bad_schemas(document: Mapping[str, Any], library: DocumentSet) -> Iterator[
             ]
     inside: dict[int, list[object]] = {}
     reasons: dict[int, str] = {}
-    for schema in _reached([root for several in roots.values() for root in several], inside):
-        error = best_match(rules.iter_errors(apart(schema)[0]))
+    for schema in _subschemas([root for several in roots.values() for root in several], inside):
+        error = best_match(rules.iter_errors(split_subschemas(schema)[0]))
         if error is not None:
             reasons[id(schema)] = error.message[:200]
     for place, several in roots.items() if reasons else ():
-        for schema in _reached(several, inside):
+        for schema in _subschemas(several, inside):
             if id(schema) in reasons:
                 yield place, f"a schema that cannot be used: {reasons[id(schema)]}"
 
 
-def _reached(roots: list[object], inside: dict[int, list[object]]) -> Iterator[Schema]:
+def _subschemas(roots: list[object], inside: dict[int, list[object]]) -> Iterator[Schema]:
     """Each schema that these hold, once; `inside` remembers what is in which."""
     waiting, visited = list(roots), set()
     while waiting:
@@ -168,7 +170,7 @@ def _reached(roots: list[object], inside: dict[int, list[object]]) -> Iterator[S
         if isinstance(schema, Mapping) and id(schema) not in visited:
             visited.add(id(schema))
             if id(schema) not in inside:
-                inside[id(schema)] = apart(schema)[1]
+                inside[id(schema)] = split_subschemas(schema)[1]
             waiting += inside[id(schema)]
             yield schema
 
@@ -194,7 +196,7 @@ def _is_reference(error: ValidationError) -> bool:
     return error.validator == "required" and "'$ref'" in error.message
 
 
-def _matters(path: tuple[str, ...], error: ValidationError) -> bool:
+def _is_fatal(path: tuple[str, ...], error: ValidationError) -> bool:
     """Whether an error makes what it is in unusable, rather than untidy."""
     if error.validator in ("additionalProperties", "unevaluatedProperties", "uniqueItems"):
         return False
@@ -202,17 +204,17 @@ def _matters(path: tuple[str, ...], error: ValidationError) -> bool:
         return False
     if error.validator == "format":
         return False
-    keys = [key for before, key in zip(("", *path), path, strict=False) if before not in _NAMED]
-    return not (_TOLD.intersection(keys[-1:]) or _BESIDE.intersection(keys))
+    keys = [key for before, key in zip(("", *path), path, strict=False) if before not in _MAP_KEYS]
+    return not (_DESCRIPTIVE_KEYS.intersection(keys[-1:]) or _AUXILIARY_KEYS.intersection(keys))
 
 
-def _note(error: ValidationError) -> str:
+def _warning(error: ValidationError) -> str:
     if error.validator in ("additionalProperties", "unevaluatedProperties"):
         return f"unknown keys were ignored, first at {pointer(*error.absolute_path)}: {error.message[:120]}"
     return f"{error.message[:160]} (at {pointer(*error.absolute_path)})"
 
 
-def _users(document: Mapping[str, Any]) -> dict[str, set[str]]:
+def _component_users(document: Mapping[str, Any]) -> dict[str, set[str]]:
     """For each component, by JSON pointer, the operations that reach it."""
     reached: dict[str, set[str]] = {}
     memo: dict[str, set[str]] = {}

@@ -16,25 +16,25 @@ from protocols.text.words import singular
 
 __all__ = ["NO_ENTITIES", "NamedEntities", "NamedEntity", "read_entities"]
 
-_MOST_NAMES = 16
+_MAX_NAMES = 16
 _STRAIGHT = {0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"', 0xAB: '"', 0xBB: '"', 0x2013: "-", 0xA0: " "}
 """Typographic quotes, dashes and spaces as plain ones, each one character long."""
 _QUOTED = re.compile(r"\"([^\"\n]{1,120})\"|(?<!\w)'(?=\S)([^'\n]{1,120}?(?:'\w[^'\n]*?)*)'(?!\w)")
 _TOKEN = re.compile(r"(?<!\w')\w(?:[\w.&-]*\w)?(?:'(?!s\b)\w+)*|&")
 _ENDS = re.compile(r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.!?:;\n][\"')]*\s+$")
 _POSSESSIVE = re.compile(r"'s?(?=\W|$)")
-_INNER = frozenset("of the de la le du del di da der den von van al el a an as".split())
+_INNER_WORDS = frozenset("of the de la le du del di da der den von van al el a an as".split())
 _ARTICLES = frozenset({"the", "a", "an"})
 _CALENDAR = frozenset(
     "january february march april may june july august september october november december jan feb mar apr jun jul aug "
     "sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday".split()
 )
-_SPOKEN = _CALENDAR | frozenset("i i'm i'd i'll i've ok tv gps pc api id url faq usa uk us eu am pm".split())
-_DAY = re.compile(r"\d+(?:st|nd|rd|th)?")
+_NEVER_ALONE = _CALENDAR | frozenset("i i'm i'd i'll i've ok tv gps pc api id url faq usa uk us eu am pm".split())
+_DAY_NUMBER = re.compile(r"\d+(?:st|nd|rd|th)?")
 _SHORTENED = re.compile(r"n't$|'(?:d|ll|re|ve)$", re.IGNORECASE)
 """How words end that are two: `we're`, `don't`."""
-_SELF = frozenset({"i", "i'm", "i'd", "i'll", "i've"})
-_FAMILIAR = _SPOKEN | frozenset(
+_FIRST_PERSON = frozenset({"i", "i'm", "i'd", "i'll", "i've"})
+_SENTENCE_STARTERS = _NEVER_ALONE | frozenset(
     "a about according add after all also among an and any are as assuming at based be before beginning between book "
     "but buy by calculate can cancel change check clear close compare concerning considering copy could count create "
     "currently decrease delete depending describe did disable do does download during each edit enable every explain "
@@ -47,9 +47,9 @@ _FAMILIAR = _SPOKEN | frozenset(
     "watch we were what what's when where where's which who who's whose why will with would write yes yesterday you "
     "your".split()
 )
-_MAKES = frozenset("by of from starring featuring feat actor actress singer director artist author".split())
-_WITHIN = frozenset("in on within".split())
-_BEGINS = re.compile(r"\b(?:start|begin|prefix)\w*(?:\s+(?:with|by|in))?\s*[\"']?$", re.IGNORECASE)
+_MAKER_WORDS = frozenset("by of from starring featuring feat actor actress singer director artist author".split())
+_WORK_WORDS = frozenset("in on within".split())
+_PREFIX_PHRASE = re.compile(r"\b(?:start|begin|prefix)\w*(?:\s+(?:with|by|in))?\s*[\"']?$", re.IGNORECASE)
 _PRESUPPOSING = frozenset(
     "my mine first second third last latest newest recent recently current currently now playing queue queued saved "
     "liked favorite favourite follow following followed unfollow top next previous library remove delete rename "
@@ -93,33 +93,33 @@ def read_entities(query: str) -> NamedEntities:
     """The premises of a question."""
     plain = query.translate(_STRAIGHT)
     names: dict[str, NamedEntity] = {}
-    for start, end in (*_quoted(plain), *_capitalised(_QUOTED.sub(_blank, plain))):
-        names.setdefault(query[start:end].casefold(), _name(query[start:end], plain[:start], plain[end:]))
-    return NamedEntities(tuple(names.values())[:_MOST_NAMES], frozenset(re.findall(r"[a-z]+", query.lower())))
+    for start, end in (*_quoted_spans(plain), *_capitalized_spans(_QUOTED.sub(_blanked, plain))):
+        names.setdefault(query[start:end].casefold(), _named_entity(query[start:end], plain[:start], plain[end:]))
+    return NamedEntities(tuple(names.values())[:_MAX_NAMES], frozenset(re.findall(r"[a-z]+", query.lower())))
 
 
-def _blank(quotation: re.Match[str]) -> str:
+def _blanked(quotation: re.Match[str]) -> str:
     """As much room as a quotation took, so that no run of words reaches across it."""
     return "\0" * len(quotation[0])
 
 
-def _name(text: str, before: str, after: str) -> NamedEntity:
+def _named_entity(text: str, before: str, after: str) -> NamedEntity:
     if before[-1:] in {'"', "'"}:
         before, after = before[:-1], after.lstrip(" ,.!?;:")[1:]
     led = re.findall(r"[\w']+", re.split(r"[\".,;:!?]", before)[-1])[-2:]
     trailed = re.findall(r"\w+", re.split(r"[.,;:!?]", _POSSESSIVE.sub("", after, count=1))[0])[:2]
-    beside = {singular(word) for word in (*led, *trailed) if word.islower() and word not in _FAMILIAR}
+    beside = {singular(word) for word in (*led, *trailed) if word.islower() and word not in _SENTENCE_STARTERS}
     last = led[-1].lower() if led else ""
     return NamedEntity(
         text,
         frozenset(beside),
-        maker=bool(_POSSESSIVE.match(after)) or last in _MAKES,
-        work=last in _WITHIN,
-        prefix=bool(_BEGINS.search(before)),
+        maker=bool(_POSSESSIVE.match(after)) or last in _MAKER_WORDS,
+        work=last in _WORK_WORDS,
+        prefix=bool(_PREFIX_PHRASE.search(before)),
     )
 
 
-def _quoted(query: str) -> Iterator[tuple[int, int]]:
+def _quoted_spans(query: str) -> Iterator[tuple[int, int]]:
     for quotation in _QUOTED.finditer(query):
         start, end = quotation.span(1) if quotation[1] is not None else quotation.span(2)
         text = query[start:end].rstrip(" ,.!?;:")
@@ -127,52 +127,52 @@ def _quoted(query: str) -> Iterator[tuple[int, int]]:
             yield start + len(text) - len(text.lstrip()), start + len(text)
 
 
-def _capitalised(query: str) -> Iterator[tuple[int, int]]:
+def _capitalized_spans(query: str) -> Iterator[tuple[int, int]]:
     """Runs of capitalised words, with the small words and numbers inside them."""
     tokens = list(_TOKEN.finditer(query))
     position = 0
     while position < len(tokens):
-        if not _proper(query, tokens, position):
+        if not _starts_name(query, tokens, position):
             position += 1
             continue
-        end = _run(query, tokens, position)
+        end = _end_of_name(query, tokens, position)
         word = tokens[position][0]
-        if end > position + 1 or (word.casefold() not in _SPOKEN and len(word) > 1):
-            start = position - 1 if _numbered(query, tokens, position) else position
+        if end > position + 1 or (word.casefold() not in _NEVER_ALONE and len(word) > 1):
+            start = position - 1 if _has_leading_number(query, tokens, position) else position
             if not _is_date(tokens[start:end]):
-                yield _span(tokens, start, end)
+                yield _token_span(tokens, start, end)
             # `Jay Chou's Mojito` is two names and `Fisherman's Wharf` is one: all three are taken for names.
-            if _possessive(query, tokens, end) and end < len(tokens) and _proper(query, tokens, end):
-                yield _span(tokens, start, _run(query, tokens, end))
+            if _is_possessive(query, tokens, end) and end < len(tokens) and _starts_name(query, tokens, end):
+                yield _token_span(tokens, start, _end_of_name(query, tokens, end))
         position = end
 
 
-def _span(tokens: Sequence[re.Match[str]], start: int, end: int) -> tuple[int, int]:
+def _token_span(tokens: Sequence[re.Match[str]], start: int, end: int) -> tuple[int, int]:
     return tokens[start].start(), tokens[end - 1].end()
 
 
-def _run(query: str, tokens: Sequence[re.Match[str]], start: int) -> int:
+def _end_of_name(query: str, tokens: Sequence[re.Match[str]], start: int) -> int:
     """Where a run that starts with a capitalised word ends."""
     end = start + 1
     while end < len(tokens):
         gap = query[tokens[end - 1].end() : tokens[end].start()]
         shortened = gap == ". " and len(tokens[end - 1][0]) <= 2  # `Dr. Strange`, `J. Cole`
-        if gap.strip(" -") and (not shortened or tokens[end][0].casefold() in _FAMILIAR):
+        if gap.strip(" -") and (not shortened or tokens[end][0].casefold() in _SENTENCE_STARTERS):
             break
         ahead = end
-        while ahead < len(tokens) and (tokens[ahead][0] in _INNER or tokens[ahead][0] == "&") and ahead - end < 3:
+        while ahead < len(tokens) and (tokens[ahead][0] in _INNER_WORDS or tokens[ahead][0] == "&") and ahead - end < 3:
             ahead += 1
         if ahead >= len(tokens) or not (tokens[ahead][0][0].isupper() or tokens[ahead][0].isdecimal()):
             break
-        if tokens[ahead][0].casefold() in _SELF:
+        if tokens[ahead][0].casefold() in _FIRST_PERSON:
             break
-        if query[tokens[end].end() : tokens[ahead].start()].strip(" &" + "".join(_INNER)):
+        if query[tokens[end].end() : tokens[ahead].start()].strip(" &" + "".join(_INNER_WORDS)):
             break
         end = ahead + 1
     return end
 
 
-def _proper(query: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
+def _starts_name(query: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
     """Whether a token begins a name: capitalised, and not only because a sentence begins with it."""
     token = tokens[position]
     if not token[0][0].isupper():
@@ -182,21 +182,21 @@ def _proper(query: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
         word = token[0].casefold()
         if word in _ARTICLES or _SHORTENED.search(word):
             return position + 1 < len(tokens) and tokens[position + 1][0][0].isupper()
-        return word not in _FAMILIAR
+        return word not in _SENTENCE_STARTERS
     return True
 
 
 def _is_date(tokens: Sequence[re.Match[str]]) -> bool:
     """Whether a run of words is a day or a month and names nothing: `14 July 2021`."""
-    return all(token[0].casefold() in _CALENDAR or _DAY.fullmatch(token[0]) for token in tokens)
+    return all(token[0].casefold() in _CALENDAR or _DAY_NUMBER.fullmatch(token[0]) for token in tokens)
 
 
-def _numbered(query: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
+def _has_leading_number(query: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
     """Whether a number stands right before a name and belongs to it: `2 Broke Girls`."""
     if position == 0 or not tokens[position - 1][0].isdecimal() or len(tokens[position - 1][0]) > 3:
         return False
     return query[tokens[position - 1].end() : tokens[position].start()] == " "
 
 
-def _possessive(query: str, tokens: Sequence[re.Match[str]], end: int) -> bool:
+def _is_possessive(query: str, tokens: Sequence[re.Match[str]], end: int) -> bool:
     return bool(re.match(r"'s\s", query[tokens[end - 1].end() :]))

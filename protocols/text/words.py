@@ -47,7 +47,7 @@ PAGING = frozenset({
 })  # fmt: skip
 """Words of the fields beside what a response is about: which part of it came, and how."""
 
-_CUT = 4
+_MIN_ABBREVIATION = 4
 """Letters from which on a name may be another one cut short."""
 _IRREGULAR = {"ids": "id", "people": "person", "children": "child", "men": "man", "women": "woman", "data": "datum"}
 _INVARIANT = frozenset({"series", "species", "news", "media", "status", "canvas", "lens", "address", "bus", "gas"})
@@ -66,13 +66,13 @@ _ENDS_IN_IE = frozenset(
         "ties",
     }
 )
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 @lru_cache(maxsize=8192)
 def words(name: str) -> tuple[str, ...]:
     """The lower-case words of a name, in order; camelCase, snake_case, kebab-case and dots alike."""
-    return tuple(part.lower() for part in _PART.findall(name))
+    return tuple(part.lower() for part in _WORD.findall(name))
 
 
 @lru_cache(maxsize=8192)
@@ -103,7 +103,7 @@ def is_identifier(name: str) -> bool:
     return bool(parts) and (parts[-1] in ID_WORDS or singular(parts[-1]) in ID_WORDS or parts[-1] == "ids")
 
 
-_ADVERB = 4
+_MIN_ADVERB = 4
 _ENDINGS = ("ing", "ion", "ed", "or", "er", "e")
 
 
@@ -121,7 +121,9 @@ def abbreviated_names(word: str, names: Iterable[str]) -> list[str]:
     """The names that are a word cut short: carbs for carbohydrate, temp for temperature."""
     shortened = [(name, name.lower().rstrip("s")) for name in names]
     return [
-        name for name, part in shortened if len(part) >= _CUT and part != word.lower() and word.lower().startswith(part)
+        name
+        for name, part in shortened
+        if len(part) >= _MIN_ABBREVIATION and part != word.lower() and word.lower().startswith(part)
     ]
 
 
@@ -129,7 +131,7 @@ def stem(word: str) -> str:
     """What director, directing and directed have in common, or day and daily; rough, and the same for question and
     document."""
     word = singular(word)
-    if word.endswith("ly") and len(word) > _ADVERB:
+    if word.endswith("ly") and len(word) > _MIN_ADVERB:
         word = f"{word[:-3]}y" if word.endswith("ily") else word[:-2]
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 4:
