@@ -78,7 +78,7 @@ def test_a_session_is_opened_reset_and_closed_over_http(cinema: Simulator) -> No
 
 
 @pytest.mark.parametrize(
-    ("sent", "told"),
+    ("sent", "message"),
     [
         (b"{", "not valid JSON"),
         (b"[1]", "must be an object"),
@@ -88,11 +88,11 @@ def test_a_session_is_opened_reset_and_closed_over_http(cinema: Simulator) -> No
         (b'{"colour": 1}', "colour"),
     ],
 )
-def test_a_session_that_cannot_be_opened_says_why(cinema: Simulator, sent: bytes, told: str) -> None:
+def test_a_session_that_cannot_be_opened_says_why(cinema: Simulator, sent: bytes, message: str) -> None:
     reply = requests.post(cinema.url.removesuffix("/api") + "/__session__", data=sent, timeout=10)
 
     assert reply.status_code == 400
-    assert told in reply.json()["message"]
+    assert message in reply.json()["message"]
 
 
 def test_a_session_from_python_closes_itself(cinema_protocol: Protocol) -> None:
@@ -135,8 +135,8 @@ def test_seed_and_task_decide_what_a_world_is(cinema: Simulator) -> None:
     assert seen(cinema.session(task="t1", seed=5)) == first
     assert seen(cinema.session(task="t2", seed=5)) != first
     assert seen(cinema.session(task="t1", seed=6)) != first
-    with Simulator(cinema.protocol, seed=5, auth=False) as other:
-        assert seen(other.session(task="t1")) == first
+    with Simulator(cinema.protocol, seed=5, auth=False) as world:
+        assert seen(world.session(task="t1")) == first
 
 
 def test_sessions_at_the_same_time_do_not_meet(cinema: Simulator) -> None:
@@ -188,9 +188,11 @@ def movie_reads(session: Session) -> Iterator[str]:
     film = get(session, "/search/movie", query="Glass Meridian")["results"][0]["id"]
     person = get(session, "/search/person", query="Orla Quist")["results"][0]["id"]
     show = get(session, "/tv/on_the_air")["results"][0]["id"]
-    yield from (f"/movie/{film}{more}" for more in ("", "/credits", "/similar", "/keywords", "/reviews", "/images"))
-    yield from (f"/person/{person}{more}" for more in ("", "/movie_credits", "/tv_credits", "/images"))
-    yield from (f"/tv/{show}{more}" for more in ("", "/credits", "/season/1", "/season/1/credits", "/recommendations"))
+    yield from (f"/movie/{film}{suffix}" for suffix in ("", "/credits", "/similar", "/keywords", "/reviews", "/images"))
+    yield from (f"/person/{person}{suffix}" for suffix in ("", "/movie_credits", "/tv_credits", "/images"))
+    yield from (
+        f"/tv/{show}{suffix}" for suffix in ("", "/credits", "/season/1", "/season/1/credits", "/recommendations")
+    )
     crew = get(session, f"/movie/{film}/credits")["crew"]
     yield from (f"/credit/{entry['credit_id']}" for entry in crew[:3])
     yield from (f"/person/{entry['id']}/movie_credits" for entry in crew[:4])
@@ -218,7 +220,9 @@ def music_reads(session: Session) -> Iterator[str]:
     artist = get(session, "/search", q="Orla Quist", type="artist")["artists"]["items"][0]["id"]
     yield from (f"/albums/{album['id']}", f"/albums/{album['id']}/tracks", f"/tracks/{track}")
     for maker in (artist, album["artists"][0]["id"]):
-        yield from (f"/artists/{maker}{more}" for more in ("", "/albums", "/top-tracks?market=US", "/related-artists"))
+        yield from (
+            f"/artists/{maker}{suffix}" for suffix in ("", "/albums", "/top-tracks?market=US", "/related-artists")
+        )
     playlist = get(session, "/me/playlists")["items"][0]["id"]
     yield from (f"/playlists/{playlist}", f"/playlists/{playlist}/tracks")
 
@@ -262,7 +266,7 @@ def same_in_any_order(simulator: Simulator, read: Callable[[Session], Iterator[s
 
 def test_what_is_written_at_the_same_time_is_the_same_in_either_order(cinema: Simulator) -> None:
     """A thing that is made has its identifier from what was sent, not from what came before."""
-    made = []
+    replies = []
     for order in ((0, 1, 2), (2, 0, 1)):
         with cinema.session(task="t1") as session:
             film = get(session, "/films")["films"][0]["filmId"]
@@ -271,23 +275,23 @@ def test_what_is_written_at_the_same_time_is_the_same_in_either_order(cinema: Si
                 (bodies[i], requests.post(f"{session.url}/films/{film}/reviews", json=bodies[i], timeout=10))
                 for i in order
             ]
-            made.append(sorted(json.dumps(reply.json()) for _, reply in sent))
+            replies.append(sorted(json.dumps(reply.json()) for _, reply in sent))
 
-    assert made[0] == made[1]
-    assert len(set(made[0])) == 3
+    assert replies[0] == replies[1]
+    assert len(set(replies[0])) == 3
 
 
 # -- what a question takes for granted -----------------------------------------------------------------------------
 
 
-def made_up(words: int = 2) -> str:
+def invented_name(words: int = 2) -> str:
     """A name that nobody ever heard of."""
     return " ".join("".join(random.choices(string.ascii_lowercase, k=6)).capitalize() for _ in range(words))
 
 
 def test_names_in_a_question_are_found_in_every_searched_collection(movies: Simulator) -> None:
     """Quoted, capitalised, possessive: a search finds the very name first, and the entity is the same everywhere."""
-    film, person, company = made_up(3), made_up(), made_up().lower()
+    film, person, company = invented_name(3), invented_name(), invented_name().lower()
     query = f'Who made "{company}", is it {person}\'s, and when will {film} be shown?'
     with movies.session(query=query, task="t1") as session:
         for name in (film, person, company):
@@ -298,76 +302,78 @@ def test_names_in_a_question_are_found_in_every_searched_collection(movies: Simu
                 ("company", "name"),
                 ("collection", "name"),
             ):
-                found = get(session, f"/search/{kind}", query=name)["results"][0]
-                assert found[title] == name
-                assert get(session, f"/{kind}/{found['id']}")[title] == name
-                assert get(session, f"/search/{kind}", query=name.upper())["results"][0]["id"] == found["id"]
-                assert found["id"] in [one["id"] for one in get(session, f"/search/{kind}", query=name[:5])["results"]]
+                entity = get(session, f"/search/{kind}", query=name)["results"][0]
+                assert entity[title] == name
+                assert get(session, f"/{kind}/{entity['id']}")[title] == name
+                assert get(session, f"/search/{kind}", query=name.upper())["results"][0]["id"] == entity["id"]
+                assert entity["id"] in [
+                    result["id"] for result in get(session, f"/search/{kind}", query=name[:5])["results"]
+                ]
 
 
 def test_names_in_a_question_are_in_the_collections_of_the_user(music: Simulator) -> None:
     """A playlist, a device, an album, a song or an artist of that name is the user's; a name that the question calls a
     playlist is only that."""
-    any_name, playlist = made_up(), made_up()
+    any_name, playlist = invented_name(), invented_name()
     with music.session(query=f"Play {any_name} and my playlist '{playlist}' on it", task="t1") as session:
         mine = {
-            "playlist": [one["name"] for one in get(session, "/me/playlists")["items"]],
-            "device": [one["name"] for one in get(session, "/me/player/devices")["devices"]],
-            "album": [one["album"]["name"] for one in get(session, "/me/albums")["items"]],
-            "track": [one["track"]["name"] for one in get(session, "/me/tracks")["items"]],
-            "artist": [one["name"] for one in get(session, "/me/following", type="artist")["artists"]["items"]],
+            "playlist": [item["name"] for item in get(session, "/me/playlists")["items"]],
+            "device": [item["name"] for item in get(session, "/me/player/devices")["devices"]],
+            "album": [item["album"]["name"] for item in get(session, "/me/albums")["items"]],
+            "track": [item["track"]["name"] for item in get(session, "/me/tracks")["items"]],
+            "artist": [item["name"] for item in get(session, "/me/following", type="artist")["artists"]["items"]],
         }
         assert all(any_name in names for names in mine.values())
         assert [kind for kind, names in mine.items() if playlist in names] == ["playlist"]
-        found = next(one for one in get(session, "/me/playlists")["items"] if one["name"] == playlist)
-        assert get(session, f"/playlists/{found['id']}")["name"] == playlist
-        assert found["owner"]["id"] == get(session, "/me")["id"]
-        assert get(session, f"/playlists/{found['id']}/tracks")["items"]
-        assert get(session, "/search", q=playlist, type="playlist")["playlists"]["items"][0]["id"] == found["id"]
+        own_playlist = next(item for item in get(session, "/me/playlists")["items"] if item["name"] == playlist)
+        assert get(session, f"/playlists/{own_playlist['id']}")["name"] == playlist
+        assert own_playlist["owner"]["id"] == get(session, "/me")["id"]
+        assert get(session, f"/playlists/{own_playlist['id']}/tracks")["items"]
+        assert get(session, "/search", q=playlist, type="playlist")["playlists"]["items"][0]["id"] == own_playlist["id"]
 
 
 def test_those_who_made_something_in_a_question_did_make_it(music: Simulator, movies: Simulator) -> None:
     """The album of somebody is theirs, in both directions, and two who play in a film are in its cast."""
-    artist, album, first, second, film = (made_up() for _ in range(5))
+    artist, album, first, second, film = (invented_name() for _ in range(5))
     with music.session(query=f"Save {artist}'s album {album}", task="t1") as session:
-        found = get(session, "/search", q=album, type="album")["albums"]["items"][0]
+        record = get(session, "/search", q=album, type="album")["albums"]["items"][0]
         singer = get(session, "/search", q=artist, type="artist")["artists"]["items"][0]
-        assert singer["id"] in [one["id"] for one in found["artists"]]
-        assert found["id"] in [one["id"] for one in get(session, f"/artists/{singer['id']}/albums")["items"]]
-        assert get(session, "/search", q=f"{artist} {album}", type="album")["albums"]["items"][0]["id"] == found["id"]
+        assert singer["id"] in [entry["id"] for entry in record["artists"]]
+        assert record["id"] in [entry["id"] for entry in get(session, f"/artists/{singer['id']}/albums")["items"]]
+        assert get(session, "/search", q=f"{artist} {album}", type="album")["albums"]["items"][0]["id"] == record["id"]
         assert (
             get(session, "/search", q=f"{album} {artist}", type="artist")["artists"]["items"][0]["id"] == singer["id"]
         )
         by_both = get(session, "/search", q=f"album:{album} artist:{artist}", type="album")["albums"]["items"]
-        assert by_both[0]["id"] == found["id"]
+        assert by_both[0]["id"] == record["id"]
     with movies.session(query=f"Are {first} and {second} co-starring in {film}?", task="t1") as session:
-        made = get(session, "/search/movie", query=film)["results"][0]["id"]
-        cast = [one["name"] for one in get(session, f"/movie/{made}/credits")["cast"]]
+        film_id = get(session, "/search/movie", query=film)["results"][0]["id"]
+        cast = [entry["name"] for entry in get(session, f"/movie/{film_id}/credits")["cast"]]
         assert {first, second} <= set(cast)
         person = get(session, "/search/person", query=first)["results"][0]["id"]
-        assert made in [one["id"] for one in get(session, f"/person/{person}/movie_credits")["cast"]]
+        assert film_id in [entry["id"] for entry in get(session, f"/person/{person}/movie_credits")["cast"]]
 
 
 def test_a_name_with_a_beginning_has_others_that_begin_so(data: Path) -> None:
     """`The first places that begin with X` are there."""
-    name = made_up(1)
+    name = invented_name(1)
     with (
         Simulator(load(data / "toolflow" / "weather.tools.json"), auth=False) as simulator,
         simulator.session(query=f'Is it warm in the first three places that begin with "{name}"?') as session,
     ):
-        found = get(session, "/find_places_prefix", text=name)
-        assert len(found) >= 3
-        assert all(place["name"].startswith(name) for place in found[:3])
+        places = get(session, "/find_places_prefix", text=name)
+        assert len(places) >= 3
+        assert all(place["name"].startswith(name) for place in places[:3])
 
 
 def test_what_is_playing_is_playing_where_the_question_says(music: Simulator) -> None:
     """Plain words presuppose too: there is a state, what I have first or last is there, and it is on that device."""
-    device = made_up()
+    device = invented_name()
     with music.session(query=f"Is something now playing on my device '{device}'?", task="t1") as session:
         player = get(session, "/me/player")
         assert (player["is_playing"], player["device"]["name"]) == (True, device)
         assert player["item"]["name"]
-        assert device in [one["name"] for one in get(session, "/me/player/devices")["devices"]]
+        assert device in [item["name"] for item in get(session, "/me/player/devices")["devices"]]
     with music.session(query="Remove my first saved song and the last of my queue", task="t1") as session:
         assert get(session, "/me/tracks")["items"]
         assert get(session, "/me/player/queue")["queue"]
@@ -375,14 +381,14 @@ def test_what_is_playing_is_playing_where_the_question_says(music: Simulator) ->
 
 def test_a_list_without_a_search_has_the_names_too() -> None:
     """Where an API only lists, the name is in the list."""
-    thing = {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}
-    answer = {"description": "ok", "content": {"application/json": {"schema": {"type": "array", "items": thing}}}}
+    item = {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}
+    answer = {"description": "ok", "content": {"application/json": {"schema": {"type": "array", "items": item}}}}
     document = {
         "openapi": "3.0.3",
         "info": {"title": "T", "version": "1"},
         "paths": {"/pets": {"get": {"responses": {"200": answer}}}},
     }
-    name = made_up(1)
+    name = invented_name(1)
     with Simulator(load(document)) as simulator, simulator.session(query=f"Is {name} a cat?") as session:
         pets = requests.get(session.url + "/pets", timeout=10).json()
     assert name in [pet["name"] for pet in pets]
@@ -433,8 +439,8 @@ def test_failures_are_drawn_from_the_seed(cinema_protocol: Protocol) -> None:
         assert sorted(statuses(simulator, paths[::-1], threads=4)) == sorted(first)
         again = statuses(simulator, [path for path, _, _ in failed for _ in range(8)])
         assert {path for path, status, _ in again if status == 200} == {path for path, _, _ in failed}
-    with Simulator(cinema_protocol, seed=1, auth=False, fail_rate=0.3) as other:
-        assert statuses(other, paths) != first
+    with Simulator(cinema_protocol, seed=1, auth=False, fail_rate=0.3) as session:
+        assert statuses(session, paths) != first
 
 
 def test_a_failed_write_was_not_done(cinema_protocol: Protocol) -> None:
@@ -509,11 +515,11 @@ def test_the_command_sets_the_conditions(cinema_protocol: Protocol, tmp_path: Pa
     assert all(reply.status_code >= 429 for reply in replies)
     assert all(reply.elapsed.total_seconds() >= 0.05 for reply in replies)
     assert len(log.read_text().splitlines()) == 4
-    for wrong, told in (
+    for wrong, message in (
         (["--rate-limit", "fast"], "10/s"),
         (["--fail-rate", "2"], "fail-rate"),
         (["--latency", "-1"], "latency"),
     ):
         refused = subprocess.run([atc, "simulate", str(sample("cinema")), *wrong], capture_output=True, text=True)
         assert refused.returncode == 2
-        assert told in refused.stderr
+        assert message in refused.stderr

@@ -34,9 +34,9 @@ class Client:
         self.session = requests.Session()
 
     def send(
-        self, method: str, path: str, body: object = None, /, *more: Mapping[str, str], **query: object
+        self, method: str, path: str, body: object = None, /, *extra_headers: Mapping[str, str], **query: object
     ) -> requests.Response:
-        headers = {name: value for entries in more for name, value in entries.items()}
+        headers = {name: value for entries in extra_headers for name, value in entries.items()}
         pairs: list[tuple[str, str]] = []
         cookies: dict[str, str] = {}
         for credential in self.simulator.credentials if self.signed_in else ():
@@ -100,11 +100,11 @@ def faults_of(client: Client, tool: Tool, reply: requests.Response) -> list[str]
     validator = Draft202012Validator(
         protocol.standalone(success.schema), format_checker=Draft202012Validator.FORMAT_CHECKER
     )
-    found = [f"{tool.name}: {list(e.absolute_path)} {e.message[:150]}" for e in validator.iter_errors(body)]
-    found += [f"{tool.name}: {place} is missing" for ex in success.examples for place in missing(ex, body)]
+    faults = [f"{tool.name}: {list(e.absolute_path)} {e.message[:150]}" for e in validator.iter_errors(body)]
+    faults += [f"{tool.name}: {place} is missing" for ex in success.examples for place in missing(ex, body)]
     if any(key == "" for key in keys_of(body)):
-        found.append(f"{tool.name}: an empty key")
-    return found
+        faults.append(f"{tool.name}: an empty key")
+    return faults
 
 
 def missing(example: object, body: object, place: str = "") -> Iterator[str]:
@@ -117,7 +117,7 @@ def missing(example: object, body: object, place: str = "") -> Iterator[str]:
                 yield from missing(value, body[key], f"{place}.{key}")
     elif isinstance(example, list) and isinstance(body, list) and example:
         for item in body[:5]:
-            lacks = [list(missing(one, item, f"{place}[]")) for one in example[:30]]
+            lacks = [list(missing(example_item, item, f"{place}[]")) for example_item in example[:30]]
             yield from min(lacks, key=len)
 
 
@@ -147,7 +147,12 @@ def test_every_operation_of_the_cinema_answers_as_documented(cinema: Client) -> 
     film = cinema.get("/films", query="Glass Meridian")["films"][0]["filmId"]
     person = cinema.get("/people", query="Orla Quist")["people"][0]["personId"]
     studio = cinema.get(f"/films/{film}")["studio"]["studioId"]
-    known: dict[str, object] = {"filmId": film, "personId": person, "studioId": studio, "query": "Orla Quist"}
+    arguments_by_name: dict[str, object] = {
+        "filmId": film,
+        "personId": person,
+        "studioId": studio,
+        "query": "Orla Quist",
+    }
     bodies: dict[tuple[str, str], object] = {
         ("POST", "/films/{filmId}/reviews"): {"stars": 4, "text": "Good."},
         ("PUT", "/me/watchlist"): {"filmIds": [film]},
@@ -155,7 +160,9 @@ def test_every_operation_of_the_cinema_answers_as_documented(cinema: Client) -> 
     faults: list[str] = []
 
     for tool in cinema.simulator.protocol.tools:
-        arguments = {p.name: known[p.name] for p in tool.parameters if p.required and p.name in known}
+        arguments = {
+            p.name: arguments_by_name[p.name] for p in tool.parameters if p.required and p.name in arguments_by_name
+        }
         if tool.method == "DELETE":
             arguments["filmIds"] = film
         reply = cinema.call(tool, arguments, bodies.get((tool.method, tool.path)))
@@ -180,31 +187,31 @@ def dig(body: object, path: tuple[str | int, ...]) -> object:
 
 
 def movie_arguments(client: Client) -> dict[str, object]:
-    known: dict[str, object] = {"query": "Orla Quist", "media_type": "movie", "time_window": "week"}
+    arguments: dict[str, object] = {"query": "Orla Quist", "media_type": "movie", "time_window": "week"}
     for name, (path, text, place) in TMDB_SOURCES.items():
-        known[name] = dig(client.get(path, query=text), place)
-    known["network_id"] = client.get(f"/tv/{known['tv_id']}")["networks"][0]["id"]
-    known["review_id"] = client.get(f"/movie/{known['movie_id']}/reviews")["results"][0]["id"]
-    known["credit_id"] = client.get(f"/tv/{known['tv_id']}/credits")["crew"][0]["credit_id"]
-    return {**known, "season_number": 2, "episode_number": 3}
+        arguments[name] = dig(client.get(path, query=text), place)
+    arguments["network_id"] = client.get(f"/tv/{arguments['tv_id']}")["networks"][0]["id"]
+    arguments["review_id"] = client.get(f"/movie/{arguments['movie_id']}/reviews")["results"][0]["id"]
+    arguments["credit_id"] = client.get(f"/tv/{arguments['tv_id']}/credits")["crew"][0]["credit_id"]
+    return {**arguments, "season_number": 2, "episode_number": 3}
 
 
 def test_every_operation_of_a_large_movie_protocol_answers_as_documented(movies: Client) -> None:
     """54 tools, arguments taken from searches and lists: valid bodies with all keys of the examples, no empty key."""
-    known = movie_arguments(movies)
+    values = movie_arguments(movies)
     faults: list[str] = []
 
     for tool in movies.simulator.protocol.tools:
-        arguments = {p.name: known[p.name] for p in tool.parameters if p.required and p.name in known}
+        arguments = {p.name: values[p.name] for p in tool.parameters if p.required and p.name in values}
         faults += faults_of(movies, tool, movies.call(tool, arguments))
 
     assert not faults
 
 
 def music_arguments(client: Client) -> dict[str, object]:
-    found = client.get("/search", q="Glass Meridian", type="album,artist,track,playlist")
-    ids: dict[str, object] = {kind: found[kind + "s"]["items"][0]["id"] for kind in ("album", "artist", "track")}
-    ids["uri"] = found["tracks"]["items"][0]["uri"]
+    results = client.get("/search", q="Glass Meridian", type="album,artist,track,playlist")
+    ids: dict[str, object] = {kind: results[kind + "s"]["items"][0]["id"] for kind in ("album", "artist", "track")}
+    ids["uri"] = results["tracks"]["items"][0]["uri"]
     ids["playlist_id"] = client.get("/me/playlists")["items"][0]["id"]
     ids["user_id"] = client.get("/me")["id"]
     return ids
@@ -237,13 +244,13 @@ def test_every_operation_of_a_large_music_protocol_answers_as_documented(music: 
         if tool.body is not None:
             names = tool.body.schema.get("properties", {})
             assert isinstance(names, dict)
-            given = {
+            fields = {
                 "ids": [arguments.get("ids")],
                 "uris": [ids["uri"]],
                 "name": "New",
                 "tracks": [{"uri": ids["uri"]}],
             }
-            body = {name: given[name] for name in names if name in given}
+            body = {name: fields[name] for name in names if name in fields}
         faults += faults_of(music, tool, music.call(tool, arguments, body))
 
     assert not faults
@@ -274,13 +281,13 @@ def test_tool_files_are_served_too(data: Path, name: str) -> None:
 
 def test_every_identifier_in_a_movie_response_resolves(movies: Client) -> None:
     """Whatever id a response holds, the tool that takes it knows it, and calls it by the same name."""
-    known = movie_arguments(movies)
-    film, show, person = (known[name] for name in ("movie_id", "tv_id", "person_id"))
+    arguments = movie_arguments(movies)
+    film, show, person = (arguments[name] for name in ("movie_id", "tv_id", "person_id"))
     paths = [
         f"/movie/{film}/credits", f"/movie/{film}", f"/movie/{film}/similar", "/movie/top_rated", "/movie/latest",
         f"/person/{person}/movie_credits", f"/person/{person}/tv_credits", "/person/popular", "/tv/on_the_air",
         f"/tv/{show}", f"/tv/{show}/credits", f"/tv/{show}/season/1/episode/2/credits", "/trending/tv/day",
-        f"/collection/{known['collection_id']}",
+        f"/collection/{arguments['collection_id']}",
     ]  # fmt: skip
     detail = {
         "movie": "title",
@@ -297,11 +304,11 @@ def test_every_identifier_in_a_movie_response_resolves(movies: Client) -> None:
             kind = kind_of_movie_object(path, key, entry)
             if kind is None:
                 continue
-            found = movies.get(f"/{kind}/{entry['id']}")
+            details = movies.get(f"/{kind}/{entry['id']}")
             tries += 1
-            assert found["id"] == entry["id"]
-            shown = entry.get(detail[kind], found[detail[kind]])
-            assert found[detail[kind]] == shown, (path, key)
+            assert details["id"] == entry["id"]
+            name_in_list = entry.get(detail[kind], details[detail[kind]])
+            assert details[detail[kind]] == name_in_list, (path, key)
             if "credit_id" in entry:
                 assert movies.get(f"/credit/{entry['credit_id']}")["id"] == entry["credit_id"]
 
@@ -339,8 +346,8 @@ def test_credits_agree_in_both_directions(movies: Client) -> None:
             role = "character" if part == "cast" else "job"
             assert back[0][role] == entry[role]
 
-    others = movies.get(f"/movie/{directed[0]['id']}/credits")
-    for member in others["cast"]:
+    film_credits = movies.get(f"/movie/{directed[0]['id']}/credits")
+    for member in film_credits["cast"]:
         theirs = movies.get(f"/person/{member['id']}/movie_credits")["cast"]
         assert directed[0]["id"] in [entry["id"] for entry in theirs]
     assert {entry["id"] for entry in person["known_for"] if entry["media_type"] == "movie"} <= {
@@ -379,8 +386,8 @@ def test_seasons_and_episodes_add_up(movies: Client) -> None:
     assert detail["number_of_seasons"] == len(detail["seasons"]) >= 3
     assert detail["number_of_episodes"] == episodes
     assert movies.send("GET", f"/tv/{show['id']}/season/99").status_code == 404
-    one = movies.get(f"/tv/{show['id']}/season/2/episode/3")
-    assert (one["season_number"], one["episode_number"]) == (2, 3)
+    episode = movies.get(f"/tv/{show['id']}/season/2/episode/3")
+    assert (episode["season_number"], episode["episode_number"]) == (2, 3)
 
 
 def test_a_review_knows_what_it_is_about(movies: Client) -> None:
@@ -412,10 +419,10 @@ def test_a_search_returns_an_entity_of_that_name_first(movies: Client) -> None:
         ("/search/company", "universal pictures", "name"),
         ("/search/tv", "2 Broke Girls", "name"),
     ]:
-        found = movies.get(path, query=text)
-        assert found["results"][0][name] == text
-        assert found["total_results"] == len(found["results"])
-        assert movies.get(path, query=text) == found
+        page = movies.get(path, query=text)
+        assert page["results"][0][name] == text
+        assert page["total_results"] == len(page["results"])
+        assert movies.get(path, query=text) == page
 
 
 def test_a_year_in_a_search_is_the_year_of_what_is_found(movies: Client) -> None:
@@ -482,11 +489,11 @@ def test_the_same_seed_gives_the_same_bytes_in_another_process(cinema_protocol: 
         command = [sys.executable, "-c", program, str(seed), *paths]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
-    wanted = "/api/films?query=Glass%20Meridian"
-    first = answer(7, wanted)
+    search = "/api/films?query=Glass%20Meridian"
+    first = answer(7, search)
 
-    assert first == answer(7, "/api/films/top-rated", "/api/people?query=Orla%20Quist", wanted)
-    assert first != answer(8, wanted)
+    assert first == answer(7, "/api/films/top-rated", "/api/people?query=Orla%20Quist", search)
+    assert first != answer(8, search)
     with Simulator(cinema_protocol, seed=7, auth=False) as simulator:
         assert json.loads(first) == requests.get(simulator.url + "/films?query=Glass%20Meridian", timeout=10).json()
 
@@ -536,12 +543,12 @@ def test_a_review_that_was_written_is_listed(cinema: Client) -> None:
     film = cinema.get("/films", query="Glass Meridian")["films"][0]["filmId"]
     before = cinema.get(f"/films/{film}/reviews")["reviews"]
 
-    made = cinema.send("POST", f"/films/{film}/reviews", {"stars": 5, "text": "See it twice."})
+    created = cinema.send("POST", f"/films/{film}/reviews", {"stars": 5, "text": "See it twice."})
 
-    assert made.status_code == 201
+    assert created.status_code == 201
     after = cinema.get(f"/films/{film}/reviews")["reviews"]
-    assert (made.json()["stars"], made.json()["text"], made.json()["filmId"]) == (5, "See it twice.", film)
-    assert after == [*before, made.json()]
+    assert (created.json()["stars"], created.json()["text"], created.json()["filmId"]) == (5, "See it twice.", film)
+    assert after == [*before, created.json()]
 
 
 def test_the_watchlist_keeps_what_is_put_on_it(cinema: Client) -> None:
@@ -564,12 +571,12 @@ def test_a_playlist_is_made_and_filled(music: Client) -> None:
     """The way of a real task: find songs of an artist, make a playlist of a name, put the songs in."""
     songs = music.get("/search", q="artist:Mariah Carey", type="track", limit=3)["tracks"]["items"]
     me = music.get("/me")["id"]
-    made = music.send("POST", f"/users/{me}/playlists", {"name": "Love Mariah"})
-    playlist = made.json()["id"]
+    created = music.send("POST", f"/users/{me}/playlists", {"name": "Love Mariah"})
+    playlist = created.json()["id"]
     uris = [song["uri"] for song in songs]
     added = music.send("POST", f"/playlists/{playlist}/tracks", {"uris": uris})
 
-    assert (made.status_code, made.json()["name"], made.json()["owner"]["id"]) == (201, "Love Mariah", me)
+    assert (created.status_code, created.json()["name"], created.json()["owner"]["id"]) == (201, "Love Mariah", me)
     assert {artist["name"] for song in songs for artist in song["artists"]} == {"Mariah Carey"}
     assert added.status_code == 201
     tracks = music.get(f"/playlists/{playlist}/tracks")
@@ -778,10 +785,10 @@ def operation(path: str, *, body: object = None, answer: object = None, status: 
     parameters += [{"name": name, "in": "query", "schema": schema} for name, schema in query.items()]
     content = {"application/json": {"schema": answer}} if answer is not None else None
     reply = {"description": "Done.", **({"content": content} if content else {})}
-    found: dict[str, object] = {"parameters": parameters, "responses": {str(status): reply}}
+    described_operation: dict[str, object] = {"parameters": parameters, "responses": {str(status): reply}}
     if body is not None:
-        found["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
-    return found
+        described_operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
+    return described_operation
 
 
 def shop_document() -> dict:  # type: ignore[type-arg]
@@ -813,11 +820,11 @@ def shop_document() -> dict:  # type: ignore[type-arg]
     }
 
     def page(items: object) -> dict[str, object]:
-        more = {"nextCursor": {"type": ["string", "null"]}, "hasMore": {"type": "boolean"}}
+        paging = {"nextCursor": {"type": ["string", "null"]}, "hasMore": {"type": "boolean"}}
         return {
             "type": "object",
             "required": ["data"],
-            "properties": {"data": {"type": "array", "items": items}, **more},
+            "properties": {"data": {"type": "array", "items": items}, **paging},
         }
 
     new = {"type": "object", "required": ["fullName"], "properties": {"fullName": text, "email": text}}
@@ -873,11 +880,11 @@ def shop() -> Iterator[Client]:
 
 def test_things_are_created_changed_and_deleted(shop: Client) -> None:
     """POST, PATCH and DELETE on a plain collection do what their names say, under basic authentication."""
-    made = shop.send("POST", "/customers", {"fullName": "Marta Kowal", "email": "marta@example.com"})
-    customer = made.json()
+    created = shop.send("POST", "/customers", {"fullName": "Marta Kowal", "email": "marta@example.com"})
+    customer = created.json()
     at = f"/customers/{customer['uuid']}"
 
-    assert made.status_code == 201
+    assert created.status_code == 201
     assert shop.get(at) == customer
     assert shop.get("/customers", search="Marta Kowal")["data"][0] == customer
     assert shop.send("PATCH", at, {"fullName": "Marta Lund"}).json()["fullName"] == "Marta Lund"
@@ -893,11 +900,11 @@ def test_orders_belong_to_their_customer(shop: Client) -> None:
         below = shop.get(f"/customers/{order['customerUuid']}/orders")["data"]
         assert order["uuid"] in [entry["uuid"] for entry in below]
     customer = shop.get("/customers")["data"][0]["uuid"]
-    made = shop.send("POST", f"/customers/{customer}/orders", {"total": 12.5, "status": "paid"}).json()
-    assert made["customerUuid"] == customer
-    assert shop.get(f"/orders/{made['uuid']}") == made
+    order = shop.send("POST", f"/customers/{customer}/orders", {"total": 12.5, "status": "paid"}).json()
+    assert order["customerUuid"] == customer
+    assert shop.get(f"/orders/{order['uuid']}") == order
     below = shop.get(f"/customers/{customer}/orders")["data"]
-    assert below[-1] == made
+    assert below[-1] == order
     assert {entry["customerUuid"] for entry in below} == {customer}
     assert shop.get(f"/customers/{customer}")["orderCount"] == len(below)
 
@@ -910,15 +917,15 @@ def test_filters_are_bound_by_name(shop: Client) -> None:
 
 
 def test_a_cursor_leads_through_all_pages(shop: Client) -> None:
-    seen: list[str] = []
+    uuids: list[str] = []
     cursor: dict[str, object] = {}
     for _ in range(30):
         page = shop.get("/customers", limit=7, **cursor)
-        seen += [entry["uuid"] for entry in page["data"]]
+        uuids += [entry["uuid"] for entry in page["data"]]
         if not page["hasMore"]:
             break
         cursor = {"cursor": page["nextCursor"]}
-    assert len(seen) == len(set(seen)) > 20
+    assert len(uuids) == len(set(uuids)) > 20
     assert page["nextCursor"] is None
 
 
@@ -956,9 +963,9 @@ def described(paths: Mapping[str, object], **components: object) -> dict[str, ob
 def test_parameters_that_may_be_null_are_read_by_their_other_type(query: str, status: int) -> None:
     tree = {"type": "array", "items": {"$ref": "#/components/schemas/Tree"}}
     tags = {"type": "array", "nullable": True, "items": {"type": "string"}}
-    things = {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}}}}
+    item_list = {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}}}}
     whole = {"type": "integer", "nullable": True}
-    listed = operation("/l", answer=things, tags=tags, limit=whole, tree={"$ref": "#/components/schemas/Tree"})
+    listed = operation("/l", answer=item_list, tags=tags, limit=whole, tree={"$ref": "#/components/schemas/Tree"})
 
     simulator = Simulator(load(described({"/l": {"get": listed}}, schemas={"Tree": tree})))
     assert simulator.handle("GET", "/l" + query, {}, b"")[0] == status
@@ -966,7 +973,7 @@ def test_parameters_that_may_be_null_are_read_by_their_other_type(query: str, st
 
 def pets_document() -> dict[str, object]:
     """Operations that ask for one scheme, for another, for either, for both, and for none."""
-    asked: dict[str, list[dict[str, list[str]]]] = {
+    security: dict[str, list[dict[str, list[str]]]] = {
         "/pets": [{"petstore_auth": []}],
         "/store/inventory": [{"api_key": []}],
         "/either": [{"petstore_auth": []}, {"api_key": []}],
@@ -975,7 +982,7 @@ def pets_document() -> dict[str, object]:
         "/open": [],
     }
     answer = {"type": "object", "properties": {"count": {"type": "integer"}}}
-    paths = {path: {"get": {**operation(path, answer=answer), "security": ways}} for path, ways in asked.items()}
+    paths = {path: {"get": {**operation(path, answer=answer), "security": ways}} for path, ways in security.items()}
     flow = {"authorizationUrl": "https://pets.example.com/login", "scopes": {}}
     schemes = {
         "petstore_auth": {"type": "oauth2", "flows": {"implicit": flow}},
@@ -1025,10 +1032,10 @@ def goods_document(media_type: str) -> dict[str, object]:
         "sizes": {"type": "array", "items": {"type": "integer"}},
     }
     good = {"type": "object", "required": ["id", "name", "price"], "properties": properties}
-    made = operation("/goods", answer=good, status=201)
-    made["responses"]["422"] = {"description": "Wrong."}
-    made["requestBody"] = {"required": True, "content": {media_type: {"schema": good}}}
-    return described({"/goods": {"post": made}})
+    create = operation("/goods", answer=good, status=201)
+    create["responses"]["422"] = {"description": "Wrong."}
+    create["requestBody"] = {"required": True, "content": {media_type: {"schema": good}}}
+    return described({"/goods": {"post": create}})
 
 
 @pytest.mark.parametrize("media_type", ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"])
@@ -1071,10 +1078,10 @@ def test_a_body_is_checked_whatever_its_media_type(media_type: str, sent: dict[s
 )
 def test_cookies_and_headers_are_parameters_too(headers: dict[str, str], status: int) -> None:
     """A right request before does not help a wrong one."""
-    one = operation("/l", answer={"type": "object", "properties": {"count": {"type": "integer"}}})
+    get = operation("/l", answer={"type": "object", "properties": {"count": {"type": "integer"}}})
     visit = {"name": "visit", "in": "cookie", "required": True, "schema": {"type": "integer"}}
-    one["parameters"] = [visit, {"name": "X-Tenant", "in": "header", "required": True, "schema": {"type": "string"}}]
-    simulator = Simulator(load(described({"/l": {"get": one}})))
+    get["parameters"] = [visit, {"name": "X-Tenant", "in": "header", "required": True, "schema": {"type": "string"}}]
+    simulator = Simulator(load(described({"/l": {"get": get}})))
     assert simulator.handle("GET", "/l", {"Cookie": "visit=7", "X-Tenant": "a"}, b"")[0] == 200
 
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -1092,23 +1099,23 @@ def test_an_object_in_the_query_is_read_as_it_is_called(style: str, explode: boo
     schema = {"type": "object", "required": ["color"], "properties": fields, "additionalProperties": False}
     if style in {"form", "pipeDelimited"} and not explode:
         del fields["near"]  # a list within a list of texts is not told apart
-    thing = {"type": "object", "required": ["id", "color"], "properties": {"id": {"type": "integer"}, "color": colour}}
+    item = {"type": "object", "required": ["id", "color"], "properties": {"id": {"type": "integer"}, "color": colour}}
     laid = {"content": {"application/json": {"schema": schema}}} if style == "json" else {"schema": schema}
     named = {} if style == "json" else {"style": style, "explode": explode}
     page = {"name": "page", "in": "query", "schema": {"type": "integer"}}
-    listed = operation("/things", answer={"type": "array", "items": thing})
+    listed = operation("/things", answer={"type": "array", "items": item})
     listed["parameters"] = [{"name": "filter", "in": "query", "required": True, **laid, **named}, page]
     protocol = load(described({"/things": {"get": listed}}))
-    wanted = {"color": "red", "most": 3} | ({"near": [1.5, 2]} if "near" in fields else {})
-    query = bind(protocol.tools[0], [], {"filter": wanted, "page": 1}).query
+    filter_value = {"color": "red", "most": 3} | ({"near": [1.5, 2]} if "near" in fields else {})
+    query = bind(protocol.tools[0], [], {"filter": filter_value, "page": 1}).query
 
     with Simulator(protocol) as simulator:
-        found = requests.get(simulator.url + "/things", params=query, timeout=10)
+        matching = requests.get(simulator.url + "/things", params=query, timeout=10)
         wrong = [(name, text.replace("red", "blue")) for name, text in query]
         refused = [requests.get(simulator.url + "/things", params=p, timeout=10) for p in (wrong, [("page", "1")])]
 
-    assert found.status_code == 200, found.text
-    assert {entry["color"] for entry in found.json()} == {"red"}
+    assert matching.status_code == 200, matching.text
+    assert {entry["color"] for entry in matching.json()} == {"red"}
     assert [reply.status_code for reply in refused] == [400, 400]
 
 
@@ -1145,25 +1152,25 @@ def test_what_was_sent_is_shown_as_the_answer_documents_it() -> None:
             simulator.protocol.tool(f"{m}_users{e}")
             for m, e in (("POST", ""), ("GET", "_userId"), ("PATCH", "_userId"))
         )
-        made = client.send(
+        created = client.send(
             "POST", "/users", {"address": {"street": "y"}, "tags": ["x"], "sizes": [1], "extra": {"a": "b"}}
         )
-        at = f"/users/{made.json()['userId']}"
-        shown = client.send("GET", at)
+        at = f"/users/{created.json()['userId']}"
+        fetched = client.send("GET", at)
         sent = {
             "tags": [{"label": "new", "weight": "heavy"}, {"weight": 2}, 5],
             "address": {"street": 1, "city": "Bergen"},
         }
         changed = client.send("PATCH", at, sent)
         right = {"address": {"street": "a", "city": "b"}, "sizes": [3, 4], "extra": {"a": 1}, "contact": {"phone": "5"}}
-        kept = client.send("PATCH", at, right)
+        corrected = client.send("PATCH", at, right)
 
-    assert [*faults_of(client, post, made), *faults_of(client, get, shown)] == []
-    assert [*faults_of(client, patch, changed), *faults_of(client, patch, kept)] == []
-    assert shown.json() == made.json()
-    assert made.json()["address"]["street"] == "y"
-    assert made.json()["tags"] == []
+    assert [*faults_of(client, post, created), *faults_of(client, get, fetched)] == []
+    assert [*faults_of(client, patch, changed), *faults_of(client, patch, corrected)] == []
+    assert fetched.json() == created.json()
+    assert created.json()["address"]["street"] == "y"
+    assert created.json()["tags"] == []
     assert changed.json()["address"]["city"] == "Bergen"
     assert [tag["label"] for tag in changed.json()["tags"]][:1] == ["new"]
     assert [tag.get("weight") for tag in changed.json()["tags"]] == [None, 2]
-    assert kept.json() == changed.json() | right
+    assert corrected.json() == changed.json() | right

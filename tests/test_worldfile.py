@@ -65,7 +65,7 @@ def library() -> dict[str, object]:
     return described(paths)
 
 
-TOLD = """
+WORLD_TEXT = """
     vocabularies:
       moods: [merry, grim]
     entities:
@@ -101,7 +101,7 @@ TOLD = """
 
 
 @contextmanager
-def told(folder: Path, text: str = TOLD) -> Iterator[Client]:
+def world_client(folder: Path, text: str = WORLD_TEXT) -> Iterator[Client]:
     """A simulated library with a world file."""
     file = folder / "world.yaml"
     file.write_text(dedent(text))
@@ -109,7 +109,7 @@ def told(folder: Path, text: str = TOLD) -> Iterator[Client]:
         yield Client(simulator)
 
 
-def listed(client: Client, path: str = "/books", **query: object) -> list[dict[str, object]]:
+def list_books(client: Client, path: str = "/books", **query: object) -> list[dict[str, object]]:
     """What an operation lists."""
     reply = client.send("GET", path, **query)
     assert reply.status_code == 200, reply.text
@@ -118,8 +118,8 @@ def listed(client: Client, path: str = "/books", **query: object) -> list[dict[s
 
 def test_entities_are_as_many_and_called_as_told(tmp_path: Path) -> None:
     """Sizes, pinned ones with their values, names, vocabularies and ranges; the same in every view."""
-    with told(tmp_path) as client:
-        books = listed(client, n=1000)
+    with world_client(tmp_path) as client:
+        books = list_books(client, n=1000)
         emma = next(book for book in books if book["title"] == "Emma")
 
         assert len(books) == 70
@@ -135,38 +135,38 @@ def test_entities_are_as_many_and_called_as_told(tmp_path: Path) -> None:
 
 def test_a_number_has_the_unit_of_the_examples(tmp_path: Path) -> None:
     """Where they agree on one; a text whose examples have none is the number."""
-    text = dedent(TOLD).replace("[200g, 350g, 500g]", "{from: 210, to: 480}")
+    text = dedent(WORLD_TEXT).replace("[200g, 350g, 500g]", "{from: 210, to: 480}")
     document = library()
-    shown = [{"id": 1, "title": "Emma", "weight": "300 g"}, {"id": 2, "title": "Tides", "weight": "350 g"}]
+    example = [{"id": 1, "title": "Emma", "weight": "300 g"}, {"id": 2, "title": "Tides", "weight": "350 g"}]
     content = document["paths"]["/books"]["get"]["responses"]["200"]["content"]["application/json"]  # type: ignore[index]
-    content["example"] = shown
+    content["example"] = example
     file = tmp_path / "world.yaml"
     file.write_text(text)
     with Simulator(load(document), world=file) as simulator:
-        weights = {str(book["weight"]) for book in listed(Client(simulator), n=1000)}
+        weights = {str(book["weight"]) for book in list_books(Client(simulator), n=1000)}
 
     assert len(weights) > 20
     assert all(re.fullmatch(r"\d+ g", weight) and 210 <= int(weight[:-2]) <= 480 for weight in weights)
-    with told(tmp_path, text) as client:
-        assert all(210 <= int(str(book["weight"])) <= 480 for book in listed(client, n=1000))
+    with world_client(tmp_path, text) as client:
+        assert all(210 <= int(str(book["weight"])) <= 480 for book in list_books(client, n=1000))
 
 
 def test_parameters_mean_what_is_told(tmp_path: Path) -> None:
     """exact, prefix, contains, range (of numbers, and of texts that begin with one), limit and page."""
-    with told(tmp_path) as client:
-        everything = listed(client, n=1000)
+    with world_client(tmp_path) as client:
+        everything = list_books(client, n=1000)
 
-        assert [book["title"] for book in listed(client, alpha="tides")] == ["Tides"]
-        begun = {str(book["title"]) for book in listed(client, beta="the la")}
+        assert [book["title"] for book in list_books(client, alpha="tides")] == ["Tides"]
+        begun = {str(book["title"]) for book in list_books(client, beta="the la")}
         assert begun >= {"The Lamp", "The Lantern"}
         assert all(title.startswith("The La") for title in begun)
-        assert {"The Lamp", "A Lamp at Sea"} <= {book["title"] for book in listed(client, gamma="lamp")}
-        assert all(book["pages"] >= 200 for book in listed(client, low=200, n=1000))  # type: ignore[operator]
-        assert {book["weight"] for book in listed(client, high=350, n=1000)} == {"200g", "350g"}
-        assert listed(client, n=7) == everything[:7]
-        assert listed(client, n=7, leaf=3) == everything[14:21]
+        assert {"The Lamp", "A Lamp at Sea"} <= {book["title"] for book in list_books(client, gamma="lamp")}
+        assert all(book["pages"] >= 200 for book in list_books(client, low=200, n=1000))  # type: ignore[operator]
+        assert {book["weight"] for book in list_books(client, high=350, n=1000)} == {"200g", "350g"}
+        assert list_books(client, n=7) == everything[:7]
+        assert list_books(client, n=7, leaf=3) == everything[14:21]
         assert (
-            listed(client, low=200, high=350, n=3)
+            list_books(client, low=200, high=350, n=3)
             == [
                 book
                 for book in everything
@@ -177,26 +177,26 @@ def test_parameters_mean_what_is_told(tmp_path: Path) -> None:
 
 def test_writes_do_what_is_told(tmp_path: Path) -> None:
     """set replaces, append puts at the end even twice, add only what is not there, remove takes out."""
-    with told(tmp_path) as client:
-        one, two, three = (book["id"] for book in listed(client)[:3])
+    with world_client(tmp_path) as client:
+        first, second, third = (book["id"] for book in list_books(client)[:3])
 
         def write(method: str, *ids: object) -> list[object]:
             reply = client.send(method, "/me/shelf?" + "&".join(f"these={id}" for id in ids))
             assert reply.status_code == 204
-            return [book["id"] for book in listed(client, "/me/shelf")]
+            return [book["id"] for book in list_books(client, "/me/shelf")]
 
-        assert write("PUT", two, one) == [two, one]
-        assert write("POST", two, three) == [two, one, two, three]
-        assert write("PATCH", one, three) == [two, one, two, three]
-        assert write("DELETE", two) == [one, three]
-        assert write("PATCH", two) == [one, three, two]
+        assert write("PUT", second, first) == [second, first]
+        assert write("POST", second, third) == [second, first, second, third]
+        assert write("PATCH", first, third) == [second, first, second, third]
+        assert write("DELETE", second) == [first, third]
+        assert write("PATCH", second) == [first, third, second]
         assert client.send("PUT", "/me/shelf?these=999999999").status_code == 404
-        assert [book["id"] for book in listed(client, "/me/shelf")] == [one, three, two]
+        assert [book["id"] for book in list_books(client, "/me/shelf")] == [first, third, second]
 
         client.send("PUT", "/me/desk/dim", by=7)
-        client.send("PUT", "/me/desk/take", what=two)
+        client.send("PUT", "/me/desk/take", what=second)
         desk = client.get("/me/desk")
-        assert (desk["level"], desk["reading"]["id"]) == (7, two)
+        assert (desk["level"], desk["reading"]["id"]) == (7, second)
         client.send("PUT", "/me/desk/night")
         assert (client.get("/me/desk")["lamp"], client.get("/me/desk")["level"]) == (False, 0)
 
@@ -204,7 +204,7 @@ def test_writes_do_what_is_told(tmp_path: Path) -> None:
 def test_without_a_world_file_all_of_it_is_derived() -> None:
     with Simulator(load(library())) as simulator:
         client = Client(simulator)
-        assert len(listed(client)) == 20
+        assert len(list_books(client)) == 20
         assert client.get("/me/desk")["reading"]["title"]
 
 
@@ -293,33 +293,33 @@ def test_the_world_files_of_tool_files_fit(data: Path, name: str) -> None:
             if "const" in p.schema
         }
 
-        def found(path: str, **query: object) -> requests.Response:
+        def get_reply(path: str, **query: object) -> requests.Response:
             return client.send("GET", path, None, fixed, **query)
 
         for tool in simulator.protocol.tools:
             needed = {p.name: "2024-05-01" for p in tool.parameters if p.required and "const" not in p.schema}
             if not any(word in tool.path for word in "{"):
-                assert faults_of(client, tool, found(tool.path, **needed)) == []
+                assert faults_of(client, tool, get_reply(tool.path, **needed)) == []
         if name == "weather":
-            assert [place["country"] for place in found("/find_places", text="lond").json()] == ["United Kingdom"]
-            assert {place["name"] for place in found("/find_places_prefix", text="Be").json()} == {"Berlin"}
+            assert [place["country"] for place in get_reply("/find_places", text="lond").json()] == ["United Kingdom"]
+            assert {place["name"] for place in get_reply("/find_places_prefix", text="Be").json()} == {"Berlin"}
         else:
-            sauces = found("/food/products/search", query="sauce", number=3).json()["products"]
+            sauces = get_reply("/food/products/search", query="sauce", number=3).json()["products"]
             assert len(sauces) == 3
             assert all("sauce" in product["title"].lower() for product in sauces)
-            recipe = found("/recipes/complexSearch", query="pasta").json()["results"][0]
+            recipe = get_reply("/recipes/complexSearch", query="pasta").json()["results"][0]
             assert "pasta" in recipe["title"].lower()
-            assert found(f"/recipes/{recipe['id']}/equipmentWidget.json").json()["equipment"]
+            assert get_reply(f"/recipes/{recipe['id']}/equipmentWidget.json").json()["equipment"]
 
 
 def test_the_world_file_of_the_movie_protocol_fits(data: Path) -> None:
     with Simulator(load(data / "restbench" / "tmdb_oas.json"), world=WORLDS / "tmdb.yaml") as simulator:
         client = Client(simulator)
-        known = movie_arguments(client)
+        values = movie_arguments(client)
         genres = {genre["name"] for genre in client.get("/genre/movie/list")["genres"]}
         faults = []
         for tool in simulator.protocol.tools:
-            arguments = {p.name: known[p.name] for p in tool.parameters if p.required and p.name in known}
+            arguments = {p.name: values[p.name] for p in tool.parameters if p.required and p.name in values}
             faults += faults_of(client, tool, client.call(tool, arguments))
 
     assert faults == []
