@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from atc.diagnosis.runtime_values import findings
+from atc.diagnosis.runtime_values import runtime_facts
 from sandbox import CallRecord
 
 CREDITS = {"id": 1, "cast": [], "crew": [{"job": "Director", "name": "Ana Bell", "film_title": None}]}
@@ -17,7 +17,7 @@ def call(index: int, tool: str, line: int, response: object, status: int = 200) 
 
 def facts(program: str, line: int) -> list[str]:
     calls = [call(0, "GET_films", 1, {"films": [{"id": 7}]}), call(1, "GET_film_credits", 2, CREDITS)]
-    return [finding.text for finding in findings(program, line, calls)]
+    return [finding.text for finding in runtime_facts(program, line, calls)]
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,4 @@ def test_nothing_is_guessed(rest: str, line: int) -> None:
 def test_a_call_that_failed_has_no_response_to_read() -> None:
     calls = [call(0, "GET_films", 1, {"message": "no"}, status=500)]
 
-    assert findings('films = GET_films()\nprint(films["films"])', 2, calls) == []
+    assert runtime_facts('films = GET_films()\nprint(films["films"])', 2, calls) == []

@@ -1,4 +1,4 @@
-"""What is wrong with a program before it runs, in its own lines and in the words of the API."""
+"""Diagnostics of a program before it runs, at its own lines and in the words of the API."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
 from atc.check.diagnostic import Diagnostic, Edit
-from atc.check.diagnostics import Subject, all_told, told_entries
-from atc.check.literals import made_up, placeholders, wrong_constants
+from atc.check.diagnostics import Subject, describe_entries, describe_reports
+from atc.check.literals import hallucinated_identifiers, placeholders, wrong_constants
 from atc.check.stubs import write_stubs
 from atc.check.type_checker import CheckerError, run_checker
 from atc.program.source import parsed
@@ -23,10 +23,10 @@ from sandbox.language.parsing import parse_program
 
 __all__ = ["check"]
 
-_NOT_OURS = frozenset({"copyright", "credits", "help", "license"})
-"""Names that an interactive Python has, and a program in the sandbox has not."""
-_DEEPEST = 20
-"""Variables and sums that a URL is made of."""
+_INTERACTIVE_ONLY = frozenset({"copyright", "credits", "help", "license"})
+"""Names that only an interactive Python has."""
+_MAX_DEPTH = 20
+"""Variables and sums that make up a URL."""
 _VERBS = {"get": "GET", "post": "POST", "put": "PUT", "patch": "PATCH", "delete": "DELETE"}
 
 
@@ -38,14 +38,14 @@ def check(
     graph: ProtocolGraph | None = None,
     strict: bool = False,
 ) -> list[Diagnostic]:
-    """What is wrong with a program, in the order of its lines; nothing is run.
+    """The diagnostics of a program, in the order of its lines; nothing is run.
 
     Args:
         contract: What is known of the responses.
         tools: The tools that the program may call; all of the protocol by default.
-        query: The question: an identifier that it names is not made up. Without it, none is taken to be.
+        query: The question: an identifier in it is not hallucinated. Without it, no identifier is taken to be.
         graph: The data flow between the tools, to tell identifiers from other arguments.
-        strict: The type checker has to do its part; without, what it would find is missing where it fails.
+        strict: Fail if the type checker does; without, its diagnostics are missing then.
     Raises: CheckerError: With `strict`.
     """
     protocol = contract.protocol
@@ -55,7 +55,7 @@ def check(
         return list(_syntax(program))
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     called = [name for name in names if name in used]
-    requested, elsewhere = _requests(tree, protocol)
+    requested, elsewhere = _direct_requests(tree, protocol)
     stubs = write_stubs(contract, dict.fromkeys([*called, *(tool.name for tool in requested.values())]))
     for name in {tool.name for tool in requested.values()} - set(called):
         stubs.text = re.sub(rf"^def {name}\(.*\n", "", stubs.text, flags=re.MULTILINE)
@@ -67,49 +67,62 @@ def check(
         if strict:
             raise
         reports = []
-    diagnostics = all_told(subject, reports)
-    diagnostics += [
-        Diagnostic(line, column, "wrong-value", message, tool)
-        for line, column, tool, message in wrong_constants(tree, protocol, called)
+    diagnostics = [
+        *describe_reports(subject, reports),
+        *(
+            Diagnostic(line, column, "wrong-value", message, tool)
+            for line, column, tool, message in wrong_constants(tree, protocol, called)
+        ),
+        *describe_entries(subject),
+        *_interactive_names(tree),
+        *_unknown_urls(protocol, elsewhere),
+        *_invented_values(subject, query, called),
     ]
-    diagnostics += told_entries(subject)
+    return _distinct(sorted(diagnostics, key=lambda diagnostic: (diagnostic.line, diagnostic.column)))
+
+
+def _distinct(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """The diagnostics, each once, without those that only follow from another one."""
+    distinct: dict[tuple[int, str, str, Edit | None], Diagnostic] = {}
+    invented = {(entry.line, entry.column) for entry in diagnostics if entry.rule == "made-up-identifier"}
+    unknown_arguments = {(entry.line, entry.tool) for entry in diagnostics if entry.rule == "unknown-argument"}
+    for diagnostic in diagnostics:
+        if diagnostic.rule == "missing-argument" and (diagnostic.line, diagnostic.tool) in unknown_arguments:
+            continue  # the missing argument was passed under another name
+        if diagnostic.rule in ("wrong-value", "wrong-type") and (diagnostic.line, diagnostic.column) in invented:
+            continue  # an invented value is wrong anyway
+        distinct.setdefault((diagnostic.line, diagnostic.rule, diagnostic.message, diagnostic.edit), diagnostic)
+    return list(distinct.values())
+
+
+def _interactive_names(tree: ast.Module) -> Iterator[Diagnostic]:
+    """Names that only an interactive Python defines."""
     bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    diagnostics += [
-        Diagnostic(node.lineno, node.col_offset, "unknown-name", f"{node.id} is not defined", key=node.id)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and node.id in _NOT_OURS - bound
-    ]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in _INTERACTIVE_ONLY - bound:
+            message = f"{node.id} is not defined"
+            yield Diagnostic(node.lineno, node.col_offset, "unknown-name", message, key=node.id)
+
+
+def _unknown_urls(protocol: Protocol, urls: Mapping[ast.expr, str]) -> Iterator[Diagnostic]:
+    """URLs of other servers than the API's."""
     where = protocol.servers[0].url if protocol.servers else "its own server"
-    diagnostics += [
-        Diagnostic(node.lineno, node.col_offset, "unknown-url", f"{url} is not of this API ({where}); call functions")
-        for node, url in elsewhere.items()
-    ]
-    lines = program.split("\n")
+    for node, url in urls.items():
+        message = f"{url} is not of this API ({where}); call functions"
+        yield Diagnostic(node.lineno, node.col_offset, "unknown-url", message)
+
+
+def _invented_values(subject: Subject, query: str | None, called: Sequence[str]) -> Iterator[Diagnostic]:
+    """Placeholders and hallucinated identifiers in calls of tools."""
+    tree, protocol = subject.tree, subject.contract.protocol
     for keyword, tool, line in placeholders(tree, called):
         message = f'{tool}(): {keyword.arg}="…" stands for what the question says; say it, or go without this call'
-        removal = Edit.of(lines, line, "") if line is not None and not protocol.tool(tool).writes else None
-        diagnostics.append(
-            Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, None, removal)
-        )
-    for keyword, tool, message, text, value in made_up(tree, query, graph, called, names):
-        edit = Edit.of(lines, value, text) if text else None
-        diagnostics.append(
-            Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, text, edit)
-        )
-    first: dict[tuple[int, str, str, Edit | None], Diagnostic] = {}
-    invented = {
-        (diagnostic.line, diagnostic.column) for diagnostic in diagnostics if diagnostic.rule == "made-up-identifier"
-    }
-    unknown_arguments = {
-        (diagnostic.line, diagnostic.tool) for diagnostic in diagnostics if diagnostic.rule == "unknown-argument"
-    }
-    for diagnostic in sorted(diagnostics, key=lambda diagnostic: (diagnostic.line, diagnostic.column)):
-        if diagnostic.rule == "missing-argument" and (diagnostic.line, diagnostic.tool) in unknown_arguments:
-            continue  # what is missing was given under another name
-        if diagnostic.rule in ("wrong-value", "wrong-type") and (diagnostic.line, diagnostic.column) in invented:
-            continue  # no wonder
-        first.setdefault((diagnostic.line, diagnostic.rule, diagnostic.message, diagnostic.edit), diagnostic)
-    return list(first.values())
+        removal = Edit.of(subject.lines, line, "") if line is not None and not protocol.tool(tool).writes else None
+        yield Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, None, removal)
+    invented = hallucinated_identifiers(tree, query, subject.graph, called, subject.names)
+    for keyword, tool, message, text, value in invented:
+        edit = Edit.of(subject.lines, value, text) if text else None
+        yield Diagnostic(keyword.lineno, keyword.col_offset, "made-up-identifier", message, tool, text, edit)
 
 
 def _syntax(program: str) -> Iterator[Diagnostic]:
@@ -121,9 +134,8 @@ def _syntax(program: str) -> Iterator[Diagnostic]:
         yield Diagnostic(1, 0, "syntax", f"not Python that can be run: {error}")
 
 
-def _requests(tree: ast.Module, protocol: Protocol) -> tuple[dict[ast.expr, Tool], dict[ast.expr, str]]:
-    """The callees `requests.get` and the like whose URL is that of a tool, up to values in its path; and the URLs that
-    are of other servers than the API's."""
+def _direct_requests(tree: ast.Module, protocol: Protocol) -> tuple[dict[ast.expr, Tool], dict[ast.expr, str]]:
+    """The callees `requests.get` and the like with the tool at their URL, and the URLs of other servers."""
     tools: dict[ast.expr, Tool] = {}
     elsewhere: dict[ast.expr, str] = {}
     constants = _constants(tree)
@@ -151,7 +163,7 @@ def _requests(tree: ast.Module, protocol: Protocol) -> tuple[dict[ast.expr, Tool
 
 
 def _constants(tree: ast.Module) -> dict[str, ast.expr]:
-    """What variables that are set once are set to."""
+    """The values of variables that are assigned once."""
     sets = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
     assigned_once = {name for name, times in Counter(node.id for node in sets).items() if times == 1}
     return {
@@ -164,10 +176,10 @@ def _constants(tree: ast.Module) -> dict[str, ast.expr]:
 
 
 def _text(node: ast.expr, constants: Mapping[str, ast.expr], depth: int = 0) -> str | None:
-    """A text that is constant but for values in it, each of which is `x` here; None for what is no such text."""
+    """A string that is constant but for values in it, each written `x`; None for any other expression."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return None
     if isinstance(node, ast.Name) and node.id in constants:
         return _text(constants[node.id], constants, depth + 1)

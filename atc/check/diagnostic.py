@@ -1,4 +1,4 @@
-"""What a mistake in a program is: where, against which rule, and what would put it right."""
+"""A mistake in a program: its position, its rule, and an edit that fixes it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Rule = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What to write in a program for what stands on a line (from 1) between two columns (from 0)."""
+    """A replacement of the text on a line (from 1) between two columns (from 0)."""
 
     line: int
     start: int
@@ -38,7 +38,7 @@ class Edit:
 
     @classmethod
     def of(cls, lines: Sequence[str], node: ast.expr | ast.stmt, text: str) -> Edit | None:
-        """Write something for a part of a program, given its lines; None where that goes over several."""
+        """Replace an expression or statement, given the lines of the program; None where it spans several lines."""
         if node.lineno != node.end_lineno:
             return None
         row = lines[node.lineno - 1].encode()  # syntax trees count bytes
@@ -50,9 +50,8 @@ class Edit:
 class Diagnostic:
     """One mistake. `line` counts from 1 and `column` from 0; `tool` is the one whose call or response it is about.
 
-    `suggestion` is the name, key or value that was probably meant, as it would be written; None where none is near.
-    `edit` puts it into the program, where that is likely to be what was meant. `path` is where in the tool's response
-    the object is that has no such key, `key` that key.
+    `suggestion` is the name, key or value that was probably meant, as it would be written, and `edit` puts it into the
+    program where that is likely. `path` is the object in the tool's response that lacks the key `key`.
     """
 
     line: int
@@ -64,7 +63,7 @@ class Diagnostic:
     edit: Edit | None = None
     path: tuple[Step, ...] = ()
     key: str | None = None
-    """The name that is not defined, or the key that is not there."""
+    """The undefined name, or the missing key."""
 
     def to_json(self) -> dict[str, object]:
         """Plain data; the keys are part of the interface."""

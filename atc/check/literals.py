@@ -1,4 +1,4 @@
-"""What a program says outright: constant arguments that the API does not take, and identifiers that nobody gave it."""
+"""Constant arguments: values that the API does not take, placeholders, and hallucinated identifiers."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import ToolError
 from protocols.model import Protocol
 
-__all__ = ["made_up", "placeholders", "wrong_constants"]
+__all__ = ["hallucinated_identifiers", "placeholders", "wrong_constants"]
 
 _PLACEHOLDER = re.compile(
     r"\b(your|my|the|some|insert|enter|replace|actual|example|sample|dummy)[ _-]?\w*[ _-]?(id|uuid|key|here|name|uri)\b"
     r"|^<.*>$|^\{.*\}$|^\[.*\]$|^\.\.\.$|^x{3,}$|^todo$|_here$|placeholder",
     re.IGNORECASE,
 )
-"""Texts that stand for a value which is not there: `your_playlist_id_here`, `<artist_id>`."""
+"""Texts in place of a real value: `your_playlist_id_here`, `<artist_id>`."""
 
 _COUNTS = frozenset({"number", "code"})
-"""Identifiers that one may well know: the first season, a country."""
+"""Identifiers that a model may know: the first season, a country."""
 
-Found = tuple[int, int, str, str]
+WrongConstant = tuple[int, int, str, str]
 """Line, column, tool, message."""
 
-MadeUp = tuple[ast.keyword, str, str, str | None, ast.expr]
-"""The argument, its tool, the message, the program text that yields what belongs there, and what it is put in for."""
+HallucinatedIdentifier = tuple[ast.keyword, str, str, str | None, ast.expr]
+"""The argument, its tool, the message, the expression that provides the identifier, and the node to replace."""
 
 _OPAQUE = frozenset({"guid", "id", "identifier", "ref", "uri", "uuid"})
 """Identifiers that are no words of a language; a slug or a handle may be one."""
 
 
-def wrong_constants(tree: ast.Module, protocol: Protocol, tools: Collection[str]) -> Iterator[Found]:
-    """Constant arguments of calls that the tool would refuse before anything is sent."""
+def wrong_constants(tree: ast.Module, protocol: Protocol, tools: Collection[str]) -> Iterator[WrongConstant]:
+    """Constant arguments that the tool would refuse before anything is sent."""
     for call, tool in calls_of(tree, tools):
         for keyword in call.keywords:
             if keyword.arg is None:
@@ -55,9 +55,9 @@ def wrong_constants(tree: ast.Module, protocol: Protocol, tools: Collection[str]
 
 
 def placeholders(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[ast.keyword, str, ast.Assign | None]]:
-    """Arguments that are `…`, which stands in examples for what a question says, and the tools that are given them.
+    """Arguments with the placeholder `…` of plan sketches, and their tools.
 
-    With the statement that sets what nobody reads by such a call, if it can go without leaving an empty block.
+    With the assignment of such a call if its result is not read and its block does not become empty without it.
     """
     read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     blocks = [getattr(node, name, None) for node in ast.walk(tree) for name in ("body", "orelse", "finalbody")]
@@ -75,24 +75,25 @@ def placeholders(tree: ast.Module, tools: Collection[str]) -> Iterator[tuple[ast
                 yield keyword, tool, next((line for line in spare if call in ast.walk(line)), None)
 
 
-def made_up(
+def hallucinated_identifiers(
     tree: ast.Module,
     query: str | None,
     graph: ProtocolGraph | None,
     tools: Collection[str],
     callable_tools: Collection[str],
-) -> Iterator[MadeUp]:
-    """Identifiers written as constants that are placeholders, that the question does not say, or that are names.
+) -> Iterator[HallucinatedIdentifier]:
+    """Constant identifiers that are placeholders, that the question does not have, or that are names.
 
-    A word of the question where an identifier belongs is a name if a search by words yields such identifiers, and it is
-    written like a name; any other is left to the API, which may go by words.
+    A word of the question is a name if it is written like one and a search provides the identifier; any other is left
+    to the API.
 
     Args:
-        tools: Those that the program calls. shown: Those that it may call.
+        tools: Tools that the program calls.
+        callable_tools: Tools that it may call.
     """
     if graph is None:
         return
-    values = _assigned(tree)
+    values = _constants(tree)
     for call, tool in calls_of(tree, tools):
         for keyword in call.keywords:
             argument = keyword.arg or ""
@@ -106,33 +107,32 @@ def made_up(
             name = any(" " in part.strip() for part in text) or (
                 reference.attribute in _OPAQUE and query is not None and all(_is_name(part, query) for part in text)
             )
-            in_question = (
-                query is None or all(part.lower() in query.lower() for part in text) or reference.attribute in _COUNTS
-            )
-            if placeholder or name or not in_question:
-                expression = None
-                if name and not placeholder and len(text) == 1:
-                    expression = search_expression(graph, providers, text[0])
-                elif (
-                    not name
-                    and query is not None
-                    and (question_name := Question(query).name_of(reference.noun)) is not None
-                ):
-                    expression = search_expression(graph, providers, question_name)  # there is one thing that it can be
-                if expression is None and in_question and not placeholder and " " not in text[0]:
-                    continue
-                problem = "is a name and no identifier" if name and not placeholder else "is made up"
-                message = f"{argument}={ast.unparse(node)} {problem}; take it from {expression or graph.expression(providers[0])}"
-                replaced = node if expression is None or not isinstance(node, ast.Name) else _source(tree, node, graph)
-                yield keyword, tool, message, expression, replaced
+            in_question = query is None or all(part.lower() in query.lower() for part in text)
+            acceptable = in_question or reference.attribute in _COUNTS
+            if acceptable and not placeholder and not name:
+                continue
+            expression = None
+            if name and not placeholder and len(text) == 1:
+                expression = search_expression(graph, providers, text[0])
+            elif not name and query is not None:  # the question may name just one entity of this type
+                question_name = Question(query).name_of(reference.noun)
+                expression = search_expression(graph, providers, question_name) if question_name is not None else None
+            if expression is None and acceptable and not placeholder and " " not in text[0]:
+                continue
+            problem = "is a name and no identifier" if name and not placeholder else "is made up"
+            instead = expression or graph.expression(providers[0])
+            message = f"{argument}={ast.unparse(node)} {problem}; take it from {instead}"
+            if expression is not None and isinstance(node, ast.Name):
+                node = _definition(tree, node, graph)
+            yield keyword, tool, message, expression, node
 
 
 def _is_name(text: str, query: str) -> bool:
     return text.isalpha() and text[:1].isupper() and text in query
 
 
-def _source(tree: ast.Module, name: ast.Name, graph: ProtocolGraph) -> ast.expr:
-    """Where a variable gets its constant, if it is used for identifiers alone; else the place where it is used."""
+def _definition(tree: ast.Module, name: ast.Name, graph: ProtocolGraph) -> ast.expr:
+    """The constant of a variable that holds identifiers only; else the use of the variable."""
     used = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name.id}
     for call, tool in calls_of(tree, graph.protocol):
         used -= {id(word.value) for word in call.keywords if word.arg and graph.reference(tool, word.arg) is not None}
@@ -142,8 +142,8 @@ def _source(tree: ast.Module, name: ast.Name, graph: ProtocolGraph) -> ast.expr:
     return name
 
 
-def _assigned(tree: ast.Module) -> dict[str, list[str]]:
-    """Names that are given one constant and nothing else."""
+def _constants(tree: ast.Module) -> dict[str, list[str]]:
+    """The variables that are assigned one constant and nothing else."""
     constants: dict[str, list[str] | None] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -157,7 +157,7 @@ def _assigned(tree: ast.Module) -> dict[str, list[str]]:
 
 
 def _text(node: ast.expr) -> list[str] | None:
-    """The constants that an identifier is made of: a number, a text, a list of them; None for anything else."""
+    """The strings of an identifier: a number, a text, a list of them; None for any other expression."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str | int) and not isinstance(node.value, bool):
         return [str(node.value)]
     if isinstance(node, ast.List) and node.elts:

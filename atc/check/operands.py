@@ -1,7 +1,7 @@
-"""What an operator is given that does not fit it, and what would.
+"""Operands that do not fit their operator, and how to write them.
 
-Small models compare "45 g" with 80, write `"Total: " + 7`, and look for the least of several with a variable that is
-None at first, or that nothing has set.
+Small models compare "45 g" with 80, write `"Total: " + 7`, and look for a minimum with a variable that is None at
+first, or never initialized.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from itertools import pairwise
 
-__all__ = ["NUMBER", "begins_with", "misfit", "span", "unbegun"]
+__all__ = ["NUMBER", "initial_value", "mismatched_operand", "span", "uninitialized_operand"]
 
 NUMBER = 'float(re.search("[0-9]+[.]?[0-9]*", {})[0])'
 _TEXT = "str({})"
@@ -20,12 +20,14 @@ _SIGNS = frozenset({"-", "/", "*", "<", "<=", ">", ">="})
 
 
 _EMPTY = {"append": "[]", "extend": "[]", "add": "set()"}
-"""What something is at first that is filled by a method."""
+"""Initial values of collections, by the method that fills them."""
 
 
-def begins_with(tree: ast.AST, name: str) -> str:
-    """What a variable is to be before the loop or the branch that sets it: what any other value beats where it is the
-    least or the most so far, 0 where it is added to, an empty list or set where it is filled, else None."""
+def initial_value(tree: ast.AST, name: str) -> str:
+    """The initial value of a variable, as program text, by its use.
+
+    An infinity for a minimum or maximum, 0 for a sum, an empty list or set for a collection, else None.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name:
             return _EMPTY.get(node.attr, "None")
@@ -36,14 +38,14 @@ def begins_with(tree: ast.AST, name: str) -> str:
                 if (
                     isinstance(comparison, ast.Compare)
                     and len(comparison.ops) == 1
-                    and (sign := _looked_for(comparison, name)) is not None
+                    and (sign := _infinity_sign(comparison, name)) is not None
                 ):
                     return f'float("{sign}inf")'
     return "None"
 
 
-def _looked_for(comparison: ast.Compare, name: str) -> str | None:
-    """The sign of infinity that a variable has to begin with which a comparison is about; None where it is not."""
+def _infinity_sign(comparison: ast.Compare, name: str) -> str | None:
+    """The sign of the infinity that a compared variable begins with; None where it is not compared."""
     left_side, right_side = comparison.left, comparison.comparators[0]
     on_left, on_right = (isinstance(side, ast.Name) and side.id == name for side in (left_side, right_side))
     if on_left == on_right:
@@ -53,18 +55,20 @@ def _looked_for(comparison: ast.Compare, name: str) -> str | None:
     return "" if least else "-" if most else None
 
 
-def unbegun(tree: ast.Module, begin: tuple[int, int], end: tuple[int, int]) -> tuple[str, ast.expr, str] | None:
-    """Of what is compared at a place the variable that is None at first although it is the least or the most so far.
+def uninitialized_operand(
+    tree: ast.Module, begin: tuple[int, int], end: tuple[int, int]
+) -> tuple[str, ast.expr, str] | None:
+    """The compared variable that begins as None although it holds a minimum or maximum so far.
 
-    With where that None is, and what it is to be; None where the program asks whether it is None.
+    With the node of that None and the initial value; None where the program tests the variable for None.
     """
     for side in _operands(tree, begin, end) or ():
         if not isinstance(side, ast.Name):
             continue
         sets = [node.value for node in tree.body if isinstance(node, ast.Assign) and _names(node) == [side.id]]
         nothing = [value for value in sets if isinstance(value, ast.Constant) and value.value is None]
-        value = begins_with(tree, side.id)
-        if len(nothing) == len(sets) == 1 and value != "None" and not _is_asked(tree, side.id):
+        value = initial_value(tree, side.id)
+        if len(nothing) == len(sets) == 1 and value != "None" and not _is_tested(tree, side.id):
             return side.id, nothing[0], value
     return None
 
@@ -73,8 +77,8 @@ def _names(assignment: ast.Assign) -> list[str]:
     return [target.id for target in assignment.targets if isinstance(target, ast.Name)]
 
 
-def _is_asked(tree: ast.AST, name: str) -> bool:
-    """Whether a program asks if a variable is None, or anything."""
+def _is_tested(tree: ast.AST, name: str) -> bool:
+    """True if a program tests a variable for None or for truth."""
     for node in ast.walk(tree):
         tested = [node.left] if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot) else []
         tested += [node.operand] if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not) else []
@@ -85,10 +89,10 @@ def _is_asked(tree: ast.AST, name: str) -> bool:
     return False
 
 
-def misfit(
+def mismatched_operand(
     tree: ast.AST, begin: tuple[int, int], end: tuple[int, int], sign: str, kinds: list[str]
 ) -> tuple[ast.expr, str] | None:
-    """The operand of an operator that does not fit the other one, and how to write it, with {} for what it is.
+    """The operand that does not fit the other one, and its replacement with {} for its text.
 
     None where it may as well be the other one.
 
@@ -110,7 +114,7 @@ def misfit(
 
 
 def _operands(tree: ast.AST, begin: tuple[int, int], end: tuple[int, int]) -> tuple[ast.expr, ast.expr] | None:
-    """The two operands of what stands at a place."""
+    """The two operands of the operator at a position."""
     for node in ast.walk(tree):
         if isinstance(node, ast.BinOp) and span(node, node) == (begin, end):
             return node.left, node.right
@@ -122,19 +126,19 @@ def _operands(tree: ast.AST, begin: tuple[int, int], end: tuple[int, int]) -> tu
 
 
 def span(first: ast.expr, last: ast.expr) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Where the text of two expressions, or of one, begins and ends: lines from 1, columns from 0 in bytes."""
+    """The begin and end of two expressions, or of one: lines from 1, columns from 0 in bytes."""
     return (first.lineno, first.col_offset), (last.end_lineno or 0, last.end_col_offset or 0)
 
 
 def _is_text(node: ast.expr) -> bool:
-    """Whether an expression is surely meant as words, and not as a number that is written as a text."""
+    """True if an expression is certainly text, and not a number written as text."""
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, ast.Add) and (_is_text(node.left) or _is_text(node.right))
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def _is_number(node: ast.expr) -> bool:
-    """Whether an expression is surely a number."""
+    """True if an expression is certainly a number."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return node.func.id in ("len", "sum", "int", "float", "round", "abs")
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float)

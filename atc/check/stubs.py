@@ -1,7 +1,7 @@
-"""The tools of a protocol as typed stubs: functions by the calling convention, a TypedDict for every object returned.
+"""The tools of a protocol as typed stubs: a function for each tool, a TypedDict for every object returned.
 
-The types say what the calling convention takes, which is more than the document says: a number where its text is asked
-for, one value where a list may be. Values that are enumerated are literals.
+The types are those of the calling convention, which takes more than the document says: a number for its text, one value
+for a list. Enum values are literals.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from protocols.contracts.contract import ANY, Contract, ValueType
 from protocols.model import Parameter, Schema, Tool
 from protocols.schema_fields import Step, json_types
 
-__all__ = ["Place", "Stubs", "write_stubs"]
+__all__ = ["ResponseObject", "Stubs", "write_stubs"]
 
 HEAD = """from collections.abc import Mapping as _Mapping, Sequence as _Sequence
 from typing import Any, Literal, NotRequired, TypedDict
@@ -23,25 +23,25 @@ class ToolError(Exception):
     def __getattr__(self, name: str) -> Any: ...
 """
 
-_TAKEN = {
+_ACCEPTED = {
     "integer": "float",
     "number": "float",
     "string": "str | float",
     "boolean": "bool",
     "object": "_Mapping[str, object]",
 }
-"""What an argument of a JSON type may be given; texts of numbers are left to atc.check.diagnostics."""
+"""The Python types accepted for a JSON type; texts of numbers are left to `atc.check.diagnostics`."""
 
 _SEVERAL = "list[Any] | tuple[Any, ...] | set[Any]"
 """One value may also come as a list; see `protocols.calls.binding.bind`."""
 
 _ENTRIES = "_Sequence[_Mapping[str, object]] | _Mapping[str, object]"
-"""What may be given where objects are listed."""
+"""The type accepted for a list of objects."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Which object of which response a class stands for, and its keys."""
+class ResponseObject:
+    """The object of a response that a stub class stands for, and its keys."""
 
     tool: str
     path: tuple[Step, ...]
@@ -50,11 +50,11 @@ class Place:
 
 @dataclass(slots=True)
 class Stubs:
-    """The text of a stub file. `returns` has the type of each tool's result, `places` what each class stands for."""
+    """The text of a stub file. `returns` has the type of each tool's result, `objects` the object of each class."""
 
     text: str = ""
     returns: dict[str, str] = field(default_factory=dict)
-    places: dict[str, Place] = field(default_factory=dict)
+    objects: dict[str, ResponseObject] = field(default_factory=dict)
 
 
 def write_stubs(contract: Contract, tools: Iterable[str]) -> Stubs:
@@ -82,8 +82,8 @@ def _type(
         return "dict[str, Any]"
     if (class_name := names.get(id(shape))) is not None:
         return class_name
-    name = names[id(shape)] = f"_T{len(stubs.places)}"
-    stubs.places[name] = Place(tool.name, path, tuple(shape.keys))
+    name = names[id(shape)] = f"_T{len(stubs.objects)}"
+    stubs.objects[name] = ResponseObject(tool.name, path, tuple(shape.keys))
     members = []
     for key, value in shape.keys.items():
         kind = _type(value.type, tool, (*path, key), stubs, classes, names)
@@ -94,7 +94,7 @@ def _type(
 
 
 def _signature(tool: Tool) -> str:
-    """Path arguments may go without their names; the others may not."""
+    """The parameters of a tool; only path arguments may be positional."""
     parts = []
     named = False
     for parameter in tool.arguments:
@@ -112,14 +112,14 @@ def _signature(tool: Tool) -> str:
 
 
 def _argument(parameter: Parameter) -> str:
-    kind = taken(parameter.schema)
+    kind = accepted_type(parameter.schema)
     # What has another name on the wire may be written by either.
     optional = not parameter.required or parameter.name not in ("", parameter.argument)
     return f"{parameter.argument}: {kind} | None = ..." if optional else f"{parameter.argument}: {kind}"
 
 
-def taken(schema: Schema) -> str:
-    """The type of what an argument may be given."""
+def accepted_type(schema: Schema) -> str:
+    """The type that an argument accepts."""
     values = schema.get("enum")
     if isinstance(values, list) and values and all(isinstance(value, str | int | bool) for value in values):
         return f"Literal[{', '.join(repr(value) for value in values)}] | {_SEVERAL}"
@@ -129,5 +129,5 @@ def taken(schema: Schema) -> str:
         items = schema.get("items") if kind == "array" else None
         if isinstance(items, Mapping) and items.get("properties") and len(kinds) == 1:
             return _ENTRIES
-        types.append(taken(items) if isinstance(items, Mapping) else _TAKEN.get(kind, "Any"))
+        types.append(accepted_type(items) if isinstance(items, Mapping) else _ACCEPTED.get(kind, "Any"))
     return f"{' | '.join(dict.fromkeys(types))} | {_SEVERAL}" if kinds and "Any" not in types else "Any"

@@ -19,21 +19,21 @@ from typing import Any
 
 from atc.check.operands import span
 from atc.check.stubs import Stubs
-from atc.check.type_checker_server import CheckerError, Server
+from atc.check.type_checker_server import CheckerError, TypeCheckerServer
 
-__all__ = ["CheckerError", "Report", "available", "run_checker"]
+__all__ = ["CheckerError", "CheckerReport", "available", "run_checker"]
 
-_LACKING = re.compile(r"^(Cannot|Method|TypedDict) (?!subscript object of type `None`)")
-"""What is said of a value that has nothing inside, or not what is asked for."""
+_MISSING_MEMBER = re.compile(r"^(Cannot|Method|TypedDict) (?!subscript object of type `None`)")
+"""Messages about a value that has no members, or not the requested one."""
 _RULES = {"possibly-unresolved-reference": "error"}
 _lock = threading.Lock()
-_servers: list[Server] = []
-"""The one that is running, once there is one."""
+_servers: list[TypeCheckerServer] = []
+"""The running server, if any."""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """One line of the checker: its rule and text, and where it begins and ends, lines from 1 and columns from 0."""
+class CheckerReport:
+    """One report of the checker: rule, text and position, lines from 1 and columns from 0."""
 
     rule: str
     text: str
@@ -45,7 +45,7 @@ class Report:
 
 @cache
 def available() -> str | None:
-    """The checker's file; None where it is not installed."""
+    """The path of the checker; None where it is not installed."""
     try:
         from ty import find_ty_bin
     except ImportError:
@@ -56,20 +56,20 @@ def available() -> str | None:
         return shutil.which("ty")
 
 
-def run_checker(program: str, tree: ast.Module, stubs: Stubs, replies: Mapping[ast.expr, str]) -> list[Report]:
-    """What the checker says of a program, in the order of its lines.
+def run_checker(program: str, tree: ast.Module, stubs: Stubs, replies: Mapping[ast.expr, str]) -> list[CheckerReport]:
+    """The reports of the checker about a program, in the order of its lines.
 
     Args:
-        replies: Callees like `requests.get`, and the type of what their response's `json()` gives.
-    Raises: CheckerError: It is not installed, or did not come to its end.
+        replies: Callees like `requests.get`, and the type that their response's `json()` returns.
+    Raises: CheckerError: It is not installed, or did not finish.
     """
     binary = available()
     if binary is None:
         raise CheckerError("the type checker is missing: pip install ty")
-    prelude, program = _named(program, replies)
+    prelude, program = _with_reply_stubs(program, replies)
     texts = {"__builtins__.pyi": stubs.text + prelude, "program.py": program, "gets.py": _subscripted(program, tree)}
     with _lock:
-        reports = [report for report in _asked(binary, texts) if not _of_several(binary, program, tree, report)]
+        reports = [report for report in _query(binary, texts) if not _is_union_artifact(binary, program, tree, report)]
     return sorted(reports, key=lambda report: (report.line, report.column))
 
 
@@ -79,13 +79,13 @@ def _stop() -> None:
         server.stop()
 
 
-def _asked(binary: str, texts: Mapping[str, str], *files: str) -> list[Report]:
-    """What the running checker says, or a new one where there is none or it is of no use any more."""
+def _query(binary: str, texts: Mapping[str, str], *files: str) -> list[CheckerReport]:
+    """The reports of the running checker, or of a new one where none runs or it has failed."""
     while True:
         server = _servers.pop() if _servers else None
         is_running = server is not None and server.alive
         if server is None or not is_running:
-            server = Server(binary, _RULES)
+            server = TypeCheckerServer(binary, _RULES)
         try:
             reports = list(_reports(server.diagnose(texts, *(files or ("program.py", "gets.py")))))
             _servers.append(server)
@@ -98,17 +98,19 @@ def _asked(binary: str, texts: Mapping[str, str], *files: str) -> list[Report]:
                 server.stop()
 
 
-def _of_several(binary: str, program: str, tree: ast.Module, report: Report) -> bool:
-    """Whether what a value lacks is lacking in one of several kinds of value that it may be: of a dict that the program
-    made of texts, numbers and lists, the checker takes each value to be of any of them."""
-    lacking = _LACKING.search(report.text)
-    if lacking is None:
+def _is_union_artifact(binary: str, program: str, tree: ast.Module, report: CheckerReport) -> bool:
+    """True if a member is missing in one type of a union only.
+
+    The checker takes each value of a dict with mixed values to be any of them.
+    """
+    missing_keys = _MISSING_MEMBER.search(report.text)
+    if missing_keys is None:
         return False
     place = (report.line, report.column), (report.end_line, report.end_column)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Subscript):
             continue
-        pointed = node.slice if lacking[1] == "TypedDict" else node if lacking[1] == "Cannot" else node.value
+        pointed = node.slice if missing_keys[1] == "TypedDict" else node if missing_keys[1] == "Cannot" else node.value
         if span(pointed, pointed) == place:
             value = node.value
             break
@@ -121,14 +123,14 @@ def _of_several(binary: str, program: str, tree: ast.Module, report: Report) -> 
     line = lines[begin[0] - 1]
     revealed = f"reveal_type({line[begin[1] : end[1]]})"
     lines[begin[0] - 1] = line[: begin[1]] + revealed + line[end[1] :]
-    for answer in _asked(binary, {"program.py": "\n".join(lines)}, "program.py"):
+    for answer in _query(binary, {"program.py": "\n".join(lines)}, "program.py"):
         if answer.rule == "revealed-type" and answer.line == begin[0]:
             return len(_kinds(answer.text.partition("`")[2].rpartition("`")[0]) - {"None"}) > 1
     return False
 
 
 def _kinds(written: str) -> set[str]:
-    """The kinds of value of a type: numbers are of one kind, and so are lists and dicts whatever they hold."""
+    """The kinds of value in a type: numbers are one kind, and so are lists and dicts of any content."""
     try:
         parts = [ast.parse(written, mode="eval").body]
     except SyntaxError:
@@ -144,17 +146,17 @@ def _kinds(written: str) -> set[str]:
     return kinds
 
 
-def _reports(answers: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Report]:
+def _reports(answers: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[CheckerReport]:
     for name, item in answers:
         begin, end = item["range"]["start"], item["range"]["end"]
         if "code" not in item or (name == "gets.py" and item["code"] != "invalid-typed-dict-key"):
             continue  # without a code it is a hint for editors
         places = (begin["line"] + 1, begin["character"], end["line"] + 1, end["character"])
-        yield Report(item["code"], item["message"].partition("\n\n")[0], *places)
+        yield CheckerReport(item["code"], item["message"].partition("\n\n")[0], *places)
 
 
-def _named(program: str, replies: Mapping[ast.expr, str]) -> tuple[str, str]:
-    """Stubs for callees that stand for `requests`, and the program with those, as long as before, in their places."""
+def _with_reply_stubs(program: str, replies: Mapping[ast.expr, str]) -> tuple[str, str]:
+    """Stubs for `requests` callees, and the program with their names, of the same length, in place."""
     if not replies:
         return "", program
     prelude = ["class _Reply:", "    def __getattr__(self, name: str) -> Any: ..."]
@@ -173,7 +175,7 @@ def _named(program: str, replies: Mapping[ast.expr, str]) -> tuple[str, str]:
 
 
 def _subscripted(program: str, tree: ast.Module) -> str:
-    """The program with each `x.get("key")` as `x["key"]`, every character behind it in its place."""
+    """The program with each `x.get("key")` as `x["key"]`, every later character in its place."""
     written = program.split("\n")
     lines = list(written)
     for node in ast.walk(tree):

@@ -1,6 +1,6 @@
-"""Keeps the type checker running as a language server, which has read Python's own types after its first answer.
+"""The type checker as a running language server, which reads Python's own types only once.
 
-An answer of a new process takes ten times as long as a later one of this: most of it is the standard library's types.
+A new process answers ten times as slowly: most of that time goes to the types of the standard library.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from pylsp_jsonrpc.streams import JsonRpcStreamReader, JsonRpcStreamWriter
 
 from protocols.errors import ATCError
 
-__all__ = ["CheckerError", "Server"]
+__all__ = ["CheckerError", "TypeCheckerServer"]
 
 logging.getLogger("pylsp_jsonrpc").addHandler(logging.NullHandler())  # it tells what goes wrong, and so does this
 
-_SECONDS = 20.0
-_LOOK = 0.2
-"""Seconds after which it is looked at whether it is still there."""
+_TIMEOUT = 20.0
+_POLL_SECONDS = 0.2
+"""Seconds between two looks at whether the process still runs."""
 _PYTHON = "3.11"
-"""Whose standard library programs are checked against."""
+"""The Python version of the standard library that programs are checked against."""
 
 
 class CheckerError(ATCError):
@@ -42,12 +42,12 @@ class CheckerError(ATCError):
     exit_code = 2
 
 
-class Server:
-    """A type checker that is told the text of files and asked what is wrong in them.
+class TypeCheckerServer:
+    """A type checker that gets the text of files and returns their diagnostics.
 
     Args:
-        binary: The file of ty.
-        rules: What it makes of its rules, by name: `ignore`, `warn` or `error`.
+        binary: The path of ty.
+        rules: The level of its rules, by name: `ignore`, `warn` or `error`.
     Raises: CheckerError: It cannot be started.
     """
 
@@ -85,35 +85,36 @@ class Server:
         }
         with contextlib.ExitStack() as unless_it_answers:
             unless_it_answers.callback(self.stop)
-            self._ask("initialize", parameters)
+            self._request("initialize", parameters)
             unless_it_answers.pop_all()
         self._endpoint.notify("initialized", {})
 
     @property
     def alive(self) -> bool:
-        """Whether it is ours (and not the one of a process that this one was forked from) and still there."""
+        """True if it runs, and in this process (not in one that this one was forked from)."""
         return self._host == os.getpid() and self._process.poll() is None
 
     def diagnose(self, files: Mapping[str, str], *names: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """What is wrong in some files: the name of each, and the diagnostic as the language server protocol has it,
-        columns counted in characters.
+        """The diagnostics of some files: file name, and diagnostic as in the language server protocol.
+
+        Columns count characters.
 
         Args:
-            files: The text of each by its name; those told before and not now stay what they were.
-            names: The names of those that are asked about.
-        Raises: CheckerError: It is gone or does not answer in time.
+            files: The text of each file by its name; earlier files keep their text.
+            names: The files to diagnose.
+        Raises: CheckerError: It has ended or does not answer in time.
         """
         for name, text in files.items():
-            self._tell(name, text.encode("utf-8", "replace").decode())
+            self._open_file(name, text.encode("utf-8", "replace").decode())
         for name in names:
-            answer = self._ask("textDocument/diagnostic", {"textDocument": {"uri": self._uri(name)}})
+            answer = self._request("textDocument/diagnostic", {"textDocument": {"uri": self._uri(name)}})
             if not isinstance(answer, dict) or "items" not in answer:
                 raise CheckerError("the type checker answers with no diagnostics")
             for item in answer["items"]:
                 yield name, item
 
     def stop(self) -> None:
-        """End it, and remove what it left."""
+        """End the process and remove its files."""
         if self._host != os.getpid():
             return
         self._process.kill()
@@ -124,7 +125,7 @@ class Server:
     def _uri(self, name: str) -> str:
         return (self._folder / name).as_uri()
 
-    def _tell(self, name: str, text: str) -> None:
+    def _open_file(self, name: str, text: str) -> None:
         version = self._versions[name] = self._versions.get(name, -1) + 1
         document: dict[str, object] = {"uri": self._uri(name), "version": version}
         if version:
@@ -136,16 +137,16 @@ class Server:
                 "textDocument/didOpen", {"textDocument": {**document, "languageId": "python", "text": text}}
             )
 
-    def _ask(self, method: str, params: object) -> Any:
+    def _request(self, method: str, params: object) -> Any:
         answer = self._endpoint.request(method, params)
-        end = time.monotonic() + _SECONDS
+        end = time.monotonic() + _TIMEOUT
         try:
             while True:
                 with contextlib.suppress(NoAnswerInTime):
-                    return answer.result(_LOOK)
+                    return answer.result(_POLL_SECONDS)
                 if (status := self._process.poll()) is not None:
                     raise CheckerError(f"the type checker ended with {status}")
                 if time.monotonic() > end:
-                    raise CheckerError(f"the type checker does not answer within {_SECONDS:g} seconds")
+                    raise CheckerError(f"the type checker does not answer within {_TIMEOUT:g} seconds")
         except JsonRpcException as error:
             raise CheckerError(f"the type checker cannot answer: {error}") from None

@@ -1,4 +1,4 @@
-"""Tell an API that cannot be had from a call that went wrong: there no program, and no other call, gets any further."""
+"""Problems of an API itself: no program and no other call gets any further."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from protocols.model import Protocol
 from sandbox.records import CallRecord
 
-__all__ = ["api_trouble"]
+__all__ = ["api_health_problem"]
 
 
-def api_trouble(protocol: Protocol, calls: Sequence[CallRecord], *, stopped: bool = False, signed: bool = True) -> str:
-    """Why nothing could get further with this API; empty when the API is well, or when one cannot tell.
+def api_health_problem(
+    protocol: Protocol, calls: Sequence[CallRecord], *, stopped: bool = False, signed: bool = True
+) -> str:
+    """The reason why no call can succeed with this API; empty when it is well, or when that is unknown.
 
     Args:
-        calls: Those of a run, oldest first.
-        stopped: A limit ended the run, so that a call without a reply says nothing of the API.
-        signed: Credentials were given; without, a 403 wants some, too.
+        calls: The calls of a run, oldest first.
+        stopped: A limit ended the run, so a call without a reply says nothing of the API.
+        signed: Credentials were given; without them, a 403 asks for some, too.
     """
     for call in calls:
         if _is_page(protocol, call):
@@ -32,7 +34,7 @@ def api_trouble(protocol: Protocol, calls: Sequence[CallRecord], *, stopped: boo
 
 
 def _sign_in(protocol: Protocol, call: CallRecord, signed: bool) -> str:
-    """How to sign in: by the schemes that the document wants of an operation, as `--auth` takes them."""
+    """How to sign in, by the security schemes of an operation, as `--auth` takes them."""
     tool = protocol.tool(call.tool) if call.tool is not None else None
     scheme_names = {name for alternative in tool.security for name in alternative} if tool is not None else set()
     schemes = [scheme for scheme in protocol.security_schemes if not scheme_names or scheme.name in scheme_names]

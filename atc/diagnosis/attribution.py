@@ -1,8 +1,8 @@
 """Find the call that made a program fail, without asking a model.
 
-Every value of a run leads back to the response that it comes from (sandbox/child/tracker.py). The culprit is the call
-whose response lacks what the program needed; for a rejected call it is that call, or the one that gave it a wrong
-identifier; for a service that failed, the call itself. Where no response is involved the fault is the program's own.
+Every value of a run leads back to its response (sandbox/child/tracker.py). The culprit is the call whose response lacks
+what the program needed. For a rejected call it is that call, or the provider of a wrong identifier; for a service
+error, the call itself. Where no response is involved, the fault is the program's own.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from atc.diagnosis.provenance import Missing, arguments, evidence, lookup
+from atc.diagnosis.provenance import MissingValue, evidence, lookup, traced_arguments
 from atc.fault import Attribution, Fault
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.dataflow.identifiers import attribute_of
@@ -20,7 +20,7 @@ from sandbox.records import CallRecord, Run, Source
 __all__ = ["attribute", "by_traceback"]
 
 NONE = Attribution(None, None, None, "none")
-_OWN = frozenset({"NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "RecursionError"})
+_PROGRAM_ERRORS = frozenset({"NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError", "RecursionError"})
 
 
 def attribute(fault: Fault, run: Run | None, graph: ProtocolGraph) -> Attribution:
@@ -40,23 +40,22 @@ def attribute(fault: Fault, run: Run | None, graph: ProtocolGraph) -> Attributio
         return _rejected(run.calls[error.call], run, graph)
     if error.tool is not None:
         return Attribution(error.tool, None, None, "call", (error.tool,))
-    if error.type in _OWN:
+    if error.type in _PROGRAM_ERRORS:
         return NONE
     if run.provenance is None:
         return by_traceback(run)
     if not run.provenance.fault or _is_misused(run, error.type, error.message):
         return NONE
-    sources = sorted(run.provenance.fault, key=lambda source: _badness(source, run, error.type, error.message))
+    sources = sorted(run.provenance.fault, key=lambda source: _blame_rank(source, run, error.type, error.message))
     first = run.calls[sources[0].call]
     if first.status is None or first.status >= 400:
         return _rejected(first, run, graph)
     names = _names(run.calls[source.call] for source in sources)
-    return _blamed(sources[0], run, names)
+    return _data_attribution(sources[0], run, names)
 
 
 def _is_misused(run: Run, error: str, message: str) -> bool:
-    """Whether the program asked a good value for an attribute that no value of a response has, or wrote
-    `film.title` for `film["title"]`."""
+    """True if no type has the attribute that failed, or the program wrote `film.title` for `film["title"]`."""
     match = re.fullmatch(r"'(dict|list|str|int|float)' object has no attribute '(\w+)'", message)
     if error != "AttributeError" or match is None or run.provenance is None:
         return False
@@ -67,7 +66,7 @@ def _is_misused(run: Run, error: str, message: str) -> bool:
 
 
 def by_traceback(run: Run) -> Attribution:
-    """What a traceback alone tells: the call on the failing line, else the last one before the failure."""
+    """Attribution by the traceback alone: the call on the failing line, else the last one before the failure."""
     lines = reversed(run.error.trace if run.error else ())
     for line in lines:
         here = [call for call in run.calls if call.line == line and call.tool]
@@ -78,7 +77,7 @@ def by_traceback(run: Run) -> Attribution:
 
 
 def _rejected(call: CallRecord, run: Run, graph: ProtocolGraph) -> Attribution:
-    """A call that was not answered, or not sent: it is to blame, unless it was given what another should not have."""
+    """Blame a call that failed or was not sent, unless another call provided a wrong value for it."""
     itself = Attribution(call.tool, call.index, None, "call", _names([call]))
     if call.tool is None or (call.status is not None and call.status >= 500):
         return itself
@@ -86,32 +85,32 @@ def _rejected(call: CallRecord, run: Run, graph: ProtocolGraph) -> Attribution:
     if call.status is None and not unsent:
         return itself
     tool = next((tool for tool in graph.protocol.tools if tool.name == call.tool), None)
-    givers: list[CallRecord] = []
+    providers: list[CallRecord] = []
     wrong: dict[str, Source | None] = {}
-    for name, value, sources in arguments(call, run, tool):
+    for name, value, sources in traced_arguments(call, run, tool):
         if not sources:
             continue
         source = sources[0]
-        giver = run.calls[source.call]
-        givers.append(giver)
-        if value in (None, "", [], {}) or isinstance(lookup(giver.response, source.path), Missing):
-            return _blamed(source, run, _names([giver, call]))
+        provider = run.calls[source.call]
+        providers.append(provider)
+        if value in (None, "", [], {}) or isinstance(lookup(provider.response, source.path), MissingValue):
+            return _data_attribution(source, run, _names([provider, call]))
         wrong[name] = source if source.how == "exact" and _is_wrong(call, name, source, run, graph) else None
     for name, wrong_source in wrong.items():
-        if wrong_source is not None and not _belongs_elsewhere(call, name, wrong_source, run, wrong, graph):
-            return _blamed(wrong_source, run, _names([run.calls[wrong_source.call], call]))
-    return Attribution(call.tool, call.index, None, "call", _names([call, *givers]))
+        if wrong_source is not None and not _is_swapped(call, name, wrong_source, run, wrong, graph):
+            return _data_attribution(wrong_source, run, _names([run.calls[wrong_source.call], call]))
+    return Attribution(call.tool, call.index, None, "call", _names([call, *providers]))
 
 
 def _is_wrong(call: CallRecord, argument: str, source: Source, run: Run, graph: ProtocolGraph) -> bool:
-    """Whether an identifier comes from a place that holds those of something else."""
+    """True if an identifier comes from a field with identifiers of another type."""
     names = [step for step in source.path if isinstance(step, str)]
     if not names or attribute_of(names[-1]) is None or not graph.providers(call.tool or "", argument):
         return False
-    return not _yields(call, argument, source, run, graph)
+    return not _provides(call, argument, source, run, graph)
 
 
-def _belongs_elsewhere(
+def _is_swapped(
     call: CallRecord,
     argument: str,
     source: Source,
@@ -119,24 +118,25 @@ def _belongs_elsewhere(
     wrong: Mapping[str, Source | None],
     graph: ProtocolGraph,
 ) -> bool:
-    """Whether an identifier is one that another argument of the call asks for and was not given: they were swapped."""
+    """True if another argument of the call, itself wrong, takes this identifier."""
     return any(
-        _yields(call, other_argument, source, run, graph)
+        _provides(call, other_argument, source, run, graph)
         for other_argument in call.arguments
         if other_argument != argument and (other_argument not in wrong or wrong[other_argument] is not None)
     )
 
 
-def _yields(call: CallRecord, argument: str, source: Source, run: Run, graph: ProtocolGraph) -> bool:
-    """Whether an argument may be taken from there."""
+def _provides(call: CallRecord, argument: str, source: Source, run: Run, graph: ProtocolGraph) -> bool:
+    """True if a source is a provider of an argument."""
     general = tuple(0 if isinstance(step, int) else step for step in source.path)
-    giver = run.calls[source.call].tool
+    provider = run.calls[source.call].tool
     return any(
-        provided.tool == giver and provided.path == general for provided in graph.providers(call.tool or "", argument)
+        provided.tool == provider and provided.path == general
+        for provided in graph.providers(call.tool or "", argument)
     )
 
 
-def _blamed(source: Source, run: Run, names: tuple[str, ...]) -> Attribution:
+def _data_attribution(source: Source, run: Run, names: tuple[str, ...]) -> Attribution:
     call = run.calls[source.call]
     path, error = source.path, run.error
     value = lookup(call.response, path)
@@ -146,12 +146,12 @@ def _blamed(source: Source, run: Run, names: tuple[str, ...]) -> Attribution:
     return Attribution(call.tool, call.index, subscripts(path) or None, "data", names, evidence(run))
 
 
-def _badness(source: Source, run: Run, error: str, message: str) -> int:
-    """How likely it is that a value is what failed: it is absent, or empty, or a text where a number would do."""
+def _blame_rank(source: Source, run: Run, error: str, message: str) -> int:
+    """The rank of a value among the suspects, 0 first: absent, empty, a text for a number, any other."""
     if source.how == "decided":
         return 9
     value = lookup(run.calls[source.call].response, source.path)
-    if value is None or isinstance(value, Missing):
+    if value is None or isinstance(value, MissingValue):
         return 0
     if error == "KeyError" and isinstance(value, dict):
         return 0 if message.strip("'\"") not in value else 3

@@ -1,6 +1,6 @@
-"""What a run's values rest on: read from its provenance and its recorded responses, without asking anybody.
+"""Provenance of a run's values, read from the trace and the recorded responses.
 
-The sandbox tells which calls and paths the values come from; here that becomes facts that a person or a model can use.
+The sandbox records the calls and paths of values; this module turns them into facts for a person or a model.
 """
 
 from __future__ import annotations
@@ -18,25 +18,34 @@ from protocols.model import Tool
 from sandbox.body_store import LargeBody
 from sandbox.records import CallRecord, Run, Source
 
-__all__ = ["Flow", "Missing", "arguments", "evidence", "flow_graph", "flows", "lookup", "place"]
+__all__ = [
+    "ArgumentFlow",
+    "MissingValue",
+    "evidence",
+    "flow_graph",
+    "flows",
+    "lookup",
+    "readable_path",
+    "traced_arguments",
+]
 
 _KEYS = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
-    """What stands in for a value that is not there: the deepest value on its path that is, and the step it lacks."""
+class MissingValue:
+    """The result of a lookup that failed: the deepest existing value on the path, and the missing step."""
 
     parent: object
     step: str | int
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
-    """Where one argument of a call came from.
+class ArgumentFlow:
+    """The origin of one argument of a call.
 
-    `origin` is response (then `source` says which, and `path` where in it), query (the words of the question) or
-    constant (the program's own).
+    `origin` is response (then `source` and `path` say which and where), query (the words of the question) or constant
+    (the program's own).
     """
 
     call: int
@@ -47,22 +56,22 @@ class Flow:
 
 
 def lookup(response: object, path: Sequence[str | int]) -> object:
-    """The value at a path, or Missing."""
+    """The value at a path, or MissingValue."""
     value = response
     if isinstance(value, LargeBody):
         try:
             value = json.loads(value.read())
         except (ValueError, RecursionError, OSError):
-            return Missing(None, "")
+            return MissingValue(None, "")
     for step in path:
         try:
             value = value[step]  # type: ignore[index]
         except (KeyError, IndexError, TypeError):
-            return Missing(value, step)
+            return MissingValue(value, step)
     return value
 
 
-def place(path: Sequence[str | int]) -> str:
+def readable_path(path: Sequence[str | int]) -> str:
     """A path as people write it: `crew[3].name`; "its response" for all of it."""
     text = ""
     for step in path:
@@ -72,8 +81,10 @@ def place(path: Sequence[str | int]) -> str:
 
 
 def evidence(run: Run) -> tuple[str, ...]:
-    """Facts about what the failing operation worked on, nearest first: `GET_credits → crew[3] has no 'department'; its
-    keys are …`. Empty when no response was involved, and when that is not known."""
+    """Facts about the operands of the failing operation, nearest first.
+
+    `GET_credits → crew[3] has no 'department'; its keys are …`. Empty when no response was involved, or unknown.
+    """
     if run.provenance is None or run.error is None:
         return ()
     facts: dict[str, None] = {}
@@ -89,24 +100,24 @@ def _fact(call: CallRecord, source: Source, error: str, message: str) -> str | N
         return f"{call.tool or call.url} was not answered with data: {call.error}"
     name = call.tool or f"{call.method} {call.url}"
     value = lookup(call.response, source.path)
-    if isinstance(value, Missing):
+    if isinstance(value, MissingValue):
         steps = list(source.path)
-        while steps and isinstance(lookup(call.response, steps), Missing):
+        while steps and isinstance(lookup(call.response, steps), MissingValue):
             steps.pop()
-        return f"{name} → {place(steps)} has no {value.step!r}; {_described(value.parent)}"
-    where = f"{name} → {place(source.path)}"
+        return f"{name} → {readable_path(steps)} has no {value.step!r}; {_described_keys(value.parent)}"
+    where = f"{name} → {readable_path(source.path)}"
     if error == "KeyError" and isinstance(value, dict) and (key := message.strip("'\"")) not in value:
-        return f"{where} has no {key!r}; {_described(value)}"
-    return f"{where} is {_shown(value)}"
+        return f"{where} has no {key!r}; {_described_keys(value)}"
+    return f"{where} is {_described_value(value)}"
 
 
-def _described(value: object) -> str:
+def _described_keys(value: object) -> str:
     if isinstance(value, dict):
         return f"its keys are {', '.join(list(map(str, value))[:_KEYS]) or 'none'}"
-    return f"it is {_shown(value)}"
+    return f"it is {_described_value(value)}"
 
 
-def _shown(value: object) -> str:
+def _described_value(value: object) -> str:
     if isinstance(value, dict):
         return f"an object with the keys {', '.join(list(map(str, value))[:_KEYS])}" if value else "an empty object"
     if isinstance(value, list):
@@ -116,7 +127,7 @@ def _shown(value: object) -> str:
     return repr(value)
 
 
-def arguments(call: CallRecord, run: Run, tool: Tool | None) -> Iterator[tuple[str, object, tuple[Source, ...]]]:
+def traced_arguments(call: CallRecord, run: Run, tool: Tool | None) -> Iterator[tuple[str, object, tuple[Source, ...]]]:
     """Each argument of a call by its name: its value, and its sources, nearest first."""
     traced = run.provenance.arguments.get(call.index, {}) if run.provenance else {}
     positional = [p.argument for p in tool.arguments if p.location == "path"] if tool else []
@@ -134,7 +145,7 @@ def arguments(call: CallRecord, run: Run, tool: Tool | None) -> Iterator[tuple[s
 
 
 def _sharpened(run: Run, sources: Sequence[Source], value: object) -> tuple[Source, ...]:
-    """Sources of an argument; one from which it was made without changing its text is where it lies exactly."""
+    """The sources of an argument; `exact` where the value is the source's text unchanged."""
     unchanged = [source.how == "made" and _text(run, source) == str(value) for source in sources]
     return tuple(
         replace(source, how="exact") if is_exact else source
@@ -146,24 +157,26 @@ def _text(run: Run, source: Source) -> str:
     return str(lookup(run.calls[source.call].response, source.path))
 
 
-def flows(query: str, run: Run, graph: ProtocolGraph) -> tuple[Flow, ...]:
+def flows(query: str, run: Run, graph: ProtocolGraph) -> tuple[ArgumentFlow, ...]:
     """The observed data flow of a run: an entry for each argument of each call."""
     observed = []
     tools = {tool.name: tool for tool in graph.protocol.tools}
     for call in run.calls:
-        for name, value, sources in arguments(call, run, tools.get(call.tool or "")):
+        for name, value, sources in traced_arguments(call, run, tools.get(call.tool or "")):
             nearest = next(iter(sources), None)
             if nearest is not None:
-                observed.append(Flow(call.index, name, "response", nearest.call, nearest.path))
+                observed.append(ArgumentFlow(call.index, name, "response", nearest.call, nearest.path))
             else:
                 in_question = str(value).strip().lower() in query.lower() and str(value).strip() != ""
-                observed.append(Flow(call.index, name, "query" if in_question else "constant"))
+                observed.append(ArgumentFlow(call.index, name, "query" if in_question else "constant"))
     return tuple(observed)
 
 
-def flow_graph(run: Run, observed: Sequence[Flow]) -> nx.MultiDiGraph[int]:
-    """The same as a graph: calls as nodes (attribute `tool`), and an edge for each argument that a response gave
-    (attributes `argument` and `path`)."""
+def flow_graph(run: Run, observed: Sequence[ArgumentFlow]) -> nx.MultiDiGraph[int]:
+    """The data flow as a graph: calls as nodes (attribute `tool`), an edge for each provided argument.
+
+    Edges have the attributes `argument` and `path`.
+    """
     graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
     for call in run.calls:
         graph.add_node(call.index, tool=call.tool)

@@ -1,8 +1,8 @@
-"""What the expressions on a failing line really were, read back from the recorded responses.
+"""Runtime values of the expressions on a failing line, read back from the recorded responses.
 
-`KeyError: 'person'` says what was missing; a model repairs the program when it is told of what: that `credit` was an
-item of the "crew" of a call's response, and which keys it has. The program's own assignments lead from the line to the
-response; what they cannot tell (a value computed on the way, say) is left out rather than guessed.
+`KeyError: 'person'` names only the missing key. A model repairs the program when it knows that `credit` was an item of
+the "crew" of a response, and its keys. The program's assignments lead from the line to the response; computed values
+are left out rather than guessed.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from protocols.schema_fields import Step
 from protocols.text.words import WRAPPERS, is_identifier, noun_of
 from sandbox.records import CallRecord
 
-__all__ = ["Finding", "findings"]
+__all__ = ["RuntimeFact", "runtime_facts"]
 
 _KEYS = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RuntimeFact:
     """A fact about an expression of the failing line: a value of `tool`'s response at `path`, 0 for any item of a list.
 
-    Where a response had no such key, `missing` is the key, and `held` the object that was to have it, with the objects
-    around it that the line also names, nearest first. `arguments` are those of the object's call, as program text.
-    `instead` is what to write for which expression, where the reply leaves one way.
+    `missing_key` is the key that a response lacks, and `objects` the object without it and the objects around it on the
+    line, nearest first. `arguments` are those of the object's call, as program text. `replacement` is an expression and
+    its fix, where the reply leaves only one.
     """
 
     text: str
     tool: str | None
     path: tuple[Step, ...] = ()
-    missing: str | None = None
-    held: tuple[AvailableObject, ...] = ()
+    missing_key: str | None = None
+    objects: tuple[AvailableObject, ...] = ()
     arguments: Mapping[str, str] = field(default_factory=dict)
-    instead: tuple[ast.expr, str] | None = None
+    replacement: tuple[ast.expr, str] | None = None
 
 
 class _UnknownError(Exception):
@@ -56,13 +56,13 @@ class _Value:
     """The expression whose keys are iterated, when this is a key of a dict."""
 
 
-def findings(program: str, line: int, calls: Sequence[CallRecord]) -> list[Finding]:
-    """Facts about the line that failed, those that explain a failure only; empty when nothing can be told."""
+def runtime_facts(program: str, line: int, calls: Sequence[CallRecord]) -> list[RuntimeFact]:
+    """Facts that explain the failure of a line; empty when nothing is known."""
     if (tree := parsed(program)) is None:
         return []
     resolver = _Resolver(program, tree, calls)
     outer = {id(node.value): node for node in ast.walk(tree) if isinstance(node, ast.Subscript)}
-    facts: dict[str, Finding] = {}
+    facts: dict[str, RuntimeFact] = {}
     for node in ast.walk(tree):
         if getattr(node, "lineno", None) != line or not isinstance(node, ast.expr):
             continue
@@ -76,27 +76,29 @@ def findings(program: str, line: int, calls: Sequence[CallRecord]) -> list[Findi
         inner_key = _access(outer[id(node)])[1] if id(node) in outer else None
         if (finding := _explain(resolver.text(base), holder, key, inner_key)) is not None:
             finding = replace(finding, path=holder.path)
-            if (text := _instead(resolver.text(base), holder.value, key, inner_key, _uses(tree, node))) is not None:
-                finding = replace(finding, instead=(node, text), missing=None)
-            if finding.missing:
+            if (
+                text := _replacement(resolver.text(base), holder.value, key, inner_key, _used_keys(tree, node))
+            ) is not None:
+                finding = replace(finding, replacement=(node, text), missing_key=None)
+            if finding.missing_key:
                 around = tuple(resolver.around(base, holder))
                 arguments = resolver.arguments(holder.call)
-                finding = replace(finding, held=around, arguments=arguments)
+                finding = replace(finding, objects=around, arguments=arguments)
             facts.setdefault(finding.text, finding)
     return list(facts.values())
 
 
-def _instead(
+def _replacement(
     name: str, value: object, key: str | int | None, inner_key: str | int | None, uses: set[str]
 ) -> str | None:
-    """The expression to take for `name[key]`, where a reply is not as its document says and leaves one way.
+    """The expression to take for `name[key]`, where a reply deviates from its document and leaves one way.
 
-    The object itself, where it has what is looked for in there; what stands under a key that only wraps; the value
-    itself, where an identifier of it is looked for: a relation that was not expanded.
+    The object itself, where it has the inner key; the value under a wrapper key; the value itself, where its identifier
+    is read: a relation that was not expanded.
 
     Args:
-        inner_key: The key that is looked for in `name[key]`.
-        uses: Keys that the program looks for in the variable that `name[key]` is assigned to.
+        inner_key: The key that is read from `name[key]`.
+        uses: Keys that the program reads from the variable of `name[key]`.
     """
     if isinstance(value, (str, int)) and isinstance(key, str) and is_identifier(key):
         return name
@@ -112,8 +114,8 @@ def _instead(
     return f'{name}["{wraps[0]}"]["{key}"]' if len(wraps) == 1 else None
 
 
-def _uses(tree: ast.AST, node: ast.expr) -> set[str]:
-    """The keys that are looked for in the variable that an expression is assigned to."""
+def _used_keys(tree: ast.AST, node: ast.expr) -> set[str]:
+    """The keys that are read from the variable of an expression."""
     targets = [
         assignment.targets[0].id
         for assignment in ast.walk(tree)
@@ -133,7 +135,7 @@ def _uses(tree: ast.AST, node: ast.expr) -> set[str]:
 
 
 def _access(node: ast.AST) -> tuple[ast.expr | None, str | int | None]:
-    """The expression that a subscript or method call looks into, and the constant it looks for."""
+    """The container of a subscript or method call, and the constant key."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         key = node.slice.value
         return node.value, key if isinstance(key, (str, int)) else None
@@ -146,45 +148,48 @@ def _access(node: ast.AST) -> tuple[ast.expr | None, str | int | None]:
     return None, None
 
 
-def _explain(name: str, held: _Value, key: str | int | None, inner_key: str | int | None) -> Finding | None:
-    """What is wrong with looking for `key` in an expression, where `inner_key` is what was looked for in there."""
+def _explain(name: str, held: _Value, key: str | int | None, inner_key: str | int | None) -> RuntimeFact | None:
+    """The problem of reading `key` from an expression, and `inner_key` from its value."""
     value = held.value
     if held.key_of:
-        return None if not isinstance(key, str) else Finding(held.key_of, held.tool)
+        return None if not isinstance(key, str) else RuntimeFact(held.key_of, held.tool)
     if value is None:
-        return Finding(f"`{name}` is None", held.tool)
+        return RuntimeFact(f"`{name}` is None", held.tool)
     if isinstance(value, dict) and isinstance(key, str) and key not in value:
         keys = [str(key_name) for key_name in value]
         if isinstance(inner_key, str) and inner_key in value:
-            return Finding(
+            return RuntimeFact(
                 f'`{name}` has no "{key}", but it has "{inner_key}" itself; use `{name}["{inner_key}"]`', held.tool
             )
         near = get_close_matches(key, keys, 1, 0.5)
         hint = f'; use "{near[0]}"' if near else ""
-        return Finding(f'`{name}` has no "{key}"; its keys are {_list(keys)}{hint}', held.tool, missing=key)
+        return RuntimeFact(
+            f'`{name}` has no "{key}"; its keys are {_quoted_keys(keys)}{hint}', held.tool, missing_key=key
+        )
     if isinstance(value, dict) and isinstance(key, int):
-        return Finding(
-            f"`{name}` is a dict, not a list; its keys are {_list([str(key_name) for key_name in value])}", held.tool
+        return RuntimeFact(
+            f"`{name}` is a dict, not a list; its keys are {_quoted_keys([str(key_name) for key_name in value])}",
+            held.tool,
         )
     if isinstance(value, list) and isinstance(key, str):
         inner = f'; use `{name}[0]["{key}"]`' if value and isinstance(value[0], dict) and key in value[0] else ""
-        return Finding(f"`{name}` is a list, not a dict{inner}", held.tool)
+        return RuntimeFact(f"`{name}` is a list, not a dict{inner}", held.tool)
     if isinstance(value, list) and isinstance(key, int) and not -len(value) <= key < len(value):
-        return Finding(
+        return RuntimeFact(
             f"`{name}` is a list of {len(value)} items" if value else f"`{name}` is an empty list", held.tool
         )
     if isinstance(value, (str, int, float)) and isinstance(key, str):
-        return Finding(f"`{name}` is the {type(value).__name__} {str(value)[:40]!r}, not a dict", held.tool)
+        return RuntimeFact(f"`{name}` is the {type(value).__name__} {str(value)[:40]!r}, not a dict", held.tool)
     return None
 
 
-def _list(keys: Sequence[str]) -> str:
+def _quoted_keys(keys: Sequence[str]) -> str:
     listed = ", ".join(f'"{key}"' for key in keys[:_KEYS])
     return listed + (", …" if len(keys) > _KEYS else "")
 
 
 class _Resolver:
-    """Follows an expression through assignments and loops to the response it came from."""
+    """Follows an expression through assignments and loops to its response."""
 
     def __init__(self, program: str, tree: ast.AST, calls: Sequence[CallRecord]) -> None:
         self.program = program
@@ -206,18 +211,18 @@ class _Resolver:
             node, path = node.value, path[:-1]
 
     def arguments(self, call: ast.Call | None) -> dict[str, str]:
-        """The arguments that a call is given by name, as program text."""
+        """The keyword arguments of a call, as program text."""
         return {word.arg: self.text(word.value) for word in call.keywords if word.arg} if call else {}
 
     def value(self, node: ast.expr, line: int, depth: int = 0) -> _Value:
-        """What an expression was. Raises: _UnknownError."""
+        """The value of an expression. Raises: _UnknownError."""
         if depth > 30:
             raise _UnknownError
         if isinstance(node, ast.Name):
             return self._name(node.id, line, depth + 1)
         if isinstance(node, ast.Subscript):
             held = self.value(node.value, line, depth + 1)
-            return _inside(held, node.slice)
+            return _item(held, node.slice)
         if isinstance(node, ast.Call):
             return self._call(node, line, depth + 1)
         raise _UnknownError
@@ -234,7 +239,7 @@ class _Resolver:
             text, keys = self.text(value), [str(key) for key in held.value]
             lists = [f'{text}["{key}"]' for key, part in held.value.items() if isinstance(part, list)]
             instead = f"; loop over {' or '.join(lists[:3])}" if lists else ""
-            message = f"`{text}` is a dict with the keys {_list(keys)}{instead}"
+            message = f"`{text}` is a dict with the keys {_quoted_keys(keys)}{instead}"
             return _Value(keys[0] if keys else "", held.tool, key_of=message)
         if isinstance(held.value, list) and held.value:
             return _Value(held.value[0], held.tool, (*held.path, 0), held.call)
@@ -243,17 +248,17 @@ class _Resolver:
     def _call(self, node: ast.Call, line: int, depth: int) -> _Value:
         if isinstance(node.func, ast.Attribute) and node.func.attr in {"json", "get", "copy"}:
             if node.func.attr == "json":
-                return self._made(node, None)
+                return self._response(node, None)
             held = self.value(node.func.value, line, depth)
             if node.func.attr == "copy":
                 return held
-            return _inside(held, node.args[0]) if node.args else _Value(None, held.tool)
+            return _item(held, node.args[0]) if node.args else _Value(None, held.tool)
         if isinstance(node.func, ast.Name) and node.func.id in {"list", "sorted", "reversed"} and node.args:
             return self.value(node.args[0], line, depth)
-        return self._made(node, node.func.id if isinstance(node.func, ast.Name) else None)
+        return self._response(node, node.func.id if isinstance(node.func, ast.Name) else None)
 
-    def _made(self, node: ast.Call, tool: str | None) -> _Value:
-        """The response of the call that a call expression made, the last one if it was made again and again."""
+    def _response(self, node: ast.Call, tool: str | None) -> _Value:
+        """The response of the last call that a call expression made."""
         first, last = node.lineno, node.end_lineno or node.lineno
         calls = [c for c in self.calls if c.line and first <= c.line <= last and (tool is None or c.tool == tool)]
         if not calls or calls[-1].status is None or calls[-1].status >= 300:
@@ -265,8 +270,8 @@ def _names(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-def _inside(held: _Value, key: ast.expr) -> _Value:
-    """What a value holds at a key. Raises: _UnknownError."""
+def _item(held: _Value, key: ast.expr) -> _Value:
+    """The item of a value at a key. Raises: _UnknownError."""
     if isinstance(key, ast.Slice) and isinstance(held.value, list):
         return held
     if isinstance(key, ast.UnaryOp) and isinstance(key.op, ast.USub) and isinstance(key.operand, ast.Constant):
@@ -284,7 +289,7 @@ def _inside(held: _Value, key: ast.expr) -> _Value:
 
 
 def _bindings(tree: ast.AST) -> Iterator[tuple[str, int, ast.expr, bool]]:
-    """Names that are given a value: name, line, the value, and whether the name takes its items in turn."""
+    """Assigned names: name, line, value, and True if the name takes the items of the value in turn."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             for target in node.targets:

@@ -1,7 +1,7 @@
-"""Say what would have been right, where the protocol and the run's own records know it.
+"""Suggestions for a failure, from the protocol and the records of the run.
 
-An error text names what failed. That an identifier was made up or belongs to another kind of thing, which call yields
-the right one, and what a response really held, are facts; a small model should not have to guess them.
+An error names what failed. That an identifier was hallucinated, which call provides the right one, and what a response
+held, are facts; a small model should not have to guess them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from atc.check import Diagnostic, mended
+from atc.check import Diagnostic, apply_edits
 from atc.check.diagnostic import Edit
-from atc.diagnosis.runtime_values import Finding, findings
+from atc.diagnosis.runtime_values import RuntimeFact, runtime_facts
 from atc.fault import Attribution, Fault
 from atc.language.enum_words import mentioned_values
 from atc.program.source import parsed, subscripts_at
@@ -25,28 +25,27 @@ from protocols.text.words import abbreviated_names
 from sandbox.body_store import LargeBody
 from sandbox.records import CallRecord, Run
 
-__all__ = ["Remedy", "by_replies", "outline", "remedy", "remedy_of"]
+__all__ = ["Suggestion", "fix_from_responses", "outline", "suggest", "suggest_for"]
 
 
 _TAKES = "; it takes "
-"""What a message says before it lists the arguments of a tool."""
-_ALIKE = 0.78
-"""Likeness from which on a key that no tool returns is taken for one that a tool does return."""
+"""The part of a message before the arguments of a tool."""
+_MIN_SIMILARITY = 0.78
+"""Least similarity of an unknown key and the field that was meant."""
 
 
 @dataclass(frozen=True, slots=True)
-class Remedy:
-    """What is known about a failure: facts, each one line.
+class Suggestion:
+    """Facts about a failure, one a line.
 
-    `whole` is the failed program with what it should have said, where what was missing is one value that one way leads
-    to.
+    `whole` is the failed program with its fix, where only one way leads to the missing value.
     """
 
     facts: tuple[str, ...] = ()
     whole: str = ""
 
 
-def remedy(
+def suggest(
     fault: Fault,
     attribution: Attribution,
     program: str,
@@ -55,72 +54,72 @@ def remedy(
     graph: ProtocolGraph,
     tools: Sequence[str],
     enum_values: Mapping[str, frozenset[str]],
-) -> Remedy:
-    """What a revision should know; nothing when nothing is known beyond the error.
+) -> Suggestion:
+    """The facts that a revision needs; empty when nothing is known beyond the error.
 
     Args:
         fault: What went wrong.
-        attribution: Whose fault it was.
+        attribution: The call to blame.
         program: The program's text.
         run: The run, with its calls.
-        query: The question: what it says need not come from a call.
+        query: The question: its words need not come from a call.
         graph: The data flow of the protocol.
         tools: Names of the tools that the program may use, the best for the question first.
-        enum_values: The fixed words of the API's fields (see `protocols.dataflow.enum_values`).
+        enum_values: The enum values of the API's fields (see `protocols.dataflow.enum_values`).
     """
     if run is None or attribution.call is None:
-        return Remedy()
+        return Suggestion()
     rejected = run.error.call if run.error else None
     call = run.calls[attribution.call if rejected is None else rejected]
     if call.tool is None:
-        return Remedy()
+        return Suggestion()
     lines: list[str] = []
     if call.status is None or call.status >= 400:
-        lines.extend(_identifiers(call, run.calls[: call.index], query, graph, tools))
+        lines.extend(_identifier_advice(call, run.calls[: call.index], query, graph, tools))
     else:
-        facts = findings(program, fault.line, run.calls) if fault.line else []
+        facts = runtime_facts(program, fault.line, run.calls) if fault.line else []
         lines.extend(fact.text for fact in facts)
         if not facts:
             lines.extend(attribution.evidence or [f"{call.tool} returned {outline(call.response)}"])
-        if any("empty list" in fact.text for fact in facts) and (finders := _finders(call.tool, graph, tools)):
+        if any("empty list" in fact.text for fact in facts) and (finders := _search_tools(call.tool, graph, tools)):
             lines.append(f"{call.tool} found nothing for these arguments; by name one searches with {finders}")
-        missing = {fact.missing: fact for fact in facts if fact.missing}
+        missing = {fact.missing_key: fact for fact in facts if fact.missing_key}
         if not missing and fault.type == "KeyError":
-            missing[fault.message.strip("'\"")] = Finding("", call.tool)
+            missing[fault.message.strip("'\"")] = RuntimeFact("", call.tool)
         for key, fact in sorted(missing.items()):
-            inside = [subscripts(path) for path in _places(call.response, key)]
+            inside = [subscripts(path) for path in _paths_to_key(call.response, key)]
             if inside:
                 lines.append(f'"{key}" is in {call.tool}(…){inside[0]}')
                 continue
-            advice, _ = _elsewhere(key, fact, graph, tools, enum_values)
+            advice, _ = _key_elsewhere(key, fact, graph, tools, enum_values)
             lines.extend([advice] if advice else [])
-    return Remedy(tuple(lines))
+    return Suggestion(tuple(lines))
 
 
-def by_replies(program: str, line: int | None, run: Run) -> str | None:
-    """The program as the replies of its run leave one way to write the line that failed; None where they do not.
+def fix_from_responses(program: str, line: int | None, run: Run) -> str | None:
+    """The program with the failed line as its responses leave one way to write it; None where they do not.
 
-    The same expression is put right wherever it stands.
+    The same expression is fixed wherever it stands.
     """
     lines, tree = program.split("\n"), parsed(program)
     if line is None or tree is None:
         return None
     edits: list[Edit] = []
-    for fact in findings(program, line, run.calls):
-        if fact.instead is not None:
-            wrong, text = ast.unparse(fact.instead[0]), fact.instead[1]
+    for fact in runtime_facts(program, line, run.calls):
+        if fact.replacement is not None:
+            wrong, text = ast.unparse(fact.replacement[0]), fact.replacement[1]
             alike = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and ast.unparse(node) == wrong]
             edits += [edit for node in alike if (edit := Edit.of(lines, node, text)) is not None]
-    edits += _of_relations(tree, lines, line, run)
+    edits += _relation_edits(tree, lines, line, run)
     if not edits:
         return None
     diagnostics = [Diagnostic(edit.line, edit.start, "unknown-key", "", edit=edit) for edit in edits]
-    better = mended(program, diagnostics)
+    better = apply_edits(program, diagnostics)
     return better if better is not None and parsed(better) is not None and better != program else None
 
 
-def _of_relations(tree: ast.AST, lines: Sequence[str], line: int, run: Run) -> Iterator[Edit]:
-    """Where a call was given a thing in place of its identifier: the relation was expanded."""
+def _relation_edits(tree: ast.AST, lines: Sequence[str], line: int, run: Run) -> Iterator[Edit]:
+    """Edits of arguments that were given an object for its identifier: the relation was expanded."""
     rejected = run.calls[run.error.call] if run.error is not None and run.error.call is not None else None
     if rejected is None or rejected.attempts:
         return
@@ -136,80 +135,84 @@ def _of_relations(tree: ast.AST, lines: Sequence[str], line: int, run: Run) -> I
                     yield edit
 
 
-def remedy_of(
+def suggest_for(
     diagnostics: Sequence[Diagnostic],
     program: str,
     graph: ProtocolGraph,
     tools: Sequence[str],
     enum_values: Mapping[str, frozenset[str]],
-) -> Remedy:
-    """What a revision should know of a program that was not run; `tools` and `enum_values` as for `remedy`."""
-    facts, edited, sure = _told_once(diagnostics), [], True
+) -> Suggestion:
+    """The facts that a revision of an unrun program needs; `tools` and `enum_values` as for `suggest`."""
+    facts, edited, sure = _further_problems(diagnostics), [], True
     for diagnostic in diagnostics:
         if diagnostic.edit is None and diagnostic.key is not None and diagnostic.tool is not None:
-            advice, text = _instead(diagnostic, program, graph, tools, enum_values)
+            advice, text = _key_replacement(diagnostic, program, graph, tools, enum_values)
             facts.extend([advice] if advice and advice not in facts else [])
             # one value, and not the first of several, unless the program itself took the first
-            wrong = _wrong(program, diagnostic)
+            wrong = _wrong_subscript(program, diagnostic)
             firsts = ast.unparse(wrong).count("[0]") if wrong is not None else 0
             sure = sure and text.count("[0]") <= firsts and not text.startswith("[")
-            edits = [Edit.of(program.split("\n"), node, text) for node in _alike(program, diagnostic)] if text else []
+            edits = (
+                [Edit.of(program.split("\n"), node, text) for node in _equal_subscripts(program, diagnostic)]
+                if text
+                else []
+            )
             edited += [replace(diagnostic, edit=edit) for edit in edits or [None]]
             continue
         edited.append(diagnostic)
     whole = (
-        mended(program, [diagnostic for diagnostic in edited if diagnostic.edit is not None])
+        apply_edits(program, [diagnostic for diagnostic in edited if diagnostic.edit is not None])
         if edited[0].edit is not None
         else None
     )
-    return Remedy(tuple(facts), whole or "" if sure else "")
+    return Suggestion(tuple(facts), whole or "" if sure else "")
 
 
-def _instead(
+def _key_replacement(
     diagnostic: Diagnostic,
     program: str,
     graph: ProtocolGraph,
     tools: Sequence[str],
     enum_values: Mapping[str, frozenset[str]],
 ) -> tuple[str, str]:
-    """What to write in place of a key that an object has not; see `_elsewhere`."""
-    node = _wrong(program, diagnostic)
+    """The advice and the expression for a key that an object lacks; see `_key_elsewhere`."""
+    node = _wrong_subscript(program, diagnostic)
     if node is None:
         return "", ""
     held = (AvailableObject(ast.unparse(node.value), diagnostic.tool or "", diagnostic.path),)
-    arguments = _given(program, diagnostic.line, diagnostic.tool or "")
-    advice, text = _elsewhere(
+    arguments = _call_arguments(program, diagnostic.line, diagnostic.tool or "")
+    advice, text = _key_elsewhere(
         diagnostic.key or "",
-        Finding("", diagnostic.tool, diagnostic.path, diagnostic.key, held=held, arguments=arguments),
+        RuntimeFact("", diagnostic.tool, diagnostic.path, diagnostic.key, objects=held, arguments=arguments),
         graph,
         tools,
         enum_values,
     )
-    short = _at_hand(program, diagnostic.line, text)
+    short = _with_held_variable(program, diagnostic.line, text)
     return advice.replace(text, short) if text else advice, short
 
 
-def _wrong(program: str, diagnostic: Diagnostic) -> ast.Subscript | None:
-    """The expression that looks for a key that is not there."""
+def _wrong_subscript(program: str, diagnostic: Diagnostic) -> ast.Subscript | None:
+    """The subscript with a missing key."""
     return next(subscripts_at(parsed(program) or ast.Module([], []), diagnostic.line, diagnostic.column), None)
 
 
-def _alike(program: str, diagnostic: Diagnostic) -> list[ast.Subscript]:
-    """The expression that looks for a key that is not there, and the same again on its line."""
-    wrong = _wrong(program, diagnostic)
+def _equal_subscripts(program: str, diagnostic: Diagnostic) -> list[ast.Subscript]:
+    """The subscript with a missing key, and its equals on the same line."""
+    wrong = _wrong_subscript(program, diagnostic)
     wrong_text = ast.unparse(wrong) if wrong is not None else None
     nodes = [node for node in ast.walk(parsed(program) or ast.Module([], [])) if isinstance(node, ast.Subscript)]
     return [node for node in nodes if node.lineno == diagnostic.line and ast.unparse(node) == wrong_text]
 
 
-def _at_hand(program: str, line: int, text: str) -> str:
-    """An expression for a line of a program, with the variable that holds what it calls for, if one does by then."""
+def _with_held_variable(program: str, line: int, text: str) -> str:
+    """An expression with the variable that already holds its call, if there is one on that line."""
     tree = parsed(program)
     expression = parsed(text)
     if tree is None or expression is None:
         return text
     calls = {ast.unparse(node): node for node in ast.walk(expression) if isinstance(node, ast.Call)}
-    for statement in _before(tree.body, line):
+    for statement in _statements_before(tree.body, line):
         if not (isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)):
             continue
         call = calls.get(ast.unparse(statement.value))
@@ -226,20 +229,20 @@ def _at_hand(program: str, line: int, text: str) -> str:
     return text
 
 
-def _before(body: Sequence[ast.stmt | ast.excepthandler], line: int) -> Iterator[ast.AST]:
-    """The statements that are sure to have run when a line does, the last ones first."""
+def _statements_before(body: Sequence[ast.stmt | ast.excepthandler], line: int) -> Iterator[ast.AST]:
+    """The statements that have certainly run before a line, the last ones first."""
     for statement in reversed(body):
         if statement.lineno <= line <= (statement.end_lineno or 0):
             for name in ("body", "orelse", "handlers", "finalbody"):
                 part = getattr(statement, name, None)
                 if part and part[0].lineno <= line <= part[-1].end_lineno:
-                    yield from _before(part, line)
+                    yield from _statements_before(part, line)
         elif statement.lineno < line:
             yield statement
 
 
-def _told_once(diagnostics: Sequence[Diagnostic]) -> list[str]:
-    """What is wrong besides the first: each message once, and once what arguments a tool takes."""
+def _further_problems(diagnostics: Sequence[Diagnostic]) -> list[str]:
+    """The messages after the first one, each once; the arguments of a tool are listed once, too."""
     messages: set[str] = set()
     listed: set[tuple[str | None, str]] = set()
     facts = []
@@ -251,15 +254,13 @@ def _told_once(diagnostics: Sequence[Diagnostic]) -> list[str]:
         takes, _, remainder = rest.partition("; ")
         is_listed = takes and (diagnostic.tool, takes) in listed
         listed.add((diagnostic.tool, takes))
-        facts.append(
-            f"line {diagnostic.line}: {'; '.join(filter(None, (problem, remainder))) if is_listed else diagnostic.message}"
-        )
+        message = "; ".join(filter(None, (problem, remainder))) if is_listed else diagnostic.message
+        facts.append(f"line {diagnostic.line}: {message}")
     return facts[1:]
 
 
-def _given(program: str, line: int, tool: str) -> dict[str, str]:
-    """The arguments of the last call of a tool up to a line, as they are written; those of one in a loop may not hold
-    outside."""
+def _call_arguments(program: str, line: int, tool: str) -> dict[str, str]:
+    """The keyword arguments of the last call of a tool up to a line, as program text."""
     calls = [
         node
         for node in ast.walk(parsed(program) or ast.Module([], []))
@@ -300,73 +301,74 @@ def _outline(value: object, depth: int) -> str:
     return "None" if value is None else json.dumps(value, ensure_ascii=False)[:40]
 
 
-def _identifiers(
+def _identifier_advice(
     call: CallRecord, earlier: Collection[CallRecord], query: str, graph: ProtocolGraph, tools: Collection[str]
 ) -> Iterator[str]:
-    """For each identifier that a rejected call was given: where it should have come from."""
+    """The right provider of each wrong identifier in a rejected call."""
     tool = call.tool or ""
     for argument, value in call.arguments.items():
-        want = graph.reference(tool, argument)
-        sources = graph.providers(tool, argument, tools)
-        if want is None or not sources:
+        reference = graph.reference(tool, argument)
+        providers = graph.providers(tool, argument, tools)
+        if reference is None or not providers:
             continue
         if str(value) in query:
-            text = search_expression(graph, sources, value) if isinstance(value, str) else None
+            text = search_expression(graph, providers, value) if isinstance(value, str) else None
             if text is not None:
                 yield f"{argument}={value!r} is a name and no identifier. Write {text}"
             continue
-        origin = next(((c, path) for c in reversed(list(earlier)) for path in _find(c.response, value)), None)
+        origin = next(((c, path) for c in reversed(list(earlier)) for path in _paths_to_value(c.response, value)), None)
         if origin is None:
             message = f"{argument}={value!r} was made up."
-            source = sources[0]
+            source = providers[0]
         else:
-            giver, path = origin
+            provider, path = origin
             general = tuple(0 if isinstance(step, int) else step for step in path)
-            if any(s.tool == giver.tool and s.path == general for s in sources):
+            if any(s.tool == provider.tool and s.path == general for s in providers):
                 continue
-            message = f"{argument}={value!r} came from {giver.tool}{subscripts(path)}, which is no {want.noun} {want.attribute}."
-            beside = next((s.path[-1] for s in sources if s.tool == giver.tool and s.path), None)
-            if beside is not None and beside != path[-1] and _has(giver.response, (*path[:-1], beside)):
+            problem = f"which is no {reference.noun} {reference.attribute}"
+            message = f"{argument}={value!r} came from {provider.tool}{subscripts(path)}, {problem}."
+            beside = next((s.path[-1] for s in providers if s.tool == provider.tool and s.path), None)
+            if beside is not None and beside != path[-1] and _has_value(provider.response, (*path[:-1], beside)):
                 yield f'{message} Use "{beside}" of the same object'
                 continue
-            source = _onwards(giver.tool or "", sources, graph)
+            source = _reachable_provider(provider.tool or "", providers, graph)
         yield f"{message} Take {argument} from {graph.expression(source)}"
 
 
-def _onwards(giver: str, sources: tuple[ProvidedField, ...], graph: ProtocolGraph) -> ProvidedField:
-    """The source that can be reached with what the program already has, else the best."""
-    for source in sources:
+def _reachable_provider(provider: str, providers: tuple[ProvidedField, ...], graph: ProtocolGraph) -> ProvidedField:
+    """The provider that needs only what the program already has, else the best."""
+    for source in providers:
         feeds = (graph.providers(source.tool, argument) for argument in graph.needs(source.tool))
-        if any(feeder.tool == giver for producers in feeds for feeder in producers[:1]):
+        if any(feeding.tool == provider for producers in feeds for feeding in producers[:1]):
             return source
-    return sources[0]
+    return providers[0]
 
 
-def _find(value: object, target: object, path: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:
-    """Where a value stands in a response, each path from the root."""
+def _paths_to_value(value: object, target: object, path: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:
+    """The paths of a value in a response."""
     if isinstance(value, Mapping):
         for key, part in value.items():
-            yield from _find(part, target, (*path, str(key)))
+            yield from _paths_to_value(part, target, (*path, str(key)))
     elif isinstance(value, list):
         for index, part in enumerate(value):
-            yield from _find(part, target, (*path, index))
+            yield from _paths_to_value(part, target, (*path, index))
     elif value is not None and not isinstance(value, bool) and str(value) == str(target):
         yield path
 
 
-def _places(value: object, key: str, path: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:
-    """Where a key stands in a response, in the first item of each list."""
+def _paths_to_key(value: object, key: str, path: tuple[Step, ...] = ()) -> Iterator[tuple[Step, ...]]:
+    """The paths of a key in a response, in the first item of each list."""
     if isinstance(value, Mapping):
         if key in value:
             yield (*path, key)
         for name, part in value.items():
-            yield from _places(part, key, (*path, str(name)))
+            yield from _paths_to_key(part, key, (*path, str(name)))
     elif isinstance(value, list) and value:
-        yield from _places(value[0], key, (*path, 0))
+        yield from _paths_to_key(value[0], key, (*path, 0))
 
 
-def _has(value: object, path: tuple[Step, ...]) -> bool:
-    """Whether a response has something at a path."""
+def _has_value(value: object, path: tuple[Step, ...]) -> bool:
+    """True if a response has a value at a path."""
     for step in path:
         if isinstance(value, Mapping) and step in value:
             value = value[step]
@@ -377,42 +379,42 @@ def _has(value: object, path: tuple[Step, ...]) -> bool:
     return value is not None
 
 
-def _elsewhere(
-    key: str, fact: Finding, graph: ProtocolGraph, tools: Sequence[str], enum_values: Mapping[str, frozenset[str]]
+def _key_elsewhere(
+    key: str, fact: RuntimeFact, graph: ProtocolGraph, tools: Sequence[str], enum_values: Mapping[str, frozenset[str]]
 ) -> tuple[str, str]:
-    """How to get from an object that has no such key to what was meant: a field of that name, or with that value.
+    """The way from an object without a key to the field of that name, or with that value.
 
-    Returns: A line that says it, and the program text that does it; both may be empty.
+    Returns: The advice, and the expression; both may be empty.
     """
     meant = sorted(mentioned_values(key, enum_values).items(), key=lambda item: item[1].lower() != key.lower())
     arguments = {
-        want: text
+        reference: text
         for name, text in fact.arguments.items()
-        if (want := graph.reference(fact.tool or "", name)) is not None
+        if (reference := graph.reference(fact.tool or "", name)) is not None
     }
     fields = {field.lower(): field for name in tools for field in graph.response_fields(name)}
     alike = (
         []
         if key.lower() in fields
-        else get_close_matches(key.lower(), fields, 1, _ALIKE) or abbreviated_names(key, fields)
+        else get_close_matches(key.lower(), fields, 1, _MIN_SIMILARITY) or abbreviated_names(key, fields)
     )
     for field, value in [(fields[alike[0]] if alike else key, ""), *meant[:1]]:
-        call_path = path_to_field(graph, field, fact.held, arguments, tools)
+        call_path = path_to_field(graph, field, fact.objects, arguments, tools)
         if call_path is not None and value:
             text = (
                 f'[item for item in {call_path.text + subscripts(call_path.path[:-2])} if item["{field}"] == "{value}"]'
             )
             return f"Write {text} to find it", text
-        call_path = call_path or (None if value else path_to_resource(graph, key, fact.held, arguments, tools))
+        call_path = call_path or (None if value else path_to_resource(graph, key, fact.objects, arguments, tools))
         if call_path is not None:
-            return f'Write {call_path} in place of {fact.held[0].text}["{key}"]', str(call_path)
+            return f'Write {call_path} in place of {fact.objects[0].text}["{key}"]', str(call_path)
         if names := [name for name in tools if name != fact.tool and field in graph.response_fields(name)][:2]:
             location = f'"{value}" is a value of "{field}" in' if value else f'"{key}" is a field of'
             return f"{location} what {' and '.join(names)} return{'s' if len(names) == 1 else ''}", ""
     return "", ""
 
 
-def _finders(tool: str, graph: ProtocolGraph, tools: Collection[str]) -> str:
-    """The tools that search by words, other than the one that found nothing."""
+def _search_tools(tool: str, graph: ProtocolGraph, tools: Collection[str]) -> str:
+    """The search tools, other than the one that found nothing."""
     names = [name for name in tools if name != tool and name in graph.roots and graph.searches(name)]
     return " or ".join(names[:3])

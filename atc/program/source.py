@@ -9,7 +9,7 @@ from collections.abc import Collection, Container, Iterator, Mapping
 from protocols.errors import ProgramRefused
 from sandbox.language.parsing import parse_program
 
-__all__ = ["called", "calls_of", "extract", "fenced", "parsed", "renamed", "same", "subscripts_at"]
+__all__ = ["called", "calls_of", "extract", "fenced", "parsed", "renamed", "same", "subscripts_at", "without_fence"]
 
 _FENCE = re.compile(r"```[ \t]*\w*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _STATEMENT = re.compile(r"^\s*(\w+\s*=|print\(|for |import |from |def )", re.MULTILINE)
@@ -74,13 +74,20 @@ def fenced(text: str) -> str | None:
     return found[1] if found else None
 
 
-def extract(text: str) -> str:
+def without_fence(text: str, continuation: str) -> str:
+    """What goes on after `text`, without a code fence that is open there already."""
+    if text.count("```") % 2 == 0:
+        return continuation
+    return re.sub(r"^\s*```[ \t]*\w*[ \t]*\n", "", continuation)
+
+
+def extract(text: str, *, last: bool = False) -> str:
     """The program in a completion: its first code block, or the whole text if that is Python; else empty.
 
-    Its lines end in a line feed.
+    Its lines end in a line feed. `last` takes the last block: a model that thinks first may write others before it.
     """
     text = _BREAK.sub("\n", text)
-    block = fenced(text)
+    block = _FENCE.findall(text)[-1] if last and _FENCE.search(text) else fenced(text)
     program = (text.partition("```")[0] if block is None else block).strip("\n").rstrip()
     if block is not None:
         return program

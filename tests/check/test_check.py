@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from atc.check import Diagnostic, check, mended, respelled, type_checker
+from atc.check import Diagnostic, apply_edits, check, fix_syntax, type_checker
 from atc.check.type_checker import available
 from atc.cli import main
-from atc.diagnosis.suggestions import remedy_of
+from atc.diagnosis.suggestions import suggest_for
 from benchmarks.tasks.datasets import open_dataset
 from benchmarks.tasks.references import FOLDER
 from protocols import Protocol, load
@@ -191,7 +191,7 @@ def test_what_stands_for_the_words_of_the_question_is_no_value() -> None:
     (found,) = checked(f"{start}{spare}print(room)", "museum")
 
     assert found.message.startswith('GET_artworks(): q="…" stands for what the question says')
-    assert mended(f"{start}{spare}print(room)", [found]) == f"{start}\nprint(room)"
+    assert apply_edits(f"{start}{spare}print(room)", [found]) == f"{start}\nprint(room)"
     (told,) = checked(f"{start}{spare}print(room, others)", "museum")
     assert told.edit is None
     assert [(one.key, one.suggestion) for one in checked(start + read, "museum")] == [
@@ -227,7 +227,7 @@ def test_the_best_of_several_may_be_none_at_first() -> None:
 print(best["title"])"""
 
     assert checked(f"best = None\n{search}", "cinema") == []
-    assert mended(search, checked(search, "cinema")) == f"best = None\n{search}"
+    assert apply_edits(search, checked(search, "cinema")) == f"best = None\n{search}"
     assert checked('best = None\nprint(best["title"])', "cinema")
 
 
@@ -240,13 +240,13 @@ def test_the_least_of_several_begins_with_more_than_any(first: str) -> None:
 print(least)"""
     found = checked(first + search, "cinema")
 
-    assert mended(first + search, found) == f'least = float("inf")\n{search}'
+    assert apply_edits(first + search, found) == f'least = float("inf")\n{search}'
     most = search.replace("<", ">")
-    assert mended(first + most, checked(first + most, "cinema")) == f'least = float("-inf")\n{most}'
+    assert apply_edits(first + most, checked(first + most, "cinema")) == f'least = float("-inf")\n{most}'
     asked = "least = None\n" + search.replace("if ", "if least is None or ")
     assert checked(asked, "cinema") == []
     count = 'for film in GET_films(query="Dune")["films"]:\n    count += 1\nprint(count)'
-    assert mended(count, checked(count, "cinema")) == f"count = 0\n{count}"
+    assert apply_edits(count, checked(count, "cinema")) == f"count = 0\n{count}"
 
 
 @pytest.mark.parametrize(("method", "empty"), [("append", "[]"), ("add", "set()")])
@@ -256,9 +256,9 @@ def test_what_is_filled_is_empty_at_first(method: str, empty: str) -> None:
     titles.{method}(film["title"])
 print(sorted(titles))"""
 
-    assert mended(filled, checked(filled, "cinema")) == f"titles = {empty}\n{filled}"
+    assert apply_edits(filled, checked(filled, "cinema")) == f"titles = {empty}\n{filled}"
     read = filled.replace(f"titles.{method}", "print")
-    assert mended(read, checked(read, "cinema")) is None
+    assert apply_edits(read, checked(read, "cinema")) is None
 
 
 def test_what_was_looked_up_and_never_used_was_meant() -> None:
@@ -266,7 +266,7 @@ def test_what_was_looked_up_and_never_used_was_meant() -> None:
     looked = "credits = GET_people_personId_credits(personId=1)\nfilm_credits = GET_films_filmId_credits(filmId=2)\n"
     wrong = looked + 'print([one for one in credits if one["job"] == "Director"][0]["name"])'
 
-    better = mended(wrong, checked(wrong, "cinema"))
+    better = apply_edits(wrong, checked(wrong, "cinema"))
     assert better is not None
     assert better.endswith('print([one for one in film_credits["crew"] if one["job"] == "Director"][0]["name"])')
 
@@ -280,17 +280,17 @@ def test_a_text_is_compared_as_the_number_in_it() -> None:
     wrong = 'print("é", 1990 <= film["releaseDate"] <= 2000, "Rated " + film["rating"])'
     number = 'float(re.search("[0-9]+[.]?[0-9]*", film["releaseDate"])[0])'
 
-    better = mended(films + wrong, checked(films + wrong, "cinema"))
+    better = apply_edits(films + wrong, checked(films + wrong, "cinema"))
     assert better == f'{films}print("é", 1990 <= {number} <= 2000, "Rated " + str(film["rating"]))'
-    best = mended(better, checked(better, "cinema"))
+    best = apply_edits(better, checked(better, "cinema"))
     assert best == f"import re\n{better}"
     assert checked(best, "cinema") == []
     years = films + 'print(film["releaseDate"] - film["releaseDate"])'
     while found := checked(years, "cinema"):
-        years = str(mended(years, found))
+        years = str(apply_edits(years, found))
     assert years == f"import re\n{films}print({number} - {number})"
     spoken = f"{films}print(f\"é {{film['releaseDate'] - 1990:.0f}} years\")"
-    assert mended(spoken, checked(spoken, "cinema")) == spoken.replace(
+    assert apply_edits(spoken, checked(spoken, "cinema")) == spoken.replace(
         "film['releaseDate']", "float(re.search('[0-9]+[.]?[0-9]*', film['releaseDate'])[0])"
     )
     unclear = films + 'print(film["title"] + 1)'
@@ -315,10 +315,11 @@ def test_what_was_not_imported_is(program: str, line: str) -> None:
     found = checked(program, "cinema")
 
     assert [(one.rule, one.edit is not None) for one in found] == [("unknown-name", True)]
-    assert mended(program, found) == f"{line}\n{program}"
+    assert apply_edits(program, found) == f"{line}\n{program}"
     of_module = "import datetime\nprint(datetime.now().year)"
     assert (
-        mended(of_module, checked(of_module, "cinema")) == "from datetime import datetime\nprint(datetime.now().year)"
+        apply_edits(of_module, checked(of_module, "cinema"))
+        == "from datetime import datetime\nprint(datetime.now().year)"
     )
 
 
@@ -346,7 +347,7 @@ def test_what_is_surely_meant_is_put_right() -> None:
     graph, contract = ProtocolGraph(protocol), Contract(protocol)
     program = 'wish = POST_me_wishes(title="Ball")\nprint(wish["id"])'
     for _ in range(2):
-        program = mended(program, check(program, contract, None, None, graph)) or "not mended"
+        program = apply_edits(program, check(program, contract, None, None, graph)) or "not mended"
 
     assert program == 'wish = POST_users_user_id_wishes(user_id=GET_me()["id"], title="Ball")\nprint(wish["id"])'
     assert check(program, contract, None, None, graph) == []
@@ -368,9 +369,9 @@ def test_a_key_of_the_object_beside_is_meant(wrong: str, right: str) -> None:
     graph = ProtocolGraph(protocols()["cinema"])
     contract = Contract(graph.protocol)
 
-    assert mended(program.format(wrong), check(program.format(wrong), contract, None, None, graph)) == program.format(
-        right
-    )
+    assert apply_edits(
+        program.format(wrong), check(program.format(wrong), contract, None, None, graph)
+    ) == program.format(right)
 
 
 def test_a_key_is_taken_from_what_the_program_calls_the_entry() -> None:
@@ -385,7 +386,7 @@ def test_a_key_is_taken_from_what_the_program_calls_the_entry() -> None:
 
     found = check(program, contract, None, None, ProtocolGraph(contract.protocol))
 
-    assert mended(program, found) == 'print([song["song"]["uri"] for song in GET_entries()])'
+    assert apply_edits(program, found) == 'print([song["song"]["uri"] for song in GET_entries()])'
 
 
 def test_a_key_of_the_whole_is_not_sought_in_a_part() -> None:
@@ -394,7 +395,7 @@ def test_a_key_of_the_whole_is_not_sought_in_a_part() -> None:
     (found,) = checked(program, "cinema")
 
     assert found.message.endswith('; "totalPages" is in GET_films(…)["totalPages"]')
-    better = mended(program, [found])
+    better = apply_edits(program, [found])
     assert better is not None
     assert better.endswith("print(GET_films(query='Dune')[\"totalPages\"])")
     assert checked(better, "cinema") == []
@@ -409,11 +410,11 @@ def test_the_list_that_is_meant_is_gone_through() -> None:
     one = f'{start}print([who["name"] for who in credits if who["job"] == "Director"])'
     any_of = f'{start}for who in credits:\n    print(who["name"])'
 
-    assert mended(one, check(one, contract)) == one.replace("in credits if", 'in credits["crew"] if')
+    assert apply_edits(one, check(one, contract)) == one.replace("in credits if", 'in credits["crew"] if')
     (told,) = check(any_of, contract)
     assert (told.edit, told.tool) == (None, "GET_films_filmId_credits")
     least = f'{start}print(min(credits, key=lambda who: who["job"])["name"])'
-    assert mended(least, check(least, contract)[:1]) == least.replace("(credits,", '(credits["crew"],')
+    assert apply_edits(least, check(least, contract)[:1]) == least.replace("(credits,", '(credits["crew"],')
     assert told.message.endswith("the lists of GET_films_filmId_credits(…) are cast, crew")
 
 
@@ -421,7 +422,7 @@ def test_a_list_that_is_not_wrapped_is_taken_as_it_is() -> None:
     contract = Contract(protocols()["cinema"])
     program = 'for one in GET_films()["films"]["items"][:2]:\n    print(one["title"])'
 
-    assert mended(program, check(program, contract)) == program.replace('["items"]', "")
+    assert apply_edits(program, check(program, contract)) == program.replace('["items"]', "")
 
 
 def test_each_loop_over_a_dict_is_put_right() -> None:
@@ -431,7 +432,7 @@ def test_each_loop_over_a_dict_is_put_right() -> None:
     twice = 'one = [who["name"] for who in credits if who["job"]]\ntwo = [who["name"] for who in credits if who["job"]]'
     program = f"{start}{twice}"
 
-    assert mended(program, check(program, contract)) == program.replace("in credits if", 'in credits["crew"] if')
+    assert apply_edits(program, check(program, contract)) == program.replace("in credits if", 'in credits["crew"] if')
 
 
 def test_what_an_interactive_python_has_a_program_has_not() -> None:
@@ -452,7 +453,7 @@ def test_what_an_interactive_python_has_a_program_has_not() -> None:
 )
 def test_slips_of_small_models_are_put_right(wrong: str, right: str | None) -> None:
     """Only where they are all that keeps it from being Python."""
-    assert respelled(wrong) == right
+    assert fix_syntax(wrong) == right
 
 
 def test_a_syntax_error_has_its_place() -> None:
@@ -512,11 +513,11 @@ def test_a_key_may_be_a_word_cut_short() -> None:
     program = f'{first}\nprint(GET_dishes_dish_id(dish_id=dish["dish_id"])["carbohydrates"])'
 
     found = check(program, contract, None, None, graph)
-    known = remedy_of(found, program, graph, [tool.name for tool in graph.protocol.tools], {})
+    known = suggest_for(found, program, graph, [tool.name for tool in graph.protocol.tools], {})
     assert known.whole == f"{first}\nprint(GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"])"
     assert check(known.whole, contract, None, None, graph) == []
     here = known.whole.replace("carbs", "carbohydrates")
-    assert mended(here, check(here, contract, None, None, graph)) == known.whole
+    assert apply_edits(here, check(here, contract, None, None, graph)) == known.whole
 
     nutrition = "nutrition = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])"
     wrong = "GET_dishes_dish_id(dish_id=dish['dish_id'])['carbs']"
@@ -524,7 +525,7 @@ def test_a_key_may_be_a_word_cut_short() -> None:
     held = f"{first}\n{nutrition}\ncarbs = GET_dishes_dish_id(dish_id=dish['dish_id'])['carbs']\n{shown}\n"
     later = "other = GET_dishes()[1]\nprint(GET_dishes_dish_id(dish_id=other['dish_id'])['title'])"
     found = check(held + later, contract, None, None, graph)
-    known = remedy_of(found, held + later, graph, [tool.name for tool in graph.protocol.tools], {})
+    known = suggest_for(found, held + later, graph, [tool.name for tool in graph.protocol.tools], {})
     lines = known.whole.split("\n")
     assert lines[2] == 'carbs = nutrition["carbs"]'
     assert lines[3] == "print(f\"{nutrition['carbs']}, {nutrition['carbs']} and {carbs}\")"
@@ -534,11 +535,11 @@ def test_a_key_may_be_a_word_cut_short() -> None:
     )
     either = held.replace(nutrition, f"if GET_dishes():\n    {nutrition}\nelse:\n    carbs = {wrong}")
     found = check(either, contract, None, None, graph)
-    known = remedy_of(found, either, graph, [tool.name for tool in graph.protocol.tools], {})
+    known = suggest_for(found, either, graph, [tool.name for tool in graph.protocol.tools], {})
     assert "    carbs = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"]\n" in known.whole
     again = (held + later).replace("\ncarbs =", "\ndish = GET_dishes()[2]\ncarbs =")
     found = check(again, contract, None, None, graph)
-    known = remedy_of(found, again, graph, [tool.name for tool in graph.protocol.tools], {})
+    known = suggest_for(found, again, graph, [tool.name for tool in graph.protocol.tools], {})
     assert "carbs = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"]" in known.whole
 
 
@@ -570,9 +571,11 @@ def test_the_tool_that_takes_what_is_given_is_called() -> None:
         "GET_daily_tides() has no argument 'date'; it takes place; GET_past_tides and GET_winds take it; "
         "write GET_past_tides"
     ]
-    better = mended(wrong, told)
+    better = apply_edits(wrong, told)
     assert better is not None
-    assert mended(better, check(better, contract)) == 'print(GET_past_tides(place="Oslo", date="2024-05-01")["data"])'
+    assert (
+        apply_edits(better, check(better, contract)) == 'print(GET_past_tides(place="Oslo", date="2024-05-01")["data"])'
+    )
     (unclear,) = check('print(GET_daily_tides(place="Oslo", day="2024-05-01"))', contract)
     assert unclear.edit is None
 
@@ -629,7 +632,7 @@ def test_what_another_call_returns_of_a_thing_is_no_key_of_like_spelling() -> No
     found = check(program, Contract(protocol), None, None, graph)
 
     assert [(one.rule, one.edit, one.suggestion) for one in found] == [("unknown-key", None, None)]
-    assert 'GET_books_book_id_notes(book_id=book["book_id"])' in remedy_of(found, program, graph, names, {}).facts[0]
+    assert 'GET_books_book_id_notes(book_id=book["book_id"])' in suggest_for(found, program, graph, names, {}).facts[0]
 
 
 def test_a_key_is_taken_from_the_entry_of_the_same_day() -> None:
@@ -649,7 +652,7 @@ def test_a_key_is_taken_from_the_entry_of_the_same_day() -> None:
     begun = 'tides = GET_tides()["days"]\nmoons = GET_moon()["days"]\nboats = GET_boats()["days"]\n'
 
     def put_right(line: str) -> str | None:
-        return mended(begun + line, check(begun + line, Contract(protocol), None, None, ProtocolGraph(protocol)))
+        return apply_edits(begun + line, check(begun + line, Contract(protocol), None, None, ProtocolGraph(protocol)))
 
     right = (
         'print([(tide["high"], next(one for one in moons if one["day"] == tide["day"])["phase"]) for tide in tides])'
@@ -671,7 +674,7 @@ def test_a_response_that_nothing_is_done_with_is_the_one_that_is_meant() -> None
     begun = "boats = GET_boats()\ntrips = GET_trips()\n"
 
     def put_right(line: str) -> str | None:
-        return mended(begun + line, check(begun + line, Contract(protocol), None, None, ProtocolGraph(protocol)))
+        return apply_edits(begun + line, check(begun + line, Contract(protocol), None, None, ProtocolGraph(protocol)))
 
     wrong = 'print([one["name"] for one in boats["crew"]])'
     assert put_right(wrong) == begun + wrong.replace("boats", "trips")
@@ -703,7 +706,7 @@ for name in ["Dune", "Tenet"]:
 )
 def test_entries_of_a_list_of_the_program_are_known(wrong: str, right: str) -> None:
     """What is in them comes from the calls that set their variables."""
-    assert mended(GATHERS + wrong, checked(GATHERS + wrong, "cinema")) == GATHERS + right
+    assert apply_edits(GATHERS + wrong, checked(GATHERS + wrong, "cinema")) == GATHERS + right
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ def test_schemas_in_circles_are_read_in_linear_work() -> None:
     stubs = write_stubs(contract, ["GET_t0"])
     found = check('print(GET_t0()["r1"]["r2"]["nme"])', contract, ["GET_t0"], "", graph_of(protocol))
 
-    assert len(stubs.places) < 300
+    assert len(stubs.objects) < 300
     assert [(one.rule, one.key) for one in found] == [("unknown-key", "nme")]
 
 

@@ -1,1 +1,1 @@
-"""Rewrites a program where what is wrong has one remedy."""
+"""Rewrites of a program whose mistake has one fix."""

@@ -1,4 +1,4 @@
-"""Entries that a program gathers in a list of its own, each a dict with the same keys, and what it asks of them."""
+"""Lists that a program fills with dicts of the same keys, and the keys that it reads from their entries."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from dataclasses import dataclass
 from atc.check.diagnostic import Edit
 from atc.program.source import parsed
 
-__all__ = ["Gathered", "asked", "gathered", "lacking", "with_key"]
+__all__ = ["AccumulatedEntries", "accumulated_entries", "entry_reads", "missing_keys", "with_entry_key"]
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
-    """A list that begins empty and is only filled with dicts: its name, their keys, and the calls that append them."""
+class AccumulatedEntries:
+    """A list that begins empty and is only filled with dicts: name, keys, and the `append` calls."""
 
     name: str
     keys: tuple[str, ...]
     appends: tuple[ast.Call, ...]
 
     def value(self, key: str) -> ast.expr | None:
-        """What a key is set to, where entries are appended in one place."""
+        """The value of a key, where entries are appended in one place."""
         entry = self.appends[0].args[0]
         if len(self.appends) > 1 or not isinstance(entry, ast.Dict) or key not in self.keys:
             return None
         return entry.values[self.keys.index(key)]
 
 
-def gathered(tree: ast.AST) -> Iterator[Gathered]:
-    """The lists of a program of which all entries have the same keys."""
+def accumulated_entries(tree: ast.AST) -> Iterator[AccumulatedEntries]:
+    """The lists of a program whose entries all have the same keys."""
     nodes = list(ast.walk(tree))
     for assignment in nodes:
         if not (
@@ -47,13 +47,13 @@ def gathered(tree: ast.AST) -> Iterator[Gathered]:
         assigned_once = sum(isinstance(node.ctx, ast.Store) for node in uses) == 1
         appended = all(node.attr == "append" for node in methods) and len(methods) == len(calls) == len(entries) > 0
         if assigned_once and appended and keys[0] and all(entry_keys == keys[0] for entry_keys in keys):
-            yield Gathered(name, keys[0], tuple(calls))
+            yield AccumulatedEntries(name, keys[0], tuple(calls))
 
 
-def asked(tree: ast.AST) -> Iterator[tuple[Gathered, ast.Subscript, str]]:
-    """Where an entry of such a list is asked for a key."""
+def entry_reads(tree: ast.AST) -> Iterator[tuple[AccumulatedEntries, ast.Subscript, str]]:
+    """The subscripts that read a key of an entry."""
     nodes = list(ast.walk(tree))
-    for accumulated in gathered(tree):
+    for accumulated in accumulated_entries(tree):
         reported = set()
         for variable, scope in _entries(nodes, accumulated.name):
             for node in ast.walk(scope):
@@ -65,28 +65,28 @@ def asked(tree: ast.AST) -> Iterator[tuple[Gathered, ast.Subscript, str]]:
                     yield accumulated, node, key
 
 
-def lacking(tree: ast.AST) -> Iterator[tuple[Gathered, ast.Subscript, str]]:
-    """Where an entry of such a list is asked for a key that none has, and nobody stores."""
+def missing_keys(tree: ast.AST) -> Iterator[tuple[AccumulatedEntries, ast.Subscript, str]]:
+    """The subscripts that read a key which no entry has and the program stores nowhere."""
     stored = {
         _text(node) for node in ast.walk(tree) if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
     }
     return (
         (accumulated, node, key)
-        for accumulated, node, key in asked(tree)
+        for accumulated, node, key in entry_reads(tree)
         if key not in accumulated.keys and key not in stored
     )
 
 
-def with_key(program: str, key: str, line: str | None) -> str | None:
-    """The program with a key in the entries that lack it, whose value the variable of that name holds.
+def with_entry_key(program: str, key: str, line: str | None) -> str | None:
+    """The program with a missing key added to the entries, its value in the variable of that name.
 
     Args:
-        line: What sets that variable, if the program does not: it is put before the entry is appended.
+        line: The assignment of that variable, if the program has none: it is put before the entry is appended.
     """
     tree = parsed(program)
     if tree is None:
         return None
-    accumulated = next((candidate for candidate, _, missing in lacking(tree) if missing == key), None)
+    accumulated = next((candidate for candidate, _, missing in missing_keys(tree) if missing == key), None)
     if accumulated is None or len(accumulated.appends) != 1:
         return None
     append = accumulated.appends[0]
@@ -104,7 +104,7 @@ def with_key(program: str, key: str, line: str | None) -> str | None:
 
 
 def _keys(entry: ast.expr) -> tuple[str, ...]:
-    """The keys of a dict that is written down with texts as keys; empty for any other expression."""
+    """The keys of a dict display with constant strings as keys; empty for any other expression."""
     if not isinstance(entry, ast.Dict):
         return ()
     keys = [key.value for key in entry.keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
@@ -116,7 +116,7 @@ def _text(node: ast.Subscript) -> object:
 
 
 def _entries(nodes: list[ast.AST], name: str) -> Iterator[tuple[str, ast.AST]]:
-    """The variables that hold an entry of a list, and where they do."""
+    """The variables that hold an entry of a list, and their scope."""
     lists = {name}
     for node in nodes:  # some of the entries, in a list of their own
         if (
@@ -161,7 +161,7 @@ def _entries(nodes: list[ast.AST], name: str) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _of(node: ast.expr, lists: set[str]) -> bool:
-    """Whether an expression is one of some lists, in whatever order, or a part of one."""
+    """True if an expression is one of some lists, sorted or sliced."""
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
         return _of(node.value, lists)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sorted" and node.args:

@@ -1,4 +1,4 @@
-"""Put right what a diagnostic knows how to put right, without asking anybody."""
+"""Fixes of a program that need no model."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from atc.check.diagnostic import Diagnostic
 from atc.program.source import parsed
 
-__all__ = ["mended", "respelled"]
+__all__ = ["apply_edits", "fix_syntax"]
 
 _SPACED = re.compile(r"^\s*([A-Za-z]\w*) ([A-Za-z]\w*) =(?!=)", re.MULTILINE)
 _NAMES = 6
-"""Names that are put right in one program."""
+"""Most names that are fixed in one program."""
 
 
-def mended(program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
-    """The program with the edits of all diagnostics, quotes as it needs them; None where one of them has none.
+def apply_edits(program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
+    """The program with the edits of all diagnostics, quotes as it needs them; None where one has no edit.
 
-    Of two edits of the same text the later one is made.
+    Of two overlapping edits the later one is applied.
     """
     edits = [diagnostic.edit for diagnostic in diagnostics if diagnostic.edit is not None]
     if len(edits) < len(diagnostics):
@@ -33,11 +33,11 @@ def mended(program: str, diagnostics: Sequence[Diagnostic]) -> str | None:
         before[edit.line] = edit.start
         lines[edit.line - 1] = row[: edit.start] + edit.text + row[edit.end :]
     better = "\n".join(lines)
-    return respelled(better) or better
+    return fix_syntax(better) or better
 
 
-def respelled(program: str) -> str | None:
-    """The program without two slips of small models; None where they are not all that is wrong.
+def fix_syntax(program: str) -> str | None:
+    """The program without two slips of small models; None where its syntax stays invalid.
 
     A space inside a name: `the film = GET_films()` is `the_film = GET_films()`, wherever the name stands. The quotes of
     an f-string inside its braces, which Python takes from 3.12 on: `f"{film["title"]}"` is `f"{film['title']}"`.
@@ -58,7 +58,7 @@ def respelled(program: str) -> str | None:
 
 
 def _requoted(line: str) -> str:
-    """A line with single quotes inside the braces of its f-strings in double quotes."""
+    """A line with single quotes inside the braces of its double-quoted f-strings."""
     signs, depth, inside = [], 0, False
     for place, sign in enumerate(line):
         if not inside:

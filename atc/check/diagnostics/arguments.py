@@ -1,4 +1,4 @@
-"""Arguments that a tool does not take, or that a call leaves out."""
+"""Unknown and missing arguments of tools."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from difflib import SequenceMatcher
 
 from atc.check.diagnostic import Diagnostic, Edit, Rule
 from atc.check.diagnostics.subject import Subject, listed
-from atc.check.type_checker import Report
+from atc.check.type_checker import CheckerReport
 from protocols.calls.binding import nearest_argument
 from protocols.model import Tool
 from protocols.text.words import words
 
-__all__ = ["told_argument"]
+__all__ = ["describe_argument"]
 
-_SURE = 0.8
-"""Likeness of two names from which on one is taken for a slip of the other."""
+_MIN_SIMILARITY = 0.8
+"""Least similarity of a name and its misspelling."""
 
 
-def told_argument(subject: Subject, report: Report, rule: Rule, quoted: list[str]) -> Diagnostic | None:
-    """An argument that the tool does not take, or one that it needs and was not given."""
+def describe_argument(subject: Subject, report: CheckerReport, rule: Rule, quoted: list[str]) -> Diagnostic | None:
+    """An unknown argument, or a required one that is missing."""
     name = next((name for name in quoted if name in subject.names), None) or subject.callee(report)
     if name is None:
         return None
@@ -30,11 +30,11 @@ def told_argument(subject: Subject, report: Report, rule: Rule, quoted: list[str
         path = ", ".join(p.argument for p in tool.arguments if p.location == "path")
         only = f"only {path} may go without a name" if path else "all its arguments need their names"
         message = f"{name}(): {only}; it takes {listed(takes)}"
-        return subject.at(report, rule, message, name, edit=_name_it(subject, report, tool))
+        return subject.at(report, rule, message, name, edit=_with_argument_name(subject, report, tool))
     if rule == "missing-argument":
         missing = [argument for argument in quoted if argument in takes]
         suggestion = f"{missing[0]}=" if missing else None
-        edit = _filled(subject, report, name, missing)
+        edit = _with_missing_arguments(subject, report, name, missing)
         return subject.at(report, rule, f"{name}() misses {', '.join(missing)}", name, suggestion, edit)
     passed = {keyword.arg for call in subject.calls(report) for keyword in call.keywords}
     near = nearest_argument(tool, quoted[0], [argument for argument in takes if argument not in passed])
@@ -47,18 +47,18 @@ def told_argument(subject: Subject, report: Report, rule: Rule, quoted: list[str
     ]
     if other_tools:
         meant += f"; {' and '.join(other_tools[:2])} take{'s' if len(other_tools) == 1 else ''} it"
-    sure = near is not None and SequenceMatcher(None, near.lower(), quoted[0].lower()).ratio() >= _SURE
+    sure = near is not None and SequenceMatcher(None, near.lower(), quoted[0].lower()).ratio() >= _MIN_SIMILARITY
     edit = None
     if near is not None and (sure or not other_tools) and (sure or len(takes) == 1):
         edit = Edit(report.line, report.column, report.column + len(quoted[0]), near)
-    if edit is None and (instead := _other(subject, tool, passed)) is not None:
+    if edit is None and (instead := _equivalent_tool(subject, tool, passed)) is not None:
         meant += f"; write {instead}"
-        edit = _called(subject, report, name, instead)
+        edit = _with_function(subject, report, name, instead)
     return subject.at(report, rule, f"{name}() has no argument {quoted[0]!r}{meant}", name, near, edit)
 
 
-def _other(subject: Subject, tool: Tool, passed: set[str | None]) -> str | None:
-    """The only tool of a like name that takes all that a tool is given and needs nothing else; both only read."""
+def _equivalent_tool(subject: Subject, tool: Tool, passed: set[str | None]) -> str | None:
+    """The only tool with a like name that takes all passed arguments and needs no other; both only read."""
     name_words = set(words(tool.name)[1:])
     matches = []
     for name in subject.names:
@@ -72,14 +72,14 @@ def _other(subject: Subject, tool: Tool, passed: set[str | None]) -> str | None:
     return matches[0] if len(matches) == 1 else None
 
 
-def _called(subject: Subject, report: Report, name: str, instead: str) -> Edit | None:
+def _with_function(subject: Subject, report: CheckerReport, name: str, instead: str) -> Edit | None:
     """Call another function."""
     calls = [call for call in subject.calls(report) if isinstance(call.func, ast.Name) and call.func.id == name]
     return Edit.of(subject.lines, calls[-1].func, instead) if calls else None
 
 
-def _filled(subject: Subject, report: Report, name: str, missing: Sequence[str]) -> Edit | None:
-    """Give a call what it misses, where a call that needs nothing yields it: `user_id=GET_me()["id"]`."""
+def _with_missing_arguments(subject: Subject, report: CheckerReport, name: str, missing: Sequence[str]) -> Edit | None:
+    """Pass the missing arguments from calls that need nothing: `user_id=GET_me()["id"]`."""
     calls = [call for call in subject.calls(report) if isinstance(call.func, ast.Name) and call.func.id == name]
     if not calls or not missing or subject.graph is None or calls[-1].lineno != report.line:
         return None
@@ -95,8 +95,8 @@ def _filled(subject: Subject, report: Report, name: str, missing: Sequence[str])
     return Edit(report.line, end, end, ", ".join(texts) + comma) if row[end - 1 : end] == "(" else None
 
 
-def _name_it(subject: Subject, report: Report, tool: Tool) -> Edit | None:
-    """Give a value without a name that of the one argument that must be given."""
+def _with_argument_name(subject: Subject, report: CheckerReport, tool: Tool) -> Edit | None:
+    """Name a positional value after the only required argument."""
     needed = [parameter for parameter in tool.arguments if parameter.required]
     calls = subject.calls(report)
     if len(needed) != 1 or needed[0].location == "path" or not calls or len(calls[-1].args) != 1:

@@ -1,61 +1,61 @@
-"""Keys that the entries of a list of the program's own do not have, or what is inside of them."""
+"""Keys that accumulated entries lack, or that the objects inside them lack."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from atc.check.autofix.accumulated_entries import Gathered, asked, lacking
+from atc.check.autofix.accumulated_entries import AccumulatedEntries, entry_reads, missing_keys
 from atc.check.diagnostic import Diagnostic, Edit
 from atc.check.diagnostics.subject import Subject, listed
 from atc.check.operands import NUMBER
-from atc.check.stubs import Place
+from atc.check.stubs import ResponseObject
 from protocols.schema_fields import subscripts
 from protocols.text.words import abbreviated_names, noun_of
 
-__all__ = ["told_entries"]
+__all__ = ["describe_entries"]
 
 
-def told_entries(subject: Subject) -> Iterator[Diagnostic]:
-    """What the checker cannot tell: of a list that begins empty it does not know what its entries are."""
-    for accumulated, node, missing in lacking(subject.tree):
+def describe_entries(subject: Subject) -> Iterator[Diagnostic]:
+    """Missing keys of accumulated entries, whose types the checker does not know."""
+    for accumulated, node, missing in missing_keys(subject.tree):
         message = (
             f'the entries of {accumulated.name} have no "{missing}", only {listed(accumulated.keys)}: append it, too'
         )
         yield Diagnostic(node.slice.lineno, node.slice.col_offset, "unknown-key", message, key=missing)
     inner = {id(node.value): node for node in ast.walk(subject.tree) if isinstance(node, ast.Subscript)}
-    for accumulated, subscript, name in asked(subject.tree):
-        outer, place = inner.get(id(subscript)), _place(subject, accumulated, name)
+    for accumulated, subscript, name in entry_reads(subject.tree):
+        outer, holder = inner.get(id(subscript)), _response_object(subject, accumulated, name)
         key = outer.slice.value if outer is not None and isinstance(outer.slice, ast.Constant) else None
-        if outer is None or place is None or not isinstance(key, str):
+        if outer is None or holder is None or not isinstance(key, str):
             continue
         column = outer.slice.col_offset
-        if key in place.keys:
-            if _is_text(subject, place, key) and _is_compared(subject.tree, outer):
+        if key in holder.keys:
+            if _is_text(subject, holder, key) and _is_compared(subject.tree, outer):
                 edit = Edit.of(subject.lines, outer, NUMBER.format(ast.unparse(outer).replace("'", '"')))
-                message = f"{place.tool}(…){subscripts((*place.path, key))} is a text and is compared with a number"
-                yield Diagnostic(outer.slice.lineno, column, "wrong-type", message, place.tool, edit=edit)
+                message = f"{holder.tool}(…){subscripts((*holder.path, key))} is a text and is compared with a number"
+                yield Diagnostic(outer.slice.lineno, column, "wrong-type", message, holder.tool, edit=edit)
             continue
-        location = _elsewhere(subject, accumulated, name, key)
+        location = _key_in_entry(subject, accumulated, name, key)
         edit, hint = None, ""
         if location is not None:
             text = f'{ast.unparse(subscript.value)}["{location[0]}"]["{location[1]}"]'
             edit, hint = Edit.of(subject.lines, outer, text), f"; write {text}"
-        where = f"{place.tool}(…){subscripts(place.path)}"
-        message = f'{where} has no "{key}"; its keys are {listed(place.keys)}{hint}'
+        where = f"{holder.tool}(…){subscripts(holder.path)}"
+        message = f'{where} has no "{key}"; its keys are {listed(holder.keys)}{hint}'
         line = outer.slice.lineno
-        yield Diagnostic(line, column, "unknown-key", message, place.tool, edit=edit, path=place.path, key=key)
+        yield Diagnostic(line, column, "unknown-key", message, holder.tool, edit=edit, path=holder.path, key=key)
 
 
-def _is_text(subject: Subject, place: Place, key: str) -> bool:
-    """Whether the value of a key is a text."""
-    body = subject.contract.body(place.tool)
-    shape = body.at((*place.path, key)) if body is not None else None
+def _is_text(subject: Subject, holder: ResponseObject, key: str) -> bool:
+    """True if the value of a key is a string."""
+    body = subject.contract.body(holder.tool)
+    shape = body.at((*holder.path, key)) if body is not None else None
     return shape is not None and shape.kind == "str"
 
 
 def _is_compared(tree: ast.AST, value: ast.expr) -> bool:
-    """Whether a value is compared with a number that is written down."""
+    """True if a value is compared with a numeric constant."""
     for node in ast.walk(tree):
         sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
         if value in sides and any(
@@ -66,22 +66,22 @@ def _is_compared(tree: ast.AST, value: ast.expr) -> bool:
     return False
 
 
-def _place(subject: Subject, accumulated: Gathered, name: str) -> Place | None:
-    """Which object of a response a key of the entries holds."""
+def _response_object(subject: Subject, accumulated: AccumulatedEntries, name: str) -> ResponseObject | None:
+    """The object of a response that a key of the entries holds."""
     value = accumulated.value(name)
-    origin = subject.returned(value) if value is not None else None
-    return next((place for place in subject.stubs.places.values() if (place.tool, place.path) == origin), None)
+    origin = subject.origin_of(value) if value is not None else None
+    return next((holder for holder in subject.stubs.objects.values() if (holder.tool, holder.path) == origin), None)
 
 
-def _elsewhere(subject: Subject, accumulated: Gathered, name: str, key: str) -> tuple[str, str] | None:
-    """The one thing in the entries that has a key, or one that means the same: what holds it, and what it is called."""
+def _key_in_entry(subject: Subject, accumulated: AccumulatedEntries, name: str, key: str) -> tuple[str, str] | None:
+    """The only object in the entries with a key, or a synonym of it: the entry's key, and the inner one."""
     locations = []
     for entry_key in (name, *(key_name for key_name in accumulated.keys if key_name != name)):
-        place = _place(subject, accumulated, entry_key)
-        if place is None:
+        holder = _response_object(subject, accumulated, entry_key)
+        if holder is None:
             continue
         matches = [
-            inner_key for inner_key in place.keys if inner_key == key or noun_of(inner_key) == noun_of(key)
-        ] or abbreviated_names(key, place.keys)
+            inner_key for inner_key in holder.keys if inner_key == key or noun_of(inner_key) == noun_of(key)
+        ] or abbreviated_names(key, holder.keys)
         locations += [(entry_key, inner_key) for inner_key in matches[:1]]
     return locations[0] if len(locations) == 1 else None

@@ -1,4 +1,4 @@
-"""Names that nobody defined: tools that there are not, modules that were not imported, variables that were not set."""
+"""Undefined names: unknown tools, modules without an import, variables without an assignment."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from difflib import get_close_matches
 
 from atc.check.diagnostic import Diagnostic, Edit, Rule
 from atc.check.diagnostics.subject import Subject
-from atc.check.type_checker import Report
+from atc.check.type_checker import CheckerReport
 from protocols.model import Tool
 from protocols.text.words import name_similarity
 
-__all__ = ["import_class", "told_name"]
+__all__ = ["describe_name", "import_class"]
 
 _METHOD = re.compile(r"(GET|POST|PUT|PATCH|DELETE)_")
 _IMPORTS: Mapping[str, str] = {
@@ -22,11 +22,11 @@ _IMPORTS: Mapping[str, str] = {
     **dict.fromkeys(("Counter", "defaultdict"), "collections"),
     **dict.fromkeys(("date", "timedelta", "timezone"), "datetime"),
 }
-"""Names that programs use without importing them, and their modules."""
+"""Names that programs use without an import, and their modules."""
 
 
-def told_name(subject: Subject, report: Report, name: str) -> Diagnostic:
-    """A name that is not defined, and what was probably meant: a module, a tool, a variable that is set later on."""
+def describe_name(subject: Subject, report: CheckerReport, name: str) -> Diagnostic:
+    """An undefined name, and the module, tool or variable that was probably meant."""
     if name in _IMPORTS:
         line = _import(subject, name)
         diagnostic = subject.at(report, "unknown-name", f"{name} is not imported", edit=Edit(1, 0, 0, f"{line}\n"))
@@ -35,10 +35,10 @@ def told_name(subject: Subject, report: Report, name: str) -> Diagnostic:
         near = get_close_matches(name, subject.names, 1, 0.85) if _is_called(subject, report) else []
         meant = f"; did you mean {near[0]}?" if near else ""
         rule: Rule = "unknown-tool" if near else "unknown-name"
-        edit = subject.instead(report, near[0] if near else None) or subject.begun_with(name)
+        edit = subject.replacement(report, near[0] if near else None) or subject.initialization(name)
         diagnostic = subject.at(report, rule, f"{name} is not defined{meant}", None, near[0] if near else None, edit)
         return replace(diagnostic, key=name)
-    passed = _given_to(subject, report)
+    passed = _argument_names(subject, report)
     best = max(subject.names, key=lambda tool: _fitness(subject, name, passed, tool), default=None)
     near_tool = best if best is not None and _fitness(subject, name, passed, best) >= 0.7 else None
     meant = f"; did you mean {near_tool}?" if near_tool else ""
@@ -46,12 +46,16 @@ def told_name(subject: Subject, report: Report, name: str) -> Diagnostic:
         alike = sorted(subject.names, key=lambda tool: -_fitness(subject, name, passed, tool))[:3]
         meant = f"; there are {', '.join(alike)}" if alike else ""
     tool = subject.contract.protocol.tool(near_tool) if near_tool else None
-    edit = subject.instead(report, near_tool) if tool is not None and _may_stand_for(tool, name, passed or ()) else None
+    edit = (
+        subject.replacement(report, near_tool)
+        if tool is not None and _may_stand_for(tool, name, passed or ())
+        else None
+    )
     return subject.at(report, "unknown-tool", f"there is no function {name}{meant}", near_tool, near_tool, edit)
 
 
 def _import(subject: Subject, name: str) -> str:
-    """The line that imports a name of the standard library; of `datetime` the class, where that is meant."""
+    """The import of a name of the standard library; for `datetime` of the class, where that is used."""
     used = {
         node.attr
         for node in ast.walk(subject.tree)
@@ -75,13 +79,13 @@ def import_class(subject: Subject) -> Edit | None:
     return None
 
 
-def _is_called(subject: Subject, report: Report) -> bool:
-    """Whether what is at a place is called: else it is no function, whatever it is called like."""
+def _is_called(subject: Subject, report: CheckerReport) -> bool:
+    """True if the name at a position is called; otherwise it is no function."""
     return subject.lines[report.line - 1][report.end_column :].startswith("(")
 
 
-def _given_to(subject: Subject, report: Report) -> list[str] | None:
-    """The names of the arguments of the call of a function that there is not; None where it is not called."""
+def _argument_names(subject: Subject, report: CheckerReport) -> list[str] | None:
+    """The argument names of a call of an unknown function; None where it is not called."""
     here = (report.line, report.column)
     calls = [node for node in ast.walk(subject.tree) if isinstance(node, ast.Call)]
     for call in calls:
@@ -91,7 +95,7 @@ def _given_to(subject: Subject, report: Report) -> list[str] | None:
 
 
 def _fitness(subject: Subject, name: str, passed: Sequence[str] | None, tool: str) -> float:
-    """How well a tool stands for a function that there is not: by its name, and by the arguments it takes."""
+    """How well a tool stands for an unknown function: by its name, and by its arguments."""
     method = subject.contract.protocol.tool(tool).method
     if any(name.startswith(f"{verb}_") != (method == verb) for verb in ("GET", "DELETE")):
         return 0.0  # what removes does not stand for what adds
@@ -103,7 +107,7 @@ def _fitness(subject: Subject, name: str, passed: Sequence[str] | None, tool: st
 
 
 def _may_stand_for(tool: Tool, name: str, passed: Sequence[str]) -> bool:
-    """Whether a tool may be called for a function that there is not: a write is never guessed."""
+    """True if a tool may replace an unknown function; a write is never guessed."""
     if tool.writes and not name.startswith(f"{tool.method}_"):
         return False
     return all(tool.argument(argument) is not None for argument in passed)

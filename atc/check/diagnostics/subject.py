@@ -1,4 +1,4 @@
-"""The program that is told of, with all that is known of it, and how to say something of a place in it."""
+"""The checked program with all that is known of it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 
 from atc.check.diagnostic import Diagnostic, Edit, Rule
-from atc.check.operands import begins_with
+from atc.check.operands import initial_value
 from atc.check.stubs import Stubs
-from atc.check.type_checker import Report
+from atc.check.type_checker import CheckerReport
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.schema_fields import Step, subscripts
@@ -17,15 +17,15 @@ from protocols.schema_fields import Step, subscripts
 __all__ = ["CLASS", "SCALARS", "Subject", "listed"]
 
 _KEYS = 14
-"""Names of a list that are told."""
-_DEEPEST = 20
-"""Variables and keys on the way from a response to what an expression holds."""
+"""Most names in a message."""
+_MAX_DEPTH = 20
+"""Variables and keys between a response and an expression."""
 SCALARS = ("int", "float", "bool", "str", "None")
-"""Types of values with nothing inside, as the checker names them."""
+"""Types without members, as the checker names them."""
 CLASS = re.compile(r"_T\d+")
-"""Names of the stubs' classes, each of which is the objects at one place of a response."""
+"""Names of the stub classes, each of which stands for the objects at one path of a response."""
 _BLOCKS = (ast.For, ast.While, ast.If, ast.Try, ast.With)
-"""What may be gone through without setting the variables in it."""
+"""Blocks that may end without setting their variables."""
 
 
 class Subject:
@@ -61,7 +61,7 @@ class Subject:
 
     def at(
         self,
-        report: Report,
+        report: CheckerReport,
         rule: Rule,
         message: str,
         tool: str | None = None,
@@ -70,15 +70,14 @@ class Subject:
     ) -> Diagnostic:
         return Diagnostic(report.line, report.column, rule, message, tool, suggestion, edit)
 
-    def begun_with(self, name: str) -> Edit | None:
-        """Set a variable at the beginning, where a loop or a branch of the program itself sets it or fills it."""
-        value = begins_with(self.tree, name)
+    def initialization(self, name: str) -> Edit | None:
+        """Initialize a variable at the beginning, where a loop or branch of the program sets or fills it."""
+        value = initial_value(self.tree, name)
         filled = value in ("[]", "set()")
         return Edit(1, 0, 0, f"{name} = {value}\n") if filled or name in self.set_in_blocks() else None
 
-    def is_set_later(self, report: Report) -> bool:
-        """Whether what is None at first is a variable that a loop or a branch sets to something, as in a search for
-        the best of several."""
+    def is_set_later(self, report: CheckerReport) -> bool:
+        """True if a loop or branch sets the variable, as in a search for the best of several."""
         name = re.match(r"\w+", self.lines[report.line - 1][report.column :])
         return name is not None and name[0] in self.set_in_blocks()
 
@@ -86,23 +85,23 @@ class Subject:
         inner = [part for node in self.tree.body if isinstance(node, _BLOCKS) for part in ast.walk(node)]
         return {part.id for part in inner if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
 
-    def instead(self, report: Report, text: str | None) -> Edit | None:
-        """Write something for what the checker points at."""
+    def replacement(self, report: CheckerReport, text: str | None) -> Edit | None:
+        """Replace the text that the checker points at."""
         if text is None or report.line != report.end_line:
             return None
         return Edit(report.line, report.column, report.end_column, text)
 
-    def written(self, report: Report) -> str:
+    def source_text(self, report: CheckerReport) -> str:
         """The text that the checker points at."""
         return self.lines[report.line - 1][report.column : report.end_column]
 
-    def callee(self, report: Report) -> str | None:
-        """The tool whose call stands around a place."""
+    def callee(self, report: CheckerReport) -> str | None:
+        """The tool whose call encloses a position."""
         calls = self.calls(report)
         return calls[-1].func.id if calls and isinstance(calls[-1].func, ast.Name) else None
 
-    def calls(self, report: Report) -> list[ast.Call]:
-        """The calls of tools that stand around a place, the outermost first."""
+    def calls(self, report: CheckerReport) -> list[ast.Call]:
+        """The calls of tools that enclose a position, the outermost first."""
         place = (report.line, report.column)
         return [
             node
@@ -113,8 +112,8 @@ class Subject:
             and (node.lineno, node.col_offset) <= place < (node.end_lineno or 0, node.end_col_offset or 0)
         ]
 
-    def expression(self, report: Report) -> ast.AST | None:
-        """The largest expression or named argument that begins at a place."""
+    def expression(self, report: CheckerReport) -> ast.AST | None:
+        """The largest expression or keyword argument that begins at a position."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.expr | ast.keyword) and (node.lineno, node.col_offset) == (
                 report.line,
@@ -123,32 +122,32 @@ class Subject:
                 return node
         return None
 
-    def spoken(self, text: str) -> str:
+    def type_text(self, text: str) -> str:
         """A type without the names of our classes."""
 
         def said(match: re.Match[str]) -> str:
-            place = self.stubs.places.get(match[0])
+            place = self.stubs.objects.get(match[0])
             return f"the dict {place.tool}(…){subscripts(place.path)}" if place else "a dict"
 
         return CLASS.sub(said, text).replace("`", "")
 
-    def returned(self, node: ast.expr, depth: int = 0) -> tuple[str, tuple[Step, ...]] | None:
-        """The tool and the path in its response that an expression holds, through variables that are set once."""
-        if depth > _DEEPEST:
+    def origin_of(self, node: ast.expr, depth: int = 0) -> tuple[str, tuple[Step, ...]] | None:
+        """The tool and the path in its response of an expression, through variables that are assigned once."""
+        if depth > _MAX_DEPTH:
             return None
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.names:
             return node.func.id, ()
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            origin = self.returned(node.value, depth + 1)
+            origin = self.origin_of(node.value, depth + 1)
             step = node.slice.value
             return (origin[0], (*origin[1], step)) if origin is not None and isinstance(step, str | int) else None
         if isinstance(node, ast.Name):
-            value = self.set_once(node.id)
-            return self.returned(value, depth + 1) if value is not None else None
+            value = self.single_value(node.id)
+            return self.origin_of(value, depth + 1) if value is not None else None
         return None
 
-    def set_once(self, name: str) -> ast.expr | None:
-        """What a variable is set to, if the program sets it in one place alone."""
+    def single_value(self, name: str) -> ast.expr | None:
+        """The value of a variable that the program assigns in one place alone."""
         sets = [
             node.value
             for node in ast.walk(self.tree)
@@ -160,12 +159,12 @@ class Subject:
         return sets[0] if len(sets) == 1 else None
 
     def rewritten(self, node: ast.expr, form: str) -> Edit | None:
-        """An expression in another form; None where it goes over several lines."""
+        """An expression in another form; None where it spans several lines."""
         written = ast.get_source_segment("\n".join(self.lines), node) or ""
         return Edit.of(self.lines, node, form.format(written))
 
     def in_bytes(self, line: int, column: int) -> tuple[int, int]:
-        """A place with its column as the syntax tree counts it."""
+        """A position with its column in bytes, as in the syntax tree."""
         return line, len(self.lines[line - 1][:column].encode())
 
 

@@ -1,4 +1,4 @@
-"""Values that are used as what they are not: what an API returned, or what its functions are given."""
+"""Values of a wrong type, from a response or in an argument."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from atc.check.diagnostic import Diagnostic, Edit
 from atc.check.diagnostics.keys import missing_key
 from atc.check.diagnostics.names import import_class
 from atc.check.diagnostics.subject import CLASS, SCALARS, Subject, listed
-from atc.check.operands import misfit, unbegun
-from atc.check.stubs import Place
-from atc.check.type_checker import Report
+from atc.check.operands import mismatched_operand, uninitialized_operand
+from atc.check.stubs import ResponseObject
+from atc.check.type_checker import CheckerReport
 from protocols.schema_fields import subscripts
 from protocols.text.words import WRAPPERS, is_identifier, noun_of
 
-__all__ = ["told_value"]
+__all__ = ["describe_value"]
 
-_GIVEN = re.compile(r"Argument to function `(\w+)` is incorrect: Expected `(.*)`, found `(.*)`")
+_ARGUMENT = re.compile(r"Argument to function `(\w+)` is incorrect: Expected `(.*)`, found `(.*)`")
 _LITERAL = re.compile(r"^Literal\[(.).*")
 _INDEXED = re.compile(r"Method `__getitem__` of type .* on object of type `(.*)`$")
 
 
-def told_value(subject: Subject, report: Report, quoted: list[str]) -> Diagnostic | None:
-    """A value that is used as what it is not: what an API returned, or what its functions are given."""
-    classes = [name for text in quoted for name in CLASS.findall(text) if name in subject.stubs.places]
-    place = subject.stubs.places[classes[0]] if classes else None
-    tool = place.tool if place else None
-    if (mismatch := _GIVEN.match(report.text)) is not None:
-        return _given(subject, report, mismatch[1], mismatch[2], mismatch[3])
+def describe_value(subject: Subject, report: CheckerReport, quoted: list[str]) -> Diagnostic | None:
+    """A value of a wrong type, from a response or in an argument."""
+    classes = [name for text in quoted for name in CLASS.findall(text) if name in subject.stubs.objects]
+    holder = subject.stubs.objects[classes[0]] if classes else None
+    tool = holder.tool if holder else None
+    if (mismatch := _ARGUMENT.match(report.text)) is not None:
+        return _argument_type(subject, report, mismatch[1], mismatch[2], mismatch[3])
     if (indexed := _INDEXED.match(report.text)) is not None:
-        return _indexed(subject, report, indexed[1], place)
+        return _indexed(subject, report, indexed[1], holder)
     if report.rule in ("missing-attribute", "unresolved-attribute"):
-        return _attribute(subject, report, quoted, place)
+        return _attribute(subject, report, quoted, holder)
     nothing = report.rule == "not-subscriptable" and quoted[:1] == ["None"]
-    if nothing and (subject.is_set_later(report) or subject.written(report).startswith("re.")):
+    if nothing and (subject.is_set_later(report) or subject.source_text(report).startswith("re.")):
         return None
     if report.rule == "not-subscriptable" and quoted and quoted[0] in SCALARS:
         return subject.at(report, "wrong-type", f"this is of type {quoted[0]}, which has nothing inside", tool)
@@ -49,18 +49,20 @@ def told_value(subject: Subject, report: Report, quoted: list[str]) -> Diagnosti
     return None
 
 
-def _operator(subject: Subject, report: Report, sign: str, kinds: list[str], tool: str | None) -> Diagnostic | None:
+def _operator(
+    subject: Subject, report: CheckerReport, sign: str, kinds: list[str], tool: str | None
+) -> Diagnostic | None:
     """`x < y` where one of the two is a text, or None at first."""
     begin, end = subject.in_bytes(report.line, report.column), subject.in_bytes(report.end_line, report.end_column)
-    first = unbegun(subject.tree, begin, end)
+    first = uninitialized_operand(subject.tree, begin, end)
     if first is not None and any("None" in kind for kind in kinds):
         name, at, value = first
         begun = Edit.of(subject.lines, at, value)
         return subject.at(report, "wrong-type", f"{name} is None at first: begin with {value}", tool, value, begun)
-    if not all(kind in SCALARS or kind in subject.stubs.places for kind in kinds):
+    if not all(kind in SCALARS or kind in subject.stubs.objects for kind in kinds):
         return None
-    left_type, right_type = (subject.spoken(kind) for kind in kinds)
-    fix = misfit(subject.tree, begin, end, sign, kinds)
+    left_type, right_type = (subject.type_text(kind) for kind in kinds)
+    fix = mismatched_operand(subject.tree, begin, end, sign, kinds)
     edit = subject.rewritten(*fix) if fix is not None else None
     hint = f"; write {edit.text}" if edit is not None else ""
     return subject.at(
@@ -68,35 +70,39 @@ def _operator(subject: Subject, report: Report, sign: str, kinds: list[str], too
     )
 
 
-def _attribute(subject: Subject, report: Report, quoted: list[str], place: Place | None) -> Diagnostic | None:
+def _attribute(
+    subject: Subject, report: CheckerReport, quoted: list[str], holder: ResponseObject | None
+) -> Diagnostic | None:
     """`x.name` where x is an object of a response, or a list of them."""
     attribute = quoted[-1]
     if report.text.startswith("Module `datetime` "):
         message = f"datetime.{attribute} is of the class: from datetime import datetime"
         return subject.at(report, "unknown-name", message, edit=import_class(subject))
-    if place is None or not quoted[0].startswith(("_T", "list[_T")):
+    if holder is None or not quoted[0].startswith(("_T", "list[_T")):
         return None
     if quoted[0].startswith("list["):
-        where = f"{place.tool}(…){subscripts(place.path[:-1])}"
+        where = f"{holder.tool}(…){subscripts(holder.path[:-1])}"
         message = f'{where} is a list: take an item of it first, as in [0]["{attribute}"]'
-        return subject.at(report, "wrong-type", message, place.tool, f'[0]["{attribute}"]')
-    if attribute in place.keys:
-        message = f'{place.tool}(…){subscripts(place.path)} is a dict: write ["{attribute}"] for .{attribute}'
-        return subject.at(report, "wrong-type", message, place.tool, f'["{attribute}"]')
-    return missing_key(subject, report, place, attribute)
+        return subject.at(report, "wrong-type", message, holder.tool, f'[0]["{attribute}"]')
+    if attribute in holder.keys:
+        message = f'{holder.tool}(…){subscripts(holder.path)} is a dict: write ["{attribute}"] for .{attribute}'
+        return subject.at(report, "wrong-type", message, holder.tool, f'["{attribute}"]')
+    return missing_key(subject, report, holder, attribute)
 
 
-def _given(subject: Subject, report: Report, function: str, expected: str, actual: str) -> Diagnostic | None:
-    """An argument of a wrong type. Texts and literals are no matter of types: see atc.check.literals."""
+def _argument_type(
+    subject: Subject, report: CheckerReport, function: str, expected: str, actual: str
+) -> Diagnostic | None:
+    """An argument of a wrong type. Literals are checked in `atc.check.literals`."""
     if function not in subject.names or actual.startswith("Literal[") or "Unknown" in actual or "Any" in actual:
         return None
     node = subject.expression(report)
     value = node.value if isinstance(node, ast.keyword) else node
     number = expected.startswith("float")
-    argument = node.arg if isinstance(node, ast.keyword) else _place(subject, report, function, node)
+    argument = node.arg if isinstance(node, ast.keyword) else _positional_argument(subject, report, function, node)
     entry = subject.graph.item_key(function, argument) if subject.graph is not None and argument else ""
     if entry and expected.startswith("Sequence["):
-        edit = _entries(subject, value, entry, actual)
+        edit = _as_objects(subject, value, entry, actual)
         message = f'{function}(): argument {argument!r} takes objects: [{{"{entry}": …}}, …]'
         return subject.at(report, "wrong-type", message, function, edit.text if edit else None, edit)
     if actual in ("str", "None"):
@@ -106,24 +112,24 @@ def _given(subject: Subject, report: Report, function: str, expected: str, actua
             actual == "None"
             or not number
             or not name
-            or (is_identifier(name) and not _counted(subject, function, argument))
+            or (is_identifier(name) and not _is_numeric_identifier(subject, function, argument))
         ):
             return None
     which = f"argument {argument!r}" if argument else "an argument"
     wants = "a number" if number else "a text or number" if expected.startswith("str") else "another type"
-    classes = [name for name in CLASS.findall(actual) if name in subject.stubs.places]
-    identifiers = [key for key in subject.stubs.places[classes[0]].keys if is_identifier(key)] if classes else []
+    classes = [name for name in CLASS.findall(actual) if name in subject.stubs.objects]
+    identifiers = [key for key in subject.stubs.objects[classes[0]].keys if is_identifier(key)] if classes else []
     suggestion = None
     if identifiers and not actual.startswith("list["):
         suggestion = f'["{"id" if "id" in identifiers else identifiers[0]}"]'
     hint = f"; take its {suggestion}" if suggestion else ""
-    message = f"{function}(): {which} is {subject.spoken(actual)}, and {wants} is wanted{hint}"
+    message = f"{function}(): {which} is {subject.type_text(actual)}, and {wants} is wanted{hint}"
     end = Edit(report.end_line, report.end_column, report.end_column, suggestion) if suggestion else None
     return subject.at(report, "wrong-type", message, function, suggestion, end)
 
 
-def _entries(subject: Subject, value: ast.AST | None, entry: str, actual: str) -> Edit | None:
-    """A list of identifiers, or one of them, written as objects that hold each under a key."""
+def _as_objects(subject: Subject, value: ast.AST | None, entry: str, actual: str) -> Edit | None:
+    """A list of identifiers, or one of them, written as objects with the identifier under a key."""
     held = value.elt if isinstance(value, ast.ListComp) else value
     if isinstance(value, ast.List):
         held = value.elts[0] if len(value.elts) == 1 else None
@@ -140,8 +146,8 @@ def _entries(subject: Subject, value: ast.AST | None, entry: str, actual: str) -
     return Edit.of(subject.lines, held, text if held is not value else f"[{text}]")
 
 
-def _place(subject: Subject, report: Report, function: str, node: ast.AST | None) -> str | None:
-    """The argument that a value without a name is for."""
+def _positional_argument(subject: Subject, report: CheckerReport, function: str, node: ast.AST | None) -> str | None:
+    """The argument of a positional value."""
     names = [p.argument for p in subject.contract.protocol.tool(function).arguments if p.location == "path"]
     for call in subject.calls(report):
         for name, value in zip(names, call.args, strict=False):
@@ -150,29 +156,29 @@ def _place(subject: Subject, report: Report, function: str, node: ast.AST | None
     return None
 
 
-def _counted(subject: Subject, tool: str, argument: str | None) -> bool:
-    """Whether all that an identifier can come from are numbers, so that a text is another thing's."""
+def _is_numeric_identifier(subject: Subject, tool: str, argument: str | None) -> bool:
+    """True if all providers of an identifier are integers, so that a text is another entity's."""
     sources = subject.graph.providers(tool, argument) if subject.graph is not None and argument else ()
     shapes = [(subject.contract.body(source.tool), source.path) for source in sources if not source.header]
     return bool(shapes) and all(body is not None and body.at(path).kind == "int" for body, path in shapes)
 
 
-def _indexed(subject: Subject, report: Report, kind: str, place: Place | None) -> Diagnostic | None:
+def _indexed(subject: Subject, report: CheckerReport, kind: str, holder: ResponseObject | None) -> Diagnostic | None:
     """`x["key"]` where x is a list or a text."""
     if kind.startswith("list["):
         edit = _unwrapped(subject, report)
-        where = f"{place.tool}(…){subscripts(place.path[:-1])}" if place is not None else "this"
+        where = f"{holder.tool}(…){subscripts(holder.path[:-1])}" if holder is not None else "this"
         advice = "it is the list itself" if edit else "take an item of it first, as in [0], or go through it with for"
-        tool = place.tool if place is not None else None
+        tool = holder.tool if holder is not None else None
         return subject.at(report, "wrong-type", f"{where} is a list: {advice}", tool, None if edit else "[0]", edit)
     loop = _loop(subject, report) if kind == "str" else None
     if kind == "str" and loop is None:
         return subject.at(report, "wrong-type", "this is a text and has no keys")
-    return _looped(subject, report, loop) if loop is not None else None
+    return _dict_loop(subject, report, loop) if loop is not None else None
 
 
-def _unwrapped(subject: Subject, report: Report) -> Edit | None:
-    """Without the key of a list that is not wrapped: `["results"]` of what is the results."""
+def _unwrapped(subject: Subject, report: CheckerReport) -> Edit | None:
+    """Remove the key of a missing wrapper: `["results"]` of the results themselves."""
     for node in ast.walk(subject.tree):
         if (
             isinstance(node, ast.Subscript)
@@ -186,19 +192,19 @@ def _unwrapped(subject: Subject, report: Report) -> Edit | None:
     return None
 
 
-def _looped(subject: Subject, report: Report, loop: ast.For | ast.comprehension) -> Diagnostic:
-    """Going through a dict: which lists it has, and which one is meant where only one has the keys asked for."""
+def _dict_loop(subject: Subject, report: CheckerReport, loop: ast.For | ast.comprehension) -> Diagnostic:
+    """A loop over a dict: its lists, and the only one with the keys that the program reads."""
     message_start = "going through a dict gives its keys, which are texts"
-    origin = subject.returned(loop.iter)
+    origin = subject.origin_of(loop.iter)
     if origin is None or not isinstance(loop.target, ast.Name):
         return subject.at(report, "wrong-type", message_start)
     tool, path = origin
     body = subject.contract.body(tool)
     shape = body.at(path) if body is not None else None
     lists = {key: value.type.item for key, value in shape.keys.items() if value.type.kind == "list"} if shape else {}
-    used_keys = set(_asked(subject, loop, loop.target.id))
+    used_keys = set(_keys_used_in(subject, loop, loop.target.id))
     fitting = [key for key, item in lists.items() if item is not None and used_keys <= set(item.keys)]
-    unused_list = _unused(subject, used_keys) if not fitting else None
+    unused_list = _unused_list(subject, used_keys) if not fitting else None
     if unused_list is not None:
         edit = Edit.of(subject.lines, loop.iter, unused_list)
         return subject.at(report, "wrong-type", f"{message_start}; go through {unused_list}", tool, unused_list, edit)
@@ -215,8 +221,8 @@ def _looped(subject: Subject, report: Report, loop: ast.For | ast.comprehension)
     return subject.at(report, "wrong-type", message, tool, f'["{fitting[0]}"]' if edit else None, edit)
 
 
-def _asked(subject: Subject, loop: ast.For | ast.comprehension, name: str) -> Iterator[object]:
-    """The keys that are asked of what a loop goes through, those of what it picks out of that included."""
+def _keys_used_in(subject: Subject, loop: ast.For | ast.comprehension, name: str) -> Iterator[object]:
+    """The keys that are read from the variable of a loop, or from an item picked by it."""
     for node in ast.walk(subject.tree):
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             held = node.value
@@ -228,12 +234,12 @@ def _asked(subject: Subject, loop: ast.For | ast.comprehension, name: str) -> It
                 yield node.slice.value
 
 
-def _unused(subject: Subject, used_keys: AbstractSet[object]) -> str | None:
-    """The only list in what the program set and never used whose items have these keys: it was meant."""
+def _unused_list(subject: Subject, used_keys: AbstractSet[object]) -> str | None:
+    """The only unused list of the program whose items have these keys."""
     read = {node.id for node in ast.walk(subject.tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     lists = []
     for name in sorted({node.id for node in ast.walk(subject.tree) if isinstance(node, ast.Name)} - read):
-        origin = subject.returned(ast.Name(name))
+        origin = subject.origin_of(ast.Name(name))
         body = subject.contract.body(origin[0]) if origin is not None else None
         shape = body.at(origin[1]) if body is not None and origin is not None else None
         for key, value in shape.keys.items() if shape is not None else ():
@@ -242,8 +248,8 @@ def _unused(subject: Subject, used_keys: AbstractSet[object]) -> str | None:
     return lists[0] if len(lists) == 1 and used_keys else None
 
 
-def _loop(subject: Subject, report: Report) -> ast.For | ast.comprehension | None:
-    """The loop whose variable the checker points at; `max(x, key=lambda one: …)` goes through x, too."""
+def _loop(subject: Subject, report: CheckerReport) -> ast.For | ast.comprehension | None:
+    """The loop of the variable that the checker points at; `max(x, key=lambda one: …)` is a loop over x, too."""
     node = subject.expression(report)
     names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} if node is not None else set()
     around: list[tuple[ast.expr | ast.stmt, ast.For | ast.comprehension]] = [
@@ -269,7 +275,7 @@ def _loop(subject: Subject, report: Report) -> ast.For | ast.comprehension | Non
 
 
 def _is_sorting(node: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether a call looks for one of several, or puts them in order."""
+    """True if a call picks an item, or sorts."""
     called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
     return isinstance(node, ast.Call) and called in ("max", "min", "sorted") and len(node.args) == 1
 
