@@ -26,7 +26,7 @@ from atc.files import to_json
 from atc.models import Message, Model, open_model
 from atc.prompting import templates
 from benchmarks.injection.programs import FailingProgram, failing_programs, serve
-from benchmarks.injection.programs.corpus import Half
+from benchmarks.injection.sections import Half
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox import Run, Sandbox
 

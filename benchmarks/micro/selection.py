@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 import yaml
@@ -44,7 +45,7 @@ def measure(agents: dict[str, Agent], tasks: Sequence[Task], most: int | None) -
         agent, gold = agents[task.domain], set(task.gold.calls)
         count = most or len(agent.protocol.tools)
         plain = agent.candidates.choose(task.query, count, closed=False)
-        agent.tools = count
+        agent.settings = replace(agent.settings, tools=count)
         opened = agent.opening(task.query, today="2024-06-01")
         recall.append(len(gold & set(plain)) / len(gold))
         closed.append(len(gold & set(opened.tools)) / len(gold))
@@ -81,7 +82,7 @@ def main(name: str, as_json: bool) -> None:
     else:
         dataset = open_dataset(name, None, ())
         protocols, tasks = dict(dataset.protocols), list(dataset.tasks)
-    agents = {domain: Agent(protocol, "openai:nobody") for domain, protocol in protocols.items()}
+    agents = {domain: Agent(protocol, "openai:nobody", profile="small") for domain, protocol in protocols.items()}
     rows = {str(most or "all"): measure(agents, tasks, most) for most in (*SIZES, None)}
     if as_json:
         click.echo(to_json({"benchmark": name, "tasks": len(tasks), "chosen": rows}), nl=False)

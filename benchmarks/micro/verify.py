@@ -24,17 +24,9 @@ from atc.verify import inspect
 from atc.verify.findings import Inspection
 from atc.verify.printed import nothing_new, says_nothing
 from atc.verify.support import is_unsupported, no_good_call
-from benchmarks.injection.answers import (
-    KINDS,
-    CorpusServices,
-    FaultKind,
-    Half,
-    Origin,
-    Script,
-    injected_faults,
-    scripts,
-)
+from benchmarks.injection.answers import KINDS, CorpusServices, FaultKind, Origin, Script, injected_faults, scripts
 from benchmarks.injection.answers.services import Closed, Namesakes, Paged, Twist
+from benchmarks.injection.sections import Half
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox import Run
 
@@ -125,10 +117,10 @@ def judge(
         candidates = injected_faults(kind, script, run, other_run, random.Random(f"{script.name} {seed} {kind}"))
         if number >= len(candidates):
             return None
-        program, variant, twist = candidates[number].program, candidates[number].way, candidates[number].twist
-    with services.place(script, seed, twist) as place:
-        run = place.run(program)
-        correct = place.is_right(run)
+        program, variant, twist = candidates[number].program, candidates[number].variant, candidates[number].twist
+    with services.world(script, seed, twist) as world:
+        run = world.run(program)
+        correct = world.is_right(run)
     if run.outcome != "ok" or (correct and kind is not None):
         return None
     graph = services.graph(script.api)
@@ -146,9 +138,9 @@ def judge(
 
 def _run_unchanged(services: CorpusServices, script: Script, seed: int) -> tuple[Run, bool]:
     """How a program goes as it is, and whether it is right."""
-    with services.place(script, seed) as place:
-        run = place.run(script.program, track=False)
-        return run, place.is_right(run)
+    with services.world(script, seed) as world:
+        run = world.run(script.program, track=False)
+        return run, world.is_right(run)
 
 
 def _faulty_runs(services: CorpusServices, programs: Sequence[Script], kind: FaultKind) -> Iterator[AnswerVerdict]:

@@ -1,7 +1,7 @@
 """Put one fault of a named kind into a program that is right: by changing its syntax tree, or the service it calls.
 
-Each kind has a few ways, which are what programs do wrong; every way that fits a program is offered, in an order drawn
-from a seed. Whether a program with a fault is wrong is not decided here: it is run, and a reference judges the answer.
+Each kind has variants, which are what programs do wrong. All that fit a program are offered, in an order drawn from a
+seed. Whether a program with a fault is wrong is not decided here: it is run, and a reference judges the answer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from benchmarks.injection.answers.corpus import Script
 from benchmarks.injection.answers.services import Closed, FailingRequest, Namesakes, Paged, Twist
@@ -47,9 +47,6 @@ FaultKind = Literal[
 ]
 KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 
-_Variant = tuple[str, ast.Module, Twist | None]
-"""The way, the changed program, and what is changed about the service."""
-
 _MESSAGES = {
     403: "you may not see this",
     404: "there is no such thing",
@@ -75,10 +72,10 @@ _IDENTIFIERS: Mapping[str, Mapping[str, Sequence[int | str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class InjectedFault:
-    """A program with a fault of a kind, made in a certain way, and the service that it is to meet."""
+    """A program with a fault of a kind, the name of its variant, and the service that it is to meet."""
 
     kind: FaultKind
-    way: str
+    variant: str
     program: str
     twist: Twist | None = None
 
@@ -86,87 +83,93 @@ class InjectedFault:
 def injected_faults(
     kind: FaultKind, script: Script, run: Run, other_run: Run, chance: random.Random
 ) -> list[InjectedFault]:
-    """What a right program becomes with a fault of one kind, in all ways that fit it, in an order left to chance.
+    """All variants of a right program with a fault of one kind, in an order left to chance.
 
     Args:
-        run: How the program goes without a fault.
-        other: How it goes in another world: the source of answers that are well made and wrong here.
+        run: A run of the program without a fault.
+        other_run: A run in another world: the source of answers that are well made and wrong here.
     """
     source = _Injection(script, ast.parse(script.program), run, other_run, chance)
     candidates = [
-        InjectedFault(kind, variant, ast.unparse(ast.fix_missing_locations(copy.deepcopy(tree))) + "\n", twist)
-        for variant, tree, twist in _INJECTORS[kind](source)
+        InjectedFault(kind, name, ast.unparse(ast.fix_missing_locations(copy.deepcopy(tree))) + "\n", twist)
+        for name, tree, twist in _INJECTORS[kind](source)
     ]
-    ways: dict[str, list[InjectedFault]] = {}
+    variants: dict[str, list[InjectedFault]] = {}
     for fault in chance.sample(candidates, len(candidates)):
-        ways.setdefault(fault.way, []).append(fault)
-    # One of each way, then another one of each: some ways fit a program many times over.
-    order = chance.sample(sorted(ways), len(ways))
-    return [
-        fault
-        for round_faults in zip_longest(*(ways[variant] for variant in order))
-        for fault in round_faults
-        if fault is not None
-    ]
+        variants.setdefault(fault.variant, []).append(fault)
+    # One fault of each variant, then the next of each: some variants fit a program many times over.
+    order = chance.sample(sorted(variants), len(variants))
+    rounds = zip_longest(*(variants[name] for name in order))
+    return [fault for faults in rounds for fault in faults if fault is not None]
+
+
+class _Variant(NamedTuple):
+    """One way to make a fault: its name, the changed program, and what is changed about the service."""
+
+    name: str
+    tree: ast.Module
+    twist: Twist | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Injection:
-    """What the ways have to work with."""
+    """A right program with its runs: what an injector works with."""
 
     script: Script
     tree: ast.Module
     run: Run
-    other: Run
+    other_run: Run
     chance: random.Random
 
     @property
     def answer(self) -> str:
-        """What the program says in another world."""
-        return self.other.stdout.strip()
+        """What the program prints in another world."""
+        return self.other_run.stdout.strip()
 
     @property
     def counts(self) -> bool:
-        """Whether a number is asked for."""
+        """True if the question asks for a number."""
         return re.search(r"\bhow (many|much)\b", self.script.query, re.IGNORECASE) is not None
 
     @property
-    def chooses(self) -> bool:
-        """Whether yes or no is asked for."""
+    def is_yes_or_no(self) -> bool:
+        """True if the question wants yes or no."""
         return self.script.query.split()[0] in {"Is", "Are", "Was", "Do", "Does", "Can", "Am"}
 
-    def nothing(self) -> str:
-        """What somebody says who found nothing."""
+    def replaced(self, change: Change) -> ast.Module:
+        """The program with some nodes exchanged."""
+        return replace_nodes(self.tree, change)
+
+    def negative_answer(self) -> str:
+        """An answer that says that nothing was found."""
         if self.counts:
             return self.chance.choice(("0", "There are 0.", "none", "There are none."))
-        if self.chooses:
+        if self.is_yes_or_no:
             return self.chance.choice(("No", "No.", "False", "It is not."))
         return self.chance.choice(
             ("Nothing was found.", "None", "[]", "There is no such entry.", "It does not exist.", "No match")
         )
 
-    def names(self, text: str) -> bool:
-        """Whether a text of the program is a name that the question has, too."""
+    def is_entity(self, text: str) -> bool:
+        """True if a text of the program is a name in the question, too."""
         return text in self.script.query and text[:1].isupper() and len(text) > 3
 
-    def slip(self, text: str) -> str:
-        """A name that lacks a letter."""
+    def misspelled(self, text: str) -> str:
+        """A name without one of its letters."""
         places = [at for at in range(1, len(text)) if text[at].isalpha()]
         at = self.chance.choice(places)
         return text[:at] + text[at + 1 :]
 
-    def failing(self) -> FailingRequest:
-        """One of the calls that the program made, failing."""
+    def fail_any(self) -> FailingRequest:
+        """Let one of the program's calls fail."""
         call = self.chance.choice(self.run.calls)
         return self.fail(call, self.chance.choice(sorted(_MESSAGES)))
 
     def fail(self, call: CallRecord, status: int) -> FailingRequest:
-        """A certain call, failing."""
+        """Let this call fail."""
         path = call.url.partition("?")[0].partition("/__session__/")[2]
         path = "/" + path.partition("/")[2] if path else re.sub(r"^\w+://[^/]+", "", call.url).partition("?")[0]
-        same_requests = [
-            record for record in self.run.calls if (record.method, record.url.partition("?")[0]) == _endpoint(call)
-        ]
+        same_requests = [record for record in self.run.calls if _endpoint(record) == _endpoint(call)]
         return FailingRequest(f"{call.method} {path}", status, _MESSAGES[status], same_requests.index(call))
 
 
@@ -194,14 +197,14 @@ def _nothing_printed(source: _Injection) -> Iterator[_Variant]:
     def bare(node: ast.AST) -> ast.AST | None:
         return print_statement([]) if isinstance(node, ast.Expr) and is_print(node.value) else None
 
-    yield "kept in a variable", replace_nodes(source.tree, kept), None
-    yield "never reached", replace_nodes(source.tree, unreached), None
-    yield "an empty line", replace_nodes(source.tree, bare), None
+    yield _Variant("kept in a variable", source.replaced(kept))
+    yield _Variant("never reached", source.replaced(unreached))
+    yield _Variant("an empty line", source.replaced(bare))
     heads, rest = split_head(source.tree)
     main = ast.parse("def main():\n    pass").body[0]
     assert isinstance(main, ast.FunctionDef)
     main.body = rest
-    yield "a function that nobody calls", ast.Module([*heads, main], []), None
+    yield _Variant("a function that nobody calls", ast.Module([*heads, main], []))
 
 
 def _error_printed(source: _Injection) -> Iterator[_Variant]:
@@ -214,23 +217,23 @@ def _error_printed(source: _Injection) -> Iterator[_Variant]:
         "print('An error occurred: ' + str(error))",
     )
     for handler in handlers:
-        yield "a call fails", _try_all(source, handler), source.failing()
+        yield _Variant("a call fails", _try_all(source, handler), source.fail_any())
     keys = sorted({key for node in ast.walk(source.tree) if (key := key_of(node)) is not None})
     for handler in handlers[:3]:
         if keys:
             wrong = source.chance.choice(keys)
-            broken = replace(source, tree=replace_nodes(source.tree, _replace_text(wrong, f"{wrong}_value")))
-            yield "a field that is not there", _try_all(broken, handler), None
+            broken = replace(source, tree=source.replaced(_replace_text(wrong, f"{wrong}_value")))
+            yield _Variant("a field that is not there", _try_all(broken, handler))
 
 
 def _error_swallowed(source: _Injection) -> Iterator[_Variant]:
-    words = [source.nothing(), "Unknown", "The information is not available.", source.answer.splitlines()[0]]
+    words = [source.negative_answer(), "Unknown", "The information is not available.", source.answer.splitlines()[0]]
     for text in (*words, *(["0"] if source.counts else [])):
-        yield "all of it is tried", _try_all(source, f"print({text!r})"), source.failing()
+        yield _Variant("all of it is tried", _try_all(source, f"print({text!r})"), source.fail_any())
     write = next((call for call in source.run.calls if call.method != "GET"), None)
     if write is not None:
         for text in ("Done.", "It is done."):
-            yield "a write is tried", _try_all(source, f"print({text!r})"), source.fail(write, 409)
+            yield _Variant("a write is tried", _try_all(source, f"print({text!r})"), source.fail(write, 409))
     for number, node in enumerate(ast.walk(source.tree)):
         if not isinstance(node, ast.For):
             continue
@@ -243,29 +246,29 @@ def _error_swallowed(source: _Injection) -> Iterator[_Variant]:
             loop = list(ast.walk(tree))[number]
             assert isinstance(loop, ast.For)
             loop.body = [wrap_in_try(loop.body, handler)]
-            yield "an item is left out", tree, source.fail(call, source.chance.choice((403, 404)))
+            yield _Variant("an item is left out", tree, source.fail(call, source.chance.choice((403, 404))))
 
 
 def _no_call(source: _Injection) -> Iterator[_Variant]:
-    yield "said at once", ast.parse(f"print({source.answer!r})"), None
-    yield "said from a variable", ast.parse(f"answer = {source.answer!r}\nprint(f'The answer is {{answer}}')"), None
-    replies = {call.tool: repr(call.response) for call in source.other.calls}
-    if len(replies) < len(source.other.calls):
+    yield _Variant("said at once", ast.parse(f"print({source.answer!r})"))
+    yield _Variant("said from a variable", ast.parse(f"answer = {source.answer!r}\nprint(f'The answer is {{answer}}')"))
+    replies = {call.tool: repr(call.response) for call in source.other_run.calls}
+    if len(replies) < len(source.other_run.calls):
         return
 
     def known(node: ast.AST) -> ast.AST | None:
         reply = replies.get(node.func.id, "") if is_tool_call(node) and isinstance(node.func, ast.Name) else ""
         return ast.parse(reply, mode="eval").body if 0 < len(reply) < 2500 else None
 
-    tree = replace_nodes(source.tree, known)
+    tree = source.replaced(known)
     if not any(map(is_tool_call, ast.walk(tree))) and source.run.calls[0].style == "function":
-        yield "replies made up", tree, None
+        yield _Variant("replies made up", tree)
 
 
 def _rests_on_nothing(source: _Injection) -> Iterator[_Variant]:
     constant = ast.Constant(source.answer)
-    yield "another answer in its place", replace_prints(source.tree, [constant]), None
-    yield "in a sentence", replace_prints(source.tree, [ast.Constant("The answer is"), constant]), None
+    yield _Variant("another answer in its place", replace_prints(source.tree, [constant]))
+    yield _Variant("in a sentence", replace_prints(source.tree, [ast.Constant("The answer is"), constant]))
     first = next(
         (at for at, statement in enumerate(source.tree.body) if any(map(is_tool_call, ast.walk(statement)))), None
     )
@@ -275,20 +278,20 @@ def _rests_on_nothing(source: _Injection) -> Iterator[_Variant]:
     if not any(map(is_tool_call, ast.walk(ast.Module(head, [])))):
         return
     tail = ast.parse(f"answer = {source.answer!r}\nprint(answer)").body
-    yield "after the first call", ast.Module([*head, *tail], []), None
+    yield _Variant("after the first call", ast.Module([*head, *tail], []))
     last = head[-1]
     if isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Name):
         tail = ast.parse(f"if {last.targets[0].id}:\n    print({source.answer!r})").body
-        yield "if there is a reply", ast.Module([*head, *tail], []), None
+        yield _Variant("if there is a reply", ast.Module([*head, *tail], []))
 
 
 def _other_entity(source: _Injection) -> Iterator[_Variant]:
-    named = sorted(text for text in set(string_constants(source.tree)) if source.names(text))
+    named = sorted(text for text in set(string_constants(source.tree)) if source.is_entity(text))
     for text in named:
         other_names = [name for name in _NAMES[source.script.api] if name != text and (" " in name) == (" " in text)]
         for other_name in other_names[:4]:
-            yield "another name", replace_nodes(source.tree, _replace_text(text, other_name)), None
-        yield "a slip of the pen", replace_nodes(source.tree, _replace_text(text, source.slip(text))), None
+            yield _Variant("another name", source.replaced(_replace_text(text, other_name)))
+        yield _Variant("a slip of the pen", source.replaced(_replace_text(text, source.misspelled(text))))
     searches = {
         keyword.arg
         for node in ast.walk(source.tree)
@@ -303,16 +306,16 @@ def _other_entity(source: _Injection) -> Iterator[_Variant]:
         return None
 
     if searches:
-        yield "the first of all", replace_nodes(source.tree, unsearched), None
+        yield _Variant("the first of all", source.replaced(unsearched))
     for addition in ("Junior", "the Elder", "II") if named else ():
-        yield "somebody of that name", source.tree, Namesakes(addition)
-        yield "the second that was found", replace_nodes(source.tree, _take_second), Namesakes(addition, first=False)
+        yield _Variant("somebody of that name", source.tree, Namesakes(addition))
+        yield _Variant("the second that was found", source.replaced(_take_second), Namesakes(addition, first=False))
     identifiers = _IDENTIFIERS[source.script.api]
     for node in ast.walk(source.tree):
         for keyword in node.keywords if is_tool_call(node) else ():
             name = keyword.arg or ""
             for value in identifiers.get(name, ()) if not isinstance(keyword.value, ast.Constant) else ():
-                yield "an identifier made up", replace_nodes(source.tree, _fix_identifier(node, name, value)), None
+                yield _Variant("an identifier made up", source.replaced(_fix_identifier(node, name, value)))
 
 
 def _replace_text(text: str, replacement: str) -> Change:
@@ -346,19 +349,19 @@ def _fix_identifier(call: ast.AST, name: str, value: int | str) -> Change:
 def _first_page(source: _Injection) -> Iterator[_Variant]:
     for size in (2, 3, 5, 10):
         for style in range(3):
-            yield "lists come in pages", source.tree, Paged(size, style)
+            yield _Variant("lists come in pages", source.tree, Paged(size, style))
     before = ast.dump(source.tree)
     for variant, change in (
         ("the loop over pages is gone", _loop_once),
         ("only the first page is asked for", _range_once),
     ):
-        if ast.dump(tree := replace_nodes(source.tree, change)) != before:
-            yield variant, tree, None
+        if ast.dump(tree := source.replaced(change)) != before:
+            yield _Variant(variant, tree)
     replies = [call.response for call in source.run.calls if isinstance(call.response, dict)]
     for key in sorted({key for reply in replies for key, value in reply.items() if isinstance(value, list)}):
-        if ast.dump(tree := replace_nodes(source.tree, _count_items(key))) != before:
-            yield "its items are counted", tree, None
-            yield "its items are counted", tree, Paged(10)
+        if ast.dump(tree := source.replaced(_count_items(key))) != before:
+            yield _Variant("its items are counted", tree)
+            yield _Variant("its items are counted", tree, Paged(10))
 
 
 def _loop_once(node: ast.AST) -> ast.AST | None:
@@ -390,7 +393,7 @@ def _count_items(key: str) -> Change:
 
 
 def _empty_for_negative(source: _Injection) -> Iterator[_Variant]:
-    instead = source.nothing()
+    instead = source.negative_answer()
     for node in ast.walk(source.tree):
         operand = node.comparators[0] if isinstance(node, ast.Compare) else None
         text = operand.value if isinstance(operand, ast.Constant) else None
@@ -398,44 +401,36 @@ def _empty_for_negative(source: _Injection) -> Iterator[_Variant]:
             continue
         spellings = {text.lower(), text.upper(), text.capitalize(), text + "s", text.replace(" ", "-"), text + " "}
         for spelling in sorted(spellings - {text}):
-            yield (
-                "spelt otherwise",
-                guard_first_item(replace_nodes(source.tree, _replace_text(text, spelling)), instead),
-                None,
-            )
+            yield _Variant("spelt otherwise", guard_first_item(source.replaced(_replace_text(text, spelling)), instead))
         key = key_of(node.left)
-        for spelling in ("state", "kind", "type", f"{key}_name") if key else ():
-            yield (
-                "a field that is not there",
-                guard_first_item(replace_nodes(source.tree, _missing_key(key, spelling)), instead),
-                None,
+        for other_key in ("state", "kind", "type", f"{key}_name") if key else ():
+            yield _Variant(
+                "a field that is not there", guard_first_item(source.replaced(_missing_key(key, other_key)), instead)
             )
     replies = [call.response for call in source.run.calls if isinstance(call.response, dict)]
     keys = [key for node in ast.walk(source.tree) if (key := key_of(node)) is not None]
     for key in dict.fromkeys(keys):
         if any(isinstance(reply.get(key), list) for reply in replies):
-            for spelling in sorted({"items", "data", "results"} - {key}):
-                tree = guard_first_item(replace_nodes(source.tree, _missing_key(key, spelling, [])), instead)
-                yield "a list that is not there", tree, None
-    for text in sorted(text for text in set(string_constants(source.tree)) if source.names(text)):
+            for other_key in sorted({"items", "data", "results"} - {key}):
+                tree = guard_first_item(
+                    source.replaced(_missing_key(key, other_key, ast.List([], ast.Load()))), instead
+                )
+                yield _Variant("a list that is not there", tree)
+    for text in sorted(text for text in set(string_constants(source.tree)) if source.is_entity(text)):
         for _ in range(2):
-            tree = guard_first_item(replace_nodes(source.tree, _replace_text(text, source.slip(text))), instead)
-            yield "searched for with a slip", tree, Closed(source.script.query)
+            tree = guard_first_item(source.replaced(_replace_text(text, source.misspelled(text))), instead)
+            yield _Variant("searched for with a slip", tree, Closed(source.script.query))
 
 
-def _missing_key(key: str | None, missing_key: str, default: object = None) -> Change:
-    """`reply["key"]` becomes `reply.get("other")`, with an empty list if that is the default."""
+def _missing_key(key: str | None, other_key: str, *default: ast.expr) -> Change:
+    """`reply["key"]` becomes `reply.get("other_key")`, with this default."""
 
     def change(node: ast.AST) -> ast.AST | None:
         if not isinstance(node, ast.Subscript) or key_of(node) != key:
             return None
-        arguments: list[ast.expr] = [
-            ast.Constant(missing_key),
-            *([] if default is None else [ast.List([], ast.Load())]),
-        ]
         inner = replace_nodes(ast.Module([ast.Expr(node.value)], []), change).body[0]
         assert isinstance(inner, ast.Expr)
-        return ast.Call(ast.Attribute(inner.value, "get", ast.Load()), arguments, [])
+        return ast.Call(ast.Attribute(inner.value, "get", ast.Load()), [ast.Constant(other_key), *default], [])
 
     return change
 

@@ -10,35 +10,25 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cached_property, lru_cache
-from pathlib import Path
-from types import TracebackType
-from typing import Self
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 from benchmarks.injection.answers.corpus import Script
+from benchmarks.injection.services import NOW, Reply, json_reply, load_api
 from benchmarks.tasks.references import is_correct, read_claim
-from protocols import Protocol, load
+from protocols import Protocol
 from protocols.dataflow.graph import ProtocolGraph
-from protocols.samples import sample
 from protocols.simulator import Session, Simulator
 from sandbox import Limits, Run, Sandbox
 
-__all__ = ["NOW", "Closed", "CorpusServices", "FailingRequest", "Namesakes", "Paged", "ProgramWorld", "Twist"]
+__all__ = ["Closed", "CorpusServices", "FailingRequest", "Namesakes", "Paged", "ProgramWorld", "Twist"]
 
-NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
-
-_HERE = Path(__file__).parents[2]
 _SEARCHES = frozenset({"q", "query", "name"})
 _COUNTS = frozenset({"count", "total", "totalCount", "total_results"})
 
-Reply = tuple[int, bytes, str, Mapping[str, str]]
-"""Status, body, media type, further headers."""
 _Forward = Callable[[str], Reply]
-"""What the world says to a request for another target."""
+"""The reply of the world to a request for this target, or another."""
 
 
 @dataclass(slots=True)
@@ -51,15 +41,15 @@ class FailingRequest:
     number: int | None = 0
     count: int = 0
 
-    def __call__(self, method: str, target: str, ask: _Forward) -> Reply:
+    def __call__(self, method: str, target: str, forward: _Forward) -> Reply:
         """Answer one request."""
         path = unquote(urlsplit(target).path)
         if method != self.path.partition(" ")[0] or not path.endswith(self.path.partition(" ")[2]):
-            return ask(target)
+            return forward(target)
         self.count += 1
         if self.number is not None and self.count != self.number + 1:
-            return ask(target)
-        return self.status, json.dumps({"message": self.message}).encode(), "application/json", {}
+            return forward(target)
+        return json_reply({"message": self.message}, self.status)
 
 
 @dataclass(slots=True)
@@ -69,11 +59,11 @@ class Paged:
     size: int
     style: int = 0
 
-    def __call__(self, method: str, target: str, ask: _Forward) -> Reply:
+    def __call__(self, method: str, target: str, forward: _Forward) -> Reply:
         """Answer one request."""
         parts = urlsplit(target)
         query = dict(parse_qsl(parts.query))
-        reply = ask(target)
+        reply = forward(target)
         listing = _single_list(reply)
         if method != "GET" or listing is None or any(key.lower().startswith(("page", "total")) for key in listing[0]):
             return reply
@@ -99,14 +89,14 @@ class Namesakes:
     addition: str
     first: bool = True
 
-    def __call__(self, method: str, target: str, ask: _Forward) -> Reply:
+    def __call__(self, method: str, target: str, forward: _Forward) -> Reply:
         """Answer one request."""
-        reply = ask(target)
+        reply = forward(target)
         search, listing = _search_term(target), _single_list(reply)
         if method != "GET" or search is None or listing is None:
             return reply
         name, text = search
-        other_listing = _single_list(ask(_with_parameter(target, name, f"{text} {self.addition}")))
+        other_listing = _single_list(forward(_with_parameter(target, name, f"{text} {self.addition}")))
         body, key = listing
         items = body[key]
         other_items = other_listing[0].get(key) if other_listing is not None else None
@@ -123,9 +113,9 @@ class Closed:
 
     query: str
 
-    def __call__(self, method: str, target: str, ask: _Forward) -> Reply:
+    def __call__(self, method: str, target: str, forward: _Forward) -> Reply:
         """Answer one request."""
-        reply = ask(target)
+        reply = forward(target)
         search, listing = _search_term(target), _single_list(reply)
         if method != "GET" or search is None or listing is None or search[1].casefold() in self.query.casefold():
             return reply
@@ -175,23 +165,15 @@ class _TwistedSimulator(Simulator):
         match = re.match(r"/__session__/([^/]+)/", target)
         twist = self.twists.get(match[1]) if match else None
 
-        def ask(other_target: str) -> Reply:
+        def forward(other_target: str) -> Reply:
             return super(_TwistedSimulator, self).handle(method, other_target, headers, body)
 
-        return twist(method, target, ask) if twist is not None else ask(target)
-
-
-@lru_cache(maxsize=8)
-def _protocol(api: str) -> Protocol:
-    if api == "cinema":
-        return load(sample("cinema"))
-    folder = "data/tiny" if api in {"museum", "parcels"} else "injection/programs"
-    return load(_HERE / folder / f"{api}.yaml")
+        return twist(method, target, forward) if twist is not None else forward(target)
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramWorld:
-    """Where one program runs: a session of a service, and the reference's verdict on what came of it."""
+    """The world of one run: a session of a service, with the reference's verdict on the answer."""
 
     script: Script
     seed: int
@@ -219,43 +201,39 @@ class ProgramWorld:
         reference, before = self.script.reference, ""
         self.services.untwist(self)
         if reference.before:
-            with self.services.place(self.script, self.seed) as fresh:
+            with self.services.world(self.script, self.seed) as fresh:
                 before = f"before = {json.loads(_run_reference(fresh, reference.before))!r}\n"
         if reference.after:
             return is_correct(answer, read_claim(_run_reference(self, before + reference.program)))
-        with self.services.place(self.script, self.seed) as fresh:
+        with self.services.world(self.script, self.seed) as fresh:
             return is_correct(answer, read_claim(_run_reference(fresh, reference.program)))
 
 
-def _run_reference(place: ProgramWorld, program: str) -> str:
-    run = place.run(program, track=False)
+def _run_reference(world: ProgramWorld, program: str) -> str:
+    run = world.run(program, track=False)
     if run.error is not None:
-        raise ValueError(f"the reference of {place.script.name} fails: {run.error.type}: {run.error.message}")
+        raise ValueError(f"the reference of {world.script.name} fails: {run.error.type}: {run.error.message}")
     return run.stdout
 
 
-class CorpusServices(AbstractContextManager["CorpusServices"]):
+class CorpusServices(ExitStack):
     """The services of the corpus; each is started when it is first needed, and all end together."""
 
     def __init__(self) -> None:
-        self._closing = ExitStack()
+        super().__init__()
         self._graphs: dict[str, ProtocolGraph] = {}
-
-    @cached_property
-    def _running(self) -> dict[str, _TwistedSimulator]:
-        return {}
+        self._running: dict[str, _TwistedSimulator] = {}
 
     def graph(self, api: str) -> ProtocolGraph:
         """The data flow of an API."""
-        return self._graphs.setdefault(api, ProtocolGraph(_protocol(api)))
+        return self._graphs.setdefault(api, ProtocolGraph(load_api(api)))
 
     @contextmanager
-    def place(self, script: Script, seed: int, twist: Twist | None = None) -> Iterator[ProgramWorld]:
+    def world(self, script: Script, seed: int, twist: Twist | None = None) -> Iterator[ProgramWorld]:
         """A world for one run of a program: the same for the same script and seed."""
         if script.api not in self._running:
-            started = _TwistedSimulator(_protocol(script.api))
-            self._closing.enter_context(started)
-            self._running[script.api] = started
+            self._running[script.api] = _TwistedSimulator(load_api(script.api))
+            self.enter_context(self._running[script.api])
         service = self._running[script.api]
         with service.session(query=script.query, task=script.task, seed=seed) as session:
             if twist is not None:
@@ -265,14 +243,6 @@ class CorpusServices(AbstractContextManager["CorpusServices"]):
             finally:
                 service.twists.pop(session.id, None)
 
-    def untwist(self, place: ProgramWorld) -> None:
+    def untwist(self, world: ProgramWorld) -> None:
         """From now on a world is what it is: whoever judges must not stumble over what the program did."""
-        self._running[place.script.api].twists.pop(place.session.id, None)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._closing.close()
+        self._running[world.script.api].twists.pop(world.session.id, None)

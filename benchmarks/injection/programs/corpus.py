@@ -1,8 +1,6 @@
 """Programs that fail, and the call that is to blame for each: what attribution is measured with.
 
-The programs lie in `seen.txt` and `held.txt`, to be read from top to bottom: `### name`, lines `key: value`, an empty
-line, and the program as a model might write it. The first half is there to look at while one improves attribution;
-the second is only for the figures at the end.
+The programs lie in `seen.txt` and `held.txt` (see `injection.sections`), as a model might write them.
 
 To blame is, for a value that is missing, empty or of the wrong type, the call whose response it is in; for a call that
 the service refuses because of an argument, that call; for an identifier of the wrong kind of thing, the call that it
@@ -20,14 +18,12 @@ from pathlib import Path
 from typing import Literal
 
 from benchmarks.injection.programs.replies import Amendment, CannedReply, RequestPattern, path_steps
+from benchmarks.injection.sections import Half, Section, read_sections
 from sandbox import CallRecord
 
-__all__ = ["FailingProgram", "Half", "Style", "failing_programs"]
+__all__ = ["FailingProgram", "Style", "failing_programs"]
 
-Half = Literal["seen", "held"]
 Style = Literal["function", "requests", "mixed"]
-
-_HEADERS = re.compile(r"(?P<key>[a-z]+): (?P<value>.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,47 +73,32 @@ def failing_programs(half: Half | None = None) -> list[FailingProgram]:
 
 @lru_cache(maxsize=2)
 def _read(half: Half) -> tuple[FailingProgram, ...]:
-    text = (Path(__file__).parent / f"{half}.txt").read_text("utf-8")
-    return tuple(_case(half, section) for section in text.split("\n### ")[1:])
+    sections = read_sections(Path(__file__).parent / f"{half}.txt")
+    return tuple(_failing_program(half, section) for section in sections)
 
 
-def _case(half: Half, section: str) -> FailingProgram:
+def _failing_program(half: Half, section: Section) -> FailingProgram:
     """Raises: ValueError: A header is unknown, or cannot be read."""
-    head, _, program = section.partition("\n\n")
-    name, *lines = head.splitlines()
-    headers: dict[str, str] = {}
-    answers: list[CannedReply] = []
-    amendments: list[Amendment] = []
-    for line in lines:
-        header = _HEADERS.fullmatch(line)
-        if header is None:
-            raise ValueError(f"{half}.txt, {name}: {line!r} is no header")
-        key, value = header["key"], header["value"]
-        if key == "answer":
-            answers.append(_answer(value))
-        elif key == "amend":
-            amendments.append(_amendment(value))
-        else:
-            headers[key] = value
+    headers = {key: value for key, value in section.headers if key not in ("answer", "amend")}
     if unknown := headers.keys() - {"kind", "api", "query", "culprit", "call", "chosen", "second", "path", "twin"}:
-        raise ValueError(f"{half}.txt, {name}: there is no header {', '.join(sorted(unknown))}")
+        raise ValueError(f"{half}.txt, {section.name}: there is no header {', '.join(sorted(unknown))}")
     chosen = headers["chosen"].partition("=") if "chosen" in headers else None
     return FailingProgram(
-        name=name.strip(),
+        name=section.name,
         half=half,
         kind=headers["kind"],
         api=headers["api"],
         query=headers["query"],
-        program=program.strip("\n") + "\n",
+        program=section.program,
         culprit=headers.get("culprit"),
         call=int(headers["call"]) if "call" in headers else None,
         second=headers.get("second"),
         path=headers.get("path"),
         twin=headers.get("twin") == "yes",
-        style=_style(program),
+        style=_style(section.program),
         chosen=(chosen[0], chosen[2]) if chosen else None,
-        answers=tuple(answers),
-        amendments=tuple(amendments),
+        answers=tuple(_answer(value) for key, value in section.headers if key == "answer"),
+        amendments=tuple(_amendment(value) for key, value in section.headers if key == "amend"),
     )
 
 

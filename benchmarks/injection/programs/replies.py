@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from benchmarks.injection.services import Reply, json_reply
+
 __all__ = ["Amendment", "CannedReply", "ReceivedRequest", "RequestPattern", "first_reply", "path_steps"]
 
 _STEP = re.compile(r'\["([^"]+)"\]|\[(\d+)\]')
@@ -77,14 +79,14 @@ class CannedReply:
     status: int
     body: object
 
-    def encoded(self) -> tuple[int, bytes, str, Mapping[str, str]]:
-        """Status, body, media type, further headers: who is told to come later, may come at once."""
+    def encoded(self) -> Reply:
+        """The reply as it is sent; a client that is told to come later may come at once."""
         headers = {"Retry-After": "0"} if self.status in {429, 503} else {}
         if isinstance(self.body, str):
             return self.status, self.body.encode(), "text/html; charset=utf-8", headers
         if self.status == 204:
             return self.status, b"", "", headers
-        return self.status, json.dumps(self.body).encode(), "application/json", headers
+        return json_reply(self.body, self.status, headers)
 
 
 @dataclass(frozen=True, slots=True)

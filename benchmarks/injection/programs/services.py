@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -21,21 +21,17 @@ import yaml
 
 from benchmarks.injection.programs.corpus import FailingProgram
 from benchmarks.injection.programs.replies import CannedReply, ReceivedRequest, RequestPattern, first_reply
-from protocols import Protocol, load
+from benchmarks.injection.services import NOW, Reply, json_reply, load_api
+from protocols import Protocol
 from protocols.calls.auth import Credential, for_scheme
 from protocols.simulator import Simulator
 
-__all__ = ["APIS", "NOW", "SEED", "RunningService", "serve"]
+__all__ = ["RunningService", "serve"]
 
-APIS = ("films", "shop", "fleet")
-NOW = datetime(2024, 6, 1, 12, 0, tzinfo=UTC)
 SEED = 7
 
 _HERE = Path(__file__).parent
 _SECRET = "van-keeper-4471"
-
-Reply = tuple[int, bytes, str, Mapping[str, str]]
-"""Status, body, media type ("" without a body), further headers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +51,13 @@ def serve(api: str, case: FailingProgram | None = None) -> Iterator[RunningServi
 
     Raises: KeyError: There is no such API.
     """
-    protocol = _protocol(api)
+    protocol = load_api(api)
     if api == "fleet":
         with _TableService(protocol, case) as scripted:
             yield RunningService(protocol, scripted.url, (_credential(protocol),), NOW, SEED)
         return
     with _AmendedSimulator(protocol, case) as simulator:
         yield RunningService(protocol, simulator.url, simulator.credentials, NOW, SEED)
-
-
-@lru_cache(maxsize=len(APIS))
-def _protocol(api: str) -> Protocol:
-    if api not in APIS:
-        raise KeyError(f"there is no API {api!r}; there are {', '.join(APIS)}")
-    return load(_HERE / f"{api}.yaml")
 
 
 def _credential(protocol: Protocol) -> Credential:
@@ -146,10 +135,10 @@ class _TableService:
         """Answer one request."""
         request = ReceivedRequest.read(method, target, body, self._path)
         if headers.get("Authorization") != f"Bearer {_SECRET}":
-            return 401, b'{"message": "no valid token"}', "application/json", {}
+            return json_reply({"message": "no valid token"}, 401)
         answer = first_reply(self._answers, request)
         if answer is None:
-            return 404, b'{"message": "there is nothing here"}', "application/json", {}
+            return json_reply({"message": "there is nothing here"}, 404)
         return _amended(answer.encoded(), request, self._case)
 
 
