@@ -1,1 +1,1 @@
-"""How an API is learned by trying it: `probing.prober.prober.Prober(protocol).probe()`, and `atc probe`."""
+"""Learn an API by calling it: `probing.prober.prober.Prober(protocol).probe()`, and `atc probe`."""

@@ -1,4 +1,4 @@
-"""`atc probe`: an API without documented responses teaches itself to the agent."""
+"""`atc probe`: learn the responses of an API that does not document them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["probe"]
 
 _CHECKS = frozenset({"spec", "checked", "simulate", "base_url", "auth", "seed", "now", "budget_calls", "as_json"})
-"""The options that --check heeds."""
+"""The options that apply to --check."""
 
 
 def _graph_file(text: str) -> Path:
@@ -280,7 +280,7 @@ def _print_result(options: ProbeOptions, report: ProbeReport) -> None:
 
 
 def _service(truth: Protocol, simulate: bool, base_url: str | None, auth: Sequence[str]) -> str:
-    """What is probed, and as whom, without a secret."""
+    """A description of the service and login, without a secret."""
     from sandbox.egress.egress_rules import display_url
 
     if simulate:
@@ -291,7 +291,7 @@ def _service(truth: Protocol, simulate: bool, base_url: str | None, auth: Sequen
 
 @contextmanager
 def _locked(log: Path) -> Iterator[None]:
-    """Hold the log, so that no other probe writes in it. Raises: UsageError: One does."""
+    """Lock the log. Raises: UsageError: Another probe holds it."""
     from protocols.errors import UsageError
 
     lock = log.with_name(f"{log.name}.lock")
@@ -311,7 +311,7 @@ def _locked(log: Path) -> Iterator[None]:
 
 
 def _start_log(log: Path) -> None:
-    """Remove the log of an earlier probe. Raises: UsageError: It is none, or holds what is still to be removed."""
+    """Remove the log of an earlier probe. Raises: UsageError: It is none, or lists objects still to be removed."""
     from atc.files import read_lines
     from protocols.errors import UsageError
 
@@ -330,7 +330,7 @@ def _start_log(log: Path) -> None:
 
 
 def _model(name: str | None, record: Path | None, seed: int, stack: ExitStack) -> Model | None:
-    """The model to ask. Raises: ModelError: It was named, and cannot be had."""
+    """The model to ask. Raises: ModelError: It was named, and cannot be loaded."""
     from atc.cli import say
     from atc.models import open_model
     from protocols.errors import ModelError
@@ -349,7 +349,7 @@ def _model(name: str | None, record: Path | None, seed: int, stack: ExitStack) -
 
 
 def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> int:
-    """Print what has changed, and give the exit code."""
+    """Print the changes of a service; return the exit code."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -383,7 +383,7 @@ def _check(file: str, sandbox: Sandbox, budget: int | None, as_json: bool) -> in
 
 
 def _store_results(store: Path, prober: Prober) -> None:
-    """Keep what was learned where `atc solve --store` looks: contracts and programs."""
+    """Store contracts and programs for `atc solve --store`."""
     from atc.program.source import called
     from atc.retrieval.demonstrations import Demonstration, Demonstrations
     from protocols.contracts.store import ContractStore
@@ -411,7 +411,7 @@ def _serialize(document: dict[str, object], out: Path) -> str:
 
 
 def _print_report(report: ProbeReport) -> None:
-    """Print the tools by outcome, each reason once above the tools that it holds for, and one line of totals."""
+    """Print the tools by outcome, grouped by reason, and one line of totals."""
     from atc.tui.text import visible
 
     totals = report.to_json()["totals"]

@@ -1,4 +1,4 @@
-"""Write down what was found out: an OpenAPI 3.1 document with responses, examples, statuses and usage programs."""
+"""Write the result of a probe as an OpenAPI 3.1 document with responses, examples, statuses and usage programs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = ["openapi_document", "schema_of", "usage_examples"]
 
 
 _STYLES = frozenset({"deepObject", "form", "label", "matrix", "pipeDelimited", "simple", "spaceDelimited"})
-"""Those that OpenAPI 3.1 knows."""
+"""The parameter styles of OpenAPI 3.1."""
 _JOIN_STYLES = {" ": "spaceDelimited", "|": "pipeDelimited"}
-"""How the lists of a form are sent as one value, by what stands between the items; else with commas."""
+"""Styles of form lists sent as one value, by separator; the default is a comma."""
 
 
 def openapi_document(
@@ -36,13 +36,13 @@ def openapi_document(
     schema: Literal["full", "paper"] = "full",
     server: str | None = None,
 ) -> dict[str, Any]:
-    """The document of an API.
+    """The OpenAPI document of a probed API.
 
     Args:
-        protocol: The API as it was known before.
-        found: By tool, what was found out; what the protocol says of responses stays where nothing was.
-        schema: "paper" for schemas as the ATC paper's Algorithm 2 makes them.
-        server: Where the API was reached; by default the document's own servers.
+        protocol: The API as documented before.
+        findings: By tool; documented responses stay where nothing was found.
+        schema: "paper" for schemas by the ATC paper's Algorithm 2.
+        server: The base URL of the probe; by default the document's own servers.
     """
     protocol = with_references(protocol)
     if server is not None:
@@ -83,14 +83,14 @@ def openapi_document(
 
 
 def schema_of(finding: ToolFinding, kind: Literal["full", "paper"]) -> Schema | None:
-    """The schema of a tool's answers, from all of them, or from the example alone; None where none is known."""
+    """The schema from all responses of a tool, or from its example alone; None if unknown."""
     if kind == "full" or finding.schema is None:
         return finding.schema
     return infer_paper(finding.example)
 
 
 def usage_examples(file: str) -> dict[str, tuple[str, str]]:
-    """By tool, the question and the program of each usage example in a document; empty where there is none.
+    """The question and program of each usage example in a document, by tool.
 
     Raises: UsageError: The file cannot be read, or an example is no question with its Python program.
     """
@@ -182,7 +182,7 @@ def _responses(tool: Tool, finding: ToolFinding | None) -> dict[str, Any]:
 
 
 def _error_example(status: str, call: RefusedCall | None) -> dict[str, Any]:
-    """A negative example: what was tried, and what it answered; an error that came as a good reply is no example."""
+    """A negative example: the arguments tried, and the reply. An error in a 2xx is no response example."""
     if call is None:
         return {}
     if int(status) < 300:
@@ -193,7 +193,7 @@ def _error_example(status: str, call: RefusedCall | None) -> dict[str, Any]:
 
 
 def _parameter(parameter: Parameter, constraints: Sequence[Constraint]) -> dict[str, Any]:
-    """A parameter with what was seen to hold of it; `x-observed` says by what."""
+    """A parameter with its constraints; `x-observed` is their evidence."""
     schema = dict(_with_component_references(dict(parameter.schema)))
     observed = {constraint.kind: constraint.value for constraint in constraints}
     if "default" in observed:

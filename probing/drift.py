@@ -1,4 +1,4 @@
-"""What changed of a service since its document was written: its usage programs are run, the answers are held to it."""
+"""Find the changes of a service since its document was written, by running its usage programs."""
 
 from __future__ import annotations
 
@@ -25,8 +25,11 @@ ChangeKind = Literal["gone", "missing", "changed", "new"]
 
 @dataclass(frozen=True, slots=True)
 class ContractChange:
-    """One difference. `gone`: the tool answers with errors only; `missing`: a field that the document requires;
-    `changed`: a value that it does not allow; `new`: a field or a status that it does not know."""
+    """One difference between service and document.
+
+    `gone`: the tool returns only errors; `missing`: a required field; `changed`: a value that is not allowed; `new`: an
+    undocumented field or status.
+    """
 
     tool: str
     kind: ChangeKind
@@ -35,7 +38,7 @@ class ContractChange:
 
 
 def is_breaking(change: ContractChange) -> bool:
-    """Whether a program that was right by the document may fail now."""
+    """True if a correct program may fail now."""
     return change.kind != "new"
 
 
@@ -46,14 +49,14 @@ def detect_drift(
     on_try: Callable[[str, str], None] = lambda tool, program: None,
     budget: int | None = None,
 ) -> list[ContractChange]:
-    """What a service answers otherwise than its document says; nothing is written.
+    """The changes of a service since its document was written; nothing is written.
 
     Args:
         usage: By tool, a program that calls it; a tool without one is probed.
-        sandbox: Reaches the service, and lets no write pass.
-        on_try: Told of each tool and program before it runs.
+        sandbox: Reaches the service, and blocks all writes.
+        on_try: Called with each tool and program before it runs.
         budget: The most requests in all.
-    Raises: APIError: The service answers nothing, or refuses the credentials.
+    Raises: APIError: The service does not answer, or refuses the credentials.
     """
     prober = Prober(strip_responses(document), None, sandbox, on_try=on_try, budget_calls=budget)
     with suppress(LimitReached):
@@ -115,14 +118,14 @@ def _bodies(tool: str, schema: Mapping[str, object], bodies: Sequence[object]) -
 
 
 def _deepest_cause(error: ValidationError) -> ValidationError:
-    """Of an error in several variants that in the one which fits best."""
+    """The error in the best fitting variant."""
     while error.context:
         error = max(error.context, key=lambda cause: len(cause.absolute_path))
     return error
 
 
 def _describe(error: ValidationError) -> str:
-    """What is wrong with a value, without the value."""
+    """The problem of a value, without the value."""
     if error.validator == "type":
         return f"documented as {error.validator_value}, is {type(error.instance).__name__}"
     return f"does not hold any more: {error.validator} {str(error.validator_value)[:80]}"

@@ -1,4 +1,4 @@
-"""Compare what was inferred with the truth that was hidden from the prober: which fields both have, and their types."""
+"""Compare inferred responses with the truth that was hidden from the prober."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ __all__ = [
 ]
 
 _WORLDS = 3
-"""Other worlds than the probed one that answer for the comparison."""
+"""Simulated worlds to compare with, besides the probed one."""
 
 
 def field_agreement(
     truth: Protocol, inferred_protocol: Protocol, findings: Mapping[str, ToolFinding]
 ) -> dict[str, object]:
-    """How far the responses of documented tools agree, in percent over all fields of all tools.
+    """The agreement of documented tools' responses with the truth, in percent over all fields.
 
-    `precision`: of the fields inferred, those that the truth has (its schema, united with its examples). `coverage`: of
-    the fields of the truth, those that were inferred. `types`: of the fields that both have, those whose types agree.
-    `invented` lists fields that the truth lacks, at most 20.
+    `precision`: of the inferred fields, those in the truth (its schema, united with its examples). `coverage`: of the
+    true fields, those inferred. `types`: of the common fields, those with the same type. `invented` lists at most 20
+    fields that the truth lacks.
     """
     true_contract, inferred_contract = Contract(truth), Contract(inferred_protocol)
     ours = theirs = common = alike = 0
@@ -96,7 +96,7 @@ def evaluate(
 
 
 def with_found_schemas(truth: Protocol, findings: Mapping[str, ToolFinding]) -> Protocol:
-    """A protocol whose responses are what was found, and nothing else."""
+    """A protocol with the inferred responses only."""
     tools = []
     for tool in truth.tools:
         finding = findings.get(tool.name)
@@ -111,7 +111,7 @@ def with_found_schemas(truth: Protocol, findings: Mapping[str, ToolFinding]) -> 
 def fresh_bodies(
     truth: Protocol, findings: Mapping[str, ToolFinding], seed: int, worlds: int = _WORLDS
 ) -> dict[str, list[object]]:
-    """What documented tools answer in other simulated worlds: their usage programs are run there."""
+    """Responses of documented tools in other simulated worlds, by running their usage programs there."""
     bodies: dict[str, list[object]] = defaultdict(list)
 
     def keep_body(call: CallRecord) -> None:
@@ -131,9 +131,9 @@ def fresh_bodies(
 
 
 def schema_validity(findings: Mapping[str, ToolFinding], bodies: Mapping[str, Sequence[object]]) -> dict[str, object]:
-    """How far the schemas hold for answers that they were not inferred from, in percent.
+    """The validity of the schemas for responses that they were not inferred from, in percent.
 
-    `recall`: of the fields that came, those that the schema has. `valid`: of the answers, those that validate.
+    `recall`: of the fields sent, those in the schema. `valid`: of the responses, those that validate.
     """
     came = matched = valid = answers = 0
     for name, answers_of_tool in bodies.items():
@@ -157,8 +157,9 @@ def schema_validity(findings: Mapping[str, ToolFinding], bodies: Mapping[str, Se
 def presence_accuracy(
     findings: Mapping[str, ToolFinding], probed: Mapping[str, Sequence[object]], fresh: Mapping[str, Sequence[object]]
 ) -> dict[str, object]:
-    """`marks`: of the fields that the probe saw at least three times, those whose `required` and null are right, in
-    percent. Right is what holds of all answers together: always there or not, null at times or never.
+    """`marks`: of the fields that the probe saw three times, those with correct `required` and null, in percent.
+
+    Correct is what holds in all responses together.
     """
     right = fields = 0
     for name, finding in findings.items():
@@ -185,9 +186,9 @@ def presence_accuracy(
 def mutation_score(
     findings: Mapping[str, ToolFinding], fresh: Mapping[str, Sequence[object]], seed: int
 ) -> dict[str, object]:
-    """`caught`: of answers that were spoiled, those that do not validate, in percent.
+    """`caught`: of mutated responses, those that do not validate, in percent.
 
-    Each answer is spoiled twice: a key is removed that is always there, and a value gets another type.
+    Each response is mutated twice: an always present key is removed, and a value gets another type.
     """
     chance = random.Random(seed)
     caught = count = 0
@@ -213,7 +214,7 @@ def mutation_score(
 def _mutated(
     body: object, certain: Collection[tuple[tuple[Step, ...], str]], chance: random.Random
 ) -> Iterator[object]:
-    """A body without one of its keys that are always there, and one with a value of another type."""
+    """A body without one of its always present keys, and one with a value of another type."""
     for kind in ("removed", "changed"):
         copy = deepcopy(body)
         keys = [
@@ -233,7 +234,7 @@ def _mutated(
 
 
 def _objects_by_path(bodies: Iterable[object]) -> dict[tuple[Step, ...], list[dict[str, Any]]]:
-    """The objects in bodies by where they are, 0 standing for any item of a list."""
+    """The objects in bodies by path; 0 stands for any item of a list."""
     places: dict[tuple[Step, ...], list[dict[str, Any]]] = defaultdict(list)
     pending: list[tuple[tuple[Step, ...], object]] = [((), body) for body in bodies]
     while pending:
@@ -247,7 +248,7 @@ def _objects_by_path(bodies: Iterable[object]) -> dict[tuple[Step, ...], list[di
 
 
 def _schema_at(schema: Mapping[str, Any], path: tuple[Step, ...]) -> Mapping[str, Any] | None:
-    """The schema of an object at a place; None where there are several, or its keys are data."""
+    """The schema at a path; None if it has variants, or if its keys are data."""
     for step in path:
         inner = schema.get("items") if isinstance(step, int) else schema.get("properties", {}).get(step)
         if not isinstance(inner, Mapping):
@@ -261,7 +262,7 @@ def _takes_null(schema: Mapping[str, Any]) -> bool:
 
 
 def fields_of(body: object, path: tuple[Step, ...] = ()) -> set[tuple[Step, ...]]:
-    """The fields of a body, 0 standing for any item of a list."""
+    """The fields of a body; 0 stands for any item of a list."""
     if isinstance(body, list):
         return {field for item in body for field in fields_of(item, (*path, 0))}
     if not isinstance(body, Mapping):
@@ -271,7 +272,7 @@ def fields_of(body: object, path: tuple[Step, ...] = ()) -> set[tuple[Step, ...]
 
 
 def has_field(schema: object, path: tuple[Step, ...], root: Mapping[str, object]) -> bool:
-    """Whether a schema has a field, in one of its variants; `root` is where its references point into."""
+    """True if a schema has a field, in one of its variants; `root` resolves references."""
     if not path:
         return True
     if not isinstance(schema, Mapping):
@@ -295,7 +296,7 @@ def has_field(schema: object, path: tuple[Step, ...], root: Mapping[str, object]
 
 
 def field_paths(shape: ValueType, path: tuple[Step, ...] = ()) -> Iterator[tuple[tuple[Step, ...], str]]:
-    """Every field of a response with its kind; 0 stands for any item of a list."""
+    """Every field of a response with its type; 0 stands for any item of a list."""
     if shape.kind == "list" and shape.item is not None:
         yield from field_paths(shape.item, (*path, 0))
     for name, key in shape.keys.items():
@@ -304,7 +305,7 @@ def field_paths(shape: ValueType, path: tuple[Step, ...] = ()) -> Iterator[tuple
 
 
 def _is_under_open(path: tuple[Step, ...], shape: ValueType) -> bool:
-    """Whether a field lies in an object of which the truth says that it may hold anything."""
+    """True if a field lies in an object that may hold anything."""
     for step in path:
         if shape.kind == "any" or (shape.kind == "object" and shape.open and step not in shape.keys):
             return True
@@ -320,5 +321,5 @@ def _is_under_open(path: tuple[Step, ...], shape: ValueType) -> bool:
 
 
 def _types_agree(first: str, second: str) -> bool:
-    """Whether one type contains the other."""
+    """True if one type contains the other."""
     return first == second or "any" in (first, second) or {first, second} == {"int", "float"}

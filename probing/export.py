@@ -1,4 +1,4 @@
-"""The dependency graph of a probed API: which tool yields what which other one takes, and how that is known."""
+"""Export the dependency graph of a probed API: which tool provides which argument of another, and the evidence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["SUFFIXES", "GraphEdge", "dependency_edges", "export_graph"]
 
 SUFFIXES = (".json", ".mmd", ".svg")
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 300, 24, 120, 12
-"""Of a tool's box in an SVG, and between boxes, in pixels."""
+"""Sizes in pixels of a tool's box in an SVG, and the gaps."""
 _COLOURS = {
     "documented": "#2e7d32",
     "no_content": "#2e7d32",
@@ -32,8 +32,10 @@ _COLOURS = {
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """The best source of an argument. `evidence`: called, where a program took the value from there and was answered;
-    seen, where answers hold such a field."""
+    """The best source of an argument.
+
+    `evidence` is called, if a working program took the value from there, or seen, if responses have such a field.
+    """
 
     source: str
     path: str
@@ -43,7 +45,7 @@ class GraphEdge:
 
 
 def dependency_edges(protocol: Protocol, findings: Mapping[str, ToolFinding]) -> list[GraphEdge]:
-    """An edge for each argument that another tool can fill, from the tool whose value was taken, else the likeliest."""
+    """An edge for each argument that another tool provides, from the tool used, else from the likeliest."""
     graph = ProtocolGraph(protocol)
     graph_edges = []
     for tool in protocol.tools:
@@ -60,7 +62,7 @@ def dependency_edges(protocol: Protocol, findings: Mapping[str, ToolFinding]) ->
 
 
 def export_graph(file: Path, protocol: Protocol, findings: Mapping[str, ToolFinding]) -> None:
-    """Write the graph as JSON, Mermaid or SVG, by the end of the file's name. Raises: UsageError."""
+    """Write the graph as JSON, Mermaid or SVG, by the suffix of the file. Raises: UsageError."""
     graph_edges = dependency_edges(protocol, findings)
     as_text = {".json": _json, ".mmd": _mermaid, ".svg": _svg}[file.suffix]
     write_text(file, as_text(findings, graph_edges))
@@ -97,7 +99,7 @@ def _mermaid_id(name: str) -> str:
 
 
 def _svg(findings: Mapping[str, ToolFinding], graph_edges: list[GraphEdge]) -> str:
-    """Tools in columns by how many calls come before theirs."""
+    """Tools in columns by the number of calls before theirs."""
     depth = dict.fromkeys(findings, 0)
     for _ in range(len(findings)):
         deeper = {

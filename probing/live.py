@@ -1,4 +1,4 @@
-"""What one sees while an API is probed: the tool in work with its program, and what came of each one done with."""
+"""Show the progress of a probe in the terminal."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _MAX_KEYS = 8
 
 
 class ProbeProgress:
-    """Shows on stderr how the known part of an API grows, a block for each tool: its question, program and answer.
+    """Shows on stderr the tool in progress, and the question, program and answer of each completed one.
 
-    Without a terminal it shows nothing. Without a total it shows what is tried, and no more.
+    Without a terminal it shows nothing; without a total, only the tool in progress.
     """
 
     def __init__(self, total: int | None) -> None:
@@ -46,11 +46,11 @@ class ProbeProgress:
         self._progress.stop()
 
     def trying(self, tool: str, program: str) -> None:
-        """A program is about to run."""
+        """Show the program that is about to run."""
         self._progress.update(self._bar, description=escape(first_line(f"{tool}: {program}", 60)))
 
     def finished(self, finding: ToolFinding, example: object) -> None:
-        """A tool is done with; `example` is an answer of it."""
+        """Show a completed tool; `example` is one of its responses."""
         self._progress.advance(self._bar)
         if not self._console.is_terminal:  # the summary at the end has all of it
             return
@@ -63,7 +63,7 @@ class ProbeProgress:
 
 
 def _shape(body: object) -> str:
-    """An answer in one line: its keys."""
+    """The keys of a response, on one line."""
     if isinstance(body, list):
         return f"[{_shape(body[0])}]" if body else "[]"
     if isinstance(body, dict):

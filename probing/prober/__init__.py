@@ -1,1 +1,1 @@
-"""Calls the tools of an API to learn what they return."""
+"""Call the tools of an API to learn what they return."""

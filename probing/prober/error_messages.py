@@ -1,8 +1,8 @@
-"""Which arguments an error asks for: read from the structure of its body, and from its plain text.
+"""Find the arguments that an error reports as missing, in the structure of its body and in its text.
 
-Services name a missing argument in many ways: `{"path": ["This field is required."]}`, a `loc` of a validator, a JSON
-pointer, or a sentence such as `Missing field in JSON data: path`. The names of the tool's own arguments are looked for,
-so that no format of one framework has to be known.
+Services report a missing argument in many ways: `{"path": ["This field is required."]}`, a `loc` of a validator, a JSON
+pointer, or a sentence such as `Missing field in JSON data: path`. Searching for the tool's own argument names covers
+them without knowing any framework's format.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ MISSING = re.compile(
     r"|need(?:s|ed)?|expected|invalid_type|blank)\b",
     re.IGNORECASE,
 )
-"""Words of an error that says that something was not given."""
+"""Words of an error about a missing argument."""
 _MAX_DEPTH = 8
 
 
 def missing_arguments(tool: Tool, body: object, text: str = "") -> list[str]:
-    """The arguments of a tool that an error says are missing, in signature order.
+    """The arguments of a tool that an error reports as missing, in signature order.
 
     Args:
         body: The body of the reply.
-        text: The error as text, where there is no body.
+        text: The error as text, if there is no body.
     """
     reply = _parsed(body)
     names = {argument.name.lower(): argument for argument in tool.arguments}
@@ -44,7 +44,7 @@ def missing_arguments(tool: Tool, body: object, text: str = "") -> list[str]:
 
 
 def _parsed(body: object) -> object:
-    """JSON that came as text is read as JSON."""
+    """Parse a text body that holds JSON."""
     if isinstance(body, str) and body.lstrip()[:1] in ("{", "["):
         try:
             return json.loads(body)
@@ -69,7 +69,7 @@ def _sentences(value: object, keys: tuple[str, ...], depth: int = 0) -> Iterator
 
 
 def _names(value: object) -> Iterator[str]:
-    """What may be names of arguments in a value beside a message: one word, a list of words, the end of a pointer."""
+    """Candidate argument names in a value beside a message: one word, a list of words, the end of a pointer."""
     if isinstance(value, str) and value and " " not in value:
         yield re.split(r"[/.]", value.rstrip("/"))[-1]
     elif isinstance(value, list) and value and all(isinstance(part, str | int) for part in value):
@@ -81,6 +81,6 @@ def _names(value: object) -> Iterator[str]:
 
 
 def _mentions(text: str, parameter: Parameter) -> bool:
-    """Whether a text names an argument; a one-letter name or an everyday word has to stand out."""
+    """True if a text contains the name of an argument as a word."""
     name = re.escape(parameter.name.lower())
     return re.search(rf"(?<![\w-]){name}(?![\w-])", text.lower()) is not None

@@ -1,4 +1,4 @@
-"""What probing found out, tool by tool and in all."""
+"""The result of a probe, per tool and in total."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ unreachable_service: the service refused the connection before it was tried
 
 
 class RefusedCall(TypedDict):
-    """A negative example: what a call was given, and the body of the error that it was answered with."""
+    """A negative example: the arguments of a call, and the body of the error."""
 
     arguments: Mapping[str, object]
     reply: object
@@ -45,11 +45,11 @@ class RefusedCall(TypedDict):
 
 @dataclass(slots=True)
 class ToolFinding:
-    """One tool: how it went, and what is known of it now.
+    """The result for one tool.
 
-    `program` answers `question` by calling the tool, `status` is that of its answer. `statuses` has what each other
-    status came with, in a few words, and `refused` the arguments and the reply of the first call that was refused with
-    it. `samples` are the model's programs for it, `requests` the calls of it. `constraints` are of its arguments.
+    `program` answers `question` by calling the tool; `status` is that of its response. `statuses` has a short message
+    for each other status, and `refused` the first call that got it. `samples` counts the model's programs for the tool,
+    `requests` its calls. `constraints` hold of its arguments.
     """
 
     tool: str
@@ -71,14 +71,17 @@ class ToolFinding:
 
     @property
     def is_complete(self) -> bool:
-        """Whether there is nothing more to find out."""
+        """True if nothing is left to learn."""
         return self.outcome in ("documented", "no_content")
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """All of it. `agreement` compares with the truth, where that was hidden (see probing.evaluation); `left_behind` are
-    the calls that should have removed what was made, and did not."""
+    """The result of a probe.
+
+    `agreement` compares with the hidden truth, if any (see probing.evaluation). `left_behind` are the calls that should
+    have removed created objects, and failed.
+    """
 
     tools: tuple[ToolFinding, ...]
     iterations: int
@@ -92,12 +95,12 @@ class ProbeReport:
     agreement: Mapping[str, object] = field(default_factory=dict)
 
     def with_agreement(self, agreement: Mapping[str, object]) -> ProbeReport:
-        """The same with how far it agrees with the truth."""
+        """A copy with the figures of the evaluation."""
         return replace(self, agreement=agreement)
 
     @property
     def exit_code(self) -> int:
-        """0: every tool is documented; 130: ctrl-C; 6: the service refused the connection; 4: a budget; else 1."""
+        """0: all tools are documented; 130: ctrl-C; 6: the service refused the connection; 4: a budget; else 1."""
         if self.ended == "interrupted":
             return 130
         if self.is_unreachable:

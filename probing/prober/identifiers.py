@@ -1,4 +1,4 @@
-"""The identifiers in an answer: of which thing each one is, and of what that thing is a part."""
+"""The identifiers in a response: the entity of each one, and the entity that contains it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = ["is_value", "linked_identifiers", "name_reference", "noun_of_path", "
 _QUERY_WORDS = frozenset(
     {"all", "count", "filter", "find", "get", "latest", "list", "lookup", "paginate", "query", "search"}
 )
-"""Words of a path that say how one asks, and not for what."""
+"""Words of a path that name the kind of query, not the entity."""
 
 _MAX_ITEMS = 8
-"""Things of a list that are looked at."""
+"""Items read of each list."""
 
 
 def is_value(value: object) -> bool:
-    """Whether a value may identify something."""
+    """True if a value can identify an entity."""
     return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
 
 
 def noun_of_path(path: str) -> str:
-    """What a path is about at last: film for `/films/{id}`, for `/films/search` and for `/films/name/{name}`."""
+    """The entity that a path ends at: film for `/films/{id}`, `/films/search` and `/films/name/{name}`."""
     parts = [part for part in path.split("/") if part]
     fixed = [(part, after) for part, after in pairwise([*parts, ""]) if part[0] != "{"]
     informative = [part for part, after in fixed if not _QUERY_WORDS.issuperset(words(part)) and after != f"{{{part}}}"]
@@ -35,12 +35,12 @@ def noun_of_path(path: str) -> str:
 
 
 def reference_of(key: str, noun: str) -> IdentifierReference:
-    """What a key is the identifier of, or the name; a bare `id` is that of the thing it stands in."""
+    """The entity and attribute that a key identifies; a bare `id` belongs to the enclosing entity."""
     return IdentifierReference(noun_of_identifier(key) or noun, attribute_of(key) or singular(words(key)[-1]))
 
 
 def name_reference(tool: Tool, parameter: Parameter, graph: ProtocolGraph) -> IdentifierReference | None:
-    """What a required part of a path calls by another word than an identifier: `/pools/{name}`, `/limits/tag/{tag}`.
+    """The reference of a required path argument that is no identifier: `/pools/{name}`, `/limits/tag/{tag}`.
 
     None for all other arguments.
     """
@@ -59,13 +59,13 @@ def linked_identifiers(
     *,
     by: Collection[str] = (),
 ) -> Iterator[Mapping[IdentifierReference, object]]:
-    """For each thing in a body its identifiers, together with those of what it is in.
+    """The identifiers of each entity in a body, together with those of the entities that contain it.
 
     Args:
-        noun: What the body is about, where it does not say so itself.
-        about: Identifiers that the request gave.
-        most: Things of each list that are looked at; None for all.
-        by: Other words by which things are called: what `name_reference` gives.
+        noun: The entity of the body, if the body does not name it.
+        about: Identifiers given in the request.
+        most: Items read of each list; None for all.
+        by: Other nouns that name an entity, from `name_reference`.
     """
     if isinstance(body, list):
         for item in body[:most]:

@@ -1,5 +1,5 @@
-"""What a model is asked for while probing: a question with its program (LLMProb in the ATC paper, Algorithm 1), and who
-may yield an argument (LLMSample) where the data flow does not say."""
+"""Ask a model for programs of tools (LLMProb in the ATC paper, Algorithm 1), and for producers of arguments (LLMSample)
+that the data flow does not know."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ __all__ = ["CandidateProgram", "LLMProber"]
 _FOLDER = Path(__file__).parent / "templates"
 _QUESTION = re.compile(r"Question:\s*(.+)")
 _CHARS_PER_TOKEN = 2
-"""Characters of a token at least, so that a budget is not exceeded."""
+"""Lower bound of characters per token, so that a budget is not exceeded."""
 _MAX_ANSWER_TOKENS = 400
-"""Tokens of an answer at most."""
+"""Token limit of an answer."""
 _MAX_CANDIDATES = 12
-"""Functions that the model chooses a producer from."""
+"""Tools offered to the model as producers."""
 _MAX_HELPERS = 6
-"""Functions that a program may call besides the one to try out."""
+"""Other tools that a program may call."""
 _MAX_ERROR_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateProgram:
-    """A question and the program that is to answer it; both empty where the model wrote neither."""
+    """A question and a program to answer it; both are empty if the model wrote neither."""
 
     question: str
     program: str
 
 
 class LLMProber:
-    """Asks a model about the tools of an API, and counts what it costs in their findings.
+    """Asks a model about tools, and counts the cost in their findings.
 
     Args:
         tokens: The most tokens to read and write in all; None for no limit.
@@ -59,11 +59,11 @@ class LLMProber:
     def probe(
         self, tool: Tool, graph: ProtocolGraph, tried: Sequence[tuple[str, str]], *, chain: bool
     ) -> CandidateProgram:
-        """A question for a tool and a program that answers it.
+        """A question for a tool, and a program that answers it.
 
         Args:
-            tried: Programs that did not do, each with what became of it.
-            chain: Whether other tools and the values that were seen may be used.
+            tried: Failed programs, each with its problem.
+            chain: If other tools and observed values may be used.
         Raises: LimitReached: The tokens are used up. ModelError.
         """
         among = [name for name, finding in self._observations.findings.items() if finding.is_complete]
@@ -85,14 +85,14 @@ class LLMProber:
         return CandidateProgram(match[1].strip() if match else "", extract(text[match.end() :] if match else text))
 
     def _helpers(self, tool: Tool, graph: ProtocolGraph, among: Collection[str]) -> tuple[str, ...]:
-        """The tools that the one to try out may need, those before them included."""
+        """The tools that a tool may need, with those before them."""
         first = list(graph.closure([tool.name], among))[1:]
         for argument in unprovided_arguments(tool, graph, among):
             first += self._producers(tool, argument, graph, among)
         return tuple(dict.fromkeys(name for name in first if name in among))[:_MAX_HELPERS]
 
     def _producers(self, tool: Tool, argument: str, graph: ProtocolGraph, among: Collection[str]) -> tuple[str, ...]:
-        """Who may yield an argument, by the model; it is asked once, of those that are known to answer."""
+        """The producers of an argument by the model, asked once, out of tools that answer."""
         offered = [candidate for candidate in graph.protocol.tools if candidate.name in among and not candidate.writes][
             :_MAX_CANDIDATES
         ]
@@ -110,7 +110,7 @@ class LLMProber:
         return self._proposed.get((tool.name, argument), ())
 
     def _values(self, tool: Tool, graph: ProtocolGraph) -> str:
-        """Values that were seen of what the tool takes, and names of things."""
+        """The observed values of a tool's arguments, and names of entities."""
         lines = []
         for argument in tool.arguments:
             want = graph.reference(tool.name, argument.argument)

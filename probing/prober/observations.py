@@ -1,8 +1,7 @@
-"""What calls told of the tools: their answers, the identifiers in them, and how each tool does.
+"""What the calls of a probe showed: responses, identifiers, and the finding of each tool.
 
-Everything that is kept goes through a Scrubber first. With a log each call and each finding is a line in a file as soon
-as it is known, so that a probe that was cut off goes on where it was. Of what is to be removed the log needs the true
-identifiers, so nobody but its owner may read it.
+All of it is redacted first. With a log, each call and each finding is appended to a file at once, so that an
+interrupted probe resumes from it. The log holds true identifiers, for removal, so only its owner may read it.
 """
 
 from __future__ import annotations
@@ -36,27 +35,27 @@ from sandbox.body_store import LargeBody
 __all__ = ["Observations"]
 
 _MAX_BODIES = 40
-"""Bodies of a tool that are kept to learn from."""
+"""Bodies kept per tool."""
 _DERIVED_FIELDS = ("schema", "example", "constraints", "refused")
-"""What of a finding is worked out from the calls, and not kept in the log."""
+"""Fields of a finding that are derived from calls, and not logged."""
 _EXAMPLE_ITEMS = 3
 """Items of a list in an example."""
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 _MAX_ITEMS = 100
-"""Items of a list that are kept of a body that is too large for a record."""
+"""Items kept of each list in a body that is too large for a call record."""
 
 IdentifierGroup: TypeAlias = tuple[tuple[IdentifierReference, object], ...]
-"""Identifiers that were seen together: of a thing and of those that it is in."""
+"""Identifiers observed together: of an entity and of those that contain it."""
 
 
 class Observations:
-    """What is known so far. `found` is by tool, `names` are what things are called, in the order of their appearance.
+    """All knowledge of a probe so far: `findings` by tool, `names` of entities in order of appearance.
 
     Args:
-        log: A file of what was learned, one JSON object a line; an existing one is read first.
-        service: What is probed, and as whom, in words: what was made at one service is not removed from another.
-    Raises: UsageError: The log is of another document or service, or holds something else.
+        log: A log of JSON lines; an existing one is read first.
+        service: A description of the service and login: objects created at one service are not removed from another.
+    Raises: UsageError: The log is of another document or service, or no log.
     """
 
     def __init__(self, protocol: Protocol, log: Path | None = None, seed: int = 0, service: str = "") -> None:
@@ -93,7 +92,7 @@ class Observations:
 
     @property
     def observed_protocol(self) -> Protocol:
-        """The protocol with what is known of responses so far; what it says of them itself stays."""
+        """The protocol with inferred responses; documented ones stay."""
         tools = []
         for tool in self.protocol.tools:
             bodies = self.bodies.get(tool.name)
@@ -109,11 +108,11 @@ class Observations:
 
     @property
     def tokens(self) -> int:
-        """Those that a model has read and written."""
+        """The tokens that a model has read and written."""
         return sum(finding.prompt_tokens + finding.completion_tokens for finding in self.findings.values())
 
     def record(self, call: CallRecord) -> None:
-        """What a call says of its tool."""
+        """Add a call."""
         if call.tool is None or not call.attempts:
             return
         raw = _json_safe(_loaded(call.response))
@@ -134,24 +133,24 @@ class Observations:
         self._add_call(call.tool, call.status, body, problem, dict(arguments), call.attempts)  # type: ignore[call-overload]
 
     def add_usage(self, tool: str, prompt_tokens: int, completion_tokens: int) -> None:
-        """What a question to a model about a tool cost."""
+        """Add the cost of a question to a model."""
         finding = self.findings[tool]
         finding.prompt_tokens += prompt_tokens
         finding.completion_tokens += completion_tokens
         self._write({"asked": tool, "prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens})
 
     def finish(self, finding: ToolFinding, question: str, program: str) -> None:
-        """How a tool was found out."""
+        """Add the program that completed a tool."""
         finding.question, finding.program = self.redact(question), self.redact(program)
         self._write({"finding": _as_data(finding)})
 
     def save_created(self, created: Sequence[CreatedObject], lost: Sequence[str]) -> None:
-        """What is to be removed from the service now, and what cannot be."""
+        """Log the objects to remove, and those that cannot be removed."""
         self.created, self.unremovable = list(created), list(lost)
         self._write({"made": [asdict(created_object) for created_object in self.created], "lost": self.unremovable})
 
     def names_for(self, tool: Tool) -> list[str]:
-        """What a tool may look for: the names of what it is about, then those of other things."""
+        """Search terms for a tool: names of its own entity, then of others."""
         own = self._names_of.get(noun_of_path(tool.path), {})
         return list({**own, **self.names})
 
@@ -161,15 +160,15 @@ class Observations:
         self._names_of.setdefault(noun_of_path(self.protocol.tool(tool).path), {}).update(names)
 
     def redact(self, text: str) -> str:
-        """A text without what is nobody's business."""
+        """A text without secret or personal values."""
         return self._redactor.text(_SURROGATE.sub("�", text))
 
     def identifiers(
         self, wants: Collection[IdentifierReference], path: str = ""
     ) -> Iterator[Mapping[IdentifierReference, object]]:
-        """Values that were seen of identifiers, those of one thing and of what it is in together.
+        """Observed values of identifiers that belong together.
 
-        First those that came from where the path says: a task run and a flow run are both runs.
+        Those from similar paths come first: a task run and a flow run are both runs.
         """
         fixed = _fixed_segments(path)
         for record in sorted(
@@ -180,7 +179,7 @@ class Observations:
                 yield {want: values[want] for want in wants}
 
     def summarize(self) -> None:
-        """Work out the schema and the example of each tool that answered, and what holds of its arguments."""
+        """Infer the schema, the example and the constraints of each tool that answered."""
         for name, calls in self._calls.items():
             self.findings[name].constraints = infer_constraints(self.protocol.tool(name), calls)
         for name, bodies in self.bodies.items():
@@ -190,7 +189,7 @@ class Observations:
     def _add_call(
         self, tool: str, status: int | None, body: object, problem: str, arguments: Mapping[str, object], sent: int = 1
     ) -> None:
-        """Note a reply, and with `told` why it is no answer."""
+        """Add a call; `problem` says why it has no answer, empty if it has one."""
         finding = self.findings[tool]
         calls = self._calls.setdefault(tool, [])
         if len(calls) < _MAX_BODIES:
@@ -234,7 +233,7 @@ class Observations:
             append_line(self._log, json.dumps(data), mode=0o600)
 
     def _load_line(self, place: str, data: Any, *, first: bool) -> None:
-        """Take what a line of a log tells. Raises: UsageError."""
+        """Restore a line of the log. Raises: UsageError."""
         try:
             match data:
                 case {"protocol": digest, "service": service} if first:
@@ -283,7 +282,7 @@ def _as_data(finding: ToolFinding) -> dict[str, object]:
 
 
 def _drop_partial_line(log: Path) -> None:
-    """Drop what was written of a line when the probe was cut off. Raises: UsageError."""
+    """Remove a last line that was not written to its end. Raises: UsageError."""
     try:
         text = log.read_bytes() if log.exists() else b""
         if text and not text.endswith(b"\n"):
@@ -293,7 +292,7 @@ def _drop_partial_line(log: Path) -> None:
 
 
 def _loaded(body: object) -> object:
-    """A large body with the first items of its lists; its beginning where it is no JSON."""
+    """A large body with the first items of its lists, or its first characters if it is no JSON."""
     if not isinstance(body, LargeBody):
         return body
     try:
@@ -303,7 +302,7 @@ def _loaded(body: object) -> object:
 
 
 def _json_safe(body: object) -> object:
-    """A body as JSON in UTF-8 can hold it: without halves of signs, and without numbers that are none."""
+    """A body that JSON in UTF-8 can hold: without surrogates and non-finite numbers."""
     if isinstance(body, str):
         return _SURROGATE.sub("�", body)
     if isinstance(body, float):
@@ -316,7 +315,7 @@ def _json_safe(body: object) -> object:
 
 
 def _shortened(body: object, items: int) -> object:
-    """A body with so many first items of each list."""
+    """A body with the first items of each list."""
     if isinstance(body, list):
         return [_shortened(item, items) for item in body[:items]]
     if isinstance(body, Mapping):

@@ -1,7 +1,7 @@
-"""Values that replies held, by the name of the field and by the list that they came from.
+"""Values in responses, by field name and by list.
 
-An argument takes a value of the list above it (`/terminals/{terminal_id}` one of `/terminals`), or of a field that is
-called like it (`path`), even where neither is called an identifier.
+An argument takes a value of the list above it (`/terminals/{terminal_id}` one of `/terminals`), or of a field with its
+name (`path`), even if neither is an identifier by its name.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from protocols.text.words import WRAPPERS, is_identifier, noun_of, singular, wor
 __all__ = ["ObservedValues"]
 
 _MAX_ITEMS = 12
-"""Items of a list that are looked at."""
+"""Items read of each list."""
 _MAX_KEYS = 12
-"""Keys of an object that may be names of things."""
+"""Keys of an object read as names."""
 _FIRST_VALUES = 2
-"""Values of the list above an argument that are tried before those of fields and addresses."""
+"""Values of the list above an argument that precede those of fields and URLs."""
 _MAX_DEPTH = 5
 _MAX_CHARS = 300
 _NAME_KEYS = ("id", "uuid", "key", "slug", "name", "path", "code", "number", "title", "label")
-"""Keys of an item by which it may be called, the surest first."""
+"""Keys that may identify an item, the surest first."""
 _PARAMETER = re.compile(r"\{([^{}]+)\}")
 _FILE_PATH = re.compile(r"(?:[^\s/:?#]+/)+[^\s/:?#]+\.\w+")
-"""A path in a tree, to a file with an ending."""
+"""A file path with a suffix."""
 _MAX_FILE_PATHS = 24
 _PATH_WORDS = frozenset({"directory", "dir", "file", "folder", "path", "prefix"})
-"""Last words of arguments that name a place in a tree, whose top is `/`."""
+"""Last words of arguments that take a path of a file tree."""
 
 
 class ObservedValues:
-    """Values that were seen; `add` remembers a reply, `candidates` are values for an argument."""
+    """Observed values: `add` stores a response, `candidates` are values for an argument."""
 
     def __init__(self, protocol: Protocol) -> None:
         self._protocol = protocol
@@ -53,7 +53,7 @@ class ObservedValues:
         self._replies: dict[str, list[tuple[Mapping[str, object], object]]] = {}
 
     def add(self, tool: Tool, arguments: Mapping[str, object], body: object) -> None:
-        """Remember what a good reply held."""
+        """Store a successful response."""
         if not tool.writes:
             self._replies.setdefault(_template(tool.path), []).append((arguments, body))
         self._remember(body, 0, arguments)
@@ -77,7 +77,7 @@ class ObservedValues:
                 self._remember(part, depth + 1, arguments)
 
     def _note_link(self, value: object) -> None:
-        """Remember the addresses of operations that a reply names: what stands in their place is a value for it."""
+        """Store the URLs of operations in a response: their path segments are values of arguments."""
         if not isinstance(value, str) or "/" not in value or len(value) > _MAX_CHARS:
             return
         path = urlsplit(value).path
@@ -86,14 +86,14 @@ class ObservedValues:
                 self._links[name][json.dumps([unquote(text) for text in match.groups()])] = None
 
     def _note_path(self, value: object, arguments: Mapping[str, object]) -> None:
-        """Remember what may be the path of a file, of what is a key or a value."""
+        """Store a key or value that looks like the path of a file."""
         if not isinstance(value, str) or len(value) > _MAX_CHARS or len(self._file_paths) >= _MAX_FILE_PATHS:
             return
         if _FILE_PATH.fullmatch(value):
             self._file_paths.setdefault(value, arguments)
 
     def linked_calls(self, tool: Tool) -> Iterator[dict[str, object]]:
-        """The path arguments of a tool as addresses in replies have them."""
+        """Path arguments of a tool from URLs in responses."""
         names = _PARAMETER.findall(tool.path)
         parameters = {
             path_parameter.name: path_parameter
@@ -113,7 +113,7 @@ class ObservedValues:
                 yield call
 
     def calls(self, tool: Tool, arguments: list[Parameter]) -> Iterator[dict[str, object]]:
-        """Values for several arguments of a tool together, the likeliest first; none where one has no candidate."""
+        """Values for several arguments together, the likeliest first; none if an argument has no candidate."""
         paths = [parameter for parameter in arguments if parameter.location == "path"]
         paths.sort(key=lambda parameter: tool.path.find(f"{{{parameter.name}}}"))
         yielded: set[str] = set()
@@ -155,7 +155,7 @@ class ObservedValues:
                 yield call
 
     def _calls_with_paths(self, arguments: list[Parameter], paths: list[Parameter]) -> Iterator[dict[str, object]]:
-        """Paths in a tree that replies held (`linux/tool-1.0.zip`), each with what that reply was asked with."""
+        """Observed file paths (`linux/tool-1.0.zip`), each with the arguments of the call that returned it."""
         for parameter in paths:
             for place, call_arguments in self._file_paths.items() if self.root_path(parameter) is not None else ():
                 other_names = [argument.argument for argument in arguments if argument is not parameter]
@@ -171,9 +171,9 @@ class ObservedValues:
         return None if None in rest.values() else rest
 
     def candidates(self, tool: Tool, parameter: Parameter) -> Iterator[object]:
-        """Values for one argument: of the list above it, then of fields that are called like it.
+        """Values for one argument: of the list above it, then of fields with its name.
 
-        Where arguments are numbered (`handle1`, `handle2`) each takes another value of the same things.
+        Numbered arguments (`handle1`, `handle2`) each get another value.
         """
         name, number = _numbered(parameter)
         if number and any(sibling != parameter and _numbered(sibling)[0] == name for sibling in tool.parameters):
@@ -192,9 +192,9 @@ class ObservedValues:
             yield from self._of_any_kind(tool, parameter)
 
     def _of_any_kind(self, tool: Tool, parameter: Parameter) -> Iterator[object]:
-        """Identifiers of the things of each list, where nothing says of which kind one is (`/living/{handle}`).
+        """Identifiers from each list, for an argument whose entity is unknown (`/living/{handle}`).
 
-        The kinds that the tool's own words name come first, and of each kind the first things.
+        Entities that the tool's description names come first.
         """
         if len(words(parameter.name)) != 1 or not is_identifier(parameter.name):
             return
@@ -212,7 +212,7 @@ class ObservedValues:
             yield from islice(dict.fromkeys(kinds[noun]), _FIRST_VALUES)
 
     def _bound(self, parameter: Parameter) -> list[object]:
-        """A number that nothing names: the least, and the second of two bounds (`x1`, `x2`) is above the first."""
+        """The minimum of a number without candidates; an upper bound (`x2`) is above the lower one (`x1`)."""
         schema = resolve(parameter.schema, self._protocol)
         least = schema.get("minimum")
         if type_of(schema) not in ("integer", "number") or is_identifier(parameter.name):
@@ -228,7 +228,7 @@ class ObservedValues:
             yield from (value for value in self._fields.get(name, {}) if self._fits(value, parameter))
 
     def _values_in_links(self, parameter: Parameter) -> Iterator[object]:
-        """What addresses of other operations have in the place of an argument of that name: one of each."""
+        """Values of an argument's name in URLs of other operations, one of each."""
         for tool, _ in self._link_patterns:
             names = _PARAMETER.findall(self._protocol.tool(tool).path)
             for text in list(self._links.get(tool, {}))[:1] if parameter.name in names else ():
@@ -237,14 +237,14 @@ class ObservedValues:
                     yield value
 
     def root_path(self, parameter: Parameter) -> str | None:
-        """The top of a tree, for an argument that names a place in one."""
+        """`/` for an argument that takes a path of a file tree."""
         text = type_of(resolve(parameter.schema, self._protocol)) in ("string", "")
         return "/" if text and _PATH_WORDS.intersection(words(parameter.name)[-1:]) else None
 
     def _listed_values(
         self, tool: Tool, parameter: Parameter, place: str = ""
     ) -> Iterator[tuple[Mapping[str, object], object]]:
-        """What the list above a part of a path holds, each with what that list was asked with."""
+        """The values in the list above a path argument, each with the arguments of that list."""
         above = _list_path(tool, place or parameter.name)
         names = {name: position for position, name in enumerate(_PARAMETER.findall(tool.path))}
         for template, replies in self._replies.items():
@@ -269,7 +269,7 @@ class ObservedValues:
 
 
 def _link_pattern(tool: Tool) -> re.Pattern[str]:
-    """Finds the path of a tool at the end of an address; its last variable may hold slashes."""
+    """A pattern for the path of a tool at the end of a URL; its last variable may hold slashes."""
     parts = _PARAMETER.split(tool.path)
     last = len(parts) // 2 - 1
     text = ""
@@ -280,13 +280,13 @@ def _link_pattern(tool: Tool) -> re.Pattern[str]:
 
 
 def _numbered(parameter: Parameter) -> tuple[str, int]:
-    """The name of an argument without the number at its end, and that number; 0 where there is none."""
+    """The name of an argument without its trailing number, and that number or 0."""
     text = parameter.name.rstrip("0123456789")
     return (text.rstrip("_-"), int(parameter.name[len(text) :])) if text != parameter.name else (parameter.name, 0)
 
 
 def _list_path(tool: Tool, place: str) -> str:
-    """The path of the list that a part of a path is taken from."""
+    """The path of the list above a path argument."""
     return _template(tool.path.partition(f"{{{place}}}")[0])
 
 
@@ -303,7 +303,7 @@ def _is_usable(value: object) -> bool:
 
 
 def _list_items(body: object, noun: str, depth: int = 0) -> Iterator[object]:
-    """The things that a reply lists: items of its lists, or the names that are the keys of an object."""
+    """The items of a response: those of its lists, or the keys of an object that maps names."""
     if isinstance(body, list):
         yield from body[:_MAX_ITEMS]
     elif isinstance(body, Mapping) and depth < 3:
@@ -324,7 +324,7 @@ def _list_items(body: object, noun: str, depth: int = 0) -> Iterator[object]:
 
 
 def _item_names(item: object, parameter: Parameter) -> Iterator[object]:
-    """By what an item of a list may be called, the surest first."""
+    """The values that may identify an item of a list, the surest first."""
     if _is_usable(item):
         yield item
     if not isinstance(item, Mapping):

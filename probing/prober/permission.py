@@ -1,10 +1,10 @@
-"""Which writes a probe may send: none, all of them, or those on objects of its own, which it removes at the end.
+"""The write policy of a probe: no writes, all, or only on objects that the probe created and removes at the end.
 
-An object is made only where the probe can be sure to recognise it: what is there was listed before, and it is given a
-name of the probe's own. It is its own only if it is sure to be: the answer to a POST names it where an answer names
-what was made, nobody named it before, and the probe did not choose its identifier. Where the answer does not tell, the
-list is asked for that name; where the name itself identifies it (`/rooms/{room_name}`), nothing may have been seen
-under it before. Whatever is in doubt is reported and left alone, and the tool makes nothing more.
+The probe creates an object only if it can recognise it later: the collection was listed before, and the object gets a
+name of the probe's own. An object is the probe's own if the response to its POST has an identifier that was never seen
+before and was not chosen by the probe. Without one, the list is searched for the name; if the name is the identifier
+(`/rooms/{room_name}`), it must not have been seen before. Anything uncertain is reported and left alone, and its tool
+creates nothing more.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CREATED = 201
 
 @dataclass(frozen=True, slots=True)
 class CreatedObject:
-    """An object that a probe made: the call that removes it."""
+    """An object created by a probe, as the call that removes it."""
 
     undo: str
     argument: str
@@ -44,17 +44,16 @@ class CreatedObject:
 
     @property
     def program(self) -> str:
-        """What removes it."""
+        """The program that removes it."""
         return f"{self.undo}({self.argument}={self.value!r})"
 
 
 class WritePermission:
-    """Says of each call that may change something whether it may be sent; a sandbox asks it (`writes=`).
+    """Decides on each write of a sandbox (`writes=`).
 
     Args:
-        scope: "deny", "own" (what creates an object where the protocol has a way to remove it, and what is done to
-            such an object alone), or "all".
-        reads: Tools, by name or as `POST /x/filter`, that only read whatever their method.
+        scope: "deny", "own" (create objects that the protocol can remove, and change these alone), or "all".
+        reads: Tools, by name or as `POST /x/filter`, that only read despite their method.
     Raises: UsageError: `reads` names no tool.
     """
 
@@ -79,7 +78,7 @@ class WritePermission:
         self._lock = threading.Lock()
 
     def __call__(self, call: CallRecord) -> bool:
-        """Whether a call may be sent. Of a write on an object of our own its identifier is looked at, too."""
+        """True if a call may be sent; a write on an object needs an identifier of the probe's own."""
         if self._scope == "all":
             return True
         if call.tool is None:
@@ -107,30 +106,30 @@ class WritePermission:
             return any((created.undo, str(created.value)) == (undo, identifier) for created in self.created)
 
     def allows(self, tool: Tool) -> bool:
-        """Whether calls of a tool may be allowed at all."""
+        """True if some calls of a tool may be allowed."""
         free = not tool.writes or self._scope == "all" or tool.name in self.reads
         return free or tool.name in self._undo or self.creator(tool) is not None
 
     def creates(self, tool: Tool) -> bool:
-        """Whether a tool creates objects that are removed at the end."""
+        """True if a tool creates objects that are removed at the end."""
         return tool.name in self._undo
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names that were given to what was made."""
+        """The names given to created objects."""
         return tuple(self._creator_by_name)
 
     def unconfirmed(self, tool: str) -> list[str]:
-        """The names of what a tool may have made, and whose replies did not tell."""
+        """The names that a tool used for objects which no response confirmed."""
         return [name for name, (maker, _) in self._unconfirmed.items() if maker == tool]
 
     def list_tools(self, name: str) -> list[str]:
-        """The tools that list what was made under a name of one's own."""
+        """The tools that list the collection of a name of the probe's own."""
         collection = _collection(self.protocol.tool(self._creator_by_name[name]).path)
         return [tool.name for tool in self.protocol.tools if self._lists(tool, collection)]
 
     def why_unrecognizable(self, tool: Tool) -> str:
-        """Why what a tool makes could not be recognised; empty where it could, or where that is of no concern."""
+        """The reason why a tool's objects could not be recognised; empty if they could, or if it creates none."""
         if tool.name not in self._undo:
             return ""
         if tool.name in self._stopped_creators:
@@ -145,7 +144,7 @@ class WritePermission:
         return ""
 
     def _lists(self, tool: Tool, collection: str) -> bool:
-        """Whether a tool that reads lists a collection: by its path, or by one a word longer (`/flows/filter`)."""
+        """True if a tool reads a collection: by its path, or by one a word longer (`/flows/filter`)."""
         if tool.writes and tool.name not in self.reads:
             return False
         path = _collection(tool.path)
@@ -153,7 +152,7 @@ class WritePermission:
         return path == collection or (longer and "{" not in path)
 
     def why_refused(self, tool: Tool) -> str:
-        """What to say of a tool that is not allowed."""
+        """The explanation for a tool that is not allowed."""
         reason = "it may change something: allow it with --writes"
         if self._scope == "own":
             reason = "it changes what the probe did not make, or makes what it could not remove"
@@ -162,10 +161,9 @@ class WritePermission:
         return reason
 
     def creator(self, tool: Tool) -> tuple[str, str] | None:
-        """The tool that makes the object on which a tool acts, with the argument that names it.
+        """The tool that creates the object of a write, with the argument that names it.
 
-        None where something else is named besides, which may be somebody's, and where it is not the object that is
-        changed, unless that can be undone, too.
+        None if the write names another object too, or has an effect that removing the object does not undo.
         """
         variables = _PARAMETER.findall(tool.path)
         if len(variables) != 1 or not tool.writes:
@@ -183,7 +181,7 @@ class WritePermission:
         return maker, argument
 
     def observe(self, call: CallRecord) -> None:
-        """Remember what a call made, and forget what it removed; for `on_call` of the sandbox, from any thread."""
+        """Track created and removed objects; for `on_call` of the sandbox, from any thread."""
         if self._scope != "own" or call.tool is None or not call.attempts:
             return
         tool = self.protocol.tool(call.tool)
@@ -208,7 +206,7 @@ class WritePermission:
             self.on_change()
 
     def _observe_creation(self, call: CallRecord, undo: Tool) -> None:
-        """What a tool that creates objects did."""
+        """Add the object of a POST, or report it as uncertain."""
         if call.status is not None and 400 <= call.status < 500:
             return  # it was refused: nothing was made
         argument = next(p.argument for p in undo.parameters if p.location == "path")
@@ -238,7 +236,7 @@ class WritePermission:
         self._unconfirmed.update(dict.fromkeys(_own_names(call.arguments), (str(call.tool), text)))
 
     def _observe_list(self, call: CallRecord, tool: Tool) -> None:
-        """Note that a collection was listed, and find what was made in it by the names of one's own."""
+        """Mark a collection as listed, and find created objects in it by their names."""
         if call.status not in range(200, 300) or error_in_success(call.response) is not None:
             return
         for maker, undo in self._undo.items():
@@ -262,17 +260,17 @@ class WritePermission:
 
 
 def _echoes_own_name(call: CallRecord) -> bool:
-    """Whether an answer holds a text that the probe made up for its request, so that it is of what was made by it."""
+    """True if a response contains the name that the request chose, and so is about the created object."""
     return not _own_names(call.arguments).isdisjoint(_own_names(call.response))
 
 
 def _own_names(value: object) -> set[str]:
-    """The names in a value that the probe made up."""
+    """The names of the probe's own in a value."""
     return {match[0] for match in OWN_NAME.finditer(json.dumps(value, default=str))}
 
 
 def _has_list(body: object, depth: int = 0) -> bool:
-    """Whether a body is a list, or holds one where a list is wrapped."""
+    """True if a body is a list, or wraps one."""
     if isinstance(body, Mapping):
         return depth < 2 and any(_has_list(part, depth + 1) for part in body.values())
     return isinstance(body, list)
@@ -290,11 +288,11 @@ def _objects(body: object) -> Iterator[Mapping[str, object]]:
 
 
 def created_identifier(body: object, argument: str, noun: str) -> tuple[tuple[str, ...], str | int] | None:
-    """Where the identifier of an object that was made lies in the answer, and what it is; None where it is not sure.
+    """The path and value of a created object's identifier in a response; None if uncertain.
 
     Args:
-        argument: What takes the identifier.
-        noun: What was made.
+        argument: The argument that takes the identifier.
+        noun: The entity that was created.
     """
     if not isinstance(body, Mapping):
         return None
@@ -314,7 +312,7 @@ def created_identifier(body: object, argument: str, noun: str) -> tuple[tuple[st
 
 
 def _create_delete_pairs(protocol: Protocol) -> Iterator[tuple[str, Tool]]:
-    """Tools that create an object, each with the one that removes it."""
+    """Each tool that creates an object, with the one that removes it."""
     removing = {
         _collection(_PARAMETER.split(tool.path)[0]): tool
         for tool in protocol.tools
@@ -331,7 +329,7 @@ def _create_delete_pairs(protocol: Protocol) -> Iterator[tuple[str, Tool]]:
 
 
 def _takes_same_identifier(argument: str, undo: Tool) -> bool:
-    """Whether an argument takes the same identifier as the tool that removes an object."""
+    """True if an argument takes the same identifier as the tool that removes an object."""
     own = next(p.argument for p in undo.parameters if p.location == "path")
     noun = noun_of(_collection(_PARAMETER.split(undo.path)[0]))
     if argument == own:

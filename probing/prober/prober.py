@@ -1,9 +1,8 @@
 """Learn what the tools of an API return by calling them (ATC paper, section 4 and Algorithm 1).
 
-Tools that can be called from nothing come first. What they answer is written down as a schema, so that the data flow
-between the tools (protocols.dataflow.graph) grows with every answer; from it follow programs for tools that need an
-identifier, which run in the sandbox. Values that were seen are tried before a model is asked, and a model is asked only
-of the tools that are left when nothing new is learned without it.
+Tools without required arguments come first. Schemas inferred from their responses extend the data flow
+(protocols.dataflow.graph), from which follow programs for tools that need an identifier. Observed values are tried
+before a model, and a model is asked only for the tools that are left when nothing new is learned without it.
 """
 
 from __future__ import annotations
@@ -37,28 +36,28 @@ from sandbox import Run, Sandbox
 __all__ = ["MAX_WAIT", "Prober"]
 
 _EMPTY_RETRIES = 2
-"""Programs in a round for a list that was empty in an earlier one."""
+"""Programs per round for a list that was empty before."""
 MAX_WAIT = 600.0
-"""Seconds that a busy service may ask for and that are waited."""
+"""The longest wait in seconds that a busy service may ask for."""
 
 
 class Prober:
-    """Finds out what the tools of a protocol return.
+    """Probes the tools of a protocol.
 
     Args:
-        model: Writes programs for the tools that are not reached without it; None to do without.
-        sandbox: Runs the programs. Where tools that write may be called, its writes policy is `permission`, and
-            `permission.observe` is told of each call.
-        permission: Which tools may be called; by default none that writes.
-        iterations: Rounds after the first through the tools that did not answer yet (the paper's beta).
+        model: Writes programs for the tools that are not reached without it; None for no model.
+        sandbox: Runs the programs. If writes may be allowed, its write policy is `permission`, and its calls are passed
+            to `permission.observe`.
+        permission: The tools that may be called; by default none that writes.
+        iterations: Rounds after the first over the tools without an answer (the paper's beta).
         samples: Programs for a tool in each round (the paper's N).
-        chain: Whether tools may be called with what others answered; without it each stands alone.
-        budget_calls: The most requests in all; None for no limit. What was made is removed beyond it.
+        chain: If responses of other tools may be used; without it each tool stands alone.
+        budget_calls: The most requests in all; None for no limit. Created objects are removed beyond it.
         budget_tokens: The most tokens the model reads and writes; None for no limit.
-        only: The tools to find out about; others are called where these need them. All by default.
-        log: A file to go on from, and to keep what is learned in (see probing.prober.observations).
-        on_finding: Told of each tool as it is done with.
-        on_try: Told of each tool and program before it runs.
+        only: The tools to probe; others are called only for their values. All by default.
+        log: A file to resume from and to append to (see probing.prober.observations).
+        on_finding: Called with each completed tool.
+        on_try: Called with each tool and program before it runs.
     """
 
     def __init__(
@@ -107,16 +106,16 @@ class Prober:
 
     @property
     def findings(self) -> dict[str, ToolFinding]:
-        """By tool, how it went."""
+        """The finding of each tool."""
         return self.observations.findings
 
     @property
     def observed_protocol(self) -> Protocol:
-        """The protocol with what is known of responses so far."""
+        """The protocol with the responses inferred so far."""
         return self.observations.observed_protocol
 
     def probe(self) -> ProbeReport:
-        """Go round until every tool answered, nothing new is learned, or a budget ends it."""
+        """Run rounds until every tool answered, nothing new is learned, or a budget ends it."""
         rounds, ended, left_behind, explained = 0, "", [], False
         for tool in self.protocol.tools:
             if not self._permission.allows(tool) and not self.findings[tool.name].is_complete:
@@ -165,7 +164,7 @@ class Prober:
         )
 
     def _open_findings(self) -> list[ToolFinding]:
-        """The findings that are still wanted."""
+        """The findings of requested tools that are not complete."""
         return [
             self.findings[tool.name] for tool in self.protocol.tools if tool.name in self._only and self._is_open(tool)
         ]
@@ -175,11 +174,11 @@ class Prober:
         return not (finding.is_complete and finding.program) and self._permission.allows(tool)
 
     def _run_round(self, number: int) -> bool:
-        """Try every tool that has not answered with what is known; whether one of them did.
+        """Try every open tool with what is known; True if one was completed.
 
-        Tools that make objects come after those that read, so that what is there is listed before anything is made;
-        and what is about one thing after what lists things, so that no name is made up for one that is seen later.
-        Tools that are not asked for come last, and only while one is left that is.
+        Creating tools come after those that read, so that existing objects are listed before any is created. Tools with
+        path arguments come after lists, so that no name is invented that is observed later. Tools that were not
+        requested come last, and only while a requested one is open.
         """
         graph = ProtocolGraph(self.observed_protocol)
         news = False
@@ -222,13 +221,13 @@ class Prober:
         return news
 
     def _is_worth(self, tool: str, program: str) -> bool:
-        """Whether a program is new, or asks again for a list that was empty before something was made."""
+        """True for a new program, and for one that found an empty list before an object was created."""
         place = tool, program
         created_since = len(self._permission.created) > self._created_before.get(place, 0)
         return place not in self._search_words or (tool in self.observations.empty_tools and created_since)
 
     def _finish_empty(self) -> None:
-        """Write down how a tool was called whose list was always empty."""
+        """Record the program of each tool whose list was always empty."""
         for name, program in self._empty_programs.items():
             finding = self.findings[name]
             if not finding.is_complete and finding.outcome == "always_empty":
@@ -236,7 +235,7 @@ class Prober:
                 self._on_finding(finding)
 
     def _run_model_round(self, number: int) -> bool:
-        """Have the model write programs for the tools that are left; whether one of them answered."""
+        """Let the model write programs for the open tools; True if one was completed."""
         if self._llm_prober is None or self._limit_reached:
             return False
         graph = ProtocolGraph(self.observed_protocol)
@@ -274,7 +273,7 @@ class Prober:
         return news
 
     def _failure(self, tool: Tool, run: Run | None) -> str:
-        """Why a program of the model did not do."""
+        """The reason why a program of the model failed."""
         if run is None:
             return "There is no program in it."
         if run.error is not None:
@@ -285,7 +284,7 @@ class Prober:
         return "; ".join(errors) or "It found nothing."
 
     def _finish(self, finding: ToolFinding, question_text: str, program: str, number: int) -> None:
-        """A tool is done with; so are others that its program called besides."""
+        """Complete a tool, and the others that its program called."""
         finding.iteration = number
         finding.reason = ""
         self._programs[finding.tool] = program
@@ -328,7 +327,7 @@ class Prober:
             finding.reason = "; ".join([*errors, *filter(None, problems)]) or "no answer"
 
     def _enrich(self, name: str) -> None:
-        """Ask a tool that answered in all ways, and of several things: then it is known what only some have."""
+        """Call a complete tool with other arguments and on other entities, to learn which fields are optional."""
         tool = self.protocol.tool(name)
         program = self._programs.get(name) or self.findings[name].program
         if not program or tool.writes:
@@ -350,9 +349,9 @@ class Prober:
                 return
 
     def run(self, tool: str, program: str, *, again: bool = False) -> Run:
-        """Run a program that calls a tool, and learn from it; once more where the service was busy.
+        """Run a program that calls a tool and record its calls; repeat it once after the wait of a busy service.
 
-        Raises: LimitReached: No request is left, or the service wants to be left alone for long. KeyboardInterrupt.
+        Raises: LimitReached: No request is left, or the wait is too long. KeyboardInterrupt.
         """
         remaining = None if self._budget is None else self._budget - self.observations.requests
         if remaining is not None and remaining <= 0:
@@ -381,14 +380,14 @@ class Prober:
         return run
 
     def _confirm_created(self, tool: str) -> None:
-        """List what there is, where a reply did not say for sure what was made."""
+        """List the collections of objects that no response confirmed."""
         for program in self._list_programs(self._permission.unconfirmed(tool)):
             if not self._permission.unconfirmed(tool):
                 return
             self._record(self._sandbox.run(program))
 
     def _list_programs(self, names: Collection[str]) -> list[str]:
-        """Programs that list a collection, as it is and looked for by the names of one's own."""
+        """Programs that list a collection, as a whole and by names of the probe's own."""
         listed = []
         for lister in dict.fromkeys(name for own in names for name in self._permission.list_tools(own)):
             plain = self.findings[lister].program or f"print({lister}())"
@@ -397,7 +396,7 @@ class Prober:
         return listed
 
     def _wait(self, tool: str, seconds: float) -> None:
-        """Leave a busy service alone for as long as it asks. Raises: LimitReached: That is too long."""
+        """Wait as long as a busy service asks. Raises: LimitReached: That is too long."""
         if seconds > MAX_WAIT:
             raise LimitReached(f"the service asks to be left alone for {seconds:,.0f} s: --resume goes on then")
         self._on_try(tool, f"waiting for {seconds:,.0f} s, as the service asks")
@@ -412,7 +411,7 @@ class Prober:
             self.observations.save_created(self._permission.created, self._permission.unremovable)
 
     def _remove_created(self) -> list[str]:
-        """Remove what was made; what would not go, as the calls that should have removed it."""
+        """Remove created objects; the calls of those that could not be removed."""
         for is_last in (False, True):  # what others referred to can be removed once they are gone
             for created in reversed(self._permission.created[:]):
                 if created in self._permission.created:

@@ -1,4 +1,4 @@
-"""Programs that call a tool with values that were seen, written without a model."""
+"""Write programs that call a tool with observed values, without a model."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from protocols.text.words import SEARCHES, SIZES, is_identifier, noun_of, words
 __all__ = ["MAX_ITEMS", "argument_variants", "item_variants", "programs", "question", "unprovided_arguments"]
 
 _MAX_CHOICES = 4
-"""Values of an enumeration of which each is asked for."""
+"""Values of an enumeration to try."""
 MAX_ITEMS = 8
-"""Things of which a tool is asked once it is known to answer: what only some of them have is optional."""
+"""Entities to call a complete tool for: a field that some lack is optional."""
 
 _MAX_FILTERS = 8
-"""Values of an enumeration that an empty list is filtered by."""
+"""Filter values to try on an empty list."""
 
 _READ_FACTOR = 3
-"""Times as many programs for a tool that reads, where values that were seen may be meant."""
+"""Factor on the number of programs with observed values for a read."""
 
 
 def programs(
@@ -45,13 +45,13 @@ def programs(
     *,
     chain: bool = True,
 ) -> Iterator[tuple[str, str]]:
-    """Programs that call a tool, the likeliest first, each with the name that it looks for ("" for none).
+    """Programs that call a tool, the likeliest first, each with its search term ("" for none).
 
-    First those that take identifiers from where the data flow says, then those with identifiers that were seen.
+    Identifiers along the data flow come first, then other observed ones.
     Args:
-        graph: The data flow of what is known so far.
+        graph: The data flow known so far.
         most: Programs of each kind.
-        chain: Whether they may use what other tools answered.
+        chain: If responses of other tools may be used.
     """
     if not chain:
         if not unprovided_arguments(tool, graph, ()):
@@ -95,7 +95,7 @@ def _creating_programs(
     most: int,
     among: Collection[str],
 ) -> Iterator[tuple[str, str]]:
-    """Programs that make an object: what was asked for by an error is given, from values that were seen."""
+    """Programs that create an object."""
     if permission.why_unrecognizable(tool):
         return
     if not unprovided_arguments(tool, graph, among):
@@ -106,14 +106,14 @@ def _creating_programs(
 
 
 def _bare_call(tool: Tool) -> Iterator[tuple[str, str]]:
-    """The call without optional arguments of a tool that reads and needs nothing: a list is asked for as it is."""
+    """The call of a read without required arguments: an unfiltered list."""
     if tool.writes or any(argument.required for argument in tool.arguments):
         return
     yield f"print({tool.name}())", ""
 
 
 def _filtered_calls(tool: Tool, observations: Observations) -> Iterator[tuple[str, str]]:
-    """The call of a list that was empty, with each value of a filter that it does not go by on its own."""
+    """Calls of an empty list with each value of a filter, except its default."""
     if tool.writes or any(argument.required for argument in tool.arguments):
         return
     for argument in tool.arguments:
@@ -129,7 +129,7 @@ def _filtered_calls(tool: Tool, observations: Observations) -> Iterator[tuple[st
 
 
 def _calls_with_missing(tool: Tool, observations: Observations, most: int) -> Iterator[tuple[str, str]]:
-    """Calls with the arguments that errors of a tool asked for."""
+    """Calls with the arguments that earlier errors reported as missing."""
     missing = [argument for argument in tool.arguments if argument.argument in observations.missing.get(tool.name, {})]
     if not missing:
         return
@@ -144,7 +144,7 @@ def _calls_with_missing(tool: Tool, observations: Observations, most: int) -> It
 
 
 def _calls_with_values(tool: Tool, observations: Observations, most: int) -> Iterator[tuple[str, str]]:
-    """Calls whose arguments are values that were seen, of the list above them or of fields that are called so."""
+    """Calls with observed values from the list above an argument, or from fields of its name."""
     arguments = [argument for argument in tool.arguments if argument.required]
     open_arguments = [
         argument for argument in arguments if documented_value(argument) is None and "pattern" not in argument.schema
@@ -184,7 +184,7 @@ def _calls_from_values(
 
 
 def _is_provided(tool: Tool, graph: ProtocolGraph) -> bool:
-    """Whether the data flow or the document yields all that a tool needs, so that nothing is made up for it."""
+    """True if the data flow or the document provides all required arguments, so that none is invented."""
     return all(
         documented_value(argument) is not None or graph.reference(tool.name, argument.argument) is not None
         for argument in tool.arguments
@@ -193,7 +193,7 @@ def _is_provided(tool: Tool, graph: ProtocolGraph) -> bool:
 
 
 def _without_unknown_options(lines: Sequence[str], protocol: Protocol) -> list[str]:
-    """The lines without optional arguments of reads whose value would be made up: what they filter by is not known."""
+    """The lines without optional arguments of reads that only have a placeholder: a filter with unknown values."""
     return [ast.unparse(_UnknownOptionRemover(protocol).visit(ast.parse(line))).replace("'…'", '"…"') for line in lines]
 
 
@@ -226,7 +226,7 @@ def _calls_with_identifiers(
 def _complete_programs(
     tool: Tool, lines: Sequence[str], observations: Observations, permission: WritePermission, most: int
 ) -> Iterator[tuple[str, str]]:
-    """The programs of the lines that call a tool; what they look for is filled in."""
+    """The programs of the lines that call a tool, with search terms filled in."""
     *before, last = lines
     call = last if "=" not in last.partition("(")[0] else last.partition(" = ")[2]
     call = _with_items(_with_body(_without_path(call), tool, observations), tool, observations)
@@ -244,7 +244,7 @@ def _complete_programs(
 
 
 def _with_own_name(program: str, tool: Tool, observations: Observations) -> str:
-    """A program that makes an object, which gives it a name of one's own where nothing else does."""
+    """A creating program that gives the object a name of the probe's own, unless it has one."""
     if OWN_NAME.search(program) or not program.endswith("))"):
         return program
     texts = [p for p in tool.arguments if p.location != "path" and is_free_text(p.schema, observations.protocol)]
@@ -258,8 +258,10 @@ def _with_own_name(program: str, tool: Tool, observations: Observations) -> str:
 
 
 def argument_variants(program: str, tool: Tool) -> Iterator[str]:
-    """The same with each other value that a required argument may have (each one alone where it takes a list of them),
-    and with pages of one: what is returned may depend on it."""
+    """The program with each other value of a required enumeration, and with pages of one item.
+
+    A list of enumerated values is tried with each one alone: the response may depend on it.
+    """
     *before, last = program.split("\n")
     for argument in tool.arguments:
         values = argument.schema.get("enum")
@@ -282,15 +284,15 @@ def argument_variants(program: str, tool: Tool) -> Iterator[str]:
 
 
 def _with_argument(program: str, argument: str) -> str:
-    """A program whose last call, which is printed, is given one more argument."""
+    """A program whose last, printed call has one more argument."""
     return f"{program[:-2]}{'' if program.endswith('())') else ', '}{argument}))"
 
 
 def item_variants(program: str, tool: Tool, word: str, names: Sequence[str]) -> Iterator[str]:
-    """The same for other things than the one a program found, so that what only some have is known to be optional.
+    """The program for other entities, to learn which fields are optional.
 
     Args:
-        word: The name that the program looks for, "" for none.
+        word: The search term of the program, "" for none.
     """
     lines = program.split("\n")
     match = FINDS.fullmatch(lines[0])
@@ -311,7 +313,7 @@ def item_variants(program: str, tool: Tool, word: str, names: Sequence[str]) -> 
 
 
 def unprovided_arguments(tool: Tool, graph: ProtocolGraph, among: Collection[str]) -> list[str]:
-    """The required arguments of a tool that another one has to yield, and none of these does."""
+    """The required arguments that only another tool can provide, and none of these does."""
     return [
         argument.argument
         for argument in tool.arguments
@@ -323,13 +325,13 @@ def unprovided_arguments(tool: Tool, graph: ProtocolGraph, among: Collection[str
 
 
 def question(tool: Tool) -> str:
-    """What somebody asks for who is answered by a tool."""
+    """A user's question that the tool answers."""
     text = (tool.summary or tool.description or " ".join(words(tool.path))).strip()
     return sentence(text, 200)
 
 
 def _call_on_created(tool: Tool, owner: tuple[str, str], observations: Observations) -> str | None:
-    """The program that makes an object of our own and calls a tool on it; None where making one is not known yet."""
+    """The program that creates an object and calls a tool on it; None if creating one is not known yet."""
     maker, argument = owner
     create_program = observations.findings[maker].program
     bodies = observations.bodies.get(maker)
@@ -351,7 +353,7 @@ def _call_on_created(tool: Tool, owner: tuple[str, str], observations: Observati
 
 
 def _direct_call(tool: Tool, observations: Observations, permission: WritePermission) -> str:
-    """The call of a tool with what its document gives for its required arguments; what it makes is called our way."""
+    """The call of a tool with values from its document; a created object gets a name of the probe's own."""
     number = observations.requests if permission.creates(tool) else None
     arguments = [argument for argument in tool.arguments if argument.required]
     arguments = arguments or [argument for argument in tool.arguments if argument.argument.lower() in SEARCHES][:1]
@@ -360,7 +362,7 @@ def _direct_call(tool: Tool, observations: Observations, permission: WritePermis
 
 
 def _name_references(tool: Tool, graph: ProtocolGraph, observations: Observations) -> dict[str, IdentifierReference]:
-    """By argument, what a path calls by another word than an identifier, where an answer had such a thing."""
+    """The name references of a tool's path arguments, if such an entity was observed."""
     references = {
         argument.argument: want
         for argument in tool.arguments
@@ -371,7 +373,7 @@ def _name_references(tool: Tool, graph: ProtocolGraph, observations: Observation
 
 
 def _identifier_calls(tool: Tool, graph: ProtocolGraph, observations: Observations) -> Iterator[str]:
-    """Calls of a tool with identifiers that were seen together, each with others."""
+    """Calls of a tool with identifiers that were observed together."""
     names = _name_references(tool, graph, observations)
     flow = [
         (argument, want)
@@ -397,7 +399,7 @@ def _identifier_calls(tool: Tool, graph: ProtocolGraph, observations: Observatio
 
 
 def _with_body(call: str, tool: Tool, observations: Observations) -> str:
-    """A call that gives a member of a body that may not be empty, though none of its members is required."""
+    """A call with at least one body argument, if the body is required and none of its arguments is."""
     body_arguments = [
         argument
         for argument in tool.arguments
@@ -415,7 +417,7 @@ def _with_body(call: str, tool: Tool, observations: Observations) -> str:
 
 
 def _with_items(call: str, tool: Tool, observations: Observations) -> str:
-    """A call whose lists of objects hold one of what was seen, and whose objects have what they need."""
+    """A call whose lists of objects hold an observed one, and whose objects have their required keys."""
     for argument in tool.arguments:
         if f'{argument.argument}=["…"]' in call:
             item = _observed_item(argument, observations)
@@ -429,7 +431,7 @@ def _with_items(call: str, tool: Tool, observations: Observations) -> str:
 
 
 def _observed_item(parameter: Parameter, observations: Observations) -> dict[str, object] | None:
-    """An object for a list of them, with identifiers that were seen of what the list is called after."""
+    """An object for a list argument, with observed identifiers of the list's entity."""
     items = parameter.schema.get("items")
     properties = items.get("properties") if isinstance(items, Mapping) else None
     if not isinstance(properties, Mapping):
@@ -442,7 +444,7 @@ def _observed_item(parameter: Parameter, observations: Observations) -> dict[str
 
 
 def _without_path(call: str) -> str:
-    """A call without what is taken out of its response."""
+    """A call without the path into its response."""
     depth = 0
     for place, sign in enumerate(call):
         depth += (sign == "(") - (sign == ")")

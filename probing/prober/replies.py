@@ -1,4 +1,4 @@
-"""What a reply says: whether it is an answer at all, what things in it are called, what an error says."""
+"""Read a response: is it an error or empty, which names it holds, and its error message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_CHARS = 200
 
 
 def error_in_success(body: object) -> str | None:
-    """Why a body that came with a 2xx is no answer; None when it is one."""
+    """The error in a 2xx body; None if the body is a proper answer."""
     if isinstance(body, LargeBody):
         return "the body is too large to be kept"
     if isinstance(body, str):
@@ -35,7 +35,7 @@ def error_in_success(body: object) -> str | None:
 
 
 def is_empty(body: object) -> bool:
-    """Whether a body has lists and none of them holds anything: nothing was found."""
+    """True if a body has lists and all of them are empty."""
     if isinstance(body, list):
         return not body
     if not isinstance(body, Mapping):
@@ -54,7 +54,7 @@ def is_empty(body: object) -> bool:
 
 
 def _is_count(part: Mapping[str, object], lists: list[list[object]]) -> bool:
-    """Whether an object beside a list only says which part of it this is: `{"skip": 0, "all_records_count": 0}`."""
+    """True if an object beside a list holds only its paging: `{"skip": 0, "all_records_count": 0}`."""
     return bool(lists) and all(
         PAGING.intersection(words(str(key))) and (value is None or isinstance(value, str | int | float))
         for key, value in part.items()
@@ -66,7 +66,7 @@ def _is_container(part: object) -> bool:
 
 
 def names_in(body: object, most: int = 40) -> Iterator[str]:
-    """What things in a body are called."""
+    """The names of entities in a body."""
     pending, count = [body], 0
     while pending and count < most:
         value = pending.pop(0)
@@ -82,7 +82,7 @@ def names_in(body: object, most: int = 40) -> Iterator[str]:
 
 
 def error_message(body: object, error: str | None) -> str:
-    """What an error says, in a few words."""
+    """The message of an error, shortened."""
     if isinstance(body, Mapping):
         keys = [key for key in body if str(key).lower() in {"message", "status_message", "detail", "error"}]
         message = body[keys[0]] if keys else None

@@ -1,6 +1,6 @@
-"""Values for arguments that no answer holds: what the document gives, what its schemas ask for, and names of one's own.
+"""Values for arguments without an observed one: from the document, from its schemas, and names of the probe's own.
 
-`"…"` stands for a text that is still to be found, such as what is searched for.
+The placeholder `"…"` stands for a search term to be filled in.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from protocols.text.words import noun_of
 __all__ = ["OWN_NAME", "documented_value", "is_free_text", "item_of", "own_name", "rename_objects", "value_of"]
 
 _SHORT_TEXTS = ("0", "1", "0,0", "a", "A", "abc", "1.0", "00", "0000", "a-b", "a_b", "2024-01-01")
-"""Texts that many patterns match."""
+"""Short texts that match many patterns."""
 OWN_NAME = re.compile(r"\bprobe([ _-]?)\d+\b")
-"""What objects are called that a probe makes: see `own_name`."""
+"""The names of created objects: see `own_name`."""
 _SIGNS = (" ", "-", "_", "")
 _NAME_WORDS = frozenset({"key", "label", "name", "slug", "subject", "title", "username"})
-"""What a thing is called by whoever makes it."""
+"""Last words of arguments for the name of a new object."""
 _MAX_CHOICES = 8
-"""Values of an enumeration that a list is filled with."""
+"""Values of an enumeration in a list argument."""
 _DEPTH = 6
 _FORMATS = {
     "date-time": "2024-01-01T00:00:00Z",
@@ -34,11 +34,11 @@ _FORMATS = {
     "email": "probe@example.com",
     "uri": "https://example.com/",
 }
-"""A text of each form of which one is as good as another."""
+"""An arbitrary text of each format."""
 
 
 def own_name(number: int, schema: Schema | None = None) -> str | None:
-    """What to call an object that a probe makes; the number is another one each time. None where none is allowed."""
+    """The name of a created object, different for each number; None if the schema forbids it."""
     pattern, most = (schema or {}).get("pattern"), (schema or {}).get("maxLength")
     for sign in _SIGNS:
         text = f"probe{sign}{number}"
@@ -48,7 +48,7 @@ def own_name(number: int, schema: Schema | None = None) -> str | None:
 
 
 def is_free_text(schema: Schema, protocol: Protocol) -> bool:
-    """Whether a schema takes any text, such as a name of one's own."""
+    """True if a schema takes any text, such as a name of the probe's own."""
     schema = resolve(schema, protocol)
     kinds = schema.get("type")
     text = "string" in kinds if isinstance(kinds, list) else kinds == "string"
@@ -57,22 +57,21 @@ def is_free_text(schema: Schema, protocol: Protocol) -> bool:
 
 
 def rename_objects(program: str, number: int, sign: str | None = None) -> str:
-    """A program that makes objects, with another number in their names, and with another sign before it."""
+    """A creating program with another number, and another separator, in its objects' names."""
     return OWN_NAME.sub(lambda match: f"probe{match[1] if sign is None else sign}{number}", program)
 
 
 def item_of(parameter: Parameter, protocol: Protocol) -> str:
-    """An item of a list that an argument is, as program text."""
+    """An item of a list argument, as program text."""
     items = items_of(resolve(parameter.schema, protocol), protocol)
     return _text(_minimal_value(items, protocol, _DEPTH) if items is not None else "…")
 
 
 def value_of(parameter: Parameter, protocol: Protocol, number: int | None = None) -> str:
-    """What an argument may be, as program text.
+    """A value of an argument, as program text.
 
     Args:
-        number: Where an object of one's own is made, the number in its name: the document's own name for one may be
-            taken, or be somebody's.
+        number: The number in the name of a created object: the document's own example may be taken.
     """
     schema = resolve(parameter.schema, protocol)
     if number is not None and "enum" not in schema and type_of(schema) in ("string", ""):
@@ -94,7 +93,7 @@ def value_of(parameter: Parameter, protocol: Protocol, number: int | None = None
 
 
 def documented_value(parameter: Parameter) -> object:
-    """A value that the document itself gives: of an enumeration, a default, an example."""
+    """A value from the document: of an enumeration, a default, an example."""
     schema = parameter.schema
     items = schema.get("items")
     if isinstance(items, Mapping) and isinstance(values := items.get("enum"), list):
@@ -111,7 +110,7 @@ def _example_of(schema: Schema) -> object:
 
 
 def _minimal_value(schema: Schema, protocol: Protocol, depth: int) -> object:
-    """The least that a schema asks for."""
+    """The smallest value that satisfies a schema."""
     schema = resolve(schema, protocol)
     if (documented := _example_of(schema)) is not None:
         return documented

@@ -1,7 +1,7 @@
-"""Replace what is secret or personal in the answers of an API by values that look like it.
+"""Redact secret and personal values in responses by values of the same shape.
 
-Examples of real answers go into documents, reports and programs, which are shared. A placeholder would spoil them: the
-formats of their schema would no longer hold. So an e-mail address stays one, and each value has one replacement.
+Examples of responses go into documents, reports and programs, which are shared. A placeholder would violate the formats
+of their schemas. So an e-mail address stays one, and each value has one replacement.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from protocols.text.words import is_identifier, singular, words
 __all__ = ["FIRST_WORDS", "Redactor"]
 
 FIRST_WORDS = ("a", "the", "love", "new")
-"""Words that a search is tried with first, and that are nobody's name."""
+"""Initial search terms, which are nobody's name."""
 
 _Rule = Literal["", "secret", "personal", "number", "mixed"]
 """
@@ -53,27 +53,27 @@ _PERSONAL = frozenset(
 )
 _BIRTH = frozenset({"birth date", "birthdate", "birthday", "date of birth", "dob"})
 _REACHED = frozenset({"e mail", "email", "login", "mobile", "password", "phone", "telephone", "user name", "username"})
-"""Of these a private person's record has one, and a film star's in a database none."""
+"""Keys of a private person's record, unlike a film star's in a database."""
 _PAGES = ("continuation", "cursor", "delta", "next", "page", "pagination", "prev", "previous", "skip", "stop", "sync")
 _HARMLESS = frozenset(
     {"ip address", "last login", "previous login", *(f"{word} token" for word in _PAGES)}  # an address tells by itself
 )
 _FILLERS = frozenset({"digest", "hash", "line", "no", "number", "value"})
-"""Last words that change nothing: `password_hash`, `phone_number`, `address_line_2`."""
+"""Fillers at the end of a key: `password_hash`, `phone_number`, `address_line_2`."""
 _BELOW: dict[str, _Rule] = {
     **dict.fromkeys(("address", "name", "street"), "personal"),
     **dict.fromkeys(("cookie", "credential", "secret"), "secret"),
     **dict.fromkeys(("fax", "mobile", "phone", "telephone"), "number"),
     **dict.fromkeys(("api key", "password", "token"), "mixed"),
 }
-"""What the members of an object under such a key are."""
+"""Rules for the members of an object, by its key."""
 _LABELS = frozenset({"count", "country", "id", "kind", "label", "status", "total", "type"})
-"""Words of members of which that is not true."""
+"""Words of members that are exempt."""
 _HASHES = frozenset({"checksum", "commit", "digest", "etag", "fingerprint", "hash", "md", "sha"})
 _OPAQUE = frozenset({"cursor", "marker"})
 _SIGNS = frozenset({"credential", "hmac", "key", "sig", "signature"})
 _NUMBERED = frozenset({"barcode", "ean", "gtin", "id", "ids", "isbn", "sku", "upc"})
-"""Last words of keys whose bare digits are no card number."""
+"""Last words of keys with long numbers that are no card number."""
 
 # Values, whatever their key.
 _PREFIX = (
@@ -106,19 +106,19 @@ _LINK = re.compile(r"(?:[a-z][\w+.-]*:/)?/\S*", re.IGNORECASE)
 _SCHEME = re.compile(r"\A(?:(?:Bearer|Basic|Digest|Token)(?:\s+|\Z))+", re.IGNORECASE)
 _HEAD = re.compile(rf"\A(?:eyJ|0x|-(?!-)|{_PREFIX}|{_CALLING}|[A-Z]{{2}}(?=\d\d[ \dA-Z]{{11,}}\Z))")
 _FIXED = re.compile(r"(-----[A-Z ]+-----|\\[nrt]|\[secret\])")
-"""Marks of a key, escapes, and what `protocols.calls.auth.redact` writes."""
+"""Marks of a key, escapes, and the placeholder of `protocols.calls.auth.redact`."""
 _DATE = re.compile(r"(\d{4}([-/.])\d\d?\2\d\d?|\d\d?([-/.])\d\d?\3\d{4})([T ].*)?")
 _NETWORKS = ("192.0.2", "198.51.100", "203.0.113")
 
 _START = r"(?:(?<!(?<!\\)[^\W_])|(?<=%[\dA-F]{2}))"
-"""No letter before it, but for an escape as in `\\n` or `%20`."""
+"""Not preceded by a letter, except in an escape such as `\\n` or `%20`."""
 _WORDS = frozenset(" ".join(_SECRET | _NUMBER | _PERSONAL | _BIRTH | {"false none null true"}).split())
 
 
 class Redactor:
-    """Replaces secret and personal values by others of the same shape; the same value always by the same one.
+    """Replaces secret and personal values by others of the same shape, consistently.
 
-    What belongs to what is kept in memory only. Bodies come first: `text` knows by them which values are secret.
+    The mapping is kept in memory only. Bodies come first: `text` learns secret values from them.
     """
 
     def __init__(self, seed: int = 0) -> None:
@@ -130,7 +130,7 @@ class Redactor:
         self._words = {*_WORDS, *FIRST_WORDS}  # a word that the probe itself looks for is nobody's name
 
     def body(self, value: object) -> object:
-        """A JSON body without such values, as a new one. What JSON has no word for is left as it is."""
+        """A redacted copy of a JSON body. Values that are no JSON stay."""
         root: list[object] = [value]
         objects, leaves = _copy_parts(root)
         for leaf in leaves:
@@ -157,7 +157,7 @@ class Redactor:
         return root[0]
 
     def text(self, text: str) -> str:
-        """A text without any value replaced so far, nor any that looks secret by itself."""
+        """A text without any value replaced so far, or any that is secret by its form."""
         self._collect(text, "")
         return self._substitute(text, self._values_in(text))
 
@@ -172,7 +172,7 @@ class Redactor:
         return value
 
     def _collect(self, text: str, key: str) -> None:
-        """Find replacements for all that looks secret in a text under a key."""
+        """Find replacements for all values in a text that are secret by their form."""
         for value in _evident_secrets(text, key):
             if value not in self._own_values:
                 self._replacement(value)
@@ -183,7 +183,7 @@ class Redactor:
                 self._replacement(match[0])
 
     def _values_in(self, text: str) -> list[str]:
-        """The values replaced so far that a text may hold, the longest first."""
+        """The values replaced so far that a text contains, the longest first."""
         values = [value for value in self._replaced_spellings if value in text and not self._is_word(value)]
         return sorted(values, key=len, reverse=True)
 
@@ -194,13 +194,13 @@ class Redactor:
         return re.sub("|".join(map(_value_pattern, values)), lambda match: self._replaced_spellings[match[0]], text)
 
     def _is_word(self, value: str) -> bool:
-        """Whether a value says too little to be sought in a text: `1`, `None`, `title` where that is also a key."""
+        """True for values too common to be sought in a text: `1`, `None`, or `title` if it is also a key."""
         if len(value) < 2 or (value.isdigit() and len(value) < 3) or keyword.iskeyword(value):
             return True
         return _is_name(value) and value in self._words
 
     def _replacement(self, value: str) -> str:
-        """The replacement of a value. One of ours stays, if it is too long to be a real one by chance."""
+        """The replacement of a value. A value of ours stays, if it is too long to be a real one by chance."""
         if value in self._replacements or (len(value) > 7 and value in self._own_values):
             return self._replacements.get(value, value)
         core = _SCHEME.sub("", value.strip())
@@ -221,7 +221,7 @@ class Redactor:
         return replacement
 
     def _sampled(self, value: str) -> str:
-        """Any value of the same shape."""
+        """A random value of the same shape."""
         if email := _EMAIL.fullmatch(value):
             name = value[: email.start(1)]
             return f"{self._masked(name if len(name) > 5 else 'x' * 8)}{email[1]}example.com"
@@ -235,7 +235,7 @@ class Redactor:
         return value.removesuffix(rest) + self._masked(rest)
 
     def _masked(self, text: str) -> str:
-        """A text with other letters and digits; one in hexadecimal digits stays so."""
+        """A text with other letters and digits; hexadecimal stays so."""
         letters = "abcdef" if _HEX.fullmatch(text) and re.search(r"\d", text) else string.ascii_lowercase
 
         def other(match: re.Match[str]) -> str:
@@ -249,7 +249,7 @@ class Redactor:
         return "".join(parts)
 
     def _part_of_date(self, match: re.Match[str]) -> str:
-        """A year, or what is a day as well as a month."""
+        """A year, or a number that is valid as day and month."""
         if len(match[0]) == 4:
             return str(self._random.randint(1930, 2009))
         return f"{self._random.randint(1, 12 if len(match[0]) == 2 else 9):0{len(match[0])}}"
@@ -257,7 +257,7 @@ class Redactor:
 
 @dataclass(frozen=True, slots=True)
 class _BodyPart:
-    """A part of a body, and the place of its copy. `below` is the rule for the members of an object that it lies in."""
+    """A part of a body, and the place of its copy. `below` is the rule for members of the enclosing object."""
 
     holder: Any
     place: Any
@@ -268,7 +268,7 @@ class _BodyPart:
 
     @property
     def is_secret(self) -> bool:
-        """Whether its key says so."""
+        """True if its key makes it secret."""
         value = self.value
         if isinstance(value, str):
             if self.rule in ("number", "mixed") and not re.search(r"\d", value):
@@ -280,7 +280,7 @@ class _BodyPart:
 
 
 def _copy_parts(root: list[object]) -> tuple[list[dict[str, object]], list[_BodyPart]]:
-    """Copy the only item of a list into it, without recursion: the copies of objects, and the parts left to fill in."""
+    """Copy the only item of a list in place, without recursion. Returns its objects, and the leaves to redact."""
     objects: list[dict[str, object]] = []
     leaves: list[_BodyPart] = []
     pending = [_BodyPart(root, 0, root[0])]
@@ -304,7 +304,7 @@ def _copy_parts(root: list[object]) -> tuple[list[dict[str, object]], list[_Body
 
 
 def _member(holder: object, key: str, value: object, below: _Rule, private: bool) -> _BodyPart:
-    """A member of an object: its key says what it is, or else what the object is."""
+    """A member of an object, with the rule of its key, or else of the object."""
     short = isinstance(value, str) and len(value) < 3  # the code of a state, say
     if short or _LABELS & set(words(key)) or (below == "secret" and words(key)[-1:] == ("name",)):
         below = ""
@@ -315,7 +315,7 @@ def _member(holder: object, key: str, value: object, below: _Rule, private: bool
 
 @lru_cache(maxsize=8192)
 def _phrases(key: str) -> tuple[str, ...]:
-    """The last words of a key, three to one, with and without those that change nothing."""
+    """The last one to three words of a key, with and without fillers."""
     parts = [*words(key)]
     phrases: dict[str, None] = {}
     while parts:
@@ -328,7 +328,7 @@ def _phrases(key: str) -> tuple[str, ...]:
 
 
 def _rule(key: str, private: bool) -> _Rule:
-    """What is secret under a key, in an object that is a private person's record or not."""
+    """The rule of a key, in an object that is a private person's record or not."""
     phrases = set(_phrases(key))
     if phrases & _HARMLESS:
         return ""
@@ -342,13 +342,13 @@ def _rule(key: str, private: bool) -> _Rule:
 
 
 def _is_private(record: dict[str, object]) -> bool:
-    """Whether an object looks like the record of a private person."""
+    """True if an object looks like the record of a private person."""
     phrases = {phrase for key, value in record.items() if not isinstance(value, bool) for phrase in _phrases(key)}
     return bool(phrases & _REACHED or (phrases & _BIRTH and phrases & {"address", "street"}))
 
 
 def _evident_secrets(text: str, key: str) -> Iterator[str]:
-    """What is secret in a text by its form, but for tokens of no known form."""
+    """The values in a text that are secret by their form, except random tokens."""
     yield from (match[1] for pattern in (_LOGIN, _BEARER) for match in pattern.finditer(text))
     text = _LOGIN.sub("://@", text)  # or the password and the host would be an e-mail address
     for pattern in _EVIDENT:
@@ -370,7 +370,7 @@ def _evident_secrets(text: str, key: str) -> Iterator[str]:
 
 
 def _is_random(match: re.Match[str]) -> bool:
-    """Whether no person made up such a text: the letters and digits of one part of it take turns, as words do not."""
+    """True if a text looks random: letters and digits alternate more than in words."""
     part = max(re.split(r"[^A-Za-z0-9]", _UUID.sub("", match[0])), key=len)
     if len(part) < 12 or not re.search(r"\d.*\d", part) or part.isdigit():
         return False
@@ -379,7 +379,7 @@ def _is_random(match: re.Match[str]) -> bool:
 
 
 def _is_usable(match: re.Match[str], key: str) -> bool:
-    """Whether a random text under a key, or in the query of a URL, is one that other calls are made with, or a hash."""
+    """True if a random text is an identifier, a cursor or a hash, by its key or by its place in a URL."""
     if is_identifier(key) or set(_phrases(key)) & (_HARMLESS | _OPAQUE):
         return True
     if _HASHES & set(words(key)) and _HEX.fullmatch(match[0]):
@@ -388,14 +388,14 @@ def _is_usable(match: re.Match[str], key: str) -> bool:
 
 
 def _valid_prefix(text: str, valid: Callable[[str], bool]) -> str:
-    """The longest beginning of a text that is valid, up to a blank; empty where none is."""
+    """The longest valid prefix of a text that ends at a blank; empty if there is none."""
     while text and not valid(text):
         text = text.rpartition(" ")[0]
     return text
 
 
 def _is_card(text: str) -> bool:
-    """Whether this may be the number of a card: the first digit of a network, 13 to 19 digits, the Luhn checksum."""
+    """True for a card number: the first digit of a network, 13 to 19 digits, the Luhn checksum."""
     digits = re.sub(r"[ -]", "", text)
     if not re.fullmatch(r"(?:[3-6]|2[2-7])\d{12,18}", digits):
         return False
@@ -404,7 +404,7 @@ def _is_card(text: str) -> bool:
 
 
 def _is_iban(text: str) -> bool:
-    """Whether the checksum is that of an IBAN (ISO 13616)."""
+    """True for the checksum of an IBAN (ISO 13616)."""
     plain = text.replace(" ", "")
     if not re.fullmatch(r"[A-Z]{2}\d\d[A-Z0-9]{11,30}", plain):
         return False
@@ -424,18 +424,18 @@ def _digits(value: object) -> str:
 
 
 def _spellings(value: str) -> tuple[str, ...]:
-    """How a value is written in a program, in JSON and in a URL."""
+    """The forms of a value in a program, in JSON and in a URL."""
     inside = (json.dumps(value), json.dumps(value, ensure_ascii=False), repr(value))
     quoted = (quote(value, "", errors="replace"), quote(value, errors="replace"), quote_plus(value, errors="replace"))
     return (value, *(literal[1:-1] for literal in inside), *quoted)
 
 
 def _is_name(text: str) -> bool:
-    """Whether a text may well be the name of a field."""
+    """True if a text may be the name of a field."""
     return text.islower() and text.isalpha()
 
 
 def _value_pattern(value: str) -> str:
-    """A pattern for a value, of a word or a small number as a whole: not the `Mark` in `Marketing`."""
+    """A pattern for a value; short and plain ones match as a whole: not the `Mark` in `Marketing`."""
     whole = len(value) < 4 or (len(value) < 8 and (value.isalpha() or value.isdigit()))
     return rf"{_START}{re.escape(value)}(?![^\W_])" if whole else re.escape(value)

@@ -1,1 +1,1 @@
-"""Schemas and constraints inferred from what was seen."""
+"""Schemas and constraints inferred from observed calls."""

@@ -1,7 +1,7 @@
-"""What is known of a tool's arguments from how its calls went: one that has to be given although the document does not
-say so, the values that it takes, what an answer takes for one that was not given, and how many items a page has.
+"""Constraints of a tool's arguments that its calls show and its document lacks: required in practice, allowed values,
+defaults, and page sizes.
 
-All of it comes with its evidence, and none of it is a guess of a model.
+Each comes with its evidence; none is a guess of a model.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _ALLOWED_VALUES = re.compile(
 _VALUE = re.compile(r"[\w.:+/-]+")
 _INVALID_STATUSES = (400, 422)
 _PAGING = SIZES | {"offset", "page", "skip", "start"}
-"""Words of arguments of which an answer says what it took."""
+"""Words of paging arguments, whose value a response repeats."""
 _TOTALS = frozenset({"total", "totalresults", "totalcount", "totalitems", "count"})
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedCall:
-    """A call of a tool: what it was given, and how it was answered; `told` is why that is no answer, empty if it is."""
+    """A call of a tool with its response; `problem` says why it has no answer, empty if it has one."""
 
     arguments: Mapping[str, object]
     status: int | None
@@ -41,10 +41,9 @@ class ObservedCall:
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """Something that holds of an argument, or of the pages of a list (then `argument` is None).
+    """A constraint of an argument, or of the pages of a list (`argument` is None).
 
-    required: it has to be given; values: it takes these; default: what is taken where it is not given; page_size: so
-    many items come at once. `evidence` says what it was seen by.
+    required: calls need it; values: the allowed ones; default: the value without it; page_size: items of a page.
     """
 
     kind: Literal["required", "values", "default", "page_size"]
@@ -58,7 +57,7 @@ class Constraint:
 
 
 def infer_constraints(tool: Tool, calls: Sequence[ObservedCall]) -> list[Constraint]:
-    """What calls of a tool say that its document does not."""
+    """The constraints that calls of a tool show and its document lacks."""
     good = [call for call in calls if call.status is not None and call.status < 300 and not call.problem]
     refused = [call for call in calls if call.status in _INVALID_STATUSES]
     held: list[Constraint] = []
@@ -72,7 +71,7 @@ def infer_constraints(tool: Tool, calls: Sequence[ObservedCall]) -> list[Constra
 def _required(
     parameter: Parameter, good: Sequence[ObservedCall], refused: Sequence[ObservedCall]
 ) -> Iterator[Constraint]:
-    """An argument without which no call went well: one that was refused said so, or went well as soon as it had it."""
+    """An argument that no successful call lacks, and whose absence made a call fail."""
     if parameter.required or any(parameter.argument not in call.arguments for call in good):
         return
     for call in refused:
@@ -91,7 +90,7 @@ def _argument_of(parameter: Parameter, call: ObservedCall) -> Mapping[str, objec
 
 
 def _values(parameter: Parameter, refused: Sequence[ObservedCall]) -> Iterator[Constraint]:
-    """The values that the refusal of another one lists."""
+    """The allowed values that a refusal lists."""
     if "enum" in parameter.schema or "enum" in _items(parameter.schema):
         return
     for call in refused:
@@ -115,9 +114,9 @@ def _items(schema: Schema) -> Schema:
 
 
 def _default(parameter: Parameter, good: Sequence[ObservedCall]) -> Iterator[Constraint]:
-    """What answers say they took, under the argument's own name, where it was not given.
+    """The default that responses repeat under the argument's name.
 
-    Of an argument that is not about pages it has to be seen first that they do say it.
+    Except for paging, a call with the argument must have been repeated too.
     """
     if parameter.required or "default" in parameter.schema:
         return
@@ -136,7 +135,7 @@ def _default(parameter: Parameter, good: Sequence[ObservedCall]) -> Iterator[Con
 
 
 def _page_size(tool: Tool, good: Sequence[ObservedCall]) -> Iterator[Constraint]:
-    """How many items come at once where nobody says how many, seen by an answer that tells of more than it has."""
+    """The number of items of a page without a size argument, from a response with a larger total."""
     sizes = [parameter.argument for parameter in tool.arguments if SIZES.intersection(words(parameter.name))]
     full = []
     for call in good:
@@ -151,5 +150,5 @@ def _page_size(tool: Tool, good: Sequence[ObservedCall]) -> Iterator[Constraint]
 
 
 def _mentions(text: str, parameter: Parameter) -> bool:
-    """Whether a text names an argument."""
+    """True if a text contains the name of an argument."""
     return re.search(rf"(?<!\w){re.escape(parameter.name.lower())}(?!\w)", text.lower()) is not None

@@ -1,8 +1,8 @@
-"""A schema from the responses that were seen: what they have in common, and no more than they are evidence for.
+"""Infer a schema from observed responses: what they have in common, and no more than they are evidence for.
 
-`genson` merges the instances: the union of keys, those always there required, null beside other types. On top of that
-an object whose keys are data is told from one whose keys are names, and texts that all have one format get it.
-`infer_paper` is the ATC paper's Algorithm 2: the first element of each list, and the names of types.
+`genson` merges the instances: the union of keys, required if always present, nullable. Maps with data as keys are told
+from objects with field names, and texts of one format get it. `infer_paper` is the ATC paper's Algorithm 2: the first
+element of each list, and type names.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from protocols.text.words import is_identifier, words
 __all__ = ["MIN_SAMPLES", "infer", "infer_paper", "is_trivial"]
 
 MIN_SAMPLES = 3
-"""Values from which on their common format counts, and objects from which on a key is required."""
+"""Minimum of values for a common format, and of objects for a required key."""
 _MEASURES = frozenset(
     {"amount", "average", "height", "lat", "lon", "percent", "popularity", "price", "rate", "rating", "ratio", "score"}
     | {"size", "temperature", "value", "weight", "width"}
 )
-"""Last words of the names of numbers that need not be whole, whatever was seen of them."""
+"""Last words of names of real numbers, even if all observed ones are whole."""
 _COUNTS = frozenset(
     {"code", "count", "day", "index", "limit", "month", "number", "offset", "order", "page", "pages", "position"}
     | {"results", "status", "total", "type", "votes", "year"}
 )
-"""Words in the names of numbers that are whole, however few were seen."""
+"""Words in names of whole numbers, however few were observed."""
 _MIN_CODE_SAMPLES = 12
-"""Times that a number was seen from which on it is a code, and whole, although it was one of few."""
+"""Minimum of observations for few different numbers to be whole codes."""
 _MAX_KINDS = 3
-"""Kinds of things in one place that are told apart; more values than that are no kinds."""
+"""More values than this do not tell kinds of objects apart."""
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 _MIN_DATA_KEYS = 6
-"""Keys from which on an object may be a map."""
+"""Minimum of keys of a map."""
 _MIN_ALIKE_KEYS = 20
-"""Keys from which on an object of objects that are alike is a map, whatever the keys look like."""
+"""Minimum of keys of a map of similar objects, whatever the keys look like."""
 _DATA_KEY = re.compile(r"[A-Z]{2}|[a-z]{2}(-[A-Z]{2})?|\d[\d./:-]*|\d{4}-\d\d(-\d\d)?|[0-9a-f-]{8,}")
-"""What keys look like that are data: country and language codes, numbers, days, hashes."""
+"""Keys that are data: country and language codes, numbers, days, hashes."""
 _NON_NAME_KEY = re.compile(r"\d[\d./:-]*|(?=\D*\d)[0-9a-f-]{8,}")
-"""What keys look like that are never names of fields, however few they are: numbers, days, hashes."""
+"""Keys that are never field names, however few they are: numbers, days, hashes."""
 _FORMATS: dict[str, re.Pattern[str]] = {
     "date-time": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", re.IGNORECASE),
     "date": re.compile(r"\d{4}-\d\d-\d\d"),
@@ -53,14 +53,14 @@ _FORMATS: dict[str, re.Pattern[str]] = {
 
 
 def infer(bodies: Sequence[object]) -> Schema:
-    """The JSON schema (2020-12) that all these bodies satisfy. At least one."""
+    """The JSON schema (2020-12) that all bodies satisfy; at least one body."""
     return _refine(dict(infer_schema(bodies)), list(bodies))
 
 
 def is_trivial(schema: Schema | None) -> bool:
-    """Whether a schema says no more than that there is an object or a list, as generators of documents write it.
+    """True if a schema only says that there is an object or a list, as document generators write it.
 
-    So it is where an object has no properties, though no others may be there: whatever comes contradicts that.
+    That includes objects without properties that allow no others: any response contradicts that.
     """
     if schema is None:
         return True
@@ -80,7 +80,7 @@ def is_trivial(schema: Schema | None) -> bool:
 
 
 def infer_paper(body: object) -> Schema:
-    """Algorithm 2: what fields one response has and their types; of a list only the first element counts."""
+    """Algorithm 2: the fields of one response and their types; the first element of a list counts."""
     if isinstance(body, Mapping):
         return {"type": "object", "properties": {str(key): infer_paper(part) for key, part in body.items()}}
     if isinstance(body, list):
@@ -89,7 +89,7 @@ def infer_paper(body: object) -> Schema:
 
 
 def _refine(schema: dict[str, Any], values: Sequence[object], name: str = "") -> dict[str, Any]:
-    """A merged schema with what its values tell besides; `name` is that of the field."""
+    """A merged schema with maps, formats and number types from its values; `name` is that of the field."""
     schema = {key: part for key, part in schema.items() if key != "$schema"}
     objects = [value for value in values if isinstance(value, Mapping)]
     lists = [value for value in values if isinstance(value, list)]
@@ -131,9 +131,9 @@ def _refine(schema: dict[str, Any], values: Sequence[object], name: str = "") ->
 
 
 def _group_by_kind(objects: Sequence[Mapping[str, object]]) -> dict[tuple[str, str], list[Mapping[str, object]]]:
-    """Objects by the key that says of which kind each is, and what it says; empty where they are of one kind.
+    """Objects by the key that tells their kind and its value; empty if they are of one kind.
 
-    Each kind was seen often enough, and has a key of its own that is always there.
+    Each kind was seen often enough, and has a key of its own that is always present.
     """
     everywhere = set.intersection(*(set(item) for item in objects)) if objects else set()
     for name in sorted(key for key in everywhere if words(key)[-1:] and words(key)[-1] in {"type", "kind", "object"}):
@@ -171,7 +171,7 @@ def _has_type(value: object, kind: object) -> bool:
 
 
 def _is_map(objects: Sequence[Mapping[str, object]]) -> bool:
-    """Whether the keys of objects are data: they all look like it, there are many if not sure, and values are alike."""
+    """True if the keys of objects are data: they look like it, or they are many, and the values are alike."""
     keys = {key for item in objects for key in item}
     if len(keys) < _MIN_DATA_KEYS and not all(_NON_NAME_KEY.fullmatch(key) for key in keys):
         return False
@@ -181,7 +181,7 @@ def _is_map(objects: Sequence[Mapping[str, object]]) -> bool:
 
 
 def _are_alike(values: Sequence[object]) -> bool:
-    """Whether values are objects that share most of their keys."""
+    """True if values are objects that share most of their keys."""
     objects = [value for value in values if isinstance(value, Mapping) and value]
     if len(objects) < len(values):
         return False
@@ -198,7 +198,7 @@ def _json_type(value: object) -> str:
 
 
 def _format(texts: Sequence[str]) -> str | None:
-    """The format that all of several different texts have."""
+    """The format that several different texts share."""
     if len(set(texts)) < MIN_SAMPLES:
         return None
     return next((name for name in _candidates(texts) if all(_valid(name, text) for text in texts)), None)
@@ -211,7 +211,7 @@ def _candidates(texts: Sequence[str]) -> Iterator[str]:
 
 
 def _valid(name: str, text: str) -> bool:
-    """Whether a text that looks like a day or a moment is one."""
+    """True if a text that looks like a date or time is one."""
     try:
         if name == "date":
             date.fromisoformat(text)

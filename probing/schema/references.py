@@ -1,4 +1,4 @@
-"""Write the schemas that a document names as references again, so that each is in it once."""
+"""Restore the references to named schemas, so that each is written once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["with_references"]
 
 
 def with_references(protocol: Protocol) -> Protocol:
-    """The protocol with `$ref` in place of named schemas; `definitions` has those that are used."""
+    """The protocol with `$ref` instead of named schemas; `definitions` has those in use."""
     naming = _ReferenceWriter(protocol)
     tools = tuple(naming.tool(tool) for tool in protocol.tools)
     definitions = dict(protocol.definitions)
@@ -26,7 +26,7 @@ def with_references(protocol: Protocol) -> Protocol:
 
 
 class _ReferenceWriter:
-    """Finds named schemas by identity: a schema is the same object wherever the document points to it."""
+    """Replaces named schemas by identity: a schema is the same object wherever the document refers to it."""
 
     def __init__(self, protocol: Protocol) -> None:
         self._names = {
@@ -50,7 +50,7 @@ class _ReferenceWriter:
         return replace(response, schema=self.schema(response.schema) if response.schema is not None else None)
 
     def schema(self, schema: Schema) -> Schema:
-        """A reference where the schema has a name, else the schema with references inside."""
+        """A reference if the schema has a name, else the schema with references inside."""
         name = self._names.get(id(schema))
         if name is None:
             return self.inside(schema)
