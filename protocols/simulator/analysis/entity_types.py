@@ -400,7 +400,7 @@ class EntityTypes:
         for plan, shape, _, item in self.nodes():
             if shape.kind or not item:
                 continue
-            links = [name for name, part in shape.properties.items() if any(v.kind for v in part.variants())]
+            links = [name for name, part in shape.properties.items() if part.shows_entity]
             if not links:
                 continue
             label_words = (
@@ -433,9 +433,9 @@ class EntityTypes:
                     own = singular(label_of(name)) not in GENERIC
                     if label != (label_of(name) if own or shape.path else plan.label):
                         continue
-                    for core in part.item.variants() if part.item else part.variants():
-                        if core.properties:
-                            self._set(core.properties[core.main] if core.main else core, self.get_or_add(target).name)
+                    for option in part.item.variants() if part.item else part.variants():
+                        if option.properties:
+                            option.core.kind = self.get_or_add(target).name
             for plan in self.plans:
                 listed = plan.shape.item if plan.shape and (plan.subject, plan.label) == (owner, label) else None
                 if listed is not None and listed.properties:

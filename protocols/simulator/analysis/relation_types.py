@@ -83,11 +83,8 @@ class RelationTypes:
         if part.item is None:
             return
         for option in part.item.variants():
-            core = option
-            if option.main:
-                core = option.properties[option.main]
             own_path = bool(plan.tail) and not inside and bool(plan.subject)
-            for target in core.variants():
+            for target in option.core.variants():
                 if not target.kind:
                     if target.properties:
                         self._relate(plan, target, "" if inside else holder, holder if inside else "", label, counts)
@@ -193,12 +190,7 @@ class RelationTypes:
                         pair.forth,
                     ):
                         return RelationPair(
-                            pair.work,
-                            pair.forth,
-                            pair.maker,
-                            pair.back,
-                            through=family.forth,
-                            summary=pair.summary,
+                            pair.work, pair.forth, pair.maker, pair.back, through=family.forth, summary=pair.summary
                         )
         return pair
 

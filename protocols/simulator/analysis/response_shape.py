@@ -99,6 +99,27 @@ class ResponseShape:
         """The alternatives, or the shape itself when there is just one."""
         return self.options or (self,)
 
+    @property
+    def core(self) -> ResponseShape:
+        """The entity within a wrapper; the shape itself where it is no wrapper."""
+        return self.properties[self.main] if self.main else self
+
+    @property
+    def shows_entity(self) -> bool:
+        """Whether an entity may stand here."""
+        return any(variant.kind for variant in self.variants())
+
+    @property
+    def item_types(self) -> list[str]:
+        """The entity types that a list here may hold."""
+        variants = [inner for option in self.item.variants() for inner in option.core.variants()] if self.item else []
+        return list(dict.fromkeys(variant.kind for variant in variants if variant.kind))
+
+    def property_showing(self, kind: str) -> str | None:
+        """The first property that may show an entity of a type."""
+        parts = self.properties.items()
+        return next((name for name, part in parts if kind in {variant.kind for variant in part.variants()}), None)
+
     def walk(self) -> Iterator[ResponseShape]:
         """This place and all places below it, outer ones first."""
         yield self

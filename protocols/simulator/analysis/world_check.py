@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from protocols.model import Tool
-from protocols.simulator.analysis.response_shape import ResponseShape
 from protocols.simulator.analysis.world_file import WriteEffect, operation_of, suggest
 from protocols.simulator.analysis.world_schema import WorldSchema
 
@@ -62,18 +59,10 @@ def _check_effect(schema: WorldSchema, tool: Tool, effect: WriteEffect) -> None:
 
 def _check_queries(schema: WorldSchema, tool: Tool) -> None:
     shapes = [plan.shape for plan in schema.plans if plan.tool.name == tool.name and plan.shape]
-    listed = {name for shape in shapes for name in _listed_types(shape)}
+    listed = {name for shape in shapes for part in (shape, *shape.properties.values()) for name in part.item_types}
     fields = {field for name in listed for field in schema.entity_types[name].all_fields}
     for parameter, binding in schema.world_file.queries[tool.name].items():
         if binding.field and binding.field not in fields:
             place = ("queries", operation_of(tool), parameter)
             hint = suggest(binding.field, fields)
             raise schema.world_file.fault(place, f"nothing listed there has {binding.field!r}{hint}")
-
-
-def _listed_types(shape: ResponseShape) -> Iterator[str]:
-    """The entity types in the lists of a response."""
-    for part in (shape, *shape.properties.values()):
-        for option in part.item.variants() if part.item else ():
-            core = option.properties[option.main] if option.main else option
-            yield from (inner.kind for inner in core.variants() if inner.kind)

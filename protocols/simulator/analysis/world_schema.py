@@ -213,6 +213,23 @@ class WorldSchema:
         """What the world file says that a parameter means."""
         return self.world_file.queries.get(plan.tool.name, {}).get(parameter)
 
+    def relations_of(
+        self, owner: str, target: str | None = None, label: str | None = None, many: bool | None = None
+    ) -> list[Relation]:
+        """The relations of an entity type; every argument that is given narrows them down."""
+        return [
+            relation
+            for relation in self.relations.values()
+            if relation.owner == owner
+            and target in {None, relation.target}
+            and label in {None, relation.label}
+            and many in {None, relation.many}
+        ]
+
+    def family(self, work: str, maker: str) -> RelationPair | None:
+        """The pair by which each work belongs to one maker, if there is one."""
+        return next((pair for pair in self.pairs if pair.family and (pair.work, pair.maker) == (work, maker)), None)
+
     def pair_for(self, owner: str, label: str, target: str) -> tuple[RelationPair, bool] | None:
         """The pair that a relation is one end of, and whether the owner is the work."""
         for pair in self.pairs:

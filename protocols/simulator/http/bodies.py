@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from protocols.simulator.analysis.response_shape import ResponseShape, fits
 from protocols.simulator.analysis.world_schema import label_of, stem_of
-from protocols.simulator.http.list_items import ListItems, has_entities, kinds_in, targets_of
+from protocols.simulator.http.list_items import ListItems, kinds_in
 from protocols.simulator.http.messages import RequestError
 from protocols.simulator.http.paging import LIMITS, Paginator, ResponseFrame, is_paging
 from protocols.simulator.http.writes import WriteHandler
@@ -124,14 +124,14 @@ class ResponseBodies:
             kinds = kinds_in(part)
             if top and requested and kinds and not kinds & requested and name not in shape.required | shape.expected:
                 continue
-            if part.is_array and part.item is not None and has_entities(part):
+            if part.is_array and part.item is not None and part.item_types:
                 relation_label = self._label(owner, part, inner_label, frame, top)
                 edges = self._list_items.items(part, owner, relation_label, frame, top=top or not owner)
                 self._paginator.paginate(frame, edges or [])
                 body[name] = [self._item(part.item, edge, frame) for edge in frame.edges]
             elif part.properties and not part.kind and _holds_lists(part):
                 body[name] = self._container(part, owner, inner_label, frame)
-            elif part.kind or any(option.kind for option in part.options):
+            elif part.shows_entity:
                 body[name] = self._linked(part, owner if state is None else state, name, frame)
             elif state is not None and part.properties and {"uri", "href"} <= set(part.properties):
                 body[name] = self._state_context(part, state, name, shape, frame)
@@ -166,7 +166,7 @@ class ResponseBodies:
     def _label(self, owner: Entity | None, part: ResponseShape, label: str, frame: ResponseFrame, top: bool) -> str:
         if owner is None:
             return label
-        targets = targets_of(part.item) if part.item else []
+        targets = part.item_types
         relations = self.schema.relations
         for candidate in (
             label if not top else "",
@@ -187,7 +187,7 @@ class ResponseBodies:
             for name, part in shape.properties.items():
                 if name == shape.main:
                     body[name] = self._entity(self._variant(part, edge.target), edge.target, edge.own, frame)
-                elif part.kind or any(option.kind for option in part.options):
+                elif part.shows_entity:
                     body[name] = self._linked(part, edge.own, name, frame, beside=edge.target)
                 elif part.properties and {"type", "href", "uri"} & set(part.properties):
                     body[name] = self._context(part, edge, frame)
@@ -265,7 +265,7 @@ class ResponseBodies:
             and not entity.ends
         ):
             for name, part in self.schema.entity_types[entity.kind].summary.items():
-                if name not in body and not part.is_object and not has_entities(part):
+                if name not in body and not part.is_object and not part.item_types:
                     body[name] = self._property(entity, own, name, part, frame)
         return body
 
@@ -274,21 +274,21 @@ class ResponseBodies:
     ) -> object:
         kind = self.schema.entity_types.get(entity.kind)
         fields = kind.fields if kind else {}
-        if part.is_array and part.item is not None and has_entities(part):
+        if part.is_array and part.item is not None and part.item_types:
             label = label_of(name)
             edges: list[RelationEdge] = []
-            for target in targets_of(part.item):
+            for target in part.item_types:
                 if (entity.kind, label, target) in self.schema.relations or entity.kind not in self.schema.entity_types:
                     edges = (
                         self._relations.related(entity, label, target)
                         if kind
                         else self._relations.first_related(entity, target)
                     )
-                    if edges and len(targets_of(part.item)) > 1 and self.world.rng(entity, label).below(4):
+                    if edges and len(part.item_types) > 1 and self.world.rng(entity, label).below(4):
                         break
             edges = self._capped(edges, part)
             return [self._item(part.item, edge, frame) for edge in edges]
-        if part.kind or any(option.kind for option in part.options):
+        if part.shows_entity:
             return self._linked(part, entity, name, frame)
         if part.properties and _holds_lists(part):
             inner = ResponseFrame(frame.plan, entity, {}, self._fields.link(entity) + "/" + name if kind else frame.url)
@@ -330,10 +330,8 @@ class ResponseBodies:
         """The entity of a kind that the subject is linked with: who added to a playlist is who owns it."""
         if subject.kind == kind:
             return subject
-        for relation in self.schema.relations.values():
-            if relation.owner == subject.kind and relation.target == kind and not relation.many:
-                return self._relations.linked(subject, relation.label, kind)
-        return None
+        links = self.schema.relations_of(subject.kind, kind, many=False)
+        return self._relations.linked(subject, links[0].label, kind) if links else None
 
     # -- plain values ----------------------------------------------------------------------------------------------
 
@@ -441,7 +439,7 @@ class ResponseBodies:
             ):
                 body[key] = example_value  # nearly all there is of a long series
                 continue
-            if inner.kind or any(option.kind for option in inner.options):
+            if inner.shows_entity:
                 body[key] = self._linked(inner, entity, key, frame)
             elif kind and kind.date and key == kind.date and is_date(example_value):
                 body[key] = self._related_date(entity, kind.date, str(example_value), path, inner)
@@ -571,4 +569,4 @@ def _moved(text: str, days: int) -> str:
 
 
 def _holds_lists(part: ResponseShape) -> bool:
-    return any(has_entities(inner) for inner in part.properties.values())
+    return any(inner.item_types for inner in part.properties.values())

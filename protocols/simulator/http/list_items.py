@@ -18,7 +18,7 @@ from protocols.simulator.world.values import is_date, leading_number, number
 from protocols.simulator.world.world import World
 from protocols.text.words import singular, words
 
-__all__ = ["ListItems", "has_entities", "kinds_in", "targets_of"]
+__all__ = ["ListItems", "kinds_in"]
 
 _RATED = ("vote_average", "rating", "average", "score", "stars", "rate")
 _POPULAR = ("popularity", "popular", "views", "plays", "likes", "followers", "votes", "vote_count")
@@ -49,7 +49,7 @@ class ListItems:
         self, part: ResponseShape, owner: Entity | None, label: str, frame: ResponseFrame, top: bool
     ) -> list[RelationEdge] | None:
         """What a list holds, sorted and filtered; None when it holds no entities."""
-        targets = targets_of(part.item) if part.item else []
+        targets = part.item_types
         if not targets:
             return None
         kind = self.schema.entity_type_named(frame.choice) if frame.choice else None
@@ -261,9 +261,7 @@ class ListItems:
             return True
         joined = "_".join(core)
         asks_members = parts[0] in {"with", "without"} or parts[-1] in {"id", "ids"}
-        for relation in self.schema.relations.values():
-            if relation.owner != kind.name or not relation.many or least or most:
-                continue
+        for relation in self.schema.relations_of(kind.name, many=True) if not (least or most) else ():
             names = {relation.label, relation.target, singular(relation.label)}
             if {joined, singular(joined)} & names and (asks_members or relation.label == joined):
                 return self._has_related(entity, relation.label, relation.target, str(value)) != without
@@ -306,25 +304,12 @@ class ListItems:
         return any(hits) if "|" in value else all(hits)
 
 
-def targets_of(item: ResponseShape) -> list[str]:
-    """The kinds that may stand in a list."""
-    targets: list[str] = []
-    for option in item.variants():
-        core = option.properties[option.main] if option.main else option
-        targets.extend(inner.kind for inner in core.variants() if inner.kind and inner.kind not in targets)
-    return targets
-
-
-def has_entities(part: ResponseShape) -> bool:
-    return part.item is not None and bool(targets_of(part.item))
-
-
 def kinds_in(part: ResponseShape | None) -> set[str]:
     """The kinds of entities that a part of a response lists or shows first-hand."""
     if part is None:
         return set()
     if part.is_array and part.item is not None:
-        return set(targets_of(part.item))
+        return set(part.item_types)
     if part.kind:
         return {part.kind}
     return {kind for inner in part.properties.values() for kind in kinds_in(inner)}

@@ -75,7 +75,7 @@ class WriteHandler:
     def contains(self, plan: ResponsePlan, subject: Entity, values: Mapping[str, object]) -> list[bool]:
         """Whether each of the entities that the query names is in the collection: `/me/albums/contains?ids=1,2`."""
         label = label_of(plan.tail[-2]) if len(plan.tail) > 1 else plan.label
-        targets = [r.target for r in self.schema.relations.values() if r.owner == subject.kind and r.label == label]
+        targets = [relation.target for relation in self.schema.relations_of(subject.kind, label=label)]
         present = {
             str(self._fields.identifier(e.target))
             for target in targets
@@ -100,16 +100,13 @@ class WriteHandler:
                 self._set_state(effect, value)
                 continue
             owner = subject if subject is not None and subject.kind == effect.owner else self._user(effect.owner)
-            targets = [
-                r.target for r in self.schema.relations.values() if (r.owner, r.label) == (owner.kind, effect.label)
-            ]
+            targets = [relation.target for relation in self.schema.relations_of(owner.kind, label=effect.label)]
             if effect.source == "body":
                 path_names = {step.name for step in plan.steps if step.role != "literal"}
                 created = self.world.create(targets[0], plan.tool.name, json.dumps(sent, sort_keys=True, default=str))
                 self._assign(created, {name: value for name, value in sent.items() if name not in path_names and name})
-                for pair in self.schema.pairs:
-                    if pair.family and (pair.work, pair.maker) == (created.kind, owner.kind):
-                        created.parent = owner
+                if self.schema.family(created.kind, owner.kind):
+                    created.parent = owner
                 members = [] if created.parent is owner else [created]
                 self._relations.recount(owner)
             else:
@@ -128,10 +125,7 @@ class WriteHandler:
             remaining = [] if action == "set" else current
             present = {edge.target for edge in remaining} if action == "add" else set()
             new = [member for member in members if member not in present]
-            edges = [
-                *remaining,
-                *(self._with_timestamp(self._relations.member(owner, label, member)) for member in new),
-            ]
+            edges = [*remaining, *(self._dated_member(owner, label, member) for member in new)]
         self._relations.rewrite(owner, label, kind, edges)
 
     def _set_state(self, effect: WriteEffect, value: object) -> None:
@@ -187,26 +181,19 @@ class WriteHandler:
         return None
 
     def _create(self, kind: str, sent: Mapping[str, object], owner: Entity | None, plan: ResponsePlan) -> Entity | None:
-        entity_type = self.schema.entity_types[kind]
         entity = self.world.create(kind, plan.tool.name, json.dumps(sent, sort_keys=True, default=str))
         self._assign(entity, sent)
         if owner is None:
             return entity
-        family = next((p for p in self.schema.pairs if p.family and (p.work, p.maker) == (kind, owner.kind)), None)
-        if family or self._exists_within(entity_type, owner):
+        dependent = kind in self.world.dependent_types and self.schema.relations_of(owner.kind, kind)
+        if dependent or self.schema.family(kind, owner.kind):
             entity.parent = owner
             self._relations.recount(owner)
         else:
             edges = self._relations.related(owner, plan.label, kind)
-            self._relations.rewrite(
-                owner, plan.label, kind, [*edges, self._relations.member(owner, plan.label, entity)]
-            )
+            member = self._relations.member(owner, plan.label, entity)
+            self._relations.rewrite(owner, plan.label, kind, [*edges, member])
         return entity
-
-    def _exists_within(self, kind: EntityType, owner: Entity) -> bool:
-        return kind.name in self.world.dependent_types and (owner.kind, kind.name) in {
-            (r.owner, r.target) for r in self.schema.relations.values()
-        }
 
     def _assign(self, entity: Entity, sent: Mapping[str, object]) -> None:
         """Set fields; identifiers of other entities become links, and lists of them relations."""
@@ -216,23 +203,13 @@ class WriteHandler:
             linked = self.world.find(kind.name, _last(value)) if kind and isinstance(value, (str, int)) else None
             if linked is not None and kind is not None:
                 self._relations.relink(entity, "_".join(stem_of(name)), linked)
-                for pair in self.schema.pairs:
-                    if pair.family and (pair.work, pair.maker) == (entity.kind, linked.kind):
-                        entity.parent = linked
+                if self.schema.family(entity.kind, linked.kind):
+                    entity.parent = linked
             elif kind and isinstance(value, list):
                 members = [e for text in _listed(value) if (e := self.world.find(kind.name, text))]
-                label = next(
-                    (
-                        r.label
-                        for r in self.schema.relations.values()
-                        if (r.owner, r.target) == (entity.kind, kind.name) and r.many
-                    ),
-                    "",
-                )
-                if label:
-                    self._relations.rewrite(
-                        entity, label, kind.name, [self._relations.member(entity, label, e) for e in members]
-                    )
+                for relation in self.schema.relations_of(entity.kind, kind.name, many=True)[:1]:
+                    edges = [self._relations.member(entity, relation.label, member) for member in members]
+                    self._relations.rewrite(entity, relation.label, kind.name, edges)
             entity.receive(name, value)
 
     def _kind_of_reference(self, name: str) -> EntityType | None:
@@ -254,19 +231,12 @@ class WriteHandler:
     # -- members ---------------------------------------------------------------------------------------------------
 
     def _targets(self, plan: ResponsePlan, subject: Entity, sent: Mapping[str, object]) -> list[str]:
-        related = [
-            r.target
-            for r in self.schema.relations.values()
-            if r.owner == subject.kind and r.label == plan.label and r.many
-        ]
-        requested = [
-            k.name
-            for n, v in sent.items()
-            if words(n)[-1:] == ("type",) and (k := self.schema.entity_type_named(str(v)))
-        ]
-        return [kind for kind in requested if kind in related] + [
-            kind for kind in related if kind not in requested
-        ] or requested
+        related = [relation.target for relation in self.schema.relations_of(subject.kind, label=plan.label, many=True)]
+        named = [self.schema.entity_type_named(str(value)) for name, value in sent.items() if _is_type(name)]
+        requested = [kind.name for kind in named if kind]
+        if not related:
+            return requested
+        return [kind for kind in requested if kind in related] + [kind for kind in related if kind not in requested]
 
     def _references(self, sent: Mapping[str, object], targets: list[str]) -> Iterator[tuple[str, str]]:
         """(kind, identifier) of every entity that what was sent names, in order."""
@@ -302,15 +272,8 @@ class WriteHandler:
         references: list[tuple[str, str]],
         sent: Mapping[str, object],
     ) -> None:
-        entities = []
-        for kind, identifier in references:
-            entity = self.world.find(kind, identifier)
-            if entity is None:
-                raise RequestError(404, f"there is no {kind} {identifier!r}")
-            entities.append(entity)
-        replaces = plan.tool.method == "PUT" and any(
-            sibling.tool.path == plan.tool.path and sibling.tool.method == "POST" for sibling in self.schema.plans
-        )
+        entities = [self._find_member(kind, identifier) for kind, identifier in references]
+        replaces = plan.tool.method == "PUT" and self._has_method(plan.tool.path, "POST")
         for kind in dict.fromkeys(entity.kind for entity in entities):
             members = [entity for entity in entities if entity.kind == kind]
             current = self._relations.related(subject, plan.label, kind)
@@ -318,9 +281,7 @@ class WriteHandler:
                 removed = {id(entity) for entity in members}
                 edges = [edge for edge in current if id(edge.target) not in removed]
             else:
-                added = [
-                    self._with_timestamp(self._relations.member(subject, plan.label, entity)) for entity in members
-                ]
+                added = [self._dated_member(subject, plan.label, entity) for entity in members]
                 remaining = [] if replaces else current
                 if plan.tool.method == "PUT" and not replaces:
                     present = {id(edge.target) for edge in current}
@@ -330,7 +291,9 @@ class WriteHandler:
                 edges = [*remaining[:at], *added, *remaining[at:]]
             self._relations.rewrite(subject, plan.label, kind, edges)
 
-    def _with_timestamp(self, edge: RelationEdge) -> RelationEdge:
+    def _dated_member(self, owner: Entity, label: str, target: Entity) -> RelationEdge:
+        """A new member of a relation, added now."""
+        edge = self._relations.member(owner, label, target)
         for name in ("added_at", "created_at", "saved_at", "followed_at", "addedAt", "createdAt"):
             edge.own.values[name] = self.world.now.strftime("%Y-%m-%dT%H:%M:%SZ")
         return edge
@@ -349,13 +312,10 @@ class WriteHandler:
         return nearest
 
     def _is_state(self, plan: ResponsePlan) -> bool:
-        return (
-            bool(plan.root)
-            and bool(self.state_path(plan))
-            and not any(
-                sibling.tool.path == plan.tool.path and sibling.tool.method == "GET" for sibling in self.schema.plans
-            )
-        )
+        return bool(plan.root and self.state_path(plan)) and not self._has_method(plan.tool.path, "GET")
+
+    def _has_method(self, path: str, method: str) -> bool:
+        return any((plan.tool.path, plan.tool.method) == (path, method) for plan in self.schema.plans)
 
     def state_link(self, state: Entity, label: str, kind: str, owner: Entity | None) -> Entity | None:
         """The entity that a state names: the device of a player. A field named like a path below means its link."""
@@ -364,17 +324,13 @@ class WriteHandler:
             return linked
         for path, plan in self.schema.states.items():
             if plan.shape and label_of(path.rpartition("/")[2]) == label and path.startswith(state.key[1]):
-                inner = next(
-                    (n for n, p in plan.shape.properties.items() if kind in {v.kind for v in p.variants()}), None
-                )
+                inner = plan.shape.property_showing(kind)
                 if inner is not None and label_of(inner) != label:
                     return self.state_link(state, label_of(inner), kind, owner)
         options: list[RelationEdge] = []
         if owner is not None:
-            relations = [
-                r for r in self.schema.relations.values() if r.owner == owner.kind and r.target == kind and r.many
-            ]
-            relations.sort(key=lambda r: singular(r.label) != kind)
+            relations = self.schema.relations_of(owner.kind, kind, many=True)
+            relations.sort(key=lambda relation: singular(relation.label) != kind)
             options = self._relations.initial_edges(owner, relations[0].label, kind) if relations else []
         chosen = self.world.current_entity(kind) or (
             options[0].target if options else self._relations.linked(state, label, kind)
@@ -401,32 +357,23 @@ class WriteHandler:
             entity = self.world.find(kind, identifier)
             if entity is None:
                 continue
-            link = next(
-                (n for n, p in state_plan.shape.properties.items() if kind in {v.kind for v in p.variants()}), None
-            )
+            link = state_plan.shape.property_showing(kind)
             if link is not None and index == 0:
                 self._relations.relink(state, label_of(link), entity)
             elif link is None and index == 0:
                 self._relations.relink(state, "context", entity)
                 self._link_first_member(state, state_plan.shape, entity)
-            for relation in self.schema.relations.values() if index else ():
-                if relation.owner == subject.kind and relation.target == kind and "queue" in relation.label:
-                    edges = self._relations.related(subject, relation.label, kind)
-                    remaining = [] if index == 1 else edges
-                    self._relations.rewrite(
-                        subject,
-                        relation.label,
-                        kind,
-                        [*remaining, self._relations.member(subject, relation.label, entity)],
-                    )
+            for relation in self.schema.relations_of(subject.kind, kind) if index else ():
+                if "queue" in relation.label:
+                    edges = [] if index == 1 else self._relations.related(subject, relation.label, kind)
+                    member = self._relations.member(subject, relation.label, entity)
+                    self._relations.rewrite(subject, relation.label, kind, [*edges, member])
 
     def _link_first_member(self, state: Entity, shape: ResponseShape, around: Entity) -> None:
         """Something that holds what the state is about (an album to a player) puts its first member there."""
         for name, part in shape.properties.items():
             for option in part.variants():
-                for relation in self.schema.relations.values():
-                    if (relation.owner, relation.target) != (around.kind, option.kind) or not relation.many:
-                        continue
+                for relation in self.schema.relations_of(around.kind, option.kind, many=True):
                     if edges := self._relations.related(around, relation.label, option.kind):
                         self._relations.relink(state, label_of(name), edges[0].target)
                         return
@@ -455,13 +402,10 @@ class WriteHandler:
             if "boolean" in part.types and {positive, _STATE_WORDS.get(positive, positive)} & set(words(name)):
                 state.values[name] = verb == positive
         if verb in {"next", "skip"}:
-            for relation in self.schema.relations.values():
-                if relation.owner == subject.kind and "queue" in relation.label and relation.many:
+            for relation in self.schema.relations_of(subject.kind, many=True):
+                if "queue" in relation.label:
                     edges = self._relations.related(subject, relation.label, relation.target)
-                    link = next(
-                        (n for n, p in shape.properties.items() if relation.target in {v.kind for v in p.variants()}),
-                        None,
-                    )
+                    link = shape.property_showing(relation.target)
                     if edges and link is not None:
                         self._relations.relink(state, label_of(link), edges[0].target)
                         self._relations.rewrite(subject, relation.label, relation.target, edges[1:])
@@ -469,17 +413,17 @@ class WriteHandler:
 
 
 def _is_list(shape: ResponseShape) -> bool:
-    return any(
-        part.is_array and part.item is not None and any(v.kind or v.main for v in part.item.variants())
-        for part in shape.properties.values()
-    )
+    items = [part.item for part in shape.properties.values() if part.is_array and part.item]
+    return any(variant.kind or variant.main for item in items for variant in item.variants())
+
+
+def _is_type(name: str) -> bool:
+    return words(name)[-1:] == ("type",)
 
 
 def _refers(name: str) -> bool:
     parts = words(name)
-    return (bool(parts) and singular(parts[-1]) in {"id", "uri", "uuid", "guid", "ref", "urn"}) or parts[-1:] == (
-        "ids",
-    )
+    return bool(parts) and (singular(parts[-1]) in {"id", "uri", "uuid", "guid", "ref", "urn"} or parts[-1] == "ids")
 
 
 def _listed(value: object) -> list[str]:

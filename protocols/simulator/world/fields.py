@@ -337,10 +337,8 @@ class FieldValues:
         if last in {"href", "self"}:
             if not around:
                 return self.link(entity)
-            has_list = any(
-                r.owner == entity.kind and r.label == label_of(around) for r in self._schema.relations.values()
-            )
-            return f"{self.link(entity)}/{around}" if has_list else None
+            lists = self._schema.relations_of(entity.kind, label=label_of(around))
+            return f"{self.link(entity)}/{around}" if lists else None
         linking = words(around)[-1:] and singular(words(around)[-1]) in {"url", "link"}
         if linking or (parts[-1] in {"url", "permalink"} and len(parts) <= 2 and not (info and any(info.examples))):
             if shape is not None and (any(shape.examples) or (shape.nullable and not linking)):
@@ -402,7 +400,7 @@ class FieldValues:
         if not rest and not holder:
             return None
         noun = singular(rest[-1]) if rest else singular(holder.rpartition("_")[2])
-        mine = [r for r in self._schema.relations.values() if r.owner == kind.name and r.many]
+        mine = self._schema.relations_of(kind.name, many=True)
         exact = "_".join([*rest[:-1], noun])
         mine.sort(key=lambda r: "_".join([*r.label.split("_")[:-1], singular(r.label.rpartition("_")[2])]) != exact)
         for relation in mine:

@@ -32,9 +32,8 @@ class EntityRelations:
 
     def first_related(self, entity: Entity, target: str) -> list[RelationEdge]:
         """The members of the first relation of an entity to a kind; one is made up where the document has none."""
-        for relation in self._schema.relations.values():
-            if relation.owner == entity.kind and relation.target == target and relation.many:
-                return self.related(entity, relation.label, target)
+        for relation in self._schema.relations_of(entity.kind, target, many=True):
+            return self.related(entity, relation.label, target)
         return self.random_edges(entity, target + "s", target, 1, 3)
 
     def related(self, entity: Entity, label: str, target: str) -> list[RelationEdge]:
@@ -76,7 +75,7 @@ class EntityRelations:
         self, user: Entity, label: str, target: str, edges: list[RelationEdge]
     ) -> list[RelationEdge]:
         """A collection of the signed-in user with what the question presupposes in it."""
-        collections = {r.target for r in self._schema.relations.values() if r.owner == user.kind and r.many}
+        collections = {relation.target for relation in self._schema.relations_of(user.kind, many=True)}
         present = {edge.target for edge in edges}
         extended = list(edges)
         for entity in self._world.question_entities(target):
@@ -154,9 +153,7 @@ class EntityRelations:
         whole = entity.parent
         while whole is not None:
             options = [
-                r
-                for r in self._schema.relations.values()
-                if r.owner == whole.kind and r.target == target and r.many and self._schema.pair_for(*r.key)
+                r for r in self._schema.relations_of(whole.kind, target, many=True) if self._schema.pair_for(*r.key)
             ]
             if options:
                 chosen = next((r for r in options if r.label == label), None)
@@ -207,8 +204,7 @@ class EntityRelations:
         pair = self._schema.pair_for(entity.kind, label, target)
         if pair is None:
             pair = next(
-                ((p, True) for p in self._schema.pairs if p.family and (p.work, p.maker) == (entity.kind, target)),
-                None,
+                ((p, True) for p in self._schema.pairs if p.family and (p.work, p.maker) == (entity.kind, target)), None
             )
         if pair and pair[1] and pair[0].family:
             return self.parent(entity, pair[0])
@@ -306,7 +302,7 @@ class EntityRelations:
         if memo is not None:
             return cast("list[RelationEdge]", memo) + self._created_children(parent, kind)
         child_type = self._schema.entity_types[kind]
-        pair = next((p for p in self._schema.pairs if p.family and (p.maker, p.work) == (parent.kind, kind)), None)
+        pair = self._schema.family(kind, parent.kind)
         children: list[Entity] = list(parent.adopted) if pair else []
         if pair and parent.base:
             children += [work for work in self._world.base(kind) if self._family_of(pair).get(work.position) is parent]
@@ -473,8 +469,7 @@ class EntityRelations:
 
     def _works_through(self, maker: Entity, pair: RelationPair) -> list[RelationEdge]:
         family = next(
-            (p for p in self._schema.pairs if p.family and p.work == pair.work and p.forth == pair.through),
-            None,
+            (p for p in self._schema.pairs if p.family and p.work == pair.work and p.forth == pair.through), None
         )
         if family is None:
             return []

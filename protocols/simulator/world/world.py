@@ -200,8 +200,8 @@ class World:
 
     def _adjacent(self, entity: Entity) -> list[Entity]:
         adjacent: list[Entity] = []
-        for relation in list(self.schema.relations.values()):
-            if relation.owner == entity.kind and relation.many and not entity.base:
+        for relation in self.schema.relations_of(entity.kind, many=True):
+            if not entity.base:
                 edges = self.relations.related(entity, relation.label, relation.target)
                 for edge in edges:
                     if edge.own.kind in self.schema.entity_types:
