@@ -1,9 +1,7 @@
 """JSON Schema in bounded work.
 
-A schema may send a value through the same part along a million ways (`anyOf` of `anyOf` …), compare each item of a
-list with all others, or match names with a pattern that takes forever. What a document asks for and what a program
-passes are both strangers' work, so that the steps of one check are counted, and one that takes too many is left to the
-service.
+Nested `anyOf`, `uniqueItems` of a long list, or a slow pattern can make one check take forever. Documents and programs
+are untrusted, so the steps of a check are counted. A check that takes too many is left to the service.
 """
 
 from __future__ import annotations
@@ -20,20 +18,20 @@ from protocols.patterns import is_bounded, matches
 __all__ = ["StepLimitReached", "bounded", "count_steps", "validator_class", "with_linear_unique_items"]
 
 MAX_STEPS = 50_000
-"""Keywords of schemas that one check may look at; it takes less than a second."""
+"""Schema keywords that one check may evaluate: less than a second of work."""
 _MAX_NAME = 200
-"""Characters of a property's name that is matched."""
+"""Characters of a property name that is matched with a pattern."""
 
 _remaining: ContextVar[list[int] | None] = ContextVar("steps that are left", default=None)
 
 
-class StepLimitReached(Exception):  # noqa: N818 - it is no error, and never leaves this package
-    """A check has taken its steps; nothing can be said of the value."""
+class StepLimitReached(Exception):  # noqa: N818 - never leaves this package
+    """A check took too many steps; its result is unknown."""
 
 
 @contextmanager
 def bounded(steps: int = MAX_STEPS) -> Iterator[None]:
-    """Count the steps of the checks inside, all in all. What is over is told by `StepLimitReached` from `count_steps`."""
+    """Limit the steps of all checks in the block; `count_steps` raises once they are spent."""
     before = _remaining.set([steps])
     try:
         yield
@@ -42,7 +40,7 @@ def bounded(steps: int = MAX_STEPS) -> Iterator[None]:
 
 
 def count_steps(steps: int = 1) -> None:
-    """Count steps. Raises: StepLimitReached: There are none left."""
+    """Count steps. Raises: StepLimitReached."""
     remaining = _remaining.get()
     if remaining is not None:
         remaining[0] -= steps
@@ -52,8 +50,8 @@ def count_steps(steps: int = 1) -> None:
 
 @lru_cache(maxsize=1)
 def validator_class() -> Any:
-    """The validator class of JSON Schema 2020-12 whose steps are counted."""
-    from jsonschema import Draft202012Validator  # here, for it takes a tenth of a second and is seldom needed
+    """A validator class for JSON Schema 2020-12 that counts its steps."""
+    from jsonschema import Draft202012Validator  # slow to import, seldom needed
     from jsonschema.validators import extend
 
     keywords = {name: _counted(name, keyword) for name, keyword in Draft202012Validator.VALIDATORS.items()}
@@ -62,7 +60,7 @@ def validator_class() -> Any:
 
 
 def with_linear_unique_items(validator: Any) -> Any:
-    """A validator like this one that compares the items of a list in linear work."""
+    """The validator with a `uniqueItems` of linear work."""
     from jsonschema.validators import extend
 
     kind = extend(type(validator.evolve()), {"uniqueItems": _unique_items})  # type: ignore[no-untyped-call]

@@ -1,7 +1,6 @@
-"""The tree of errors that we raise on purpose, and the exit code each one ends a command with.
+"""The tree of errors that we raise on purpose, each with the exit code of a command.
 
-It lives in the leftmost package so that every layer can build on it. A program that crashes is no error of ours:
-it is a Run to look at.
+It lives in the leftmost package, so that every layer can build on it. A program that crashes is a Run, not an error.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class ProtocolError(UsageError):
 
 
 class ProgramRefused(ATCError):  # noqa: N818 -- reads better where it is raised
-    """The program was not started: the sandbox does not allow what it holds."""
+    """The program was not started: the sandbox does not allow a construct in it."""
 
     exit_code = 3
 
@@ -57,19 +56,19 @@ class LimitReached(ATCError):  # noqa: N818
 
 
 class ModelError(ATCError):
-    """The language model could not be had: no file, no key, no endpoint, no recorded answer."""
+    """The language model is unavailable: no file, no key, no endpoint, no recorded answer."""
 
     exit_code = 5
 
 
 class PromptRefused(ModelError):  # noqa: N818
-    """The model is there but takes no such conversation: it is too long, or the endpoint's filter refuses it."""
+    """The model refuses a conversation: too long, or stopped by the endpoint's filter."""
 
     exit_code = LimitReached.exit_code
 
 
 class APIError(ATCError):
-    """The API could not be had: nothing answers, it refuses our credentials, or it answers something else."""
+    """The API is unavailable: no answer, refused credentials, or the answer of something else."""
 
     exit_code = 6
 
@@ -78,7 +77,7 @@ class ToolError(ATCError):
     """A call of a tool went wrong; inside a program it is raised at the line of the call.
 
     Args:
-        message: What was wrong, with the nearest valid name where one exists.
+        message: The error, with the nearest valid name where one exists.
         tool: Name of the tool.
         status: HTTP status of the reply, or None when nothing was sent.
     """

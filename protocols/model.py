@@ -1,8 +1,8 @@
-"""What an API and its operations are, once a document has been read, checked and repaired.
+"""An API and its operations, after its document has been read, repaired and validated.
 
-Every other room works on these frozen values and never on the raw document. Schemas are JSON Schema 2020-12,
-whatever the document was written in; a `$ref` remains only where a schema contains itself, and then points to
-`#/$defs/NAME` with NAME in `Protocol.definitions`.
+All other modules work on these frozen values and never on the raw document. Schemas are JSON Schema 2020-12, whatever
+the document's dialect. A `$ref` remains only in recursive schemas; it points to `#/$defs/NAME` with NAME in
+`Protocol.definitions`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from protocols.naming import argument_name
 __all__ = ["Body", "Location", "Parameter", "Protocol", "Response", "Schema", "SecurityScheme", "Server", "Tool"]
 
 Schema = Mapping[str, object]
-"""A JSON Schema (2020-12) as plain data. Treat it as read-only: parts of it are shared between tools."""
+"""A JSON Schema (2020-12) as plain data; read-only, because tools share parts of it."""
 
 Location = Literal["path", "query", "header", "cookie", "body"]
 
 SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
-"""What stands between the items of a list, by style; a comma elsewhere."""
+"""The separator of list items, by style; a comma for all other styles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Parameter:
 class Body:
     """The request body of a tool; `example` is the document's own, if it has one.
 
-    `joined` maps the fields of a form whose lists are sent as one value to what stands between the items.
+    `joined` maps form fields whose lists are sent as one value to the separator of the items.
     """
 
     media_type: str
@@ -62,7 +62,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a tool answers with one status ("200", "4XX", "default").
+    """The documented response of a tool with one status ("200", "4XX", "default").
 
     `media_type` and `schema` are None when the document gives no content for it. `examples` are whole bodies.
     `headers` maps a header name to its schema.
@@ -78,7 +78,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class SecurityScheme:
-    """A way to sign in that the document names: `kind` is apiKey, basic, bearer or oauth2 (sent as bearer).
+    """A security scheme of the document: `kind` is apiKey, basic, bearer or oauth2 (sent as bearer).
 
     For apiKey, `location` is header, query or cookie and `parameter` the name used there.
     """
@@ -101,11 +101,10 @@ class Server:
 class Tool:
     """One operation of an API: what a program calls as a function.
 
-    `parameters` are path, query, header and cookie parameters; `arguments` is what a program may write, in signature
-    order: path parameters in path order, then other required ones, then optional ones, properties of an object body
-    included. Where a body property has the name of a parameter the argument fills the parameter.
-    `security` lists alternatives, each a tuple of scheme names; empty: none needed. `operation_id` and `tags` are those
-    of the document.
+    `parameters` are path, query, header and cookie parameters. `arguments` are those of the function, properties of an
+    object body included, in signature order: path parameters, other required ones, optional ones. An argument that is
+    both a parameter and a body property fills the parameter. `security` lists alternatives, each a tuple of scheme
+    names; empty: none needed. `operation_id` and `tags` are those of the document.
     """
 
     name: str
@@ -137,17 +136,17 @@ class Tool:
 
     @property
     def writes(self) -> bool:
-        """Whether a call may change something at the service, judged by the HTTP method."""
+        """Whether a call may change the service's state, by the HTTP method."""
         return self.method not in {"GET", "HEAD", "OPTIONS", "TRACE"}
 
     def argument(self, name: str) -> Parameter | None:
-        """The argument that a program writes as `name`."""
+        """The argument of that name; None if there is none."""
         return next((parameter for parameter in self.arguments if parameter.argument == name), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """An API: its tools in document order, where it lives, how one signs in, and what was repaired on the way."""
+    """An API: its tools in document order, servers, security schemes, and warnings about repairs."""
 
     title: str
     version: str
@@ -157,7 +156,7 @@ class Protocol:
     security_schemes: tuple[SecurityScheme, ...] = ()
     definitions: Mapping[str, Schema] = field(default_factory=dict)
     components: Mapping[str, Schema] = field(default_factory=dict)
-    """Schemas that the document gives a name, by that name; the same objects as where tools use them."""
+    """Named schemas of the document, the same objects as those in the tools."""
     warnings: tuple[str, ...] = ()
     digest: str = ""
     """sha256 of the document's bytes, in hex."""
@@ -166,7 +165,7 @@ class Protocol:
         return any(tool.name == name for tool in self.tools) or name in self.aliases
 
     def tool(self, name: str) -> Tool:
-        """The tool of that name, or of that second name. Raises: KeyError."""
+        """The tool of that name or alias. Raises: KeyError."""
         for tool in self.tools:
             if tool.name == name:
                 return tool
@@ -174,9 +173,9 @@ class Protocol:
 
     @property
     def aliases(self) -> Mapping[str, str]:
-        """The second names of tools, by which the document itself knows them (`operationId`), and their names.
+        """Tool names by their alias, the document's `operationId`.
 
-        What two operations share, what is no name in Python, and what stands for something else there is left out.
+        Left out are ids that two operations share, tool names, builtins and keywords.
         """
         counts = Counter(argument_name(tool.operation_id) for tool in self.tools if tool.operation_id)
         taken = {tool.name for tool in self.tools} | set(dir(builtins)) | set(keyword.softkwlist)
@@ -188,5 +187,5 @@ class Protocol:
         return replace(self, tools=tuple(self.tool(name) for name in dict.fromkeys(names)))
 
     def standalone(self, schema: Schema) -> Schema:
-        """The schema with the definitions it may point to, so that a validator needs nothing else."""
+        """The schema with the definitions that it may refer to, for a validator."""
         return {**schema, "$defs": dict(self.definitions)} if self.definitions else schema

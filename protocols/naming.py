@@ -1,7 +1,7 @@
-"""How wire names become Python names, so that a tool or argument is called the same everywhere.
+"""Wire names become Python names by one rule, so that a tool or argument has the same name everywhere.
 
-The papers write `GET_search_person` for `GET /search/person`: everything that is neither letter nor digit folds into
-one underscore. The same rule names arguments, and equal names are told apart by a number in document order.
+The papers write `GET_search_person` for `GET /search/person`: all but letters and digits folds into one underscore. The
+same rule names arguments. Equal names get a number, in document order.
 """
 
 from __future__ import annotations

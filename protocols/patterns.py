@@ -1,8 +1,7 @@
-"""Patterns of a document, as far as they can be matched in bounded time.
+"""Regular expressions of a document, matched only where that takes bounded time.
 
-Python tries ways to divide a text one after another and holds the interpreter meanwhile, so that a pattern such as
-`^(a+)+$` would outlast every limit. How many ways there can be is reckoned from the structure of a pattern and the
-length of a text. Where they are too many, the pattern is left out: the service checks it.
+A backtracking pattern such as `^(a+)+$` outlasts every limit and holds the interpreter meanwhile. The structure of a
+pattern and the length of a text bound the number of attempts. A pattern over the limit is left to the service.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from typing import Any
 __all__ = ["is_bounded", "matches"]
 
 _MAX_PATTERN = 1000
-"""Characters of a pattern that is looked at."""
+"""Characters of a pattern that is analysed."""
 _MAX_WAYS = 5_000_000
-"""Ways to match a text that may be tried, which takes a second at the worst."""
+"""Attempts to match a text: a second of work at the worst."""
 _MIN_TEXT = 40
-"""Characters of a text that must be matched in time, or a pattern is of no use."""
+"""A pattern that is too slow for a text of this length is never used."""
 _MAX_TEXT = 2000
 """Characters of a text that is matched."""
 _MAX_RANGES = 20
-"""Ranges of a pattern without regard to case, of which Python looks at each character."""
+"""Character ranges of a case-insensitive pattern; Python expands each to its characters."""
 _UNBOUNDED = 10.0**300
 _REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 _CATEGORIES = {"CATEGORY_DIGIT": r"\d", "CATEGORY_SPACE": r"\s", "CATEGORY_WORD": r"\w"}
@@ -32,9 +31,9 @@ _CATEGORIES |= {f"CATEGORY_NOT_{name[9:]}": pattern.upper() for name, pattern in
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether a text has a match of a pattern; true, too, where that cannot be told in bounded time."""
+    """Whether a text matches a pattern; true as well where the match would take too long."""
     compiled = _compiled(pattern)
-    length = -(-max(len(text), _MIN_TEXT) // _MIN_TEXT) * _MIN_TEXT  # in steps, so that few lengths are remembered
+    length = -(-max(len(text), _MIN_TEXT) // _MIN_TEXT) * _MIN_TEXT  # rounded up, for the cache
     if compiled is None or len(text) > _MAX_TEXT or not is_bounded(pattern, length):
         return True
     return compiled.search(text) is not None
@@ -48,16 +47,13 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return re.compile(pattern)
-    except re.error:  # patterns are JavaScript's; the few that Python does not know are the server's to check
+    except re.error:  # JavaScript's syntax: left to the server
         return None
 
 
 @lru_cache(maxsize=4096)
 def is_bounded(pattern: str, length: int = _MIN_TEXT) -> bool:
-    """Whether texts of a length are matched with a pattern in bounded time.
-
-    One that Python does not know is bounded: it is not matched at all.
-    """
+    """Whether a pattern matches texts of a length in bounded time; true for invalid patterns, which are never used."""
     if len(pattern) > _MAX_PATTERN:
         return False
     try:
@@ -76,13 +72,13 @@ def is_bounded(pattern: str, length: int = _MIN_TEXT) -> bool:
 
 
 def _count_ranges(items: Any) -> int:
-    """How many ranges of characters there are."""
+    """The number of character ranges."""
     sets = [argument for name, argument in _walk(_flattened(items)) if str(name) == "IN"]
     return sum(str(name) == "RANGE" for char_set in sets for name, _ in char_set)
 
 
 def _count_ways(items: Any, length: int, any_case: bool) -> float:
-    """At most so many ways there are for items to match from one place of a text, one after the other."""
+    """An upper bound of the ways in which consecutive items match from one position of a text."""
     ways = 1.0
     for name, argument in items:
         if str(name) in _REPEATS:
@@ -129,8 +125,10 @@ def _children(name: str, argument: Any) -> Iterator[Any]:
 
 
 def _has_unique_division(items: Any) -> bool:
-    """Whether a text can be divided into repetitions in one way only: each begins with a character that none of them
-    has further on, and only one part of it has no fixed length."""
+    """Whether a text divides into repetitions in only one way.
+
+    True if each repetition starts with a character that occurs nowhere else in it, and has one part of variable length.
+    """
     flat = _flattened(items)
     names = [str(name) for name, argument in _walk(flat) if str(name) not in _REPEATS or argument[0] != argument[1]]
     if {"BRANCH", "GROUPREF", "GROUPREF_EXISTS"} & set(names) or sum(name in _REPEATS for name in names) > 1:
@@ -142,7 +140,7 @@ def _has_unique_division(items: Any) -> bool:
 
 
 def _flattened(items: Any) -> list[Any]:
-    """The items with those of groups in their place."""
+    """The items, groups replaced by their contents."""
     flattened: list[Any] = []
     for name, argument in items:
         flattened += _flattened(argument[3]) if str(name) == "SUBPATTERN" else [(name, argument)]
@@ -157,7 +155,7 @@ def _walk(items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _accepts(name: str, argument: Any, char: int) -> bool:
-    """Whether an item may take a character."""
+    """Whether an item may match a character."""
     if name == "LITERAL":
         return bool(argument == char)
     if name == "NOT_LITERAL":

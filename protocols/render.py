@@ -1,7 +1,7 @@
-"""Write tools down for a language model: compactly by default, or in the papers' style for comparison.
+"""Render tools as text for a language model: compactly by default, or in the papers' style for comparison.
 
-What a small model reads is what a user pays and waits for, so the compact form spends tokens only on what a program
-needs: the call, what it does, where its identifiers come from, and the shape of what it returns.
+The user pays and waits for every token, so the compact form has only what a program needs: the call, its purpose, the
+source of its identifiers, and the type of its response.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ _TYPE_NAMES = {
 }
 _MAX_DEPTH = 3
 _MAX_KEYS_IN_LINE = 8
+"""Keys of a response in a one-line tool; with more it shows none."""
 _FEW_ARGUMENTS, _MORE_ARGUMENTS = 3, 7
-"""Optional arguments that a tool in one line shows, and one with details, where not all are written."""
-"""Keys that a tool in one line may show; with more it shows none."""
+"""Optional arguments of a one-line tool, and of a tool with details, where not all are shown."""
 _MAX_FIELDS = 14
-"""Fields that an object shows, where it does not show all."""
+"""Fields of an object, where not all are shown."""
 _NOISE_WORDS = frozenset(
     {"external", "hash", "href", "html", "link", "links", "markets", "restrictions", "self", "url", "urls"}
 )
-"""Words of the names of fields that are there for browsers and shops, not for answers."""
+"""Words in names of fields for browsers and shops rather than answers."""
 PLAIN_NAMES = frozenset({"id", "name", "title"})
 _MIN_NAMED_TYPE = 60
-"""Characters from which on an object that is returned more than once gets a name."""
+"""Length of an object that gets a type name when it occurs more than once."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n")
 _MARKUP = re.compile(r"<[^>]+>|[*`#|]+|\[([^\]]*)\]\([^)]*\)")
 
 
 def estimate(text: str) -> int:
-    """About how many tokens a text has, counted the same way for every model."""
+    """The approximate number of tokens in a text, the same for every model."""
     return len(text) // 3
 
 
@@ -62,19 +62,19 @@ def render(
     budget: int | None = None,
     count: Callable[[str], int] = estimate,
 ) -> str:
-    """The compact text of tools: signature, a line of description, where identifiers come from, fields of the response.
+    """The compact text of tools: signature, a line of description, sources of identifiers, fields of the response.
 
     Args:
-        tools: What to write, in this order. Hints name only tools that are among them.
+        tools: The tools, in this order. Hints name only tools among them.
         graph: The data flow of the whole protocol.
-        details: The names of the tools to describe; of the others only the signature is written. All by default.
-        speaks_of: Fields of which the question names a value, and that value: it is shown in the field's place.
-        query: The question: fields and optional arguments that share a word with it come first, where not all do.
-        whole: Write all fields of a response; otherwise those that other tools take, names and plain values come first,
-            and `…` stands for what is left out.
-        hints: Say in a line of its own where an identifier comes from.
-        budget: The most tokens that the text may have; deep fields, optional arguments and then descriptions go first.
-            Signatures always stay, so a budget that is too small even for them is exceeded.
+        details: Names of the tools with details, all by default; the others have only a signature.
+        speaks_of: Values that the question names, by field; each is shown in the field's place.
+        query: A text that is only searched for words: fields and optional arguments that share one come first.
+        whole: Show all fields of a response. Otherwise fields that other tools take, names and scalars come first, and
+            `…` stands for the rest.
+        hints: Show the source of an identifier in a line of its own.
+        budget: Maximum of tokens. Deep fields, then optional arguments, then descriptions are dropped; signatures
+            always stay, even over the budget.
         count: Counts the tokens of a text.
     """
     described_tools = list(tools)
@@ -90,10 +90,10 @@ def render(
 
 
 class _ToolWriter:
-    """Writes tools down at one level of detail.
+    """Renders tools at one level of detail.
 
-    Objects that are returned more than once are written once, as a named type before the tools: a service returns the
-    same few kinds of things everywhere, and a name is shorter than its fields.
+    An object that occurs more than once becomes a named type before the tools, because a name is shorter than its
+    fields.
     """
 
     def __init__(
@@ -115,19 +115,19 @@ class _ToolWriter:
         self.protocol: Protocol = graph.protocol
         self.among = {tool.name for tool in tools}
         self.speaks_of = speaks_of
-        self.asked = query_stems
+        self.query_stems = query_stems
         self.whole = whole
         self.hints = hints
-        self.flow: frozenset[str] = frozenset() if whole else self._flow()
+        self.flow_keys: frozenset[str] = frozenset() if whole else self._flow_keys()
         self.depth = depth
         self.optional = optional
         self.described = described
-        self.names: dict[str, str] = {}
-        self.plain: dict[int, str] = {}
-        self.told: set[str] = set()
+        self.type_names: dict[str, str] = {}
+        self.inline_texts: dict[int, str] = {}
+        self.written_hints: set[str] = set()
 
-    def _flow(self) -> frozenset[str]:
-        """The keys on the way to what other tools take."""
+    def _flow_keys(self) -> frozenset[str]:
+        """The keys on the paths to fields that other tools take."""
         return frozenset(
             step
             for tool in (*self.tools, *self.brief)
@@ -145,10 +145,10 @@ class _ToolWriter:
                 self._count(tool, schema, (), uses, first)
         repeated = {shape: first_use for shape, first_use in first.items() if uses[shape] > 1}
         for shape, (name, _) in repeated.items():
-            taken = set(self.names.values())
+            taken = set(self.type_names.values())
             number = next(n for n in range(1, len(repeated) + 2) if (f"{name}{n}" if n > 1 else name) not in taken)
-            self.names[shape] = f"{name}{number}" if number > 1 else name
-        types = [f"{self.names[shape]} = {self._fields(schema, 0)}" for shape, (_, schema) in repeated.items()]
+            self.type_names[shape] = f"{name}{number}" if number > 1 else name
+        types = [f"{self.type_names[shape]} = {self._fields(schema, 0)}" for shape, (_, schema) in repeated.items()]
         return "\n".join([*types, *map(self._tool, self.tools), *map(self._signature, self.brief)])
 
     def _count(
@@ -159,7 +159,7 @@ class _ToolWriter:
         uses: Counter[str],
         first: dict[str, tuple[str, Schema]],
     ) -> None:
-        """Count the objects of a response, each by its fields; what lies in a counted one is not counted again."""
+        """Count the objects of a response by their fields, without those inside an object counted before."""
         if sum(isinstance(step, str) for step in path) > self.depth:
             return
         items = items_of(schema, self.protocol)
@@ -179,7 +179,7 @@ class _ToolWriter:
             self._count(tool, part, (*path, name), uses, first)
 
     def _signature(self, tool: Tool) -> str:
-        """A tool in one line: required arguments, and the keys of what it returns."""
+        """A tool in one line: required arguments, and the keys of its response."""
         needed, is_shortened = self._arguments(tool, 0 if self.whole else _FEW_ARGUMENTS)
         written = [*map(_argument, needed), *(["…"] if is_shortened else [])]
         signature = f"{tool.name}({', '.join(written)})"
@@ -190,12 +190,12 @@ class _ToolWriter:
         schema = tool.response_schema
         keys = list(self._selected_fields(schema)[0]) if schema is not None else []
         line = f"{signature} -> {{{', '.join(keys)}}}" if 0 < len(keys) <= _MAX_KEYS_IN_LINE else signature
-        new_hints = [hint for hint in hints if hint and not any(line.startswith(hint) for line in self.told)]
-        self.told.update(new_hints)
+        new_hints = [hint for hint in hints if hint and not any(line.startswith(hint) for line in self.written_hints)]
+        self.written_hints.update(new_hints)
         return "\n".join([line, *(f"  {hint}" for hint in new_hints)])
 
     def _is_page(self, properties: Mapping[str, Schema]) -> bool:
-        """Whether an object is just the wrapping of a list, which is best seen where it is."""
+        """Whether an object only wraps a list, which is more readable inline."""
         return any(
             noun_of(name) in WRAPPERS
             and (items := items_of(part, self.protocol))
@@ -211,7 +211,7 @@ class _ToolWriter:
             lines[0] += f" — {text}"
         flow = [p for p in arguments if self.hints and (p.required or (tool.writes and not self.whole))]
         hints = [hint for p in flow if (hint := self.graph.hint(tool.name, p.argument, self.among, most=2))]
-        self.told.update(hints)
+        self.written_hints.update(hints)
         lines.extend(f"  {hint}" for hint in hints)
         if (schema := tool.response_schema) is not None:
             lines.append("  -> " + self._shape(schema, 0))
@@ -229,20 +229,20 @@ class _ToolWriter:
         return self._object(schema, nested)
 
     def _object(self, schema: Schema, nested: int) -> str:
-        if self.names and (name := self.names.get(self._inline_text(schema))):
+        if self.type_names and (name := self.type_names.get(self._inline_text(schema))):
             return name
         return self._fields(schema, nested) if nested <= self.depth else "{…}"
 
     def _inline_text(self, schema: Schema) -> str:
-        """An object by its fields, written as if no type had a name."""
-        if id(schema) not in self.plain:
-            names, self.names = self.names, {}
-            self.plain[id(schema)] = self._object(schema, 0)
-            self.names = names
-        return self.plain[id(schema)]
+        """An object by its fields, without type names."""
+        if id(schema) not in self.inline_texts:
+            names, self.type_names = self.type_names, {}
+            self.inline_texts[id(schema)] = self._object(schema, 0)
+            self.type_names = names
+        return self.inline_texts[id(schema)]
 
     def _selected_fields(self, schema: Schema) -> tuple[dict[str, Schema], bool]:
-        """The fields of an object that are written, in its order, and whether others are left out."""
+        """The fields of an object that are shown, in its order, and whether others are left out."""
         properties = properties_of(schema, self.protocol)
         if self.whole:
             return properties, False
@@ -252,10 +252,10 @@ class _ToolWriter:
         return (selected, len(selected) < len(properties)) if selected else (properties, False)
 
     def _dispensability(self, name: str, schema: Schema) -> int:
-        """How dispensable a field is: 0 for what one goes on with, 9 for what hardly anybody asks for."""
+        """How dispensable a field is: 0 for identifiers and names, 9 for fields that hardly any question needs."""
         if self._is_in_question(name):
             return 0
-        if name in self.flow or name in self.speaks_of or (words(name)[-1:] and words(name)[-1] in PLAIN_NAMES):
+        if name in self.flow_keys or name in self.speaks_of or (words(name)[-1:] and words(name)[-1] in PLAIN_NAMES):
             return 0
         if _NOISE_WORDS.intersection(words(name)) or schema.get("format") in ("uri", "url"):
             return 9
@@ -266,12 +266,11 @@ class _ToolWriter:
         return 2 if any(not _NOISE_WORDS.intersection(words(key)) for key in inside) else 9
 
     def _is_in_question(self, name: str) -> bool:
-        """Whether a name shares a word with the question."""
-        return not self.asked.isdisjoint(stem(word) for word in words(name) if len(word) > 2)
+        """Whether a name shares a word with the query."""
+        return not self.query_stems.isdisjoint(stem(word) for word in words(name) if len(word) > 2)
 
     def _arguments(self, tool: Tool, most: int) -> tuple[list[Parameter], bool]:
-        """The required arguments and the likeliest optional ones, in their order, and whether it is to be told that
-        others are left out."""
+        """The required arguments and the likeliest optional ones, in order, and whether to show an ellipsis."""
         if self.whole:
             return [p for p in tool.arguments if p.required or most], False
         optional = [p for p in tool.arguments if not p.required]
@@ -318,7 +317,7 @@ def _enum_text(schema: Schema) -> str:
 
 
 def _item_fields(schema: Schema) -> str:
-    """What the objects hold that a list takes."""
+    """The fields of objects in a list argument."""
     items = schema.get("items")
     names = list(cast("Schema", items.get("properties") or {})) if isinstance(items, Mapping) else []
     return f"[{{{', '.join(names[:_FEW_ARGUMENTS])}{', …' if len(names) > _FEW_ARGUMENTS else ''}}}]" if names else ""

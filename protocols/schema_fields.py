@@ -1,6 +1,6 @@
-"""Walk a response schema the way a program walks the response: field by field, with the objects around each.
+"""The fields of a response schema, with the path to each and the object that holds it.
 
-Rendering, data flow and probing all ask the same questions (which fields, in which object, how deep), so they ask here.
+Rendering, data flow and probing share this walk.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _COMPOSITION_KEYWORDS = frozenset({"$ref", "allOf", "anyOf", "oneOf"})
 _MAX_DEPTH = 6
 _MAX_RECURSION = 2
 _MAX_FIELDS = 2000
-"""Fields of one response; schemas that refer to each other have no end of them."""
+"""Fields of one response; mutually recursive schemas have infinitely many."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseField:
     """A field of a response: `path` from the root (0 stands for any item), its schema, and the object that holds it.
 
-    `expanded`: it lies in an object that may be a plain value instead (see `is_expandable`).
+    `expanded`: the field lies in an object that may be a scalar instead (see `is_expandable`).
     """
 
     path: tuple[Step, ...]
@@ -71,8 +71,7 @@ def resolve(schema: Schema, protocol: Protocol) -> Schema:
 def variants(schema: Schema, protocol: Protocol, enclosing: tuple[int, ...] = ()) -> Iterator[Schema]:
     """The schema itself and what its oneOf, anyOf and allOf allow, each resolved.
 
-    One that allows itself (a Pet is a Cat, and a Cat is a Pet and more) is not entered again; `enclosing` are ids of
-    those that are open.
+    A recursive variant is entered once; `enclosing` are the ids of the schemas around it.
     """
     schema = resolve(schema, protocol)
     if id(schema) in enclosing:
@@ -102,20 +101,20 @@ def json_types(schema: Schema) -> tuple[str, ...]:
 
 
 def scalar_types(schema: Schema, protocol: Protocol) -> tuple[str, ...]:
-    """The JSON types of texts, numbers and truth values that a schema allows, over its variants."""
+    """The types of the scalars that a schema allows, over its variants."""
     types = [kind for part in variants(schema, protocol) for kind in json_types(part)]
     return tuple(dict.fromkeys(kind for kind in types if kind not in ("object", "array")))
 
 
 def is_expandable(schema: Schema, protocol: Protocol) -> bool:
-    """Whether a value is an object or stands for one: `oneOf: [integer, object]`, a relation that can be expanded."""
+    """Whether a value is an object or a scalar that refers to one: `oneOf: [integer, object]`."""
     if not (schema.keys() & _COMPOSITION_KEYWORDS or isinstance(schema.get("type"), list)):
         return False
     return bool(scalar_types(schema, protocol)) and bool(properties_of(schema, protocol))
 
 
 def type_of(schema: Schema) -> str:
-    """The one JSON type of a schema; number for integer or number; empty when it is open."""
+    """The single JSON type of a schema; number for integer or number; empty if there are several or none."""
     kinds = set(json_types(schema))
     if not kinds:
         return "object" if "properties" in schema else "array" if "items" in schema else ""
@@ -125,7 +124,7 @@ def type_of(schema: Schema) -> str:
 
 
 def properties_of(schema: Schema, protocol: Protocol) -> dict[str, Schema]:
-    """All properties that an object may have, over its variants; the first to name one wins."""
+    """All properties of an object, over its variants; the first variant with a name wins."""
     properties: dict[str, Schema] = {}
     for variant in variants(schema, protocol):
         for name, part in cast("Mapping[str, Schema]", variant.get("properties") or {}).items():
@@ -134,7 +133,7 @@ def properties_of(schema: Schema, protocol: Protocol) -> dict[str, Schema]:
 
 
 def items_of(schema: Schema, protocol: Protocol) -> Schema | None:
-    """What an array holds; None when the schema is no array."""
+    """The schema of an array's items; None if the schema is no array."""
     for variant in variants(schema, protocol):
         items = variant.get("items")
         if isinstance(items, Mapping):
@@ -147,8 +146,8 @@ def items_of(schema: Schema, protocol: Protocol) -> Schema | None:
 def fields(schema: Schema, protocol: Protocol, depth: int = _MAX_DEPTH) -> Iterator[ResponseField]:
     """The fields of a response, outer objects before inner ones, at most `depth` keys deep and `_MAX_FIELDS` in all.
 
-    A relation that can be expanded is entered, but no other one inside it: services expand one at a time. Of objects
-    that contain themselves, two are entered one inside the other.
+    An expandable relation is entered, but no other one inside it: services expand one at a time. A recursive object is
+    entered twice.
     """
     recursive = {id(part) for part in protocol.definitions.values()}
     queue: deque[tuple[tuple[Step, ...], Schema, bool, int]] = deque([((), schema, False, 0)])
@@ -183,8 +182,7 @@ def subscripts(path: tuple[Step, ...]) -> str:
 
 
 def wrapper_of(schema: Schema, protocol: Protocol) -> str:
-    """The key under which a response has the one thing or list that it is about, where all else is about pages and how
-    it went; empty if there is none."""
+    """The key of the only object or list in a response, if all other keys are about paging and status; else empty."""
     properties = properties_of(schema, protocol)
     holding = [name for name, part in properties.items() if properties_of(items_of(part, protocol) or part, protocol)]
     if len(holding) != 1:

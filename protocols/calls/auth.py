@@ -1,7 +1,6 @@
-"""Credentials: where they come from, how they are put on a request, and how they are kept out of everything else.
+"""Credentials: read from the environment or a file, put on requests, redacted from everything else.
 
-This module and the broker are the only places that hold a secret. It is read from the environment or a file, never
-from a command line, where every process list and shell history would show it.
+Only this module and the broker hold a secret. A command line would show it to process lists and shell histories.
 """
 
 from __future__ import annotations
@@ -34,21 +33,21 @@ _ESCAPED = re.compile(
     + _DIGITS
     + rb"|&(?:amp;)?#0?(?:4[89]|5[0-7]|6[5-9]|[78]\d|90|9[7-9]|1[01]\d|12[0-2])(?!\d)"
 )
-"""A letter or digit that is escaped."""
+"""An escaped letter or digit."""
 _MIN_CORE = 8
-"""Characters in the middle of a base64 text from which on they are no chance."""
+"""Characters in the middle of a base64 text that do not match by chance."""
 _URL_SAFE = str.maketrans("+/", "-_")
 _MIN_SECRET = 4
-"""Characters of a secret; fewer occur in any text."""
+"""Characters of a secret; fewer occur in ordinary text."""
 _MIN_TOKEN = 16
-"""Characters of a user name from which on it is taken for a token, as some services want theirs."""
+"""Characters of a user name that may be a token; some services take theirs so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A secret and where it goes. For basic the secret is `user:password`. It never shows in `repr`.
+    """A secret and its place in a request. For basic the secret is `user:password`. `repr` never shows it.
 
-    `scheme` is the name of the document's security scheme that it is for, None if none was named.
+    `scheme` is the name of a security scheme of the document, None for a credential of no scheme.
     """
 
     kind: Literal["apiKey", "basic", "bearer"]
@@ -58,7 +57,7 @@ class Credential:
     scheme: str | None = None
 
     def apply(self, headers: dict[str, str], query: list[tuple[str, str]], cookies: dict[str, str]) -> None:
-        """Put the secret on a request, in place of what stands there under that name."""
+        """Put the secret on a request; it replaces other values of that name."""
         if self.kind == "bearer":
             _set_header(headers, "Authorization", f"Bearer {self.secret}")
         elif self.kind == "basic":
@@ -93,8 +92,7 @@ def credential(spec: str, protocol: Protocol | None) -> Credential:
     KIND is bearer, basic, header:NAME, query:NAME, cookie:NAME or the name of a security scheme of the protocol;
     SOURCE is env:VARIABLE or file:PATH and holds the secret (`user:password` for basic).
 
-    Raises: UsageError: It is written otherwise, or the source holds nothing. What may be a literal secret is not
-        repeated in the message.
+    Raises: UsageError: `spec` is malformed, or the source is empty. The message repeats no possible secret.
     """
     match = _AUTH_OPTION.fullmatch(spec.strip())
     if match is None:
@@ -131,7 +129,7 @@ def _secret(source: str, place: str) -> str:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", place):
             raise UsageError("--auth …:env: takes the name of an environment variable")
         text = os.environ.get(place, "")
-        # Who mistakes what belongs there gives the secret itself.
+        # A user may have given the secret itself.
         where = f"the environment variable {place}" if text or place.isupper() else "the environment variable named"
         if not text:
             raise UsageError(f"--auth: {where} is not set")
@@ -152,7 +150,8 @@ def _secret(source: str, place: str) -> str:
         raise UsageError(f"--auth: {where} must hold one line of text")
     if len(secret) < _MIN_SECRET:
         raise UsageError(
-            f"--auth: {where} holds fewer than {_MIN_SECRET} characters, too few to keep them out of what a program sees"
+            f"--auth: {where} holds fewer than {_MIN_SECRET} characters, "
+            "too few to keep them out of what a program sees"
         )
     return secret
 
@@ -160,9 +159,9 @@ def _secret(source: str, place: str) -> str:
 def redact(text: str, credentials: Iterable[Credential]) -> str:
     """The text with every secret replaced by `[secret]`.
 
-    Found are the secret itself (of basic also the password alone, of a header also what follows the first blank),
-    percent-encoded, escaped for JSON, HTML, mail or a cookie, in upper and lower case, in base64 and base32, in hex and
-    as a list of bytes. A password under four characters is not sought by itself, or ordinary text would be torn.
+    Redacted are the secret itself, the password of basic, and the part of a header after the first blank. Each is found
+    percent-encoded, escaped for JSON, HTML, mail or a cookie, in either case, in base64, base32 or hex, and as a list
+    of bytes. A password under four characters is not redacted alone: it occurs in ordinary text.
     """
     chosen = tuple(credentials)
     if not _usual_forms(chosen):
@@ -172,8 +171,7 @@ def redact(text: str, credentials: Iterable[Credential]) -> str:
 
 
 def redact_stream(parts: Iterable[bytes], credentials: Iterable[Credential]) -> Iterator[bytes]:
-    """Like `redact` for bytes that come in parts, of a text in UTF-8, -16, -32 or Latin 1; a secret is found also
-    where two parts meet."""
+    """`redact` for chunks of text in UTF-8, -16, -32 or Latin 1, also where a secret spans two chunks."""
     chosen = tuple(credentials)
     if not _usual_forms(chosen):
         yield from parts
@@ -183,7 +181,7 @@ def redact_stream(parts: Iterable[bytes], credentials: Iterable[Credential]) -> 
     for part in parts:
         pending += part
         cut, clean = 0, []
-        safe = len(pending) - overlap  # what begins before here is seen to its end
+        safe = len(pending) - overlap  # a match that starts before here is complete
         for match in _pattern_for(chosen, pending).finditer(pending):
             if match.start() >= safe:
                 break
@@ -197,7 +195,7 @@ def redact_stream(parts: Iterable[bytes], credentials: Iterable[Credential]) -> 
 
 
 def _masked(match: re.Match[bytes]) -> bytes:
-    """What stands in place of a secret, in the encoding in which it was found."""
+    """The mask, in the encoding of the match."""
     zeros = match[0].count(0)
     if not zeros:
         return _MASK.encode()
@@ -221,8 +219,11 @@ def holds_secret(parts: Iterable[bytes], credentials: Iterable[Credential]) -> b
 
 
 class _SecretForm(NamedTuple):
-    """A secret in one of its forms: its first character as it is, a pattern for the other ways to write that one and
-    the bytes with which they begin, a pattern for the rest, and the most bytes of all of it."""
+    """A pattern for one form of a secret.
+
+    `first` is its first character unescaped, `other` a pattern for the escapes of that character, `markers` are their
+    first bytes, `rest` is a pattern for the other characters, `longest` the maximal length of a match.
+    """
 
     first: bytes
     other: bytes
@@ -233,7 +234,7 @@ class _SecretForm(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _usual_forms(credentials: tuple[Credential, ...], with_escapes: bool = False) -> tuple[_SecretForm, ...]:
-    """The forms that are sought in any text. `with_escapes`: letters and digits may be escaped, too."""
+    """The forms that are searched in any text. `with_escapes`: letters and digits may be escaped, too."""
     texts = {text for credential in credentials for text in _usual_texts(credential)}
     forms = (_form(*text, encoding, with_escapes) for text in texts for encoding in _ENCODINGS)
     return tuple(form for form in forms if form is not None)
@@ -241,7 +242,7 @@ def _usual_forms(credentials: tuple[Credential, ...], with_escapes: bool = False
 
 @lru_cache(maxsize=64)
 def _rare_forms(credentials: tuple[Credential, ...]) -> tuple[tuple[bytes, _SecretForm], ...]:
-    """The forms that are sought where the bytes occur that stand before them."""
+    """Each rare form, with a marker: bytes without which it is not in a text."""
     secrets = {secret for credential in credentials for secret in _secrets(credential) if len(secret) >= _MIN_SECRET}
     texts = {text for secret in secrets for text in _rare_texts(secret)}
     forms = ((_marker(text), _form(text, 0, "utf-8", False)) for text in sorted(texts))
@@ -249,7 +250,7 @@ def _rare_forms(credentials: tuple[Credential, ...]) -> tuple[tuple[bytes, _Secr
 
 
 def _marker(text: str) -> bytes:
-    """What is in a text however its other characters are escaped: its longest run of letters and digits."""
+    """The longest run of letters and digits, which is in a text however the other characters are escaped."""
     if re.fullmatch(r"[\d, ]+", text):
         return text.encode()
     runs: list[str] = re.findall(r"[A-Za-z0-9]*", text)
@@ -267,8 +268,7 @@ def _max_length(credentials: tuple[Credential, ...]) -> int:
 def _pattern(
     credentials: tuple[Credential, ...], with_escapes: bool, rare: frozenset[_SecretForm]
 ) -> re.Pattern[bytes]:
-    """The longest form first, for one secret may begin with another. A form that begins with a plain character is
-    passed over at once where that is not found, and those that begin with an escape where none begins."""
+    """One pattern for all forms, the longest first: a secret may be the prefix of another."""
     forms = sorted(
         {*_usual_forms(credentials, with_escapes), *rare}, key=lambda form: (-form.longest, form.first, form.rest)
     )
@@ -281,19 +281,19 @@ def _pattern(
 
 
 def _pattern_for(credentials: tuple[Credential, ...], data: bytes) -> re.Pattern[bytes]:
-    """The pattern for some bytes: without what cannot be in them, so that it is found much faster."""
+    """The pattern for some bytes, without forms that cannot be in them; much faster to match."""
     rare = frozenset(form for marker, form in _rare_forms(credentials) if marker in data)
     return _pattern(credentials, _ESCAPED.search(data) is not None, rare)
 
 
 def _usual_texts(credential: Credential) -> Iterator[tuple[str, int]]:
-    """What is sought of a credential, each with the number of `=` that may follow."""
+    """The usual forms of a credential, each with the number of `=` that may follow."""
     for secret in _secrets(credential):
         if len(secret) < _MIN_SECRET:
             continue
         data = secret.encode()
         yield secret, 0
-        if _HEX.fullmatch(secret):  # some services write the digits of a key in the other case
+        if _HEX.fullmatch(secret):  # some services change the case of a key
             yield secret.lower(), 0
             yield secret.upper(), 0
         for coded in (base64.b64encode(data).decode(), base64.urlsafe_b64encode(data).decode()):
@@ -304,8 +304,11 @@ def _usual_texts(credential: Credential) -> Iterator[tuple[str, int]]:
 
 
 def _rare_texts(secret: str) -> Iterator[str]:
-    """How a secret is written by few services, and only in UTF-8: in other case, in base64 inside a longer text, also
-    once more or of UTF-16, in base32, as a list of bytes, or in UTF-8 that was read as another encoding."""
+    """The forms of a secret that few services use, all in UTF-8.
+
+    In another case, in base64 of a longer text (also twice, or of UTF-16), in base32, as a list of bytes, or as UTF-8
+    decoded with another encoding.
+    """
     data = secret.encode()
     if len(secret) >= _MIN_CORE:
         yield from (secret.lower(), secret.upper())
@@ -323,8 +326,7 @@ def _rare_texts(secret: str) -> Iterator[str]:
 
 
 def _inside_base64(data: bytes) -> Iterator[str]:
-    """What base64 of any text has in it that has these bytes in it, at each of the three places where they may begin:
-    `Basic` with a name before a password, or `Bearer` before a token."""
+    """The part common to base64 of all texts with these bytes in them, for each of the three alignments."""
     for before, dropped in ((0, 0), (1, 2), (2, 3)):
         shifted = b"\0" * before + data
         coded = base64.b64encode(shifted).decode().rstrip("=")
@@ -335,7 +337,7 @@ def _inside_base64(data: bytes) -> Iterator[str]:
 
 
 def _secrets(credential: Credential) -> Iterator[str]:
-    """The secret, and what of it says as much: the password of a login, the token after the word `Bearer`."""
+    """The secret, and its secret parts: the password of a login, the token after `Bearer`."""
     yield credential.secret
     if credential.kind == "basic":
         yield from _login(credential.secret)
@@ -354,7 +356,7 @@ def _secrets(credential: Credential) -> Iterator[str]:
 
 
 def _login(login: str) -> Iterator[str]:
-    """The password, and the user name where a service wants a token in its place: without a password, or a long one."""
+    """The password, and the user name if it may be a token: without a password, or a long one with digits."""
     user, _, password = login.partition(":")
     yield password
     token = len(user) >= _MIN_TOKEN and "@" not in user and re.search(r"\d", user) is not None
@@ -363,7 +365,7 @@ def _login(login: str) -> Iterator[str]:
 
 
 def _form(text: str, padding: int, encoding: str, with_escapes: bool) -> _SecretForm | None:
-    """A text in one encoding, each of its characters in any of its ways; None where that encoding has not all."""
+    """A text in one encoding, each character in any spelling; None if the encoding lacks one."""
     patterns: list[bytes] = []
     forms: list[_SecretForm] = []
     for char in text + "=" * padding:
@@ -379,7 +381,7 @@ def _form(text: str, padding: int, encoding: str, with_escapes: bool) -> _Secret
 
 @lru_cache(maxsize=4096)
 def _character(char: str, encoding: str, with_escapes: bool) -> _SecretForm | None:
-    """As `_form` for one character. A letter or digit is sought escaped in UTF-8 alone."""
+    """`_form` for one character. Escapes of letters and digits are searched in UTF-8 only."""
     if char.isascii() and char.isalnum():
         first = char.encode(encoding)
         if not with_escapes or encoding != "utf-8":
@@ -410,10 +412,10 @@ def _encoded(texts: Iterable[str], encoding: str) -> set[bytes]:
 
 @lru_cache(maxsize=1024)
 def _spellings(char: str) -> frozenset[str]:
-    """How a character is written in text, in a URL or form, in JSON and other literals, in HTML and in a cookie, and
-    how what is written so is written once more: a redirect to a sign-in has the URL in its own query.
+    """The spellings of a character in text, URLs, JSON and other literals, HTML and cookies, escaped once or twice.
 
-    Services escape different ones, so that any mixture may come.
+    Twice: a redirect to a sign-in has a URL in its own query. Services escape different characters, so any mixture may
+    come.
     """
     spellings = set(_simple_spellings(char))
     for spelling in tuple(spellings):
@@ -428,7 +430,7 @@ def _spellings(char: str) -> frozenset[str]:
 
 
 def _simple_spellings(char: str) -> set[str]:
-    """How a character that is neither letter nor digit is written once."""
+    """The spellings of a character that is neither letter nor digit, escaped at most once."""
     data, number = char.encode(), ord(char)
     spellings = {char, *(f"{text}{end}" for text in _entities(number) for end in (";", ""))}
     for case in "xX":
@@ -453,7 +455,7 @@ def _simple_spellings(char: str) -> set[str]:
 
 
 def _entities(number: int) -> set[str]:
-    """A character by its number in HTML, without a semicolon, which may be missing."""
+    """A character by its number in HTML, without the semicolon, which may be missing."""
     return {
         f"&#{number}",
         f"&#0{number}",
@@ -462,6 +464,6 @@ def _entities(number: int) -> set[str]:
 
 
 _HTML_NAMES: dict[str, list[str]] = {}
-"""The names of characters in HTML, with their semicolons where they need one."""
+"""Names of characters in HTML, with a semicolon where it is needed."""
 for _name, _char in html.entities.html5.items():
     _HTML_NAMES.setdefault(_char, []).append(_name)

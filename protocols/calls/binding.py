@@ -45,12 +45,11 @@ def bind(
 ) -> BoundCall:
     """Check the arguments of a call and lay out its request.
 
-    Path arguments may be positional. `None` means that an optional argument is absent. A string is taken where its
-    text is the number or truth value asked for, and the other way round. `body=` passes a whole body; properties
-    given beside it are laid over it.
+    Path arguments may be positional. `None` leaves an optional argument out. Strings and numbers or booleans are
+    converted into each other if that loses nothing. `body=` passes a whole body; further properties override its own.
 
     Args:
-        definitions: `Protocol.definitions`, to check inside schemas that contain themselves.
+        definitions: `Protocol.definitions`, to check recursive schemas.
     Raises: ToolError: An argument is unknown, missing or wrong; the message names the nearest valid one.
     """
     with bounded():
@@ -82,7 +81,7 @@ def _bind(
     argument_names = {parameter.argument for parameter in tool.arguments}
     for parameter in tool.parameters:
         value = values.get(parameter.argument)
-        if parameter.argument not in argument_names:  # fixed by the document, nothing for a program to choose
+        if parameter.argument not in argument_names:  # a constant of the document
             value = parameter.schema.get("const")
         if value is None:
             continue
@@ -99,7 +98,7 @@ def _bind(
 
 
 def check_argument(tool: Tool, argument: str, value: object, definitions: Mapping[str, Schema] | None = None) -> None:
-    """Look at one argument of a call by itself. Raises: ToolError: It is unknown, or its value is wrong."""
+    """Check one argument of a call alone. Raises: ToolError: It is unknown, or its value is wrong."""
     assigned, whole_body = _assign_arguments(tool, (), {argument: value})
     with bounded():
         for name in assigned:
@@ -111,7 +110,7 @@ def check_argument(tool: Tool, argument: str, value: object, definitions: Mappin
 def _assign_arguments(
     tool: Tool, args: Sequence[object], kwargs: Mapping[str, object]
 ) -> tuple[dict[str, object], Any]:
-    """Values by argument name, absent ones left out, and the whole body if one was passed."""
+    """Values by argument name without absent ones, and the whole body if one was passed."""
     positional = [parameter for parameter in tool.arguments if parameter.location == "path"]
     if len(args) > len(positional):
         names = ", ".join(parameter.argument for parameter in positional)
@@ -168,7 +167,7 @@ def _is_whole_body(tool: Tool, value: object, kwargs: Mapping[str, object]) -> b
 
 
 def _check_value(tool: Tool, parameter: Parameter, value: object, definitions: Mapping[str, Schema]) -> object:
-    """The value as the schema wants it. Raises: ToolError."""
+    """The value in the type that the schema asks for. Raises: ToolError."""
     schema = parameter.schema
     value = json_value(value)
     foreign = unsendable_part(value)
@@ -226,13 +225,13 @@ def _bind_body(
 
 
 def _is_body_omitted(tool: Tool, values: Mapping[str, object]) -> bool:
-    """Whether no body is sent: none of it is given, and the document does not ask for one."""
+    """Whether no body is sent: it is optional, and no property of it was passed."""
     has_properties = any(parameter.location == "body" and parameter.argument in values for parameter in tool.arguments)
     return tool.body is not None and not tool.body.required and not has_properties
 
 
 def _shared_properties(tool: Tool, values: Mapping[str, object]) -> dict[str, object]:
-    """Properties that a body must have and that an argument fills as a parameter of the same name."""
+    """Required properties of a body whose value is the parameter of the same name."""
     assert tool.body is not None
     required = tool.body.schema.get("required")
     names = required if isinstance(required, list) and tool.body.required else []
@@ -259,7 +258,7 @@ def _error(
 
 
 def nearest_argument(tool: Tool, unknown: str, names: Sequence[str]) -> str | None:
-    """The argument that was probably meant: like in spelling, else the only one that still must be given."""
+    """The argument that was probably meant: similar in spelling, else the only required one that is missing."""
     lowered = {name.lower(): name for name in reversed(names)}
     close = difflib.get_close_matches(unknown.lower(), lowered, n=1, cutoff=0.6)
     if close:

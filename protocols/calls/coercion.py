@@ -39,7 +39,7 @@ def json_value(value: object) -> object:
 
 
 def unsendable_part(value: object) -> object | None:
-    """The first part of a value that JSON cannot hold."""
+    """The first part of a value that JSON cannot represent."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list):

@@ -31,7 +31,7 @@ def violation(value: Any, schema: object, definitions: Mapping[str, Schema]) -> 
     """As `find_violation`, and None as well where the check takes too many steps."""
     try:
         return find_violation(value, schema, definitions)
-    except StepLimitReached:  # the service says what it makes of it
+    except StepLimitReached:  # left to the service
         return None
 
 
@@ -125,7 +125,7 @@ def _validator_violation(value: Any, schema: Schema, definitions: Mapping[str, S
 
     try:
         error = best_match(_validator(_SchemaIdentity(schema, definitions or _NO_DEFINITIONS)).iter_errors(value))
-    except Unresolvable:  # it contains itself and the definitions were not given: as far as seen nothing is wrong
+    except Unresolvable:  # a recursive schema without its definitions
         return None
     if error is None:
         return None
@@ -134,7 +134,7 @@ def _validator_violation(value: Any, schema: Schema, definitions: Mapping[str, S
 
 
 class _SchemaIdentity:
-    """Lets a cache hold a schema, which is a dict, by what it is rather than by what it says."""
+    """A cache key for a schema, which is unhashable, by identity."""
 
     def __init__(self, schema: Schema, definitions: Mapping[str, Schema]) -> None:
         self.schema, self.definitions = schema, definitions
@@ -157,7 +157,7 @@ def _validator(key: _SchemaIdentity) -> Any:
 
 
 def _required_in_request(_: Any, required: Sequence[str], value: Any, schema: Schema) -> Iterator[Any]:
-    """What must be there in a request: a property that only the server may set is none of it."""
+    """`required` for requests: read-only properties may be missing."""
     from jsonschema import ValidationError
 
     properties = schema.get("properties")

@@ -40,7 +40,7 @@ def match(protocol: Protocol, method: str, path: str) -> tuple[Tool, dict[str, s
 
 @lru_cache(maxsize=4096)
 def _parsed_template(path: str) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...], tuple[int, ...]]:
-    """A template as segments, its variables, and a rank that puts literal segments before templated ones.
+    """The segments of a template, its variables, and a rank that puts literal segments before templated ones.
 
     A segment is the texts around its variables: `("v",)` for `v`, `("", "...", "")` for `{base}...{head}`.
     """
@@ -55,9 +55,9 @@ def _parsed_template(path: str) -> tuple[tuple[tuple[str, ...], ...], tuple[str,
 
 
 def _segment_values(literals: tuple[str, ...], text: str) -> list[str] | None:
-    """What the variables of a segment hold, each as much as it can before the next; None where it does not fit.
+    """The values of the variables in a segment, matched greedily; None if it does not match.
 
-    It is found from the end, in one pass; a pattern with several variables would try all ways to divide the text.
+    One pass from the end: a regular expression with several variables would backtrack.
     """
     first, *between, last = literals if len(literals) > 1 else (literals[0], "")
     if len(literals) == 1:
@@ -80,10 +80,10 @@ def _segment_values(literals: tuple[str, ...], text: str) -> list[str] | None:
 def match_gold(protocol: Protocol, gold: str) -> str:
     """The name of the tool that a line of a benchmark means: `GET /person/{person_id}` or a tool's name.
 
-    A path that no tool has is matched to the only tool of that method whose path differs by a plural `s` of its
-    words; this is said with `warnings.warn`. Names of path variables do not matter.
+    Names of path variables do not matter. An unknown path matches the only tool of that method whose path differs by a
+    plural `s`, with a warning.
 
-    Raises: UsageError: No tool, or more than one, comes into question.
+    Raises: UsageError: No tool matches, or more than one.
     """
     method, _, path = gold.strip().partition(" ")
     if not path:

@@ -22,10 +22,10 @@ _TEMPLATE = re.compile(r"\{([^{}]*)\}")
 class BoundCall:
     """One call, checked and ready to be sent.
 
-    `arguments` are by argument name in signature order, with the values that the schema asks for (a body passed as a
-    whole is `body`). `path` is relative to the server's URL, filled, percent-encoded and starts with "/". `query` are
-    pairs in order, not encoded. `body` is data for JSON, a dict of strings or lists of strings for forms; see
-    `payload` for the bytes. None and no `media_type`: there is no body.
+    `arguments` are by argument name in signature order, with values in the schema's types; a whole body is `body`.
+    `path` is percent-encoded, starts with "/", and is relative to the server's URL. `query` are pairs, not encoded.
+    `body` is data for JSON, a dict of strings or lists of strings for forms; see `payload` for the bytes. Without a
+    body, `body` and `media_type` are None.
     """
 
     tool: Tool
@@ -64,7 +64,7 @@ def payload(call: BoundCall) -> tuple[bytes, str] | None:
 
 
 def _form_fields(tool: Tool, body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Names and values of a form; a list is repeated, or joined where the document says so."""
+    """Names and values of a form; lists are repeated, or joined if the document asks for it."""
     joined = tool.body.joined if tool.body is not None else {}
     for name, value in body.items():
         if isinstance(value, list) and name in joined:
@@ -75,7 +75,7 @@ def _form_fields(tool: Tool, body: Mapping[str, Any]) -> Iterator[tuple[str, Any
 
 
 def _form_part(name: str, value: Any, schema: Schema) -> Any:
-    """A field of a multipart form; what is a file goes with a file name and its media type."""
+    """A field of a multipart form; a file has a file name and a media type."""
     items = schema.get("items")
     kind = items if isinstance(items, Mapping) else schema
     media_type = kind.get("contentMediaType")
@@ -91,7 +91,7 @@ def _as_base64(value: object) -> str:
 
 
 def encoded_fields(tool: Tool, body: object) -> object:
-    """Forms hold texts; everything else stays data."""
+    """The body, with the fields of a form as texts."""
     assert tool.body is not None
     kind = tool.body.media_type.lower()
     if isinstance(body, Mapping) and ("form-urlencoded" in kind or kind.startswith("multipart/")):
@@ -167,7 +167,7 @@ def joined_value(parameter: Parameter, value: object) -> str:
 
 
 def wire_texts(value: object) -> list[str]:
-    """A value as the list of texts that a style joins; of an object, names and values in turn."""
+    """The texts that a style joins: items of a list, names and values of an object in turn, or the value."""
     if isinstance(value, list):
         return [wire_text(item) for item in value]
     if isinstance(value, Mapping):

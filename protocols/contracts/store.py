@@ -1,7 +1,7 @@
-"""What was observed of APIs, kept in a folder: one file for each, by the hash of its document.
+"""Observations of APIs in a folder, one file for each API, by the hash of its document.
 
-A file is written as a whole and under a lock, so that several processes may learn at once. It holds JSON schemas that
-were learned from bodies, never the bodies themselves.
+A file is replaced as a whole under a lock, so several processes may record at once. It holds JSON schemas inferred from
+bodies, never the bodies themselves.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ __all__ = ["SIMULATED", "ContractDrift", "ContractStore", "ObservedEdge", "ToolO
 FORMAT = 1
 
 SIMULATED = "simulated"
-"""The folder in a store where what simulated services say is kept apart."""
+"""The folder in a store for observations of simulated services."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolObservations:
-    """What was seen of one tool: how many good bodies, their schema, and how often each status came."""
+    """Observations of one tool: the number of 2xx bodies, their schema, and the count of each status."""
 
     bodies: int = 0
     schema: Schema = field(default_factory=dict)
@@ -39,8 +39,10 @@ class ToolObservations:
 
 @dataclass(frozen=True, slots=True)
 class ObservedEdge:
-    """Where an argument of calls that were answered well came from: a place in another tool's response, 0 standing for
-    any item; and how often."""
+    """The field of another tool's response that an argument of successful calls came from, and how often.
+
+    In `path`, 0 stands for any item.
+    """
 
     tool: str
     argument: str
@@ -51,8 +53,10 @@ class ObservedEdge:
 
 @dataclass(frozen=True, slots=True)
 class ContractDrift:
-    """One difference between document and service: `kind` is new (seen, not documented), missing (documented, not
-    always there) or changed (of another type); `path` is program text from the root of the tool's response."""
+    """A difference between document and service; `path` is program text from the root of the tool's response.
+
+    `kind` is new (observed, not documented), missing (documented, not always observed) or changed (of another type).
+    """
 
     tool: str
     kind: str
@@ -61,21 +65,21 @@ class ContractDrift:
 
 
 class ContractStore:
-    """The contracts in a folder, which is made when something is first learned."""
+    """The observations in a folder, which is created by the first `record`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def file(self, protocol: Protocol) -> Path:
-        """Where what is known of an API is kept."""
+        """The file of an API."""
         return self.folder / f"{protocol.digest[:16] or 'unnamed'}.json"
 
     def observed(self, protocol: Protocol) -> dict[str, ToolObservations]:
-        """By tool. Raises: UsageError: The file is of another format, or none of ours."""
+        """Observations by tool. Raises: UsageError: The file has another format."""
         return self._read(protocol)[0]
 
     def edges(self, protocol: Protocol) -> list[ObservedEdge]:
-        """Where arguments came from, the most frequent first. Raises: UsageError: As `observed`."""
+        """Observed sources of arguments, the most frequent first. Raises: UsageError: As `observed`."""
         return sorted(self._read(protocol)[1], key=lambda edge: -edge.times)
 
     def _read(self, protocol: Protocol) -> tuple[dict[str, ToolObservations], list[ObservedEdge]]:
@@ -95,7 +99,7 @@ class ContractStore:
             raise UsageError(f"{file} is damaged: {error}; move it away to begin anew") from None
 
     def contract(self, protocol: Protocol) -> Contract:
-        """What document, examples and observations say together. Raises: UsageError."""
+        """The contract from document, examples and observations. Raises: UsageError."""
         schemas = {
             name: observations.schema for name, observations in self.observed(protocol).items() if observations.bodies
         }
@@ -104,7 +108,7 @@ class ContractStore:
     def record(
         self, protocol: Protocol, bodies: Iterable[tuple[str, int, object]], edges: Iterable[ObservedEdge] = ()
     ) -> None:
-        """Add replies (tool, status and parsed body) and where the arguments of calls came from.
+        """Add replies (tool, status, parsed body) and the sources of arguments.
 
         Raises: UsageError: The folder cannot be written.
         """
@@ -130,14 +134,7 @@ class ContractStore:
     def _write(
         self, protocol: Protocol, observed: Mapping[str, ToolObservations], edges: Sequence[ObservedEdge]
     ) -> None:
-        tools = {
-            name: {
-                "bodies": observations.bodies,
-                "schema": dict(observations.schema),
-                "statuses": dict(observations.statuses),
-            }
-            for name, observations in sorted(observed.items())
-        }
+        tools = {name: asdict(observations) for name, observations in sorted(observed.items())}
         data: dict[str, object] = {"format": FORMAT, "api": protocol.title, "document": protocol.digest, "tools": tools}
         data["edges"] = [asdict(edge) for edge in edges]
         descriptor, name = tempfile.mkstemp(dir=self.folder, suffix=".part")
@@ -163,16 +160,14 @@ class ContractStore:
 
 
 def contract_drift(protocol: Protocol, observed: Mapping[str, ToolObservations]) -> list[ContractDrift]:
-    """Where the service does not answer as its document says."""
+    """The differences between observed responses and the document."""
     differences: list[ContractDrift] = []
-    document, observed_contract = Contract(protocol), Contract(protocol, {})
+    contract = Contract(protocol)
     for tool, observations in sorted(observed.items()):
         if tool not in protocol or not observations.bodies:
             continue
-        documented_type = document.body(tool)
-        observed_type = observed_contract.type_of(observations.schema)
-        if documented_type is not None:
-            differences += _differences(tool, (), documented_type, observed_type)
+        if (documented := contract.body(tool)) is not None:
+            differences += _differences(tool, (), documented, contract.type_of(observations.schema))
         statuses = {response.status for response in protocol.tool(tool).responses}
         for status in observations.statuses:
             if not statuses & {status, f"{status[0]}XX", "default"}:
@@ -183,7 +178,7 @@ def contract_drift(protocol: Protocol, observed: Mapping[str, ToolObservations])
 def _differences(
     tool: str, path: tuple[Step, ...], documented: ValueType, observed: ValueType
 ) -> Iterator[ContractDrift]:
-    """The differences at a place and below it."""
+    """The differences at a path and below it."""
     where = subscripts(path)
     if "any" in (documented.kind, observed.kind):
         return

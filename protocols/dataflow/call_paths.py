@@ -1,7 +1,7 @@
-"""Lead from an object that a program holds to a field that another tool returns.
+"""Call paths: the calls that lead from an object in a program to a field that another tool returns.
 
-`person["birthday"]` fails when a search lists people without their birthdays. The data flow between the tools knows
-the way: `GET_person_person_id(person_id=person["id"])["birthday"]`, over as many calls as it takes.
+`person["birthday"]` fails when a search lists people without their birthdays. The data flow between the tools gives
+`GET_person_person_id(person_id=person["id"])["birthday"]` instead.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from protocols.text.words import SEARCHES, WRAPPERS, noun_of
 __all__ = ["AvailableObject", "CallPath", "path_to_field", "path_to_resource", "search_expression"]
 
 _MAX_CALLS = 3
-"""Calls that a way may take."""
+"""Calls of a path."""
 _MAX_TOOLS_WITH_FIELD = 3
-"""A field inside other objects says something only when no more tools than these return it."""
+"""A nested field that more tools return is too common to be the one looked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class AvailableObject:
-    """An object that a program holds: its text there, and the place it came from, 0 standing for any item."""
+    """An object in a program: its expression, and the tool and path it came from, 0 standing for any item."""
 
     text: str
     tool: str
@@ -34,7 +34,7 @@ class AvailableObject:
 
 @dataclass(frozen=True, slots=True)
 class CallPath:
-    """The program text of the response of the last call on the way, its tool, and where the field is in there."""
+    """The expression of the last call, its tool, and the path of the field in its response."""
 
     text: str
     tool: str
@@ -51,14 +51,14 @@ def path_to_field(
     identifiers: Mapping[IdentifierReference, str],
     among: Sequence[str],
 ) -> CallPath | None:
-    """The shortest way to a field, or None.
+    """The shortest call path to a field, or None.
 
     Args:
         graph: The data flow of the protocol.
-        field: The name of the field that is looked for.
-        held: Objects that the program holds, the likeliest to start from first.
-        given: Identifiers that the program used already, by what they are: their text.
-        among: Tools that may be called; of ways of the same length the one to the earlier tool is taken.
+        field: The name of the field.
+        objects: Objects that the program has, the likeliest start first.
+        identifiers: Expressions of identifiers that the program used already.
+        among: Tools that may be called; of equally short paths the one to the earlier tool is taken.
     """
     for calls in _next_calls(graph, objects, identifiers, among):
         candidates = [
@@ -78,7 +78,7 @@ def path_to_resource(
     identifiers: Mapping[IdentifierReference, str],
     among: Sequence[str],
 ) -> CallPath | None:
-    """The call for what stands under an object by a name: `film["credits"]` is what `/films/{id}/credits` returns."""
+    """The call of a sub-resource: `/films/{id}/credits` for `film["credits"]`."""
     for calls in _next_calls(graph, objects, identifiers, among):
         for call in calls:
             last = graph.protocol.tool(call.tool).path.rstrip("/").rpartition("/")[2]
@@ -88,12 +88,12 @@ def path_to_resource(
 
 
 def search_expression(graph: ProtocolGraph, sources: Sequence[ProvidedField], name: str) -> str | None:
-    """The program text that finds what a name calls by the first source that searches by words; None without one."""
+    """The expression that finds a named entity by the first source that searches by text; None if no source does."""
     for source in sources:
         tool = graph.protocol.tool(source.tool)
         required = [parameter for parameter in tool.arguments if parameter.required]
         search_parameters = [parameter for parameter in required if parameter.argument.lower() in SEARCHES]
-        if not required:  # a list that can be searched is searched
+        if not required:  # a list with a search argument
             search_parameters = [parameter for parameter in tool.arguments if parameter.argument.lower() in SEARCHES][
                 :1
             ]
@@ -117,7 +117,7 @@ def _next_calls(
     identifiers: Mapping[IdentifierReference, str],
     among: Sequence[str],
 ) -> Iterator[list[AvailableObject]]:
-    """The calls that can be made from what is held, then those that can be made from their responses, and so on."""
+    """The calls possible with the objects at hand, then those possible with their responses, and so on."""
     reached = list(objects)
     called_tools = {available.tool for available in objects}
     for length in range(_MAX_CALLS):
@@ -133,7 +133,7 @@ def _next_calls(
 
 
 def _sole_identifier(graph: ProtocolGraph, name: str) -> str | None:
-    """The one required argument of a tool that reads, if it is an identifier; None otherwise."""
+    """The only required argument of a reading tool, if it is an identifier; else None."""
     tool = graph.protocol.tool(name)
     required = [parameter.argument for parameter in tool.arguments if parameter.required]
     alone = len(required) == 1 and not tool.writes and graph.reference(name, required[0]) is not None
@@ -147,7 +147,7 @@ def _argument_text(
     reached: Sequence[AvailableObject],
     identifiers: Mapping[IdentifierReference, str],
 ) -> str | None:
-    """The text that fills a tool's argument from what is reached, or None."""
+    """The expression for a tool's argument from the reached objects, or None."""
     reference = graph.reference(name, argument)
     if reference is not None and reference in identifiers:
         return identifiers[reference]
@@ -160,7 +160,7 @@ def _argument_text(
 
 
 def _field_path(graph: ProtocolGraph, tool: str, name: str, among: Collection[str]) -> tuple[Step, ...] | None:
-    """Where a field is in a tool's response, outermost first; None if it is not, or inside others in many tools."""
+    """The outermost path of a field in a tool's response; None without one, or if it is nested and common."""
     places = graph.response_fields(tool).get(name)
     if not places:
         return None
@@ -173,5 +173,5 @@ def _field_path(graph: ProtocolGraph, tool: str, name: str, among: Collection[st
 
 
 def _keys_without_wrappers(path: tuple[Step, ...]) -> list[str]:
-    """The keys of a path, mere wrappers such as "results" left out."""
+    """The keys of a path without wrappers such as "results"."""
     return [step for step in path if isinstance(step, str) and noun_of(step) not in WRAPPERS]

@@ -1,4 +1,4 @@
-"""The fixed words that an API answers with: values of enumerations, and those that examples repeat."""
+"""The fixed values of an API's fields: enumerations, and values that examples repeat."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from protocols.schema_fields import fields
 __all__ = ["enum_values"]
 
 _MAX_VALUES = 200
-"""Different values from which on a field is taken to hold free text."""
+"""Distinct values; a field with more holds free text."""
 
 
 def enum_values(protocol: Protocol) -> dict[str, frozenset[str]]:
-    """For each field that draws on a fixed set of words, those words: from its enumeration and the examples.
+    """The fixed values of each field, from its enumeration and the examples.
 
     A field whose values hardly ever repeat (a name, a title) has none.
     """

@@ -1,6 +1,6 @@
-"""What an argument of a tool asks for, read from its name, its text and the path: an attribute of a kind of thing.
+"""The identifier that an argument takes, read from its name, description and path.
 
-`film_uuid`, `filmUuid`, and `uuid` in `/films/{uuid}` all want the uuid of a film.
+`film_uuid`, `filmUuid`, and `uuid` in `/films/{uuid}` all refer to the uuid of a film.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SEARCH_VERBS = frozenset({"fetch", "filter", "find", "get", "list", "lookup", "
 
 @dataclass(frozen=True, slots=True)
 class IdentifierReference:
-    """What an argument asks for: the `attribute` (id, uuid…) of a `noun` (person, film…)."""
+    """The identifier that an argument takes: the `attribute` (id, uuid…) of a `noun` (person, film…)."""
 
     noun: str
     attribute: str
@@ -38,7 +38,7 @@ class IdentifierReference:
 def identifier_reference(
     tool: Tool, parameter: Parameter, path_nouns: Collection[str], protocol: Protocol
 ) -> IdentifierReference | None:
-    """What an argument asks for, read from its name and, when that is just `id`, from its examples, text and path."""
+    """The identifier that an argument takes, by its name; for a bare `id` by its examples, description and path."""
     if parameter.location == "cookie" or _is_enumerated(parameter.schema):
         return None
     parts = [singular(part) for part in words(parameter.name)]
@@ -68,7 +68,7 @@ def identifier_reference(
 def list_reference(
     parameter: Parameter, path_nouns: Collection[str], protocol: Protocol
 ) -> tuple[IdentifierReference, str] | None:
-    """What an argument asks for that takes a list of objects, each with one identifier, and the key of that."""
+    """The identifier in the items of an argument that takes a list of objects, and its key."""
     noun = noun_of(parameter.name)
     items = items_of(parameter.schema, protocol)
     if noun not in path_nouns or items is None:
@@ -84,7 +84,7 @@ def _description(parameter: Parameter) -> str:
 
 
 def _described_noun(parameter: Parameter, attribute: str, path_nouns: Collection[str]) -> str:
-    """The noun that an example value (`shop:film:42`) or the description (`the film ids`) names; empty for none."""
+    """The noun in an example value (`shop:film:42`) or the description (`the film ids`); empty for none."""
     examples = [parameter.schema.get("example"), *cast("list[object]", parameter.schema.get("examples") or [])]
     for example in examples:
         for value in example if isinstance(example, list) else [example]:
@@ -105,23 +105,23 @@ def _described_noun(parameter: Parameter, attribute: str, path_nouns: Collection
 
 
 def _is_enumerated(schema: Schema) -> bool:
-    """Whether the values are enumerated, so that no other tool has to yield them."""
+    """Whether the values are enumerated, so that no other tool has to provide them."""
     return "enum" in schema or "const" in schema or type_of(schema) == "boolean"
 
 
 def attribute_of(name: str) -> str | None:
-    """The identifier word that a name ends in, in the singular; None when it does not."""
+    """The identifier word at the end of a name, in the singular; None without one."""
     return singular(words(name)[-1]) if is_identifier(name) else None
 
 
 def noun_of_identifier(name: str) -> str:
-    """Whose identifier a name is: film for `filmUuid` and `film_ids`; empty for a bare `id`."""
+    """The noun before the identifier word: film for `filmUuid` and `film_ids`; empty for a bare `id`."""
     parts = words(name)
     return singular(parts[-2]) if len(parts) > 1 else ""
 
 
 def literals_of(path: str) -> list[str]:
-    """The fixed parts of a path that speak of things; `findByColour` does not, it says how one looks for them."""
+    """The fixed segments of a path that name entities, without verbs and filters such as `findByColour`."""
     literals = []
     for segment in path.split("/"):
         segment_words = words(segment)
@@ -132,8 +132,8 @@ def literals_of(path: str) -> list[str]:
 
 
 def _owner_noun(path: str, name: str) -> str:
-    """The noun of the literal segment that stands before a path parameter; of `/films/slug/{slug}` it is film."""
+    """The noun of the literal segment before a path parameter: film for `/films/slug/{slug}`."""
     literals = literals_of(path.partition(f"{{{name}}}")[0])
     if len(literals) > 1 and literals[-1] == name and noun_of(literals[-2]) != words(literals[-2])[-1]:
-        literals.pop()  # many things, and by what one of them is found
+        literals.pop()  # the attribute after a collection
     return noun_of(literals[-1]) if literals else ""

@@ -1,4 +1,4 @@
-"""What an operation is about, as its path and its verbs say: whether it only reads, oneself, what is going on now."""
+"""Properties of an operation by its path and verbs: it reads, it is about the caller, it is about the present."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from protocols.text.words import words
 __all__ = ["CURRENT", "is_called", "is_current", "is_own", "looks_like_read"]
 
 CURRENT = frozenset({"active", "current", "currently", "now"})
-"""Words of the path of an operation that reads what is going on at this moment."""
+"""Path words of an operation that reads the present state."""
 _SELF_WORDS = frozenset({"me", "my", "self"})
 _READ_VERBS = frozenset(
     {"calculate", "check", "count", "estimate", "filter", "find", "get", "list", "lookup", "preview", "query", "read"}
     | {"search", "validate"}
 )
-"""Verbs of what only reads, whatever its method."""
+"""Verbs of reading operations, whatever their method."""
 
 
 def looks_like_read(tool: Tool) -> bool:
@@ -27,15 +27,15 @@ def looks_like_read(tool: Tool) -> bool:
 
 
 def is_called(tool: Tool, verb: str) -> bool:
-    """Whether an operation's path ends with the very word that it is asked for by: `play`, of `/player/play`."""
+    """Whether an operation's path ends with a verb: `play` for `/player/play`."""
     return words(tool.path.rstrip("/").rpartition("/")[2]) == (verb,)
 
 
 def is_own(tool: Tool) -> bool:
-    """Whether an operation is about what belongs to who asks, as its path says: `/me/playlists`."""
+    """Whether an operation is about the caller's own data, by its path: `/me/playlists`."""
     return not _SELF_WORDS.isdisjoint(words(tool.path))
 
 
 def is_current(tool: Tool) -> bool:
-    """Whether an operation reads what is going on now, as its path says: `/me/player/currently-playing`."""
+    """Whether an operation reads the present state, by its path: `/me/player/currently-playing`."""
     return not tool.writes and not CURRENT.isdisjoint(words(tool.path))

@@ -10,7 +10,7 @@ __all__ = ["sample"]
 def sample(name: str) -> Path:
     """The file of a sample protocol: `sample("cinema")`.
 
-    Raises: FileNotFoundError: There is no sample of that name; the message lists those there are.
+    Raises: FileNotFoundError: No sample has that name; the message lists the existing names.
     """
     folder = Path(__file__).parent
     file = folder / f"{name}.yaml"

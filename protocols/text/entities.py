@@ -1,7 +1,7 @@
-"""What a question takes for granted: the names in it, and the plain words that presuppose that there is something.
+"""The named entities of a text, and the words that presuppose a collection with items.
 
-A question about "my playlist 'Rainy Days'" makes no sense in a world without one. The reading knows English and
-nothing of any API, nor of the calls that answer the question; a name read in vain costs an entity nobody asks for.
+A question about "my playlist 'Rainy Days'" makes no sense in a world without one. The reader knows English and no API.
+Here a `query` is only a text in which names are looked for.
 """
 
 # ruff: noqa: SIM905 - word lists are read, and split once
@@ -18,7 +18,7 @@ __all__ = ["NO_ENTITIES", "NamedEntities", "NamedEntity", "read_entities"]
 
 _MAX_NAMES = 16
 _STRAIGHT = {0x2018: "'", 0x2019: "'", 0x201C: '"', 0x201D: '"', 0xAB: '"', 0xBB: '"', 0x2013: "-", 0xA0: " "}
-"""Typographic quotes, dashes and spaces as plain ones, each one character long."""
+"""Typographic quotes, dashes and spaces, and the plain characters for them."""
 _QUOTED = re.compile(r"\"([^\"\n]{1,120})\"|(?<!\w)'(?=\S)([^'\n]{1,120}?(?:'\w[^'\n]*?)*)'(?!\w)")
 _TOKEN = re.compile(r"(?<!\w')\w(?:[\w.&-]*\w)?(?:'(?!s\b)\w+)*|&")
 _ENDS = re.compile(r"(?<!\b[A-Z])(?<!\b[A-Z][a-z])[.!?:;\n][\"')]*\s+$")
@@ -32,7 +32,7 @@ _CALENDAR = frozenset(
 _NEVER_ALONE = _CALENDAR | frozenset("i i'm i'd i'll i've ok tv gps pc api id url faq usa uk us eu am pm".split())
 _DAY_NUMBER = re.compile(r"\d+(?:st|nd|rd|th)?")
 _SHORTENED = re.compile(r"n't$|'(?:d|ll|re|ve)$", re.IGNORECASE)
-"""How words end that are two: `we're`, `don't`."""
+"""Endings of contractions: `we're`, `don't`."""
 _FIRST_PERSON = frozenset({"i", "i'm", "i'd", "i'll", "i've"})
 _SENTENCE_STARTERS = _NEVER_ALONE | frozenset(
     "a about according add after all also among an and any are as assuming at based be before beginning between book "
@@ -59,11 +59,10 @@ _PRESUPPOSING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class NamedEntity:
-    """A name in a question.
+    """A name in a text.
 
-    `beside` are the plain words next to it, in the singular; they may say what it names. `maker` tells that it is
-    spoken of as somebody who has or makes (`by N`, `N's`), `work` that it is spoken of as what something is in.
-    `prefix` tells that it is only how names begin.
+    `beside` are the plain words next to it in the singular, often its entity type. `maker`: it owns or makes something
+    (`by N`, `N's`). `work`: something is in it (`in N`). `prefix`: it is only the start of a name.
     """
 
     text: str
@@ -75,14 +74,14 @@ class NamedEntity:
 
 @dataclass(frozen=True, slots=True)
 class NamedEntities:
-    """What a question presupposes: `names`, and `words`, all of its plain words in lower case."""
+    """The `names` in a text, and all of its `words` in lower case."""
 
     names: tuple[NamedEntity, ...] = ()
     words: frozenset[str] = frozenset()
 
     @property
     def presupposes_items(self) -> bool:
-        """Whether plain words presuppose that collections have members."""
+        """Whether plain words presuppose that collections have items."""
         return bool(self.words & _PRESUPPOSING)
 
 
@@ -90,7 +89,7 @@ NO_ENTITIES = NamedEntities()
 
 
 def read_entities(query: str) -> NamedEntities:
-    """The premises of a question."""
+    """The named entities of a text. `query` is only searched for words."""
     plain = query.translate(_STRAIGHT)
     names: dict[str, NamedEntity] = {}
     for start, end in (*_quoted_spans(plain), *_capitalized_spans(_QUOTED.sub(_blanked, plain))):
@@ -99,7 +98,7 @@ def read_entities(query: str) -> NamedEntities:
 
 
 def _blanked(quotation: re.Match[str]) -> str:
-    """As much room as a quotation took, so that no run of words reaches across it."""
+    """Filler of a quotation's length, so that no run of words reaches across it."""
     return "\0" * len(quotation[0])
 
 
@@ -128,7 +127,7 @@ def _quoted_spans(query: str) -> Iterator[tuple[int, int]]:
 
 
 def _capitalized_spans(query: str) -> Iterator[tuple[int, int]]:
-    """Runs of capitalised words, with the small words and numbers inside them."""
+    """Spans of capitalized words, with the small words and numbers inside them."""
     tokens = list(_TOKEN.finditer(query))
     position = 0
     while position < len(tokens):
@@ -152,7 +151,7 @@ def _token_span(tokens: Sequence[re.Match[str]], start: int, end: int) -> tuple[
 
 
 def _end_of_name(query: str, tokens: Sequence[re.Match[str]], start: int) -> int:
-    """Where a run that starts with a capitalised word ends."""
+    """The index after the last token of a name."""
     end = start + 1
     while end < len(tokens):
         gap = query[tokens[end - 1].end() : tokens[end].start()]
@@ -173,7 +172,7 @@ def _end_of_name(query: str, tokens: Sequence[re.Match[str]], start: int) -> int
 
 
 def _starts_name(query: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
-    """Whether a token begins a name: capitalised, and not only because a sentence begins with it."""
+    """Whether a token starts a name: capitalized, and not only because it starts a sentence."""
     token = tokens[position]
     if not token[0][0].isupper():
         return False
@@ -187,12 +186,12 @@ def _starts_name(query: str, tokens: Sequence[re.Match[str]], position: int) -> 
 
 
 def _is_date(tokens: Sequence[re.Match[str]]) -> bool:
-    """Whether a run of words is a day or a month and names nothing: `14 July 2021`."""
+    """Whether all tokens are parts of a date: `14 July 2021`."""
     return all(token[0].casefold() in _CALENDAR or _DAY_NUMBER.fullmatch(token[0]) for token in tokens)
 
 
 def _has_leading_number(query: str, tokens: Sequence[re.Match[str]], position: int) -> bool:
-    """Whether a number stands right before a name and belongs to it: `2 Broke Girls`."""
+    """Whether the number right before a name belongs to it: `2 Broke Girls`."""
     if position == 0 or not tokens[position - 1][0].isdecimal() or len(tokens[position - 1][0]) > 3:
         return False
     return query[tokens[position - 1].end() : tokens[position].start()] == " "

@@ -1,6 +1,6 @@
-"""Take the names of an API apart: `filmUuid`, `film_uuid` and `film-uuid` are all the words film and uuid.
+"""The words of an API's names: `filmUuid`, `film_uuid` and `film-uuid` are all the words film and uuid.
 
-The data flow between tools is read from such words, so every room that does so must split them alike.
+The data flow between tools is read from these words, so all modules must split names alike.
 """
 
 from __future__ import annotations
@@ -26,46 +26,35 @@ __all__ = [
 ]
 
 ID_WORDS = frozenset({"id", "uuid", "guid", "ref", "key", "slug", "uri", "code", "identifier", "number", "handle"})
-"""Last words of a name that say: this is not a thing but what one calls it by."""
+"""Last words of a name that mark an identifier."""
 
 WRAPPERS = frozenset({
     "content", "data", "datum", "edge", "element", "embedded", "entry", "hit", "item", "link", "list", "member", "node",
     "object", "page", "parent", "payload", "record", "response", "result", "value",
 })  # fmt: skip
-"""Nouns of keys that only wrap what a response is about."""
+"""Nouns of keys that only wrap the content of a response."""
 
 SIZES = frozenset({"count", "limit", "number", "size", "take"})
-"""Last words of arguments that say how many things are wanted."""
+"""Last words of arguments that limit the number of results."""
 
 SEARCHES = frozenset({"keyword", "keywords", "name", "q", "query", "search", "term", "text", "title"})
-"""Arguments that take words of the question: things are looked for by them."""
+"""Arguments that search by free text."""
 
 PAGING = frozenset({
     "code", "count", "counter", "current", "cursor", "first", "has", "last", "limit", "link", "links", "message",
     "meta", "more", "next", "number", "object", "offset", "ok", "page", "pages", "paging", "per", "prev", "previous",
     "result", "results", "self", "size", "skip", "start", "status", "success", "take", "total", "items", "url",
 })  # fmt: skip
-"""Words of the fields beside what a response is about: which part of it came, and how."""
+"""Words of fields about paging and status rather than content."""
 
 _MIN_ABBREVIATION = 4
-"""Letters from which on a name may be another one cut short."""
+"""Letters that an abbreviated name has at least."""
 _IRREGULAR = {"ids": "id", "people": "person", "children": "child", "men": "man", "women": "woman", "data": "datum"}
 _INVARIANT = frozenset({"series", "species", "news", "media", "status", "canvas", "lens", "address", "bus", "gas"})
-_ENDS_IN_IE = frozenset(
-    {
-        "brownies",
-        "calories",
-        "cookies",
-        "foodies",
-        "hoodies",
-        "movies",
-        "pies",
-        "rookies",
-        "selfies",
-        "smoothies",
-        "ties",
-    }
-)
+_ENDS_IN_IE = frozenset({
+    "brownies", "calories", "cookies", "foodies", "hoodies", "movies", "pies", "rookies", "selfies", "smoothies",
+    "ties",
+})  # fmt: skip
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
@@ -91,7 +80,7 @@ def singular(word: str) -> str:
 
 @lru_cache(maxsize=8192)
 def noun_of(name: str) -> str:
-    """What a name is about, in the singular: production_companies -> company; empty for a name without words."""
+    """The last word of a name in the singular: production_companies -> company; empty for a name without words."""
     parts = words(name)
     return singular(parts[-1]) if parts else ""
 
@@ -108,7 +97,7 @@ _ENDINGS = ("ing", "ion", "ed", "or", "er", "e")
 
 
 def name_similarity(first: str, second: str) -> float:
-    """How much two names of tools resemble each other, from 0 to 1, also with their words in another order."""
+    """The similarity of two tool names from 0 to 1, in any order of their words."""
 
     def ordered(text: str) -> str:
         return " ".join(sorted(text.lower().split("_")))
@@ -118,18 +107,16 @@ def name_similarity(first: str, second: str) -> float:
 
 
 def abbreviated_names(word: str, names: Iterable[str]) -> list[str]:
-    """The names that are a word cut short: carbs for carbohydrate, temp for temperature."""
+    """The names that abbreviate a word: carbs for carbohydrate, temp for temperature."""
+    word = word.lower()
     shortened = [(name, name.lower().rstrip("s")) for name in names]
     return [
-        name
-        for name, part in shortened
-        if len(part) >= _MIN_ABBREVIATION and part != word.lower() and word.lower().startswith(part)
+        name for name, part in shortened if len(part) >= _MIN_ABBREVIATION and part != word and word.startswith(part)
     ]
 
 
 def stem(word: str) -> str:
-    """What director, directing and directed have in common, or day and daily; rough, and the same for question and
-    document."""
+    """A rough stem, the same for director, directing and directed, or day and daily."""
     word = singular(word)
     if word.endswith("ly") and len(word) > _MIN_ADVERB:
         word = f"{word[:-3]}y" if word.endswith("ily") else word[:-2]
