@@ -55,7 +55,7 @@ def openapi_document(
     for tool in protocol.tools:
         path = tool.path
         while tool.method.lower() in paths.get(path, {}):
-            path += "#"  # a second tool of one address (see protocols.documents.tool_files)
+            path += "#"  # a second tool with the same path (see protocols.documents.tool_files)
         identifier = tool.operation_id if times[tool.operation_id] == 1 else ""
         operation = _operation(tool, identifier or tool.name, findings.get(tool.name))
         if tool.servers != protocol.servers:

@@ -102,7 +102,7 @@ def _bodies(tool: str, schema: Mapping[str, object], bodies: Sequence[object]) -
     validator = Draft202012Validator(dict(schema))
     for body in bodies:
         for error in map(_deepest_cause, validator.iter_errors(body)):
-            if error.validator in _SYNTAX_KEYWORDS:  # what is nobody's business was replaced by something of like shape
+            if error.validator in _SYNTAX_KEYWORDS:  # redacted values may differ in detail
                 continue
             where = tuple(0 if isinstance(step, int) else str(step) for step in error.absolute_path)
             if error.validator == "required":
@@ -113,7 +113,7 @@ def _bodies(tool: str, schema: Mapping[str, object], bodies: Sequence[object]) -
                 yield ContractChange(tool, "changed", subscripts(where), _describe(error))
         new = [path for path in fields_of(body) if not has_field(schema, path, schema)]
         for path in sorted(new, key=repr):
-            if not any(path[:length] in new for length in range(1, len(path))):  # what is in it goes without saying
+            if not any(path[:length] in new for length in range(1, len(path))):  # its parent is new, too
                 yield ContractChange(tool, "new", subscripts(path), "not documented")
 
 

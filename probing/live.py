@@ -52,7 +52,7 @@ class ProbeProgress:
     def finished(self, finding: ToolFinding, example: object) -> None:
         """Show a completed tool; `example` is one of its responses."""
         self._progress.advance(self._bar)
-        if not self._console.is_terminal:  # the summary at the end has all of it
+        if not self._console.is_terminal:  # the final summary has it all
             return
         colour = COLOURS.get(finding.outcome, "red")
         self._console.print(f"[{colour}]{finding.outcome}[/] [bold]{escape(finding.tool)}[/] round {finding.iteration}")

@@ -113,10 +113,10 @@ class LLMProber:
         """The observed values of a tool's arguments, and names of entities."""
         lines = []
         for argument in tool.arguments:
-            want = graph.reference(tool.name, argument.argument)
+            reference = graph.reference(tool.name, argument.argument)
             known_values = (
-                [values[want] for values in islice(self._observations.identifiers([want]), 2)]
-                if want is not None
+                [values[reference] for values in islice(self._observations.identifiers([reference]), 2)]
+                if reference is not None
                 else []
             )
             if argument.required and known_values:

@@ -71,7 +71,7 @@ class Observations:
         self.identifier_groups: dict[IdentifierGroup, str] = {}
         graph = ProtocolGraph(protocol)
         names = [name_reference(tool, argument, graph) for tool in protocol.tools for argument in tool.arguments]
-        self._name_attributes = frozenset(want.attribute for want in names if want is not None)
+        self._name_attributes = frozenset(reference.attribute for reference in names if reference is not None)
         self.unanswered: dict[str, str] = {}
         self.requests = 0
         self.created: list[CreatedObject] = []
@@ -83,7 +83,7 @@ class Observations:
             for place, data in read_lines(log):
                 lines += 1
                 self._load_line(place, data, first=lines == 1)
-        self._redactor = Redactor(seed + lines)  # what stands for a value before must not stand for another one now
+        self._redactor = Redactor(seed + lines)  # no replacement may be used for two values
         if log is not None:
             self._log = log
             _drop_partial_line(log)
@@ -164,19 +164,19 @@ class Observations:
         return self._redactor.text(_SURROGATE.sub("�", text))
 
     def identifiers(
-        self, wants: Collection[IdentifierReference], path: str = ""
+        self, references: Collection[IdentifierReference], path: str = ""
     ) -> Iterator[Mapping[IdentifierReference, object]]:
         """Observed values of identifiers that belong together.
 
         Those from similar paths come first: a task run and a flow run are both runs.
         """
         fixed = _fixed_segments(path)
-        for record in sorted(
+        for group in sorted(
             self.identifier_groups, key=lambda entry: -len(fixed & _fixed_segments(self.identifier_groups[entry]))
         ):
-            values = dict(record)
-            if all(want in values for want in wants):
-                yield {want: values[want] for want in wants}
+            values = dict(group)
+            if all(reference in values for reference in references):
+                yield {reference: values[reference] for reference in references}
 
     def summarize(self) -> None:
         """Infer the schema, the example and the constraints of each tool that answered."""

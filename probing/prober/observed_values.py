@@ -222,7 +222,7 @@ class ObservedValues:
     def _values_by_name(self, parameter: Parameter) -> Iterator[object]:
         parts = words(parameter.name)
         if len(parts) == 1 and is_identifier(parameter.name):
-            return  # everything has an `id`: of another thing it is of no use
+            return  # an `id` of another entity is useless
         yield from self._values_in_links(parameter)
         for name in (parts, tuple(singular(part) for part in parts)):
             yield from (value for value in self._fields.get(name, {}) if self._fits(value, parameter))
@@ -309,7 +309,7 @@ def _list_items(body: object, noun: str, depth: int = 0) -> Iterator[object]:
     elif isinstance(body, Mapping) and depth < 3:
         lists = [part for part in body.values() if isinstance(part, list) and part]
         if len(body) > 1 and all(isinstance(part, list) for part in body.values()):
-            yield from list(map(str, body))[:_MAX_KEYS]  # a list for each kind: the kinds are what is asked for
+            yield from list(map(str, body))[:_MAX_KEYS]  # a list for each kind: the kinds are the items
         lists.sort(key=len, reverse=True)
         for row in zip_longest(*(items[:_MAX_ITEMS] for items in lists), fillvalue=None):
             yield from (item for item in row if item is not None)
@@ -319,7 +319,7 @@ def _list_items(body: object, noun: str, depth: int = 0) -> Iterator[object]:
                 yield from _list_items(part, noun, depth + 1)
         if maps and len(maps) == len(body):
             yield from list(maps)[:_MAX_KEYS]
-        elif depth == 0 and not lists and not maps:  # settings by their names
+        elif depth == 0 and not lists and not maps:  # a map of settings
             yield from list(map(str, body))[:_MAX_KEYS]
 
 

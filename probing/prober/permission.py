@@ -72,7 +72,7 @@ class WritePermission:
         self._stopped_creators: set[str] = set()
         self._listed_collections: set[str] = set()
         self._creator_by_name: dict[str, str] = {}
-        self._foreign_names: set[str] = set()  # names like the probe's own that were there before: of an earlier one
+        self._foreign_names: set[str] = set()  # left by an earlier probe
         self._unconfirmed: dict[str, tuple[str, str]] = {}
         self._seen_identifiers: set[tuple[IdentifierReference, str]] = set()
         self._lock = threading.Lock()
@@ -86,7 +86,7 @@ class WritePermission:
         if call.tool in self.reads:
             return True
         tool = self.protocol.tool(call.tool)
-        if call.tool in self._undo:  # who chooses an identifier may hit what has it already
+        if call.tool in self._undo:  # a chosen identifier may be in use
             noun = noun_of(_collection(tool.path))
             chosen = [name for name in call.arguments if is_identifier(name) and reference_of(name, noun).noun == noun]
             names = _own_names(call.arguments)
@@ -173,7 +173,7 @@ class WritePermission:
             other_tool.path == tool.path and other_tool.method == "DELETE" for other_tool in self.protocol.tools
         )
         if (below and not has_undo) or (not below and tool.method == "POST"):
-            return None  # sent, paid, invited: what the object's removal takes back is not known
+            return None  # sent, paid, invited: removing the object may not undo it
         maker = self._creators.get(_collection(_PARAMETER.split(tool.path)[0]))
         argument = next((p.argument for p in tool.parameters if p.location == "path" and p.name == variables[0]), None)
         if maker is None or argument is None or not _takes_same_identifier(argument, self._undo[maker]):
@@ -200,7 +200,7 @@ class WritePermission:
             self._foreign_names |= _own_names(call.response) - self._creator_by_name.keys()
             noun = noun_of(_collection(_PARAMETER.split(tool.path)[0]))
             for identifiers in linked_identifiers(call.response, noun, {}, most=None):
-                self._seen_identifiers.update((want, str(value)) for want, value in identifiers.items())
+                self._seen_identifiers.update((reference, str(value)) for reference, value in identifiers.items())
             now = len(self.created), len(self.unremovable)
         if now != before:
             self.on_change()
@@ -208,14 +208,14 @@ class WritePermission:
     def _observe_creation(self, call: CallRecord, undo: Tool) -> None:
         """Add the object of a POST, or report it as uncertain."""
         if call.status is not None and 400 <= call.status < 500:
-            return  # it was refused: nothing was made
+            return  # refused: nothing was created
         argument = next(p.argument for p in undo.parameters if p.location == "path")
         noun = noun_of(_collection(_PARAMETER.split(undo.path)[0]))
         located = created_identifier(call.response, argument, noun) if call.status in range(200, 300) else None
         if located is not None and any(
             (created.undo, created.value) == (undo.name, located[1]) for created in self.created
         ):
-            return  # it is ours: to make what there is gives that
+            return  # already ours: creating it again returns it
         new = call.status == _CREATED or _echoes_own_name(call)
         if (
             located is not None

@@ -126,7 +126,7 @@ class Prober:
                 if not self._run_round(rounds) and not self._run_model_round(rounds):
                     break
                 rounds += 1
-            explained = not self._limit_reached  # what is left now says why; the rest is to know more of what answered
+            explained = not self._limit_reached  # open tools have their reason; enriching follows
             for name, finding in self.findings.items():
                 if finding.outcome == "documented" and name in self._only:
                     self._enrich(name)
@@ -195,7 +195,7 @@ class Prober:
                 tool, graph, self.observations, self._permission, self._samples, chain=self._chain
             ):
                 if not self._is_worth(tool.name, program):
-                    continue  # it did not do before
+                    continue  # it failed before
                 if tries_left is not None:
                     if not tries_left:
                         break
@@ -208,7 +208,7 @@ class Prober:
                     break
                 if (
                     not best_program and tool.name in self.observations.empty_tools
-                ):  # it found nothing, which is more than an error
+                ):  # an empty list is better than an error
                     best_program = program
             program = best_program or program
             if best_program and not finding.is_complete:
@@ -247,7 +247,7 @@ class Prober:
                 or finding.outcome == "always_empty"
                 or self._asked_after.get(finding.tool) == done_count
             ):
-                continue  # nothing was learned since it was asked of
+                continue  # nothing was learned since the last question
             self._asked_after[finding.tool] = done_count
             tool = self.protocol.tool(finding.tool)
             tried: list[tuple[str, str]] = []
@@ -407,12 +407,12 @@ class Prober:
             self.observations.record(call)
 
     def _save_created(self) -> None:
-        with suppress(UsageError):  # told when the answer itself can't be written; things are removed all the same
+        with suppress(UsageError):  # reported when the document can't be written; objects are removed anyway
             self.observations.save_created(self._permission.created, self._permission.unremovable)
 
     def _remove_created(self) -> list[str]:
         """Remove created objects; the calls of those that could not be removed."""
-        for is_last in (False, True):  # what others referred to can be removed once they are gone
+        for is_last in (False, True):  # some can be removed only after those that refer to them
             for created in reversed(self._permission.created[:]):
                 if created in self._permission.created:
                     self._run_removal(created.program)
@@ -426,7 +426,7 @@ class Prober:
 
     def _run_removal(self, program: str) -> None:
         run = self._sandbox.run(program)
-        with suppress(UsageError):  # a full disk is no reason to leave things behind
+        with suppress(UsageError):  # even with a full disk, objects are removed
             self._record(run)
 
 

@@ -70,7 +70,7 @@ def programs(
     yield from _bare_call(tool)
     yield from _filtered_calls(tool, observations)
     yield from _calls_with_missing(tool, observations, most)
-    if _name_references(tool, graph, observations):  # what was seen to be called so is surer than any other name
+    if _name_references(tool, graph, observations):  # an observed name is surer than any other
         yield from _calls_with_identifiers(tool, graph, observations, permission, most)
     if not _is_provided(tool, graph):
         yield from _calls_with_values(tool, observations, most)
@@ -80,10 +80,10 @@ def programs(
         lines = lines if len(lines) > 1 else [_direct_call(tool, observations, permission)]
         if (
             bare := _without_unknown_options(lines, observations.protocol)
-        ) != lines:  # a list that is not filtered holds more
+        ) != lines:  # an unfiltered list has more items
             yield from _complete_programs(tool, bare, observations, permission, most)
         yield from _complete_programs(tool, lines, observations, permission, most)
-    yield from _calls_with_identifiers(tool, graph, observations, permission, most)  # more may have been seen since
+    yield from _calls_with_identifiers(tool, graph, observations, permission, most)  # more may be known by now
     yield from _calls_with_values(tool, observations, most)
 
 
@@ -123,7 +123,7 @@ def _filtered_calls(tool: Tool, observations: Observations) -> Iterator[tuple[st
         usual = schema.get("default")
         for value in values[:_MAX_FILTERS] if isinstance(values, list) else ():
             if tool.name not in observations.empty_tools:
-                return  # nothing is missing
+                return  # it is not empty any more
             if value is not None and value not in (usual if isinstance(usual, list) else [usual]):
                 yield f"print({tool.name}({argument.argument}={[value] if items is not None else value!r}))", ""
 
@@ -364,31 +364,33 @@ def _direct_call(tool: Tool, observations: Observations, permission: WritePermis
 def _name_references(tool: Tool, graph: ProtocolGraph, observations: Observations) -> dict[str, IdentifierReference]:
     """The name references of a tool's path arguments, if such an entity was observed."""
     references = {
-        argument.argument: want
+        argument.argument: reference
         for argument in tool.arguments
-        if (want := name_reference(tool, argument, graph)) is not None
+        if (reference := name_reference(tool, argument, graph)) is not None
     }
-    observed = {want for record in observations.identifier_groups for want, _ in record} if references else set()
-    return {argument: want for argument, want in references.items() if want in observed}
+    observed = (
+        {reference for record in observations.identifier_groups for reference, _ in record} if references else set()
+    )
+    return {argument: reference for argument, reference in references.items() if reference in observed}
 
 
 def _identifier_calls(tool: Tool, graph: ProtocolGraph, observations: Observations) -> Iterator[str]:
     """Calls of a tool with identifiers that were observed together."""
     names = _name_references(tool, graph, observations)
     flow = [
-        (argument, want)
+        (argument, reference)
         for argument in tool.arguments
         if argument.required
         and (argument.argument in names or documented_value(argument) is None)
-        and (want := names.get(argument.argument) or graph.reference(tool.name, argument.argument)) is not None
+        and (reference := names.get(argument.argument) or graph.reference(tool.name, argument.argument)) is not None
     ]
     items = [argument.argument for argument, _ in flow if _observed_item(argument, observations) is not None]
-    wants = [want for argument, want in flow if argument.argument not in items]
+    references = [reference for argument, reference in flow if argument.argument not in items]
     if not flow:
         return
     calls: dict[str, None] = {}
-    for values in observations.identifiers(wants, tool.path):
-        texts = {argument.argument: repr(values[want]) for argument, want in flow if want in values}
+    for values in observations.identifiers(references, tool.path):
+        texts = {argument.argument: repr(values[reference]) for argument, reference in flow if reference in values}
         keywords = {
             argument.argument: texts.get(argument.argument) or value_of(argument, observations.protocol)
             for argument in tool.arguments
@@ -436,11 +438,11 @@ def _observed_item(parameter: Parameter, observations: Observations) -> dict[str
     properties = items.get("properties") if isinstance(items, Mapping) else None
     if not isinstance(properties, Mapping):
         return None
-    wants = {
+    references = {
         str(key): IdentifierReference(noun_of(parameter.argument), attribute_of(str(key)) or "") for key in properties
     }
-    values = next(observations.identifiers([want for want in wants.values() if want.attribute]), {})
-    return {key: values[want] for key, want in wants.items() if want in values} or None
+    values = next(observations.identifiers([reference for reference in references.values() if reference.attribute]), {})
+    return {key: values[reference] for key, reference in references.items() if reference in values} or None
 
 
 def _without_path(call: str) -> str:

@@ -97,7 +97,7 @@ def documented_value(parameter: Parameter) -> object:
     schema = parameter.schema
     items = schema.get("items")
     if isinstance(items, Mapping) and isinstance(values := items.get("enum"), list):
-        return values[:_MAX_CHOICES]  # what is asked for in all ways tells most
+        return values[:_MAX_CHOICES]  # all values at once return the most
     return _example_of(schema)
 
 
@@ -116,7 +116,7 @@ def _minimal_value(schema: Schema, protocol: Protocol, depth: int) -> object:
         return documented
     for key in ("anyOf", "oneOf"):
         parts = [part for part in _parts(schema, key, protocol) if part.get("type") != "null"]
-        parts.sort(key=lambda part: type_of(part) == "object")  # an object may make a thing of its own at the service
+        parts.sort(key=lambda part: type_of(part) == "object")  # an object may create another entity
         if parts and depth:
             return _minimal_value(parts[0], protocol, depth - 1)
     kind = type_of(schema)

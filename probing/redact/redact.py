@@ -56,7 +56,12 @@ _REACHED = frozenset({"e mail", "email", "login", "mobile", "password", "phone",
 """Keys of a private person's record, unlike a film star's in a database."""
 _PAGES = ("continuation", "cursor", "delta", "next", "page", "pagination", "prev", "previous", "skip", "stop", "sync")
 _HARMLESS = frozenset(
-    {"ip address", "last login", "previous login", *(f"{word} token" for word in _PAGES)}  # an address tells by itself
+    {
+        "ip address",
+        "last login",
+        "previous login",
+        *(f"{word} token" for word in _PAGES),
+    }  # an address is recognised by its form
 )
 _FILLERS = frozenset({"digest", "hash", "line", "no", "number", "value"})
 """Fillers at the end of a key: `password_hash`, `phone_number`, `address_line_2`."""
@@ -127,7 +132,7 @@ class Redactor:
         self._replaced_spellings: dict[str, str] = {}
         self._own_values: set[str] = set()
         self._identifiers: set[str] = set()
-        self._words = {*_WORDS, *FIRST_WORDS}  # a word that the probe itself looks for is nobody's name
+        self._words = {*_WORDS, *FIRST_WORDS}  # a search term of the probe is nobody's name
 
     def body(self, value: object) -> object:
         """A redacted copy of a JSON body. Values that are no JSON stay."""
@@ -209,7 +214,7 @@ class Redactor:
         if core != value:
             before, _, after = value.rpartition(core)
             return f"{before}{self._replacement(core)}{after}"
-        for _ in range(200):  # of a short value all others may be taken
+        for _ in range(200):  # all other short values may be in use
             replacement = self._sampled(value)
             taken = replacement == value or replacement in self._own_values or replacement in self._replacements
             if not (taken or _is_card(replacement) or _is_iban(replacement)):
@@ -305,7 +310,7 @@ def _copy_parts(root: list[object]) -> tuple[list[dict[str, object]], list[_Body
 
 def _member(holder: object, key: str, value: object, below: _Rule, private: bool) -> _BodyPart:
     """A member of an object, with the rule of its key, or else of the object."""
-    short = isinstance(value, str) and len(value) < 3  # the code of a state, say
+    short = isinstance(value, str) and len(value) < 3  # such as the code of a state
     if short or _LABELS & set(words(key)) or (below == "secret" and words(key)[-1:] == ("name",)):
         below = ""
     rule = _rule(key, private)
@@ -332,7 +337,7 @@ def _rule(key: str, private: bool) -> _Rule:
     phrases = set(_phrases(key))
     if phrases & _HARMLESS:
         return ""
-    if words(key) == ("tokens",):  # of a tokenizer, maybe
+    if words(key) == ("tokens",):  # maybe of a tokenizer
         return "mixed"
     if phrases & _SECRET:
         return "secret"

@@ -109,7 +109,7 @@ def _refine(schema: dict[str, Any], values: Sequence[object], name: str = "") ->
             del schema["properties"]
             schema["additionalProperties"] = _refine(dict(infer_schema(inside)), inside)
         else:
-            if len(objects) < MIN_SAMPLES:  # what is always there cannot be told yet
+            if len(objects) < MIN_SAMPLES:  # too few to tell which keys are always present
                 schema.pop("required", None)
             schema["properties"] = {
                 key: _refine(part, [item[key] for item in objects if key in item], key)
