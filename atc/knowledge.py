@@ -14,7 +14,7 @@ from atc.retrieval.candidates import Candidates
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
 from protocols.contracts.contract import Contract
 from protocols.contracts.store import ContractStore, ObservedEdge
-from protocols.dataflow.enum_values import vocabulary
+from protocols.dataflow.enum_values import enum_values
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.errors import UsageError
 from protocols.model import Protocol
@@ -67,7 +67,7 @@ class Knowledge:
             good = call.tool and call.status in range(200, 300)
             if good and isinstance(call.response, dict | list):
                 bodies.setdefault(call.tool or "", []).append(call.response)
-        return self.contract.seeing(bodies)
+        return self.contract.with_bodies(bodies)
 
     @cached_property
     def candidates(self) -> Candidates:
@@ -77,7 +77,7 @@ class Knowledge:
     @cached_property
     def vocabulary(self) -> Mapping[str, frozenset[str]]:
         """The enum values of the API's fields, by field."""
-        return vocabulary(self.protocol)
+        return enum_values(self.protocol)
 
     def observe(self, query: str, run: Run) -> None:
         """Learn from a run, where something is kept or learned."""
@@ -89,7 +89,7 @@ class Knowledge:
             replies = [
                 (call.tool, call.status, call.response) for call in calls if call.tool and call.status is not None
             ]
-            self._store.learn(self.protocol, replies, edges)
+            self._store.record(self.protocol, replies, edges)
             self.__dict__.pop("contract", None)
 
     def _edges(self, query: str, run: Run) -> Iterator[ObservedEdge]:

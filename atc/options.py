@@ -96,7 +96,9 @@ def takes_options(
 ]:
     """Give a method of (self, subject, options) the options as arguments of its own."""
 
-    def decorate(method: Callable[[Owner, Subject, Options], Result]) -> Callable[Concatenate[Owner, Subject, P], Result]:
+    def decorate(
+        method: Callable[[Owner, Subject, Options], Result],
+    ) -> Callable[Concatenate[Owner, Subject, P], Result]:
         @wraps(method)
         def called(owner: Owner, subject: Subject, /, *args: P.args, **kwargs: P.kwargs) -> Result:
             return method(owner, subject, options(*args, **kwargs))

@@ -12,7 +12,7 @@ import click
 
 from atc.cli import say
 from atc.cli.options import bench_api_options, check_api_options, model_options, out_file
-from atc.parts import PARTS
+from atc.profile import FEATURES
 from benchmarks.tasks import NAMES
 
 if TYPE_CHECKING:
@@ -92,11 +92,13 @@ EPILOG = "\b\nNames:\n" + "\n".join(f"  {name:<18} {text}" for name, text in NAM
 @click.option(
     "--without",
     multiple=True,
-    type=click.Choice(PARTS),
-    help="Leave out a part of the help for the model, to see what it is worth.",
+    type=click.Choice(list(FEATURES)),
+    help="Turn off a feature of the profile, to measure what it is worth.",
 )
 @click.option(
-    "--ablate", is_flag=True, help="Run with all parts, into DIR/all, and without each one, into DIR/without-PART."
+    "--ablate",
+    is_flag=True,
+    help="Run with all features, into DIR/all, and without each one, into DIR/without-FEATURE.",
 )
 @click.option("--max-model-calls", type=click.IntRange(min=0), default=0, metavar="N", help="Most model calls a task.")
 @click.option("--max-tokens", type=click.IntRange(min=0), default=0, metavar="N", help="Most tokens a task.")
@@ -131,7 +133,7 @@ def bench(
     model: str | None,
     mode: str,
     max_reflections: int | None,
-    effort: str,
+    profile: str | None,
     candidates: int | None,
     select: int | None,
     limit: int | None,
@@ -167,9 +169,9 @@ def bench(
 
     from atc.agent import SIMULATED_NOW
     from atc.cli.model import offer_pull
-    from atc.effort import effort_of
     from atc.files import to_json, write_json
     from atc.models import default_model
+    from atc.profile import PROFILES, open_profile, profile_of
     from benchmarks.report import ablation, summarize, table
     from benchmarks.run.runner import BEST, RunSettings
     from benchmarks.worlds import find_worlds
@@ -203,11 +205,12 @@ def bench(
     options = _Way(base_url, auth, candidates, limit, half, workers, record, reuse, engine, address, worlds)
     model = model or default_model()
     offer_pull(model)
+    chosen = open_profile(profile) if profile else profile_of(model)
     settings = RunSettings(
         benchmark=name,
         model=model,
         mode=mode,
-        max_reflections=effort_of(effort).reflections if max_reflections is None else max_reflections,
+        max_reflections=chosen.reflections if max_reflections is None else max_reflections,
         candidates=f"{BEST}{select}" if select else str(candidates or ("listed" if dataset.listed else "all")),
         seed=seed,
         now=(now or SIMULATED_NOW).isoformat(),
@@ -216,13 +219,14 @@ def bench(
             **dataset.files,
             **{f"world-{domain}": file_digest(file) for domain, file in worlds.items()},
             **({"references": {"sha256": references_digest(name)}} if simulate else {}),
+            **({"profile": file_digest(Path(profile))} if profile and profile not in PROFILES else {}),
             **({"replay": file_digest(Path(model.removeprefix("replay:")))} if model.startswith("replay:") else {}),
         },
         max_model_calls=max_model_calls,
         max_tokens=max_tokens,
         max_seconds=max_seconds,
         without=without,
-        effort=effort,
+        profile=profile or "",
         learn=learn,
         writes=writes or ("allow" if simulate else "deny"),
     )
@@ -230,7 +234,7 @@ def bench(
     if repeat:
         runs = {out / str(number + 1): replace(settings, repeat=number) for number in range(repeat)}
     if ablate:
-        parts = [part for part in PARTS if usage or part != _TAUGHT]
+        parts = [part for part in FEATURES if usage or part != _TAUGHT]
         less = {out / f"without-{part}": replace(settings, without=(part,)) for part in parts}
         runs = {out / "all": settings, **less}
     summaries = []
@@ -253,7 +257,7 @@ def _headed(settings: RunSettings, half: str | None) -> str:
     """What stands above the figures of a run."""
     parts = [settings.benchmark, settings.model, f"mode {settings.mode}", f"seed {settings.seed + settings.repeat}"]
     parts += [f"candidates {settings.candidates}"] * (settings.candidates != "listed")
-    parts += [f"{half} tasks"] * (half is not None) + [f"effort {settings.effort}"] * (settings.effort != "medium")
+    parts += [f"{half} tasks"] * (half is not None) + [f"profile {settings.profile}"] * bool(settings.profile)
     return " · ".join([*parts, *["learn"] * settings.learn])
 
 

@@ -133,7 +133,7 @@ def essence(solution: Any) -> object:
 def first_prompts(name: str) -> dict[str, str]:
     """By question of our own, the digest of the first prompt over the whole API."""
     protocols, tasks = own_questions(name)
-    agents = {domain: Agent(protocol, "openai:nobody") for domain, protocol in protocols.items()}
+    agents = {domain: Agent(protocol, "openai:nobody", profile="small") for domain, protocol in protocols.items()}
     prompts = {}
     for task in tasks:
         opening = agents[task.domain].opening(task.query, today="2024-06-01")

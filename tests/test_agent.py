@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -285,13 +286,13 @@ def test_each_part_of_the_prompt_can_be_left_out() -> None:
                 said.content for said in agent.opening("Which credits does the person Ana Bell have?").messages()[-1:]
             )
 
-    whole, unhinted, open_ended, bare = prompt(), prompt("hints"), prompt("closure"), prompt("examples")
+    whole, unhinted, open_ended, bare = prompt(), prompt("hints"), prompt("closure"), prompt("planner")
 
     assert " — from GET_people" in whole
     assert " — from " not in unhinted
     assert "GET_people(" not in open_ended.partition("Question:")[0]
     assert len(bare) < len(whole)
-    with pytest.raises(UsageError, match="no part 'luck' to leave out: the parts are check"):
+    with pytest.raises(UsageError, match="no feature 'luck' to leave out: check"):
         prompt("luck")
 
 
@@ -566,27 +567,36 @@ def test_what_is_wrong_in_several_lines_is_told_once() -> None:
     assert told.count("it takes") == 1
 
 
-def test_more_effort_draws_other_programs_for_a_wrong_one(weather: LocalAPI) -> None:
-    """They answer the same prompt, and the first with which nothing is wrong is run; with less effort one is told."""
-    wrong, worse = 'print(GET_cities(query="Oslo")["towns"])', 'print(GET_cities(query="Oslo")["villages"])'
+class CutModel(ScriptedModel):
+    """Writes a few words at a time."""
+
+    def complete(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024) -> Completion:
+        completion = super().complete(messages, stop=stop, max_tokens=max_tokens)
+        return replace(completion, finish="length" if self.answers else "stop")
+
+
+def test_an_answer_that_is_cut_off_is_continued_once(weather: LocalAPI) -> None:
+    """The model goes on from the end of its text, and the program is the whole of it."""
+    model = CutModel('found = GET_cities(query="Oslo")\nprint(found["res', 'ults"][0]["name"])')
+
+    solution = Agent(weather.protocol, model=model).solve("Which city?")
+
+    assert (solution.answer, len(solution.attempts)) == ("Oslo", 1)
+    assert model.asked[1][-1].content.endswith('print(found["res')
+
+
+def test_an_answer_that_is_cut_off_again_is_a_fault_of_its_own(weather: LocalAPI) -> None:
+    """It is not taken for bad Python: the model is asked for a shorter program."""
     right = 'print(GET_cities(query="Oslo")["results"][0]["name"])'
+    model = CutModel("a = 1\n", "b = 2\n", right)
 
-    model = ScriptedModel(wrong, worse, right)
-    solution = Agent(weather.protocol, model=model, effort="high").solve("Which city?")
-    assert (solution.answer, [attempt.stage for attempt in solution.attempts]) == ("Oslo", ["check", "done"])
-    assert model.asked[1] == model.asked[2] == model.asked[0]
+    solution = Agent(weather.protocol, model=model).solve("Which city?")
 
-    fails = 'print(GET_cities(query="Oslo")["results"][7]["name"])'
-    model = ScriptedModel(fails, wrong, right)
-    solution = Agent(weather.protocol, model=model, effort="high").solve("Which city?")
-    assert (solution.answer, [attempt.stage for attempt in solution.attempts]) == ("Oslo", ["run", "done"])
-    assert model.asked[1] == model.asked[2] == model.asked[0]
-
-    model = ScriptedModel(wrong, right)
-    solution = Agent(weather.protocol, model=model, effort="low").solve("Which city?")
-    assert (solution.answer, "It failed" in model.asked[1][-2].content) == ("Oslo", True)
-    with pytest.raises(UsageError, match="unknown effort 'much': choose one of low, medium, high"):
-        Agent(weather.protocol, model=model, effort="much")
+    fault = solution.attempts[0].fault
+    assert fault is not None
+    assert (fault.type, fault.message) == ("TokenLimit", "the answer was cut at 1024 tokens; write a shorter program")
+    assert solution.answer == "Oslo"
+    assert "write a shorter program" in "".join(message.content for message in model.asked[2])
 
 
 def test_what_is_surely_meant_is_mended_without_the_model() -> None:

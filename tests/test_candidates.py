@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from atc.parts import remaining
+from atc.profile import SMALL, without
 from atc.prompting.prompt import opening
 from atc.retrieval.candidates import Candidates
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
@@ -46,9 +46,9 @@ def test_most_gold_tools_of_real_questions_are_among_the_candidates(data: Path) 
 
     candidates = Candidates(graph)
     gold = [(name, candidates.choose(task["query"], 20)) for task in tasks for name in task["solution"]]
-    found = sum(name in chosen for name, chosen in gold)
+    recalled = sum(name in chosen for name, chosen in gold)
 
-    assert found / len(gold) >= 0.8
+    assert recalled / len(gold) >= 0.8
 
 
 def test_a_given_name_counts_as_well_as_the_path() -> None:
@@ -71,8 +71,8 @@ def test_a_field_may_have_a_word_of_the_question_cut_short() -> None:
     ]
     api = load({"servers": [{"url": "https://api.test/v1"}], "endpoints": tools})
 
-    found = Candidates(ProtocolGraph(api), meaning=False).rank("How much carbohydrate has a dish?")
-    assert found[0] == "two"
+    ranked = Candidates(ProtocolGraph(api), meaning=False).rank("How much carbohydrate has a dish?")
+    assert ranked[0] == "two"
 
 
 def _object(field: str) -> dict[str, object]:
@@ -82,12 +82,12 @@ def _object(field: str) -> dict[str, object]:
 def test_a_small_api_is_written_down_the_same_for_every_question() -> None:
     """So that what was read of it need not be read again; what is about one question stands behind it."""
     graph = ProtocolGraph(load(sample("cinema")))
-    candidates, known = Candidates(graph), enum_values(graph.protocol)
+    candidates, enums = Candidates(graph), enum_values(graph.protocol)
     queries = ("Who directed Dune?", "Which films are on my watchlist?")
 
-    stable = [opening(query, candidates, known, "2024-06-01").messages()[-1].content for query in queries]
+    stable = [opening(query, candidates, enums, "2024-06-01").messages()[-1].content for query in queries]
     ranked = [
-        opening(query, candidates, known, "2024-06-01", parts=remaining(["stable"])).messages()[-1].content
+        opening(query, candidates, enums, "2024-06-01", profile=without(SMALL, ["stable"])).messages()[-1].content
         for query in queries
     ]
 
@@ -116,27 +116,27 @@ def test_what_is_meant_counts_beside_words(tmp_path: Path) -> None:
     solved = Demonstrations(tmp_path, graph.protocol)
     solved.add(Demonstration("Which photographs of dogs are there?", "print(a())", ("a",)))
     assert solved.like("Show pictures of puppies", ("a",), meaning=False) == []
-    assert [one.program for one in solved.like("Show pictures of puppies", ("a",))] == ["print(a())"]
+    assert [demonstration.program for demonstration in solved.like("Show pictures of puppies", ("a",))] == ["print(a())"]
     assert solved.like("How much is a ticket?", ("a",)) == []
 
 
 def test_choosing_by_meaning_leaves_the_log_alone() -> None:
     """In a process of its own, that has not loaded the table of words yet."""
-    told = (
+    code = (
         "import logging; from atc.retrieval.embeddings import likeness; likeness('a', ['b']); "
         "print(logging.root.handlers, logging.root.level)"
     )
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
-    assert (done.stdout.split(), done.stderr) == (["[]", str(logging.WARNING)], "")
+    assert (process.stdout.split(), process.stderr) == (["[]", str(logging.WARNING)], "")
 
 
 @pytest.mark.parametrize("word", ["Delete", "Remove"])
 def test_what_deletes_comes_early_only_where_something_is_to_go(word: str) -> None:
-    found = Candidates(ProtocolGraph(open_dataset("tiny", None, ()).protocols["museum"]))
+    candidates = Candidates(ProtocolGraph(open_dataset("tiny", None, ()).protocols["museum"]))
 
-    assert found.rank(f"{word} the artwork Dusk from my favourites")[0] == "DELETE_me_favourites"
-    assert found.rank("Which artworks are among my favourites?")[0] != "DELETE_me_favourites"
+    assert candidates.rank(f"{word} the artwork Dusk from my favourites")[0] == "DELETE_me_favourites"
+    assert candidates.rank("Which artworks are among my favourites?")[0] != "DELETE_me_favourites"
 
 
 def test_a_word_counts_for_one_that_is_akin_to_it() -> None:
@@ -146,6 +146,6 @@ def test_a_word_counts_for_one_that_is_akin_to_it() -> None:
         {"name": name, "description": text, "url": f"https://api.test/{name}", "method": "GET"}
         for name, text in described.items()
     ]
-    found = Candidates(ProtocolGraph(load({"servers": [{"url": "https://api.test"}], "endpoints": tools})))
+    candidates = Candidates(ProtocolGraph(load({"servers": [{"url": "https://api.test"}], "endpoints": tools})))
 
-    assert found.choose("Do they have fish, and is it cheap?", 1) == ("b",)
+    assert candidates.choose("Do they have fish, and is it cheap?", 1) == ("b",)

@@ -57,7 +57,11 @@ PATHS = {
         "post": operation("Put songs on a shelf", parameters=OF_SHELF, body={"song_ids": IDS}),
     },
 }
-AGENT = Agent(load({"openapi": "3.0.3", "info": {"title": "Songs", "version": "1"}, "paths": PATHS}), "openai:none")
+AGENT = Agent(
+    load({"openapi": "3.0.3", "info": {"title": "Songs", "version": "1"}, "paths": PATHS}),
+    "openai:none",
+    profile="small",
+)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +115,11 @@ LIBRARY = {
     "/me/following": {"put": operation("Follow writers", body={"writer_ids": IDS})},
     "/reader/open": {"put": operation("Open something", body={"writer_id": TEXT, "novel_id": TEXT}, required=False)},
 }
-READER = Agent(load({"openapi": "3.0.3", "info": {"title": "Novels", "version": "1"}, "paths": LIBRARY}), "openai:none")
+READER = Agent(
+    load({"openapi": "3.0.3", "info": {"title": "Novels", "version": "1"}, "paths": LIBRARY}),
+    "openai:none",
+    profile="small",
+)
 
 
 def test_everyday_words_count_as_the_words_of_the_api() -> None:

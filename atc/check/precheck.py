@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from atc.check import Diagnostic, check, mended, respelled
-from atc.check.autofix.accumulated_entries import with_key
+from atc.check import Diagnostic, apply_edits, check, fix_syntax
+from atc.check.autofix.accumulated_entries import with_entry_key
 from atc.fault import Attribution, Fault
 from atc.program.source import parsed
 from protocols.contracts.contract import Contract
 from protocols.dataflow.graph import ProtocolGraph
 from sandbox.sandbox import snippet
 
-__all__ = ["Gate", "fault_of"]
+__all__ = ["Precheck", "fault_of"]
 
 _MENDINGS = 5
 """Rounds of mending; a name that is put right may show what else is wrong."""
@@ -28,7 +28,7 @@ _RULES = {
 """What Python would say of a diagnostic, in a word that every model knows; of the others, TypeError."""
 
 
-class Gate:
+class Precheck:
     """Holds back what would fail.
 
     Args:
@@ -53,58 +53,58 @@ class Gate:
         self._tools = tools
         self._query = query
         self._examples = examples
-        self._passed = {"syntax", "unknown-url"} if elsewhere else {"syntax"}
-        self._told: set[tuple[str, str]] = set()
+        self._ignored_rules = {"syntax", "unknown-url"} if elsewhere else {"syntax"}
+        self._reported: set[tuple[str, str]] = set()
 
-    def look(self, program: str) -> list[Diagnostic]:
+    def diagnose(self, program: str) -> list[Diagnostic]:
         """What is wrong with a program, without what was told before: the document may be the one that is wrong.
 
         What can be put right is looked at again, for then nobody need be told.
         """
         found = check(program, self._contract(), self._tools, self._query, self._graph)
-        passed = self._passed if respelled(program) is None else self._passed - {"syntax"}
-        return [one for one in found if (one.edit is not None or self._is_new(one)) and one.rule not in passed]
+        passed = self._ignored_rules if fix_syntax(program) is None else self._ignored_rules - {"syntax"}
+        return [one for one in found if (one.edit is not None or self._is_unreported(one)) and one.rule not in passed]
 
-    def is_told(self, found: Sequence[Diagnostic]) -> bool:
+    def all_reported(self, found: Sequence[Diagnostic]) -> bool:
         """Whether the model was told all of it before."""
-        return not any(map(self._is_new, found))
+        return not any(map(self._is_unreported, found))
 
-    def _is_new(self, one: Diagnostic) -> bool:
-        return (one.rule, one.message) not in self._told
+    def _is_unreported(self, one: Diagnostic) -> bool:
+        return (one.rule, one.message) not in self._reported
 
-    def tell(self, found: Sequence[Diagnostic]) -> None:
+    def mark_reported(self, found: Sequence[Diagnostic]) -> None:
         """Remember what the model is told; that a program would write to what somebody made up is told each time."""
-        self._told.update((one.rule, one.message) for one in found if not self._is_harmful(one))
+        self._reported.update((one.rule, one.message) for one in found if not self._is_harmful(one))
 
-    def mend(self, program: str, found: Sequence[Diagnostic]) -> str | None:
+    def fix(self, program: str, found: Sequence[Diagnostic]) -> str | None:
         """The program with all that is wrong put right, and what shows only then; None where that needs the model."""
-        better = self._mended(program, found)
-        return self.mended(better) if better is not None else None
+        better = self._fixed(program, found)
+        return self.fixed(better) if better is not None else None
 
-    def mended(self, program: str) -> str | None:
+    def fixed(self, program: str) -> str | None:
         """A program with which nothing is wrong, or all of it put right; None where that needs the model."""
         better: str | None = program
         for _ in range(_MENDINGS):
-            found = self.look(better) if better is not None else []
+            found = self.diagnose(better) if better is not None else []
             if better is None or not found:
                 return better
-            better = self._mended(better, found)
+            better = self._fixed(better, found)
         return None
 
-    def partly(self, program: str) -> str:
+    def partly_fixed(self, program: str) -> str:
         """A program with all of it put right that can be, so that the model is left with the rest."""
         for _ in range(_MENDINGS):
-            known = [one for one in self.look(program) if one.edit is not None]
-            better = mended(program, known) if known else None
+            known = [one for one in self.diagnose(program) if one.edit is not None]
+            better = apply_edits(program, known) if known else None
             if better is None or parsed(better) is None:
                 break
             program = better
         return program
 
-    def _mended(self, program: str, found: Sequence[Diagnostic]) -> str | None:
-        return mended(program, found) or self.completed(program, found) or self.gathered(program, found)
+    def _fixed(self, program: str, found: Sequence[Diagnostic]) -> str | None:
+        return apply_edits(program, found) or self.completed(program, found) or self.with_missing_key(program, found)
 
-    def gathered(self, program: str, found: Sequence[Diagnostic]) -> str | None:
+    def with_missing_key(self, program: str, found: Sequence[Diagnostic]) -> str | None:
         """The program with what the entries of its own list lack, where it holds that, or a worked example gets it.
 
         None where that is not the first of what cannot be put right otherwise.
@@ -113,7 +113,7 @@ class Gate:
         if first.rule != "unknown-key" or first.tool is not None or first.key is None:
             return None
         if re.search(rf"^\s*{re.escape(first.key)} = ", program, re.MULTILINE):
-            return with_key(program, first.key, None)
+            return with_entry_key(program, first.key, None)
         for example in self._examples:
             for line in example.split("\n"):
                 called = [name for name in self._tools if f"{name}(" in line]
@@ -121,7 +121,7 @@ class Gate:
                 harmless = called and not any(self._graph.protocol.tool(name).writes for name in called)
                 known = all(f"{one} = " in program for one in reads)
                 if harmless and known and line.strip().startswith(f"{first.key} = "):
-                    return with_key(program, first.key, line)
+                    return with_entry_key(program, first.key, line)
         return None
 
     def completed(self, program: str, found: Sequence[Diagnostic]) -> str | None:
@@ -131,14 +131,14 @@ class Gate:
         None where they say nothing of the first one, or leave to the question what they look for.
         """
         if found[0].rule == "syntax":
-            return respelled(program)
-        sets = [self.recalled(one) for one in found]
+            return fix_syntax(program)
+        sets = [self.sketch_lines(one) for one in found]
         if not sets[0] or any("…" in line for lines in sets for line in lines):
             return None
         lines = list(dict.fromkeys(line for lines in sets for line in lines))
         return "\n".join([*lines, *(line for line in program.split("\n") if line not in lines)])
 
-    def recalled(self, first: Diagnostic) -> list[str]:
+    def sketch_lines(self, first: Diagnostic) -> list[str]:
         """The line of a worked example that sets a name that is not defined, and those that it needs.
 
         None where one of them writes: what the model did not write is nobody's wish.
@@ -154,13 +154,13 @@ class Gate:
                 return kept
         return []
 
-    def harmful(self, found: Sequence[Diagnostic]) -> bool:
+    def any_harmful(self, found: Sequence[Diagnostic]) -> bool:
         """Whether a program would write to what somebody made up."""
         return any(map(self._is_harmful, found))
 
     def _is_harmful(self, one: Diagnostic) -> bool:
-        made_up = one.rule == "made-up-identifier" and one.tool is not None
-        return made_up and self._graph.protocol.tool(one.tool or "").writes
+        hallucinated_identifiers = one.rule == "made-up-identifier" and one.tool is not None
+        return hallucinated_identifiers and self._graph.protocol.tool(one.tool or "").writes
 
 
 def _needed(lines: Sequence[str]) -> list[str]:

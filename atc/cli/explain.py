@@ -9,7 +9,7 @@ from typing import Literal
 
 import click
 
-from atc.cli.options import tool_count
+from atc.cli.options import profile_option, tool_count
 from protocols.errors import UsageError
 
 __all__ = ["explain"]
@@ -21,7 +21,7 @@ __all__ = ["explain"]
     "--api", required=True, metavar="SPEC", help="OpenAPI document or *.tools.json: file or URL, JSON or YAML."
 )
 @click.option(
-    "--tools", type=tool_count, metavar="N|all", default="20", show_default=True, help="How many tools are shown."
+    "--tools", type=tool_count, metavar="N|all", help="How many tools are shown  [default: as the profile says]"
 )
 @click.option(
     "--store",
@@ -32,9 +32,16 @@ __all__ = ["explain"]
 @click.option(
     "--model", metavar="NAME", help="Count tokens as this local:, openvino: or hf: model does; else they are estimated."
 )
+@profile_option
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
 def explain(
-    query: str, api: str, tools: int | Literal["all"], store: Path | None, model: str | None, as_json: bool
+    query: str,
+    api: str,
+    tools: int | Literal["all"] | None,
+    store: Path | None,
+    profile: str | None,
+    model: str | None,
+    as_json: bool,
 ) -> None:
     """Show what the model would be asked with QUERY: the chosen tools, where identifiers come from, and the prompt.
 
@@ -50,7 +57,7 @@ def explain(
 
     if not query.strip():
         raise UsageError("the question is empty")
-    with Agent.from_openapi(api, tools=tools, store=store) as agent:
+    with Agent.from_openapi(api, tools=tools, store=store, profile=profile) as agent:
         opened = agent.opening(query.strip())
         total = len(agent.protocol.tools)
         aliases = agent.protocol.aliases

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import click
 
-from atc.effort import EFFORTS
 from atc.modes import MODES, parse
 from protocols.errors import APIError, UsageError
 
@@ -32,6 +31,7 @@ __all__ = [
     "optional_api_options",
     "out_file",
     "per_second",
+    "profile_option",
     "read_program",
     "resumable_api_options",
     "strict_option",
@@ -198,6 +198,13 @@ threads_option = click.option(
     help="Threads of a local model  [default: $ATC_THREADS, else one a core, and a core less from four cores on]",
 )
 
+profile_option = click.option(
+    "--profile",
+    metavar="small|large|FILE",
+    help="What the model is given and held to: prompt and output tokens, documentation, help. FILE is YAML with "
+    "`base:` and the fields to change  [default: large for openai:, else small]",
+)
+
 model_options = _all(
     click.option(
         "--model",
@@ -218,15 +225,9 @@ model_options = _all(
         "--max-reflections",
         type=click.IntRange(min=0),
         metavar="N",
-        help="How often a failed program may be revised (attribute, naive)  [default: as --effort says]",
+        help="How often a failed program may be revised (attribute, naive)  [default: as the profile says]",
     ),
-    click.option(
-        "--effort",
-        type=click.Choice(list(EFFORTS)),
-        default="medium",
-        show_default=True,
-        help="How much is tried: 1, 3 or 5 revisions; high draws up to 4 programs where one is wrong before it is run.",
-    ),
+    profile_option,
 )
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["solve"]
 
 _ASKED = {"query", "api", "simulate", "base_url", "auth", "allow", "seed", "now", "model", "mode"}
-_ASKED |= {"max_reflections", "effort", "tools", "strict_sandbox", "writes"}
+_ASKED |= {"max_reflections", "profile", "tools", "strict_sandbox", "writes"}
 """What a journal keeps of the command."""
 
 _BESIDE_RESUME = {"resume", "threads", "writes", "refresh", "store", "record", "out", "as_json", "verbose"}
@@ -59,9 +59,7 @@ _BESIDE_RESUME = {"resume", "threads", "writes", "refresh", "store", "record", "
     "--tools",
     type=tool_count,
     metavar="N|all",
-    default="20",
-    show_default=True,
-    help="How many tools the model is shown.",
+    help="How many tools the model is shown  [default: as the profile says]",
 )
 @click.option(
     "--store",
@@ -103,8 +101,8 @@ def solve(
     threads: int | None,
     mode: str,
     max_reflections: int | None,
-    effort: str,
-    tools: int | Literal["all"],
+    profile: str | None,
+    tools: int | Literal["all"] | None,
     store: Path | None,
     record: Path | None,
     out: Path | None,
@@ -166,7 +164,7 @@ def solve(
                 "model": model or default_model(),
                 "mode": mode,
                 "max_reflections": max_reflections,
-                "effort": effort,
+                "profile": profile,
                 "tools": tools,
                 "strict_sandbox": strict,
             }

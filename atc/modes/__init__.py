@@ -1,8 +1,7 @@
 """How a question may be solved: the paper's loop, and the methods that it is compared with.
 
-`attribute`, `naive` and `none` are the loop in atc.loop. Every other mode is a function of one Work (atc.modes.work)
-that returns the answer or raises Ended. All of them ask the same model and call the same broker, so that their tokens,
-calls and measures can be compared; `MODE@N` is up to N tries of any of them.
+A mode is a function of one Toolbox (atc.modes.toolbox). All modes ask the same model and call the same broker, so that
+their tokens, calls and measures can be compared; `MODE@N` is up to N tries of any of them.
 
 Source: the baselines of the ATC paper (arXiv:2405.16533, section 4.1), from its description and those they go back to.
 """
@@ -17,12 +16,12 @@ from protocols.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from atc.modes.work import Work
+    from atc.modes.toolbox import Toolbox
 
-__all__ = ["BASELINES", "LOOP", "MODES", "baseline", "parse"]
+__all__ = ["BASELINES", "LOOP", "MODES", "mode_function", "parse"]
 
 LOOP = ("attribute", "naive", "none")
-"""The modes of the loop, by what the model is told after a failure."""
+"""The modes that write one program and revise it, by what a revision is told: the functions of atc.modes.revise."""
 
 BASELINES = ("react", "codeact", "dfsdt", "restgpt", "conagents")
 """Each is the function of that name in the module of that name."""
@@ -31,7 +30,7 @@ MODES = (*LOOP, *BASELINES)
 
 
 def parse(mode: str) -> tuple[str, int]:
-    """The name of a mode and how many tries it has: `react@3` is ("react", 3), `react` is ("react", 1).
+    """The name of a mode and its number of tries: `react@3` is ("react", 3), `react` is ("react", 1).
 
     Raises: UsageError.
     """
@@ -43,7 +42,8 @@ def parse(mode: str) -> tuple[str, int]:
     return name, int(tries) if at else 1
 
 
-def baseline(name: str) -> Callable[[Work], str]:
-    """The function of a baseline mode, loaded at its first use."""
-    found: Callable[[Work], str] = getattr(import_module(f"atc.modes.{name}"), name)
-    return found
+def mode_function(name: str) -> Callable[[Toolbox], str | None]:
+    """The function of a mode, loaded at its first use."""
+    module = import_module(f"atc.modes.{'revise' if name in LOOP else name}")
+    function: Callable[[Toolbox], str | None] = getattr(module, name)
+    return function

@@ -20,7 +20,7 @@ from atc.modes.api import check_health
 from atc.modes.observations import truncate
 from atc.modes.path import NO_ATTRIBUTION
 from atc.modes.rules import OUTPUT, TryEnded
-from atc.modes.work import Work
+from atc.modes.toolbox import Toolbox
 from atc.program.source import extract, fenced
 from atc.prompting import templates
 from atc.solution import Attempt
@@ -29,70 +29,70 @@ from sandbox import Run
 
 __all__ = ["codeact"]
 
-SNIPPET_TOKENS = 512
 
-
-def codeact(work: Work) -> str:
+def codeact(toolbox: Toolbox) -> str:
     """Answer by snippets. Raises: Ended, ModelError."""
-    if work.journal is not None:
-        work.journal.restart()
-    messages = work.opening("codeact", "codeact_examples")
+    if toolbox.journal is not None:
+        toolbox.journal.restart()
+    messages = toolbox.begin("codeact", "codeact_examples")
     while True:
-        said = work.ask(messages, stop=("\nOutput:",), max_tokens=SNIPPET_TOKENS)
-        snippet = extract(said)
-        if fenced(said) is None and (answer := read_answer(said)):
+        reply = toolbox.ask(messages, stop=("\nOutput:",), max_tokens=toolbox.profile.output_tokens)
+        snippet = extract(reply)
+        if fenced(reply) is None and (answer := read_answer(reply)):
             return answer
         if not snippet:
             text = templates.render("codeact_neither").strip()
-            messages += [Message("assistant", said or "…"), Message("user", text)]
+            messages += [Message("assistant", reply or "…"), Message("user", text)]
             continue
         messages.append(Message("assistant", f"```python\n{snippet}\n```"))
-        messages.append(Message("user", _observed(work, snippet)))
+        messages.append(Message("user", _run_snippet(toolbox, snippet)))
 
 
-def _observed(work: Work, snippet: str) -> str:
+def _run_snippet(toolbox: Toolbox, snippet: str) -> str:
     """Run a snippet after those that are kept; gives what the model is shown. Raises: Ended."""
-    work.wrote(snippet)
-    before, known = work.kept or ("", None)
-    program = f"{before}\n{snippet}" if before else snippet
-    run = _joined(known, work.execute(program))
-    good = run.outcome == "ok"
+    toolbox.wrote(snippet)
+    earlier_program, earlier_run = toolbox.kept or ("", None)
+    program = f"{earlier_program}\n{snippet}" if earlier_program else snippet
+    run = _reuse_records(earlier_run, toolbox.execute_snippet(program))
+    succeeded = run.outcome == "ok"
     try:
-        check_health(work.graph.protocol, run.calls, stopped=run.outcome == "limit")
+        check_health(toolbox.protocol, run.calls, stopped=run.outcome == "limit")
     except TryEnded:
-        work.kept = program, run
+        toolbox.kept = program, run
         raise
-    if good:
-        work.kept = program, run
-    if work.journal is not None and good:
-        work.journal.accept()
-    if work.journal is not None:
-        work.journal.over()
-    if good:
+    if succeeded:
+        toolbox.kept = program, run
+    if toolbox.journal is not None and succeeded:
+        toolbox.journal.accept()
+    if toolbox.journal is not None:
+        toolbox.journal.over()
+    if succeeded:
         return OUTPUT + (
-            truncate(run.stdout.removeprefix(known.stdout if known else "").strip()) or "nothing was printed"
+            truncate(run.stdout.removeprefix(earlier_run.stdout if earlier_run else "").strip())
+            or "nothing was printed"
         )
-    fault = _fault(run, before.count("\n") + 1 if before else 0, len(snippet.splitlines()))
-    new = _apart(run, len(known.calls)) if known else run
-    work.emit(FaultFound(work.number, fault, NO_ATTRIBUTION))
-    work.attempts.append(Attempt(snippet, fault.stage, new, fault, NO_ATTRIBUTION))
+    fault = _fault(run, earlier_program.count("\n") + 1 if earlier_program else 0, len(snippet.splitlines()))
+    own_run = _drop_calls(run, len(earlier_run.calls)) if earlier_run else run
+    toolbox.emit(FaultFound(toolbox.number, fault, NO_ATTRIBUTION))
+    toolbox.attempts.append(Attempt(snippet, fault.stage, own_run, fault, NO_ATTRIBUTION))
     where = f" (line {fault.line}: {snippet.splitlines()[fault.line - 1].strip()})" if fault.line else ""
     return templates.render("codeact_failed", error=truncate(f"{fault.type}: {fault.message}{where}")).strip()
 
 
-def _joined(known: Run | None, run: Run) -> Run:
+def _reuse_records(earlier_run: Run | None, run: Run) -> Run:
     """A run whose first calls are the records of the runs that made them."""
-    made = known.calls if known else ()
+    earlier_calls = earlier_run.calls if earlier_run else ()
     calls = [
-        old if (old.tool, old.url) == (new.tool, new.url) else new for old, new in zip(made, run.calls, strict=False)
+        earlier if (earlier.tool, earlier.url) == (current.tool, current.url) else current
+        for earlier, current in zip(earlier_calls, run.calls, strict=False)
     ]
     return replace(run, calls=(*calls, *run.calls[len(calls) :]))
 
 
-def _apart(run: Run, before: int) -> Run:
+def _drop_calls(run: Run, count: int) -> Run:
     """A run without its first calls, by whose numbers the others cannot be named any more."""
     error = replace(run.error, call=None) if run.error else None
-    return replace(run, calls=run.calls[before:], error=error, provenance=None)
+    return replace(run, calls=run.calls[count:], error=error, provenance=None)
 
 
 def _fault(run: Run, offset: int, length: int) -> Fault:

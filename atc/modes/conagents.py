@@ -14,7 +14,7 @@ from atc.models import Message
 from atc.modes.actions import read_answer, unknown_function
 from atc.modes.roles import execute_task
 from atc.modes.rules import RESULT, TryBudget
-from atc.modes.work import Work
+from atc.modes.toolbox import Toolbox
 from atc.prompting import templates
 
 __all__ = ["conagents"]
@@ -28,26 +28,26 @@ _FUNCTION = re.compile(r"^[\s*#-]*function[\s*]*:[\s*`]*(\w+)", re.IGNORECASE | 
 _TASK = re.compile(r"^[\s*#-]*task[\s*]*:[\s*]*(.+)", re.IGNORECASE | re.MULTILINE)
 
 
-def conagents(work: Work) -> str:
+def conagents(toolbox: Toolbox) -> str:
     """Answer by three roles in turns. Raises: Ended, ModelError."""
-    work.budget = BUDGET
-    lead = templates.render("conagents_ground", tools=work.functions(), today=work.today).strip()
-    messages = [Message("system", lead), Message("user", f"Question: {work.query}")]
-    known: list[str] = []
+    toolbox.budget = BUDGET
+    lead = templates.render("conagents_ground", tools=toolbox.functions(), today=toolbox.today).strip()
+    messages = [Message("system", lead), Message("user", f"Question: {toolbox.query}")]
+    results: list[str] = []
     while True:
-        said = work.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=160)
-        function, task = _FUNCTION.search(said), _TASK.search(said)
-        if function is None and (answer := read_answer(said)):
+        reply = toolbox.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=160)
+        function, task = _FUNCTION.search(reply), _TASK.search(reply)
+        if function is None and (answer := read_answer(reply)):
             return answer
-        if function is None or function[1] not in work.tools:
-            why = "that gives no task" if function is None else unknown_function(function[1], work.tools)
+        if function is None or function[1] not in toolbox.tools:
+            why = "that gives no task" if function is None else unknown_function(function[1], toolbox.tools)
             text = templates.render("conagents_ask", why=why).strip()
-            messages += [Message("assistant", said or "…"), Message("user", text)]
+            messages += [Message("assistant", reply or "…"), Message("user", text)]
             continue
-        tool, wanted = function[1], task[1].strip() if task else work.query
-        result, _ = execute_task(work, tool, wanted, known, CORRECTIONS)
-        known.append(f"- {wanted}: {result}")
+        tool, subtask = function[1], task[1].strip() if task else toolbox.query
+        result, _ = execute_task(toolbox, tool, subtask, results, CORRECTIONS)
+        results.append(f"- {subtask}: {result}")
         messages += [
-            Message("assistant", f"Function: {tool}\nTask: {wanted}"),
+            Message("assistant", f"Function: {tool}\nTask: {subtask}"),
             Message("user", RESULT + result),
         ]

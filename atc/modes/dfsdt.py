@@ -16,7 +16,7 @@ from atc.models import Message
 from atc.modes.actions import FINISH, GIVE_UP
 from atc.modes.observations import truncate
 from atc.modes.rules import OBSERVATION, TryBudget, TryEnded
-from atc.modes.work import Work
+from atc.modes.toolbox import Toolbox
 from atc.prompting import templates
 
 __all__ = ["dfsdt"]
@@ -30,33 +30,33 @@ DEPTH = 8
 BUDGET = TryBudget(model_calls=40, tokens=250_000)
 """Each node costs one call of the model, so this bounds the tree, too."""
 
-_SHOWN = 60
+_SIBLING_TOKENS = 60
 """Tokens of an observation by which an earlier sibling is told."""
 
 
-def dfsdt(work: Work) -> str:
+def dfsdt(toolbox: Toolbox) -> str:
     """Answer by a depth-first search. Raises: Ended, ModelError."""
-    work.budget = BUDGET
-    answer = _search(work, work.opening("dfsdt", "react_examples"), 0)
+    toolbox.budget = BUDGET
+    answer = _search(toolbox, toolbox.begin("dfsdt", "react_examples"), 0)
     if answer is None:
         raise TryEnded("failed", "GaveUp", "every branch was given up, or grew too long")
     return answer
 
 
-def _search(work: Work, messages: Sequence[Message], depth: int) -> str | None:
+def _search(toolbox: Toolbox, messages: Sequence[Message], depth: int) -> str | None:
     """The answer below a node, or None where its children lead to none."""
     if depth == DEPTH:
         return None
     tried: list[str] = []
     for _ in range(WIDTH):
-        position = work.api.position()
-        below = [*messages]
+        position = toolbox.api.position()
+        branch = [*messages]
         if tried:
-            told = templates.render("dfsdt_otherwise", tried="\n".join(tried)).strip()
-            below[-1] = Message("user", f"{messages[-1].content}\n\n{told}")
-        action = work.ask_action(below, (*work.tools, FINISH, GIVE_UP))
-        below[len(messages) - 1] = messages[-1]
-        said = truncate(below[-1].content, _SHOWN)
+            alternatives = templates.render("dfsdt_otherwise", tried="\n".join(tried)).strip()
+            branch[-1] = Message("user", f"{messages[-1].content}\n\n{alternatives}")
+        action = toolbox.ask_action(branch, (*toolbox.tools, FINISH, GIVE_UP))
+        branch[len(messages) - 1] = messages[-1]
+        summary = truncate(branch[-1].content, _SIBLING_TOKENS)
         if action is not None:
             if action.name == FINISH:
                 return str(action.arguments["answer"])
@@ -65,12 +65,12 @@ def _search(work: Work, messages: Sequence[Message], depth: int) -> str | None:
             if action.name == GIVE_UP:
                 tried.append(str(action))
                 continue
-            observation = work.call(action).text
-            below.append(Message("user", OBSERVATION + observation))
-            said = f"{action} -> {truncate(observation, _SHOWN)}"
-        answer = _search(work, below, depth + 1)
+            observation = toolbox.call(action).text
+            branch.append(Message("user", OBSERVATION + observation))
+            summary = f"{action} -> {truncate(observation, _SIBLING_TOKENS)}"
+        answer = _search(toolbox, branch, depth + 1)
         if answer is not None:
             return answer
-        work.api.backtrack(position, "the branch led to no answer")
-        tried.append(said)
+        toolbox.api.backtrack(position, "the branch led to no answer")
+        tried.append(summary)
     return None

@@ -8,19 +8,19 @@ from __future__ import annotations
 from atc.models import Message
 from atc.modes.actions import FINISH
 from atc.modes.rules import OBSERVATION
-from atc.modes.work import Work
+from atc.modes.toolbox import Toolbox
 
 __all__ = ["react"]
 
 
-def react(work: Work) -> str:
+def react(toolbox: Toolbox) -> str:
     """Answer by one call per step. Raises: Ended, ModelError."""
-    messages = work.opening("react", "react_examples")
-    names = (*work.tools, FINISH)
+    messages = toolbox.begin("react", "react_examples")
+    names = (*toolbox.tools, FINISH)
     while True:
-        action = work.ask_action(messages, names)
+        action = toolbox.ask_action(messages, names)
         if action is None:
             continue
         if action.name == FINISH:
             return str(action.arguments["answer"])
-        messages.append(Message("user", OBSERVATION + work.call(action).text))
+        messages.append(Message("user", OBSERVATION + toolbox.call(action).text))

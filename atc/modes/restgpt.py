@@ -15,7 +15,7 @@ from atc.models import Message
 from atc.modes.actions import read_answer
 from atc.modes.roles import execute_task, render_results
 from atc.modes.rules import RESULT, TryBudget
-from atc.modes.work import Work
+from atc.modes.toolbox import Toolbox
 from atc.prompting import templates
 
 __all__ = ["restgpt"]
@@ -26,26 +26,26 @@ MOST_SELECTED = 2
 """Functions for one step of the plan."""
 
 
-def restgpt(work: Work) -> str:
+def restgpt(toolbox: Toolbox) -> str:
     """Answer by planning, selecting and executing in turns. Raises: Ended, ModelError."""
-    work.budget = BUDGET
-    plan = templates.render("restgpt_plan", title=work.graph.protocol.title, today=work.today).strip()
-    messages = [Message("system", plan), Message("user", f"Question: {work.query}")]
-    known: list[str] = []
+    toolbox.budget = BUDGET
+    plan = templates.render("restgpt_plan", title=toolbox.protocol.title, today=toolbox.today).strip()
+    messages = [Message("system", plan), Message("user", f"Question: {toolbox.query}")]
+    results: list[str] = []
     while True:
-        said = work.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=120)
-        task = _task(said)
-        if task is None and (answer := read_answer(said)):
+        reply = toolbox.ask(messages, stop=(f"\n{RESULT.strip()}",), max_tokens=120)
+        task = _next_task(reply)
+        if task is None and (answer := read_answer(reply)):
             return answer
-        task = task or work.query
-        result = _done(work, task, known)
-        known.append(f"- {task}: {result}")
+        task = task or toolbox.query
+        result = _execute_step(toolbox, task, results)
+        results.append(f"- {task}: {result}")
         messages += [Message("assistant", f"Next: {task}"), Message("user", RESULT + result)]
 
 
-def _task(said: str) -> str | None:
+def _next_task(reply: str) -> str | None:
     """The next thing to find out; None where the answer comes first, or nothing is said."""
-    for line in said.splitlines():
+    for line in reply.splitlines():
         text = line.strip(" *#-")
         if re.match(r"(final )?answer\b", text, re.IGNORECASE):
             return None
@@ -54,28 +54,28 @@ def _task(said: str) -> str | None:
     return None
 
 
-def _done(work: Work, task: str, known: list[str]) -> str:
+def _execute_step(toolbox: Toolbox, task: str, earlier_results: list[str]) -> str:
     """Carry out a step of the plan; gives what was found out."""
     results: list[str] = []
-    for tool in _selected(work, task, known):
-        result, good = execute_task(work, tool, task, [*known, *results], corrections=0)
+    for tool in _select_tools(toolbox, task, earlier_results):
+        result, good = execute_task(toolbox, tool, task, [*earlier_results, *results], corrections=0)
         results.append(result)
         if not good:
             break
     return " ".join(results) or "no function fits that"
 
 
-def _selected(work: Work, task: str, known: list[str]) -> list[str]:
+def _select_tools(toolbox: Toolbox, task: str, results: list[str]) -> list[str]:
     """The functions that do a task, in the order of their calls; asked for once more where none is named."""
-    text = templates.render("restgpt_select_task", known=render_results(known), task=task).strip()
+    text = templates.render("restgpt_select_task", known=render_results(results), task=task).strip()
     messages = [
-        Message("system", templates.render("restgpt_select", tools=work.functions()).strip()),
+        Message("system", templates.render("restgpt_select", tools=toolbox.functions()).strip()),
         Message("user", text),
     ]
     for _ in range(2):
-        said = work.ask(messages, max_tokens=80)
-        named = [name for name in dict.fromkeys(re.findall(r"\w+", said)) if name in work.tools]
-        if named:
-            return named[:MOST_SELECTED]
-        messages += [Message("assistant", said or "…"), Message("user", templates.render("select_none").strip())]
+        reply = toolbox.ask(messages, max_tokens=80)
+        selected = [name for name in dict.fromkeys(re.findall(r"\w+", reply)) if name in toolbox.tools]
+        if selected:
+            return selected[:MOST_SELECTED]
+        messages += [Message("assistant", reply or "…"), Message("user", templates.render("select_none").strip())]
     return []

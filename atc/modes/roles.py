@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from atc.models import Message
 from atc.modes.actions import Action, BadActionError, read_action
-from atc.modes.work import Work
+from atc.modes.toolbox import Toolbox
 from atc.prompting import templates
 from protocols.render import render
 
@@ -19,51 +19,53 @@ _CALL_TOKENS = 200
 _READ_TOKENS = 200
 
 
-def render_results(known: Sequence[str]) -> str:
+def render_results(results: Sequence[str]) -> str:
     """What was found out, for a prompt."""
-    return "\n".join(known) or "nothing"
+    return "\n".join(results) or "nothing"
 
 
-def execute_task(work: Work, tool: str, task: str, known: Sequence[str], corrections: int) -> tuple[str, bool]:
+def execute_task(toolbox: Toolbox, tool: str, task: str, results: Sequence[str], corrections: int) -> tuple[str, bool]:
     """Have a call written and made, and its reply read; gives what was found out, and whether anything was.
 
     Args:
         corrections: How often a call that failed is written again, with the error in view.
     Raises: Ended, ModelError.
     """
-    documentation = render([work.graph.protocol.tool(tool)], work.graph, speaks_of=work.speaks_of, budget=800)
-    text = templates.render("role_call_task", documentation=documentation, known=render_results(known), task=task)
+    documentation = render(
+        [toolbox.protocol.tool(tool)], toolbox.graph, speaks_of=toolbox.opening.speaks_of, budget=800
+    )
+    text = templates.render("role_call_task", documentation=documentation, known=render_results(results), task=task)
     messages = [
-        Message("system", templates.render("role_call", today=work.today).strip()),
+        Message("system", templates.render("role_call", today=toolbox.today).strip()),
         Message("user", text.strip()),
     ]
     while True:
-        action = _written(work, tool, messages)
+        action = _write_call(toolbox, tool, messages)
         if action is None:
             return f"no call of {tool} could be written", False
-        seen = work.call(action)
-        if seen.good:
-            return _read(work, task, action, seen.text), True
+        observation = toolbox.call(action)
+        if observation.good:
+            return _read_reply(toolbox, task, action, observation.text), True
         if corrections == 0:
-            return seen.text, False
+            return observation.text, False
         corrections -= 1
-        messages.append(Message("user", templates.render("role_call_failed", error=seen.text).strip()))
+        messages.append(Message("user", templates.render("role_call_failed", error=observation.text).strip()))
 
 
-def _written(work: Work, tool: str, messages: list[Message]) -> Action | None:
+def _write_call(toolbox: Toolbox, tool: str, messages: list[Message]) -> Action | None:
     """The call, corrected once where it is none; the conversation grows by it."""
     for _ in range(2):
-        said = work.ask(messages, max_tokens=_CALL_TOKENS)
-        messages.append(Message("assistant", said or "…"))
+        reply = toolbox.ask(messages, max_tokens=_CALL_TOKENS)
+        messages.append(Message("assistant", reply or "…"))
         try:
-            return read_action(said, (tool,))
+            return read_action(reply, (tool,))
         except BadActionError as error:
             text = templates.render("role_call_bad", why=str(error), tool=tool)
             messages.append(Message("user", text.strip()))
     return None
 
 
-def _read(work: Work, task: str, action: Action, reply: str) -> str:
-    text = templates.render("role_read_task", query=work.query, task=task, call=str(action), reply=reply)
+def _read_reply(toolbox: Toolbox, task: str, action: Action, reply: str) -> str:
+    text = templates.render("role_read_task", query=toolbox.query, task=task, call=str(action), reply=reply)
     messages = [Message("system", templates.render("role_read").strip()), Message("user", text.strip())]
-    return " ".join(work.ask(messages, max_tokens=_READ_TOKENS).split())
+    return " ".join(toolbox.ask(messages, max_tokens=_READ_TOKENS).split())

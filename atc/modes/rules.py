@@ -10,8 +10,6 @@ from atc.solution import Status
 from protocols.render import estimate
 
 __all__ = [
-    "CONVERSATION_TOKENS",
-    "FUNCTIONS_TOKENS",
     "OBSERVATION",
     "OUTPUT",
     "RESULT",
@@ -20,16 +18,10 @@ __all__ = [
     "shorten_observations",
 ]
 
-CONVERSATION_TOKENS = 6500
-"""What the model is shown at most; before a conversation grows beyond it, its oldest observations are shortened."""
-
-FUNCTIONS_TOKENS = 4500
-"""What the text of the functions may take of that."""
-
 OBSERVATION, OUTPUT, RESULT = "Observation: ", "Output:\n", "Result: "
 """How the messages begin that may be shortened."""
 
-_OLD = 120
+_SHORTENED_LENGTH = 120
 """Characters that are left of them."""
 
 
@@ -50,13 +42,13 @@ class TryEnded(Exception):  # noqa: N818 - reads better where it is raised
         self.kind = kind
 
 
-def shorten_observations(messages: Sequence[Message]) -> Sequence[Message]:
-    """The conversation with its oldest observations shortened until it is short enough."""
-    found = list(messages)
-    excess = 3 * (estimate("".join(message.content for message in found)) - CONVERSATION_TOKENS)
-    for number, message in enumerate(found[:-1]):
+def shorten_observations(messages: Sequence[Message], most: int) -> Sequence[Message]:
+    """The conversation with its oldest observations shortened until it has at most so many tokens."""
+    shortened = list(messages)
+    excess = 3 * (estimate("".join(message.content for message in shortened)) - most)
+    for number, message in enumerate(shortened[:-1]):
         observed = message.content.startswith((OBSERVATION, OUTPUT, RESULT))
-        if excess > 0 and observed and len(message.content) > _OLD:
-            found[number] = Message(message.role, f"{message.content[:_OLD].rstrip()}…")
-            excess -= len(message.content) - len(found[number].content)
-    return found
+        if excess > 0 and observed and len(message.content) > _SHORTENED_LENGTH:
+            shortened[number] = Message(message.role, f"{message.content[:_SHORTENED_LENGTH].rstrip()}…")
+            excess -= len(message.content) - len(shortened[number].content)
+    return shortened

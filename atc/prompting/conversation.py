@@ -1,24 +1,24 @@
 """What the model is told: the question with the functions, and after a failure what a revision needs (Eq. 2).
 
 Source: ATC paper (arXiv:2405.16533), Eq. 2, where the model reads all earlier programs and results. A small model does
-better, and for a fraction of the tokens, with the last program alone and the functions that it is about (part `focus`).
+better, and for a fraction of the tokens, with the last program alone and its functions (feature `focus`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
-from atc.diagnosis.suggestions import Remedy
+from atc.diagnosis.suggestions import Suggestion
 from atc.fault import Fault
 from atc.models import Message
-from atc.parts import Part
+from atc.profile import Profile
 from atc.prompting import templates
-from atc.prompting.prompt import PROMPT_TOKENS, Opening
+from atc.prompting.prompt import Opening
 from protocols.dataflow.graph import ProtocolGraph
 from protocols.render import estimate, render
 
-__all__ = ["PREFILL", "Dialogue"]
+__all__ = ["PREFILL", "Conversation"]
 
 PREFILL = "```python\n"
 _SHORT = 600
@@ -30,17 +30,17 @@ _LIKELIEST = 2
 """Functions that it is shown because of the question alone."""
 
 
-class Dialogue:
+class Conversation:
     """The conversation of one try at a question.
 
     `messages` is what the model reads next. `facts` are what has become known from failures. `tools` are the functions
     that the messages show.
     """
 
-    def __init__(self, opened: Opening, graph: ProtocolGraph, parts: Collection[Part]) -> None:
+    def __init__(self, opened: Opening, graph: ProtocolGraph, profile: Profile) -> None:
         self._opened = opened
         self._graph = graph
-        self._parts = parts
+        self._profile = profile
         self.messages: list[Message] = opened.messages()
         self._first = len(self.messages)
         self.tools: Sequence[str] = opened.tools
@@ -56,9 +56,9 @@ class Dialogue:
             self.messages.pop()
         self.wrote(program)
 
-    def afresh(self) -> None:
+    def restart(self) -> None:
         """Begin anew, with the facts but without any program: a small model tends to repeat what it reads."""
-        if "focus" in self._parts:
+        if self._profile.focus:
             tools = self._opened.with_examples(self._related(*self.facts, *self._opened.examples))
             facts = "\n".join(self.facts)
             self._show(templates.render("afresh", tools=tools, query=self._opened.query, facts=facts))
@@ -70,9 +70,9 @@ class Dialogue:
         """Tell the error text alone."""
         self._add(templates.render("reflect_naive", error=said(fault), query=self._opened.query))
 
-    def doubted(self, program: str, fault: Fault, tool: str | None) -> None:
+    def challenged(self, program: str, fault: Fault, tool: str | None) -> None:
         """Tell why an answer is to be looked at again; `tool` is whose response speaks against it."""
-        if "focus" in self._parts:
+        if self._profile.focus:
             self._revise(program, f"It ran, but its answer is doubtful:\n{said(fault)}", tool)
             return
         text = templates.render(
@@ -80,11 +80,11 @@ class Dialogue:
         )
         self._add(text)
 
-    def failed(self, program: str, fault: Fault, tool: str | None, known: Remedy) -> None:
+    def failed(self, program: str, fault: Fault, tool: str | None, known: Suggestion) -> None:
         """Tell what went wrong with a tool, or with the program itself, and what is known about it."""
         message = [fault.message[:_SHORT]] if fault.stage == "check" or tool is None else []
         new = [line for line in (*message, *known.facts) if line not in self.facts]
-        if "focus" in self._parts:
+        if self._profile.focus:
             blamed = f", and the fault comes from the call of {tool}" if tool is not None else ""
             self._revise(program, "\n".join([f"It failed{blamed}:\n{said(fault)}", *known.facts]), tool)
         elif tool is None:
@@ -95,7 +95,7 @@ class Dialogue:
                 error=said(fault),
                 tool=tool,
                 documentation=self._documented(tool),
-                remedy="\n".join(known.facts),
+                suggest="\n".join(known.facts),
                 query=self._opened.query,
             )
             self._add(text)
@@ -119,7 +119,7 @@ class Dialogue:
         names = self._graph.closure(shown, self._opened.tools)
         self.tools = [name for name in ranked if name in names]
         tools = map(self._graph.protocol.tool, self.tools)
-        opened, hints = self._opened, "hints" in self._parts
+        opened, hints = self._opened, self._profile.hints
         return render(tools, self._graph, speaks_of=opened.speaks_of, query=opened.query, whole=False, hints=hints)
 
     def _show(self, text: str) -> None:
@@ -130,8 +130,8 @@ class Dialogue:
     def _add(self, text: str) -> None:
         """Go on with the conversation, and cut its oldest turns where it has become too long."""
         self.messages.append(Message("user", text))
-        turn = self._first
-        while turn < len(self.messages) - 2 and estimate("".join(m.content for m in self.messages)) > PROMPT_TOKENS:
+        turn, most = self._first, self._profile.prompt_tokens
+        while turn < len(self.messages) - 2 and estimate("".join(m.content for m in self.messages)) > most:
             old = self.messages[turn]
             if len(old.content) > _SHORT:
                 self.messages[turn] = Message(old.role, old.content[:_SHORT].rstrip() + "\n…")

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from atc.language.enum_words import mentioned
-from atc.language.intent import asks, demands
+from atc.language.enum_words import mentioned_values
+from atc.language.intent import is_information_request, requested_actions
 from atc.language.question import Question
 from atc.language.relative_dates import with_dates
 from atc.models import Message
-from atc.planning.planner import examples
+from atc.planning.planner import plan_sketches
 from atc.profile import SMALL, Profile
 from atc.prompting import templates
 from atc.retrieval.candidates import Candidates
@@ -117,7 +117,7 @@ def opening(
     """
     graph = candidates.graph
     spoken = candidates.in_its_words(query)
-    speaks_of = mentioned(spoken, vocabulary)
+    speaks_of = mentioned_values(spoken, vocabulary)
     offered = tuple(tools if tools is not None else candidates.choose(query, most, speaks_of, closed=profile.closure))
     scores = candidates.scores(query, speaks_of)
     ranked = tuple(name for name in scores if name in offered)
@@ -146,7 +146,7 @@ def opening(
         return Opening(query, today, offered, ranked, details, speaks_of, functions, solved=before)
     shown = _exemplary(candidates, spoken, speaks_of, scores, ranked)
     sure = {name for name in shown if scores[name] >= _SURE * scores[ranked[0]]}
-    chains = examples(graph, shown, offered, with_dates(spoken, today), sure)
+    chains = plan_sketches(graph, shown, offered, with_dates(spoken, today), sure)
     return Opening(query, today, offered, ranked, details, speaks_of, functions, chains, before)
 
 
@@ -179,7 +179,7 @@ def _exemplary(
     protocol = candidates.graph.protocol
     question = Question(query)
     reads = [name for name in ranked if not protocol.tool(name).writes]
-    writes = [] if asks(query) else [name for name in ranked if protocol.tool(name).writes]
+    writes = [] if is_information_request(query) else [name for name in ranked if protocol.tool(name).writes]
     writes = _together(candidates.graph, writes, scores, question)
     likely = [one for one in (*reads[:_EXAMPLES], *writes[:_EXAMPLES]) if scores[one] >= _LIKELY * scores[ranked[0]]]
     likely += [name for name in reads if question.now and is_current(protocol.tool(name))][:1]
@@ -201,12 +201,12 @@ def _together(
     if not writes:
         return []
     protocol, best = graph.protocol, scores[writes[0]]
-    verbs = demands(question.text)
+    verbs = requested_actions(question.text)
     called = [name for name in writes if any(is_called(protocol.tool(name), verb) for verb in verbs)]
     if called and _MORE.search(question.text) is None:
         return called
     likely = [name for name in writes if name not in called and scores[name] >= _AS_LIKELY * best]
-    maker = next((name for name in likely if question.makes and protocol.tool(name).method == "POST"), None)
+    maker = next((name for name in likely if question.creates and protocol.tool(name).method == "POST"), None)
     takes = {
         name
         for name in writes

@@ -34,9 +34,9 @@ class RunSettings:
 
     `api` is "simulated" or the base URL; `now` is in ISO 8601; `candidates` is "listed" (in the task file), "all",
     how many are drawn, or "best N" where the agent chooses them. The budgets are those of one task, 0 for none.
-    `without` names parts of the help for the model that are left out (see atc.parts). `learn`: whether tasks go by what
-    earlier ones of the run found out of responses. `writes`: whether calls that may change something are sent. `repeat`
-    is added to `seed` for the model, and for nothing else: the worlds and the candidates stay what they were.
+    `profile` is a name or a file, empty for that of the model; `without` names features that are off (see atc.profile).
+    `learn`: whether tasks go by what earlier ones of the run found out of responses. `writes`: whether calls that may
+    change something are sent. `repeat` is added to `seed` for the model, and for nothing else: the worlds and the candidates stay what they were.
     """
 
     benchmark: str
@@ -52,7 +52,7 @@ class RunSettings:
     max_tokens: int = 0
     max_seconds: float = 0.0
     without: Sequence[str] = ()
-    effort: str = "medium"
+    profile: str = ""
     learn: bool = False
     writes: Literal["allow", "deny", "simulate"] = "allow"
     repeat: int = 0

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from atc import Agent, Solution
 from atc.models import Model, open_model
 from atc.models.budget import BudgetedModel
+from atc.profile import profile_of
 from atc.retrieval.demonstrations import Demonstration, Demonstrations
 from atc.verify import made_writes
 from benchmarks.run.runner import RunSettings, SolvedTask, TaskResult
@@ -155,7 +156,7 @@ class TaskRunner:
         )
         session = simulator.session(query=task.query, task=task.id) if simulator else None
         with self._agent(task.domain).within(model, session) as agent:
-            yield TaskWorld(agent, self._protocols[task.domain], agent.base_url if simulated else None)
+            yield TaskWorld(agent, self._protocols[task.domain], agent.service.base_url if simulated else None)
 
     def _agent(self, domain: str) -> Agent:
         """Who solves the tasks of a domain, but for the model and the world."""
@@ -172,14 +173,14 @@ class TaskRunner:
                     self._auth,
                     seed=settings.seed + settings.repeat,
                     now=datetime.fromisoformat(settings.now),
-                    effort=settings.effort,
+                    profile=settings.profile or profile_of(settings.model),
                     tools=settings.chosen or "all",
                     without=[*settings.without, *(["demonstrations"] if demonstrations is None else [])],
                     store=self._store,
                     learn=settings.learn,
                     writes=settings.writes,
                 )
-                agent.solved = demonstrations
+                agent.knowledge.demonstrations = demonstrations
             return self._agents[domain, settings.mode]
 
     def _simulator(self, domain: str) -> Simulator:
@@ -249,10 +250,10 @@ class TaskWorld:
         agent = self.agent
         with Sandbox(
             self.protocol,
-            base_url=agent.base_url,
-            credentials=agent.credentials,
-            now=agent.now,
-            seed=agent.seed,
+            base_url=agent.service.base_url,
+            credentials=agent.service.credentials,
+            now=agent.settings.now,
+            seed=agent.settings.seed,
             limits=Limits(calls=1000),
             track=False,
         ) as sandbox:

@@ -21,7 +21,7 @@ from click.testing import CliRunner, Result
 
 from atc.cli import main
 from atc.files import append_line
-from atc.parts import PARTS
+from atc.profile import FEATURES
 from benchmarks.report import summarize
 from benchmarks.run.engines import thread_engine
 from benchmarks.run.runner import RunSettings, SolvedTask, TaskResult, prepare_folder, run_tasks
@@ -202,7 +202,7 @@ def test_bench_prints_and_writes_the_figures(films: Path, endpoint: Callable[...
         *("prompt_tokens", "completion_tokens", "model_calls", "tool_calls"),
         *("failed_runs", "wasted_calls", "correct", "false_success", "reflections"),
         *("tokens_per_solved", "by_gold_calls", "errors", "seconds"),
-        *("model", "mode", "seed", "without", "effort", "learn", "files", "date"),
+        *("model", "mode", "seed", "without", "profile", "learn", "files", "date"),
     ]
     assert [figures[name] for name in ("tasks", "success", "path", "precision")] == [3, 66.67, 83.33, 100.0]
     assert figures["model_calls"] == 1
@@ -566,7 +566,7 @@ def test_each_part_of_the_help_is_left_out_in_turn(films: Path, endpoint: Callab
     result = bench(films, write(tmp_path, TASKS), out, "--ablate", "--half", "even")
 
     assert result.exit_code == 0, result.output
-    parts = sorted(f"without-{part}" for part in PARTS if part != "demonstrations")
+    parts = sorted(f"without-{part}" for part in FEATURES if part != "demonstrations")
     assert [folder.name for folder in sorted(out.iterdir())] == ["all", *parts]
     assert result.stdout.count("Success") == 1
     assert all(f" {part} " in result.stdout for part in ("nothing", "hints", "check", "inspect"))

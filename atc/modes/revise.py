@@ -1,0 +1,401 @@
+"""Write one program, run it, and revise it: the modes `attribute`, `naive` and `none`.
+
+Eq. 1 of the paper writes the program from the tools' protocols. Eq. 2 revises it from what went wrong and the
+documentation of the tool that the failure was attributed to.
+
+Source: ATC paper (arXiv:2405.16533), section 3.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Literal
+
+from atc.check import Diagnostic
+from atc.check.precheck import Precheck, fault_of
+from atc.diagnosis.api_health import api_health_problem
+from atc.diagnosis.attribution import attribute as attribute_fault
+from atc.diagnosis.suggestions import Suggestion, fix_from_responses, suggest, suggest_for
+from atc.events import FaultFound, ModelWaiting, ProgramWritten
+from atc.fault import Attribution, Fault, Stage
+from atc.models import Completion, Message, Usage
+from atc.models.grammar import first_arguments
+from atc.models.repetition import repetition_start
+from atc.modes.rules import TryEnded
+from atc.modes.toolbox import Toolbox
+from atc.program.source import calls_of, extract, parsed, renamed, same, without_fence
+from atc.prompting import templates
+from atc.prompting.conversation import PREFILL, Conversation
+from atc.resume import refused_write
+from atc.solution import Attempt, Status
+from atc.verify import Finding, describe_silent_writes, judge, made_writes
+from atc.verify.write_reasons import intent_mismatch, missing_names
+from protocols.dataflow.operations import looks_like_read
+from sandbox import CallRecord, Run
+
+__all__ = ["attribute", "naive", "none"]
+
+_UNSUPPORTED = frozenset({"NoCall", "NoOutput", "NoProgram"})
+"""Faults of answers that rest on nothing, however often they are given."""
+_REPLY_FIXES = 8
+"""Times in a try that a program is fixed by what replies held."""
+_ROUNDS = 3
+"""Times that a program is fixed in parts before the model is asked."""
+
+
+def attribute(toolbox: Toolbox) -> str | None:
+    """Tell a revision which tool is to blame, with its documentation. Raises: TryEnded, ModelError."""
+    return _Revision(toolbox).run()
+
+
+def naive(toolbox: Toolbox) -> str | None:
+    """Tell a revision the error text alone. Raises: TryEnded, ModelError."""
+    return _Revision(toolbox, naive=True).run()
+
+
+def none(toolbox: Toolbox) -> str | None:
+    """Write one program, and revise nothing. Raises: TryEnded, ModelError."""
+    return _Revision(toolbox).run()
+
+
+class _Revision:
+    """The state of one try."""
+
+    def __init__(self, toolbox: Toolbox, naive: bool = False) -> None:
+        self.toolbox = toolbox
+        self.profile = toolbox.profile
+        self.naive = naive
+        self.conversation = Conversation(toolbox.opening, toolbox.graph, self.profile)
+        self.precheck = Precheck(
+            toolbox.graph,
+            toolbox.contract,
+            toolbox.opening.tools,
+            toolbox.query,
+            toolbox.opening.examples,
+            toolbox.elsewhere,
+        )
+        self.challenged: set[str] = set()
+        self.challenged_answers: list[str] = []
+        self.reply_fixes = 0
+        self.restarted = False
+        self.fixed = False
+        self.cut_at: int | None = None
+        self.write_challenged = False
+
+    @property
+    def revisions(self) -> int:
+        """Programs that the model wrote in this try; those that were fixed without it are not counted."""
+        return sum(not attempt.mended for attempt in self.toolbox.attempts[self.toolbox.earlier :])
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether no revision is left."""
+        return self.revisions > self.toolbox.max_reflections
+
+    def run(self) -> str | None:
+        """Write and revise until there is an answer; None where the output of the last run is it. Raises: TryEnded."""
+        toolbox = self.toolbox
+        toolbox.sandbox.prepare()
+        fixed: str | None = None
+        while True:
+            program = fixed or self.checked(self.write())
+            fixed = None
+            if program is None:
+                if self.exhausted and (last := toolbox.attempts[-1].fault) is not None:
+                    raise TryEnded("failed", last.type, f"{last.type}: {last.message}")
+                continue
+            run = toolbox.execute(program) if program else None
+            if run is not None and run.outcome == "interrupted":
+                self.add_attempt(program, "run", run)
+                raise KeyboardInterrupt
+            if run is not None and (call := refused_write(run)) is not None:
+                self.refuse(program, run, call)
+            fault, answer = judge(program, run), None
+            if fault is not None and run is not None:
+                answer = describe_silent_writes(run, toolbox.query, toolbox.protocol)
+                fault = None if answer else fault
+            unhealthy = self.api_problem(run) if run else ""
+            finding = self.challenge(program, run) if fault is None and run is not None else None
+            if finding is not None:
+                fault = finding.fault()
+            if fault is None and not unhealthy:
+                self.add_attempt(program, "done", run)
+                return answer or None
+            fault = fault or Fault("run", "APIError", unhealthy)
+            attribution = self.blame(program, run, fault)
+            if unhealthy:
+                raise TryEnded("api_error", "APIError", unhealthy)
+            if self.exhausted:
+                raise TryEnded(
+                    _status(run), fault.type, f"{fault.type}: {fault.message}" if fault.message else fault.type
+                )
+            if toolbox.journal is not None and run is not None:
+                toolbox.journal.over()
+            toolbox.sandbox.prepare()
+            if fault.stage == "run" and run is not None and not made_writes(run):
+                fixed = self.fixed_by_replies(program, fault, run)
+            if fixed is None:
+                self.reflect(program, run, fault, attribution, finding)
+
+    def blame(self, program: str, run: Run | None, fault: Fault) -> Attribution:
+        """Attribute a fault, and record the attempt."""
+        try:
+            attribution = attribute_fault(fault, run, self.toolbox.graph)
+        except BaseException:
+            self.add_attempt(program, fault.stage, run, fault)
+            raise
+        self.add_attempt(program, fault.stage, run, fault, attribution)
+        self.toolbox.emit(FaultFound(len(self.toolbox.attempts), fault, attribution))
+        return attribution
+
+    def add_attempt(
+        self,
+        program: str,
+        stage: Stage | Literal["done"],
+        run: Run | None,
+        fault: Fault | None = None,
+        attribution: Attribution | None = None,
+    ) -> None:
+        """Record the attempt that has just ended."""
+        self.toolbox.attempts.append(Attempt(program, stage, run, fault, attribution, self.fixed))
+
+    # Before the run
+
+    def checked(self, program: str) -> str | None:
+        """The program to run: itself or a fixed one; None where the model is to write another one first.
+
+        The last program is run in any case, but for one that would write to a hallucinated identifier.
+        """
+        toolbox = self.toolbox
+        if self.cut_at is not None:
+            self.reject_for_length(program)
+            return None
+        diagnostics = self.diagnose(program)
+        if not diagnostics:
+            return program
+        known = Suggestion()
+        if self.profile.suggestions:
+            known = suggest_for(diagnostics, program, toolbox.graph, toolbox.opening.ranked, toolbox.vocabulary)
+        better = self.new(self.fix(program, diagnostics, known)) if self.profile.autofix else None
+        # What a program takes as run before it began is put there, whatever else is wrong with it.
+        completed = None
+        if better is None and self.profile.autofix:
+            completed = self.new(self.precheck.completed(program, diagnostics))
+        last = self.revisions >= toolbox.max_reflections or self.precheck.all_reported(diagnostics)
+        if better is None and completed is None and last and not self.precheck.any_harmful(diagnostics):
+            return program
+        fault, attribution = fault_of(program, diagnostics)
+        self.add_attempt(program, "check", None, fault, attribution)
+        toolbox.emit(FaultFound(len(toolbox.attempts), fault, attribution))
+        if (fixed := better or completed) is not None:
+            self.fixed = True
+            self.conversation.wrote(fixed)
+            toolbox.emit(ProgramWritten(toolbox.number, fixed, Usage()))
+            return self.checked(fixed) if completed is not None else fixed
+        self.precheck.mark_reported(diagnostics)
+        self.conversation.failed(program, fault, attribution.tool, known)
+        return None
+
+    def diagnose(self, program: str) -> list[Diagnostic]:
+        """What is wrong with a program before it runs."""
+        if not program:
+            return []
+        return (self.precheck.diagnose(program) if self.profile.check else []) or self.unfounded_write(program)
+
+    def reject_for_length(self, program: str) -> None:
+        """Ask for a shorter program where the model's answer was cut off."""
+        message = f"the answer was cut at {self.cut_at} tokens; write a shorter program"
+        fault = Fault("write", "TokenLimit", message)
+        attribution = Attribution(None, None, None, "none")
+        self.add_attempt(program, "write", None, fault, attribution)
+        self.toolbox.emit(FaultFound(len(self.toolbox.attempts), fault, attribution))
+        self.reflect(program, None, fault, attribution, None)
+
+    def unfounded_write(self, program: str) -> list[Diagnostic]:
+        """Why a program that writes at a real service should not; reported once."""
+        toolbox = self.toolbox
+        if not toolbox.guarded or self.write_challenged:
+            return []
+        calls = calls_of(parsed(program) or ast.Module([], []), toolbox.opening.tools)
+        tools = [(call.lineno, toolbox.protocol.tool(name)) for call, name in calls]
+        writing = [(line, tool) for line, tool in tools if tool.writes and not looks_like_read(tool)]
+        for line, tool in writing:
+            if why := intent_mismatch(toolbox.query, tool, toolbox.protocol):
+                self.write_challenged = True
+                return [Diagnostic(line, 0, "unsaid-name", f"{tool.name} writes, and {why}", tool.name)]
+        names = missing_names(toolbox.query, program) if writing else []
+        if not names:
+            return []
+        self.write_challenged = True
+        line, tool = writing[0]
+        quoted = ", ".join(f'"{name}"' for name in names)
+        text = f"the program writes and does not name {quoted}; look for it by that, and write to what was found"
+        return [Diagnostic(line, 0, "unsaid-name", text, tool.name)]
+
+    def fix(self, program: str, diagnostics: Sequence[Diagnostic], known: Suggestion) -> str | None:
+        """The program with all of its mistakes fixed, also hidden ones; None where that needs the model."""
+        toolbox = self.toolbox
+        for _ in range(_ROUNDS):
+            better = self.precheck.fix(program, diagnostics)
+            if better is None and known.whole:
+                better = self.precheck.fixed(known.whole)
+            if better is not None:
+                return better
+            partly = self.precheck.partly_fixed(known.whole or program)
+            if same(partly, program) or not self.profile.suggestions:
+                return None
+            program, diagnostics = partly, self.precheck.diagnose(partly)
+            if not diagnostics:  # a mistake that nobody fixed is only hidden
+                return None
+            known = suggest_for(diagnostics, program, toolbox.graph, toolbox.opening.ranked, toolbox.vocabulary)
+        return None
+
+    # After the run
+
+    def api_problem(self, run: Run) -> str:
+        """Why no program gets further with this API; empty where one may."""
+        toolbox = self.toolbox
+        stopped = run.outcome == "limit"
+        return api_health_problem(toolbox.protocol, run.calls, stopped=stopped, signed=toolbox.signed)
+
+    def fixed_by_replies(self, program: str, fault: Fault, run: Run) -> str | None:
+        """The program as the replies leave one way to write it, where they are not as the document says."""
+        if not (self.profile.autofix and self.profile.suggestions) or self.reply_fixes == _REPLY_FIXES:
+            return None
+        better = self.new(fix_from_responses(program, fault.line, run))
+        if better is not None:
+            self.reply_fixes += 1
+            self.fixed = True
+            self.conversation.instead(better)
+            self.toolbox.emit(ProgramWritten(self.toolbox.number, better, Usage()))
+        return better
+
+    def refuse(self, program: str, run: Run, call: CallRecord) -> None:
+        """End a solve whose program may not write, whatever the program made of it. Raises: TryEnded."""
+        fault = judge(program, run)
+        if fault is None or run.error is None or run.error.call != call.index:
+            fault = Fault("run", "ToolError", call.error or "", call.line)
+        attribution = Attribution(call.tool, call.index, None, "call", (call.tool,) if call.tool else ())
+        self.add_attempt(program, "run", run, fault, attribution)
+        self.toolbox.emit(FaultFound(len(self.toolbox.attempts), fault, attribution))
+        raise TryEnded("refused", fault.type, call.error or "")
+
+    def challenge(self, program: str, run: Run) -> Finding | None:
+        """The finding for which an answer is asked for again; None where the answer is accepted.
+
+        Each kind of finding is reported once, and an answer that the model confirms is accepted. A program that wrote
+        is not followed by another one.
+        """
+        answer = run.stdout.strip()
+        if not self.profile.challenge or self.revisions >= self.toolbox.max_reflections:
+            return None
+        if answer in self.challenged_answers or made_writes(run):
+            return None
+        findings = self.toolbox.findings(program, run)
+        finding = next((finding for finding in findings if finding.kind not in self.challenged), None)
+        if finding is not None:
+            self.challenged.add(finding.kind)
+            self.challenged_answers.append(answer)
+        return finding
+
+    def reflect(
+        self, program: str, run: Run | None, fault: Fault, attribution: Attribution, finding: Finding | None
+    ) -> None:
+        """Tell the model what went wrong, and what is known about it (Eq. 2)."""
+        toolbox = self.toolbox
+        if finding is not None:
+            about = run.calls[finding.call].tool if run is not None and finding.call is not None else None
+            self.conversation.challenged(program, fault, about)
+            return
+        if self.naive:
+            self.conversation.naive(fault)
+            return
+        known = Suggestion()
+        if self.profile.suggestions:
+            ranked = toolbox.opening.ranked
+            known = suggest(fault, attribution, program, run, toolbox.query, toolbox.graph, ranked, toolbox.vocabulary)
+        rejected = run.calls[run.error.call].tool if run and run.error and run.error.call is not None else None
+        tool = (rejected or attribution.tool) if attribution.tool else None
+        self.conversation.failed(program, fault, tool, known)
+
+    # The model
+
+    def write(self) -> str:
+        """Ask for the next program; empty when the model's answer holds none.
+
+        A small model tends to repeat what it reads, its own failed program most of all. Where it does so although it
+        was told what is wrong, it is asked once more with the facts but without the program, and then for a sample.
+        """
+        toolbox = self.toolbox
+        toolbox.emit(ModelWaiting(toolbox.number))
+        self.fixed = False
+        program, usage = self.ask()
+        repeated = bool(program) and self.is_tried(program) and not self.confirms()
+        if repeated and not self.restarted and self.profile.restart:
+            self.restarted = True
+            if self.conversation.facts:
+                self.conversation.restart()
+                program, more = self.ask()
+                usage += more
+            if program and self.is_tried(program):  # any other program is worth more than the likeliest one
+                program, more = self.ask(sampled=True)
+                usage += more
+        self.conversation.wrote(program)
+        if program:
+            toolbox.emit(ProgramWritten(toolbox.number, program, usage))
+        return program
+
+    def confirms(self) -> bool:
+        """Whether the last program was answered with nothing but a challenge, and the answer rests on the API."""
+        attempts = self.toolbox.attempts
+        fault = attempts[-1].fault if attempts else None
+        return fault is not None and fault.stage == "answer" and fault.type not in _UNSUPPORTED
+
+    def ask(self, sampled: bool = False) -> tuple[str, Usage]:
+        """One program and what it cost; `sampled`: with a seed, instead of the likeliest one.
+
+        An answer that is cut at the token limit is continued once. `cut_at` is set where that is not enough.
+        """
+        messages = self.conversation.messages
+        completion = self.complete(messages, "", sampled)
+        text, usage = completion.text, completion.usage
+        self.cut_at = None
+        if completion.finish == "length":
+            limit = self.profile.output_tokens
+            if repetition_start(text) is None:
+                completion = self.complete(messages, text, sampled)
+                usage, limit = usage + completion.usage, 2 * limit
+                text += completion.text if self.profile.prefill else without_fence(text, completion.text)
+            if completion.finish == "length":
+                self.cut_at = limit
+        return renamed(extract(text, last=not self.profile.prefill), self.toolbox.protocol.aliases), usage
+
+    def complete(self, messages: Sequence[Message], text: str, sampled: bool) -> Completion:
+        """What the model writes after `text`, the first part of its answer."""
+        toolbox = self.toolbox
+        prefill, stop = (PREFILL, ("\n```",)) if self.profile.prefill else ("", ())
+        if prefill:
+            messages = [*messages, Message("assistant", prefill + text)]
+        elif text:
+            further = templates.render("continue").strip()
+            messages = [*messages, Message("assistant", text), Message("user", further)]
+        tools = self.conversation.tools if self.profile.grammar else ()
+        allowed = {name: first_arguments(toolbox.protocol.tool(name)) for name in tools}
+        return toolbox.complete(
+            messages, stop=stop, max_tokens=self.profile.output_tokens, sampled=sampled, functions=allowed
+        )
+
+    def new(self, program: str | None) -> str | None:
+        """The program, unless it was tried before."""
+        return None if program is None or self.is_tried(program) else program
+
+    def is_tried(self, program: str) -> bool:
+        """Whether a program was tried before, comments and layout aside."""
+        return any(same(program, attempt.program) for attempt in self.toolbox.attempts)
+
+
+def _status(run: Run | None) -> Status:
+    if run is not None and run.outcome == "refused":
+        return "refused"
+    return "limit" if run is not None and run.outcome == "limit" else "failed"

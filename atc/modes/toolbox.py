@@ -1,0 +1,214 @@
+"""What a mode works with: the question, the tools, the model and the API, each use of them counted and recorded.
+
+A mode is a function of one Toolbox. It returns the answer, or None where the output of the last run is it; without an
+answer it raises TryEnded.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from atc.events import EventSink, FaultFound, ModelWaiting, ProgramWritten, RunEnded
+from atc.fault import Fault
+from atc.knowledge import Knowledge
+from atc.models import Completion, Message, Usage
+from atc.modes.actions import Action, BadActionError, read_action
+from atc.modes.api import ApiSession, Observation
+from atc.modes.path import NO_ATTRIBUTION
+from atc.modes.rules import OBSERVATION, TryBudget, TryEnded, shorten_observations
+from atc.profile import Profile
+from atc.prompting import templates
+from atc.prompting.prompt import Opening
+from atc.solution import Attempt, Status
+from atc.verify import Finding, inspect
+from protocols.contracts.contract import Contract
+from protocols.dataflow.graph import ProtocolGraph
+from protocols.model import Protocol
+from protocols.render import estimate, render
+from sandbox import Journal, Limits, Run, Sandbox
+
+__all__ = ["Toolbox"]
+
+
+@dataclass
+class Toolbox:
+    """One try at one question.
+
+    Args:
+        complete: Asks the model; takes messages, and by name `stop`, `max_tokens`, `sampled` and `functions`.
+        attempts: Those of all tries at this question; this try adds its own.
+        max_reflections: Revisions of a program, in the modes that revise.
+        guarded: A write has to have a reason in the question.
+        signed: Calls carry credentials.
+        elsewhere: Programs may reach services that the document does not know.
+    """
+
+    query: str
+    today: str
+    opening: Opening
+    knowledge: Knowledge
+    profile: Profile
+    sandbox: Sandbox
+    limits: Limits
+    journal: Journal | None
+    complete: Callable[..., Completion]
+    emit: EventSink
+    attempts: list[Attempt]
+    max_reflections: int
+    guarded: bool = False
+    signed: bool = False
+    elsewhere: bool = False
+    on_program: Callable[[str], Any] = lambda program: None
+    budget: TryBudget = field(default_factory=TryBudget)
+    usage: Usage = field(default_factory=Usage)
+    kept: tuple[str, Run] | None = None
+    """The program and run that are the final attempt, in a mode that runs snippets."""
+    _wrote: Usage = field(default_factory=Usage)
+    _inspected: tuple[Run, tuple[Finding, ...]] | None = None
+
+    def __post_init__(self) -> None:
+        self.earlier = len(self.attempts)
+        self.tools = tuple(dict.fromkeys([*self.opening.ranked, *self.opening.tools]))
+        self.api = ApiSession(self.protocol, self.sandbox, self.limits, self.journal)
+
+    @property
+    def protocol(self) -> Protocol:
+        return self.knowledge.protocol
+
+    @property
+    def graph(self) -> ProtocolGraph:
+        return self.knowledge.graph
+
+    @property
+    def vocabulary(self) -> Mapping[str, frozenset[str]]:
+        return self.knowledge.vocabulary
+
+    def contract(self) -> Contract:
+        """What is known of the responses, the replies of this solve included."""
+        return self.knowledge.contract_with([attempt.run for attempt in self.attempts if attempt.run is not None])
+
+    def findings(self, program: str, run: Run) -> tuple[Finding, ...]:
+        """The findings against the answer of a run; a run is inspected once."""
+        if self._inspected is None or self._inspected[0] is not run:
+            self._inspected = (run, inspect(program, run, self.query, self.graph))
+        return self._inspected[1]
+
+    @property
+    def number(self) -> int:
+        """The number of the attempt that is under way, from 1."""
+        return len(self.attempts) + 1 + len(self.api.path.abandoned)
+
+    def run(self, mode: Callable[[Toolbox], str | None], *, records: bool) -> tuple[Status, str, str | None]:
+        """Run a mode; gives the status, the reason where there is no answer, and the answer.
+
+        Args:
+            records: The mode records its attempts itself; else they are made from its path of calls.
+        Raises: ModelError.
+        """
+        answer, fault = None, None
+        try:
+            answer = mode(self)
+            return "answered", "", answer
+        except TryEnded as end:
+            fault = Fault("answer", end.kind, str(end))
+            return end.status, str(end), None
+        except BaseException as error:
+            fault = Fault("answer", type(error).__name__, str(error))
+            raise
+        finally:
+            warnings = self.api.close()
+            if not records:
+                self._record(answer, fault, warnings)
+
+    def _record(self, answer: str | None, fault: Fault | None, warnings: Sequence[str]) -> None:
+        if fault is not None:
+            self.emit(FaultFound(self.number, fault, NO_ATTRIBUTION))
+        if self.kept is not None:
+            program, run = self.kept
+            stage = fault.stage if fault else "done"
+            self.attempts.append(Attempt(program, stage, run, fault, NO_ATTRIBUTION if fault else None))
+        elif answer is not None or len(self.attempts) == self.earlier:
+            self.attempts += self.api.path.attempts(answer, fault, warnings)
+
+    # The model
+
+    def functions(self) -> str:
+        """The text of the functions, as in the first prompt of the loop."""
+        details = self.opening.details
+        return render(
+            map(self.protocol.tool, dict.fromkeys([*details, *self.tools])),
+            self.graph,
+            details=details,
+            speaks_of=self.opening.speaks_of,
+            query=self.query,
+            whole=self.profile.documentation == "full",
+            budget=self.profile.prompt_tokens * 3 // 4,
+        )
+
+    def begin(self, prompt: str, examples: str) -> list[Message]:
+        """How a conversation begins: instruction and examples, then the functions, the question last."""
+        question = templates.render("question", tools=self.functions(), query=self.query)
+        return [
+            Message("system", templates.render(prompt, today=self.today).strip()),
+            *(Message("user" if role == "user" else "assistant", said) for role, said in templates.turns(examples)),
+            Message("user", question.strip()),
+        ]
+
+    def ask(self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 300) -> str:
+        """What the model says. Raises: TryEnded: The budget is used up. ModelError."""
+        messages = shorten_observations(messages, self.profile.prompt_tokens + 500)
+        size = estimate("".join(message.content for message in messages))
+        if self.usage.model_calls >= self.budget.model_calls:
+            raise TryEnded("limit", "BudgetSpent", f"no answer within {self.budget.model_calls} calls of the model")
+        if self.usage.prompt_tokens + self.usage.completion_tokens + size > self.budget.tokens:
+            raise TryEnded("limit", "BudgetSpent", f"no answer within {self.budget.tokens:,} tokens")
+        self.emit(ModelWaiting(self.number))
+        completion = self.complete(messages, stop=stop, max_tokens=max_tokens)
+        self.usage += completion.usage
+        self._wrote = completion.usage
+        return completion.text.strip()
+
+    def ask_action(self, messages: list[Message], names: Sequence[str]) -> Action | None:
+        """The action of the model's next message; None where it holds none. The conversation grows by the message, and
+        in that case by a correction. Raises: as `ask`."""
+        text = self.ask(messages, stop=(f"\n{OBSERVATION.strip()}",))
+        try:
+            action = read_action(text, names)
+        except BadActionError as error:
+            correction = templates.render("bad_action", why=str(error)).strip()
+            messages += [Message("assistant", text or "…"), Message("user", correction)]
+            return None
+        messages.append(Message("assistant", text[: action.end].rstrip()))
+        return action
+
+    def wrote(self, text: str) -> None:
+        """Tell that the model's last message holds a call or a program."""
+        self.emit(ProgramWritten(self.number, text, self._wrote))
+
+    # The API
+
+    def call(self, action: Action) -> Observation:
+        """Make a call, which is then on the path. Raises: TryEnded: No other call would get any further."""
+        self.wrote(str(action))
+        return self.api.call(action)
+
+    def execute(self, program: str) -> Run:
+        """Run a program in the sandbox, and learn from its replies."""
+        self.on_program(program)
+        started = time.perf_counter()
+        run = self.sandbox.run(program)
+        self.api.seconds += time.perf_counter() - started
+        self.knowledge.observe(self.query, run)
+        self.emit(RunEnded(self.number, run))
+        return run
+
+    def execute_snippet(self, program: str) -> Run:
+        """Run the snippets of a mode as one program. Raises: KeyboardInterrupt."""
+        run = self.execute(program)
+        if run.outcome == "interrupted":
+            self.kept = program, run
+            raise KeyboardInterrupt
+        return run

@@ -1,0 +1,346 @@
+"""One question from its first prompt to its Solution: the tries of a mode, the model's answers, the journal."""
+
+from __future__ import annotations
+
+import platform
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+
+from atc.diagnosis.provenance import flows
+from atc.events import (
+    CallMade,
+    Event,
+    EventSink,
+    ModelProgress,
+    OutputPrinted,
+    SolveEnded,
+    SolveStarted,
+)
+from atc.knowledge import Knowledge
+from atc.models import Completion, Message, Model, Usage
+from atc.models.base import AllowedCalls, ModelRequest, answer
+from atc.models.replay import request_hash
+from atc.modes import LOOP, mode_function
+from atc.modes.toolbox import Toolbox
+from atc.profile import Profile
+from atc.prompting.prompt import Opening, opening
+from atc.resume import note_question, note_solution, recorded_completion, unresolved_writes
+from atc.solution import Attempt, Solution, Status
+from atc.verify import inspect, is_unsupported
+from atc.verify.write_reasons import challenge_write
+from protocols.calls.auth import Credential
+from protocols.errors import LimitReached, ModelError, PromptRefused
+from sandbox import CallRecord, Journal, Limits, Run, Sandbox
+from sandbox.egress.writes import Writes
+
+__all__ = ["Service", "Solve", "SolveSettings", "first_prompt"]
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Where calls go, and as whom. `base_url` is None where the document names the server."""
+
+    base_url: str | None
+    credentials: tuple[Credential, ...]
+    simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SolveSettings:
+    """What decides how questions are solved, worked out from an agent's Options."""
+
+    mode: str
+    tries: int
+    max_reflections: int
+    profile: Profile
+    tools: int
+    seed: int
+    now: datetime | None
+    limits: Limits
+    allow: tuple[str, ...]
+    strict_sandbox: bool
+    writes: Writes
+    confirm: Callable[[CallRecord], bool] | None
+
+    @property
+    def today(self) -> str:
+        """The date that the model is told, as YYYY-MM-DD."""
+        return (self.now or datetime.now(UTC)).date().isoformat()
+
+
+def first_prompt(
+    query: str, knowledge: Knowledge, settings: SolveSettings, tools: Sequence[str] | None, today: str | None = None
+) -> Opening:
+    """What the model is asked first. `tools` are those to offer, by default the best; `today` as YYYY-MM-DD."""
+    return opening(
+        query,
+        knowledge.candidates,
+        knowledge.vocabulary,
+        today or settings.today,
+        tools,
+        settings.tools,
+        settings.profile,
+        knowledge.demonstrations,
+    )
+
+
+class Solve:
+    """One question on its way.
+
+    Args:
+        open_model: Gives the model; called when it is needed. Raises: ModelError.
+        model_name: For the record, also where the model cannot be had.
+        tools: Names of the tools to offer; chosen for the query by default.
+    """
+
+    def __init__(
+        self,
+        query: str,
+        knowledge: Knowledge,
+        service: Service,
+        settings: SolveSettings,
+        open_model: Callable[[], Model],
+        model_name: str,
+        on_event: EventSink,
+        tools: Sequence[str] | None,
+        journal: Journal | None,
+    ) -> None:
+        self.query = query
+        self.knowledge = knowledge
+        self.service = service
+        self.open_model = open_model
+        self.model_name = model_name
+        self.on_event = on_event
+        self.journal = journal
+        self.id = secrets.token_hex(6)
+        with suppress(ModelError):  # the first question to the model says so
+            profile = settings.profile.within(getattr(open_model(), "context", None))
+            settings = replace(settings, profile=profile)
+        self.settings = settings
+        self.today = settings.today
+        if journal is not None:
+            self.today = note_question(journal, query, knowledge.protocol, self.today)
+        self.opening = first_prompt(query, knowledge, settings, tools, self.today)
+        self.guarded = settings.writes == "allow" and not service.simulated
+        self.attempts: list[Attempt] = []
+        self.program = ""
+        self.calls: list[CallRecord] = []
+        self.requests = 0
+        self.tried = 1
+        self.toolbox: Toolbox | None = None
+        self.answer: str | None = None
+        self.usage = Usage()
+        self.run_seconds = 0.0
+        self.started = time.perf_counter()
+
+    def emit(self, event: Event) -> None:
+        """Hand an event to the reader, with the id of this solve in it."""
+        self.on_event(replace(event, solve=self.id))
+
+    @property
+    def number(self) -> int:
+        """The number of the attempt that is under way, from 1."""
+        return self.toolbox.number if self.toolbox is not None else len(self.attempts) + 1
+
+    def run(self) -> Solution:
+        """Solve the question."""
+        settings = self.settings
+        self.emit(SolveStarted(self.query, self.opening.tools))
+        status: Status = "failed"
+        message = ""
+        try:
+            with Sandbox(
+                self.knowledge.protocol,
+                base_url=self.service.base_url,
+                allow=settings.allow,
+                credentials=self.service.credentials,
+                limits=settings.limits,
+                # What CodeAct runs again must find the same time, and the same chance.
+                now=settings.now or (datetime.now(UTC) if settings.mode == "codeact" else None),
+                seed=settings.seed,
+                tools=self.opening.tools,
+                strict=settings.strict_sandbox,
+                journal=self.journal,
+                writes=self.writes(),
+                on_call=self.called,
+                on_output=lambda stream, text: self.emit(OutputPrinted(self.number, stream, text)),
+            ) as sandbox:
+                status, message = self.solved(sandbox)
+        except (LimitReached, PromptRefused) as error:
+            status, message = "limit", str(error)
+        except ModelError as error:
+            status, message = "model_error", str(error)
+        except KeyboardInterrupt:
+            status, message = "interrupted", "interrupted"
+        solution = self.solution(status, message)
+        if self.journal is not None:
+            note_solution(self.journal, solution)
+        self.emit(SolveEnded(solution))
+        return solution
+
+    def writes(self) -> Writes:
+        """The writes policy; at a real service a write that the question gives no reason for is asked about."""
+        protocol, confirm = self.knowledge.protocol, self.settings.confirm
+        if not self.guarded:
+            return self.settings.writes
+
+        def founded(call: CallRecord) -> bool | str:
+            tool = protocol.tool(call.tool) if call.tool is not None else None
+            why = challenge_write(self.query, self.program, [*self.calls, call], tool, protocol)
+            if why is None or (confirm is not None and confirm(call)):
+                return True
+            return why if confirm is not None else f"{why}; nobody is there to confirm it"
+
+        return founded
+
+    def called(self, call: CallRecord) -> None:
+        """A call was made."""
+        self.calls.append(call)
+        self.emit(CallMade(self.number, call))
+
+    def began(self, program: str) -> None:
+        """A program is about to run."""
+        self.program, self.calls = program, []
+
+    def solved(self, sandbox: Sandbox) -> tuple[Status, str]:
+        """Try until there is an answer, or another try would not help, or all are used up (the paper's ReAct@N)."""
+        while True:
+            status, message = self.attempt(sandbox)
+            refused = any(call.refused for attempt in self.attempts for call in attempt.calls)
+            if status not in ("failed", "limit", "refused") or refused or self.tried == self.settings.tries:
+                return status, message
+            self.tried += 1
+            if self.journal is not None:
+                self.journal.over()
+
+    def attempt(self, sandbox: Sandbox) -> tuple[Status, str]:
+        """One try of the mode."""
+        settings = self.settings
+        self.toolbox = toolbox = Toolbox(
+            query=self.query,
+            today=self.today,
+            opening=self.opening,
+            knowledge=self.knowledge,
+            profile=settings.profile,
+            sandbox=sandbox,
+            limits=settings.limits,
+            journal=self.journal,
+            complete=self.complete,
+            emit=self.emit,
+            attempts=self.attempts,
+            max_reflections=settings.max_reflections,
+            guarded=self.guarded,
+            signed=bool(self.service.credentials),
+            elsewhere=bool(settings.allow or self.service.base_url),
+            on_program=self.began,
+        )
+        try:
+            mode = mode_function(settings.mode)
+            status, message, self.answer = toolbox.run(mode, records=settings.mode in LOOP)
+        finally:
+            self.run_seconds += toolbox.api.seconds
+        return status, message
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        stop: Sequence[str] = (),
+        max_tokens: int,
+        sampled: bool = False,
+        functions: AllowedCalls | None = None,
+    ) -> Completion:
+        """Ask the model, unless the journal has its answer; either way it counts.
+
+        The first try takes the likeliest answer, later ones a sample, lest it be the same.
+        """
+        self.requests += 1
+        request = request_hash(messages, stop, max_tokens)
+        journal = self.journal
+        completion = recorded_completion(journal, self.requests - 1, request) if journal is not None else None
+        if completion is None:
+            likeliest = self.tried == 1 and not sampled
+            seed = self.settings.seed + self.tried - 1 + (self.requests if sampled else 0)
+            completion = answer(
+                self.open_model(),
+                ModelRequest(
+                    messages,
+                    stop,
+                    max_tokens,
+                    None if likeliest else seed,
+                    functions or None,
+                    lambda progress: self.emit(ModelProgress(self.number, progress)),
+                ),
+            )
+            if journal is not None:
+                journal.answer(self.requests - 1, request, asdict(completion))
+        self.usage += completion.usage
+        return completion
+
+    def solution(self, status: Status, message: str) -> Solution:
+        """What came of it."""
+        last = self.attempts[-1].run if self.attempts else None
+        answer = self.answer
+        if status == "answered" and answer is None and last is not None:
+            answer = last.stdout.strip()
+        warnings = dict.fromkeys(self.knowledge.protocol.warnings)
+        warnings.update(dict.fromkeys(w for attempt in self.attempts if attempt.run for w in attempt.run.warnings))
+        if status == "answered" and last:
+            program = self.attempts[-1].program
+            against = self.warnings(program, last) or self.knowledge.keep_solved(self.query, program, last)
+            warnings.update(dict.fromkeys(against))
+        followed = self.settings.mode in LOOP or (last is not None and last.provenance is not None)
+        journal = self.journal
+        warnings.update(dict.fromkeys(unresolved_writes(journal) if journal is not None else ()))
+        seconds = {
+            "total": time.perf_counter() - self.started,
+            "model": self.usage.seconds,
+            "run": self.run_seconds,
+        }
+        return Solution(
+            query=self.query,
+            status=status,
+            answer=answer,
+            attempts=tuple(self.attempts),
+            warnings=tuple(warnings),
+            usage=self.usage,
+            seconds={name: round(value, 3) for name, value in seconds.items()},
+            versions=self.versions(),
+            message=message,
+            abandoned=journal.abandoned if journal is not None else (),
+            flow=flows(self.query, last, self.knowledge.graph) if last and followed else (),
+        )
+
+    def warnings(self, program: str, run: Run) -> list[str]:
+        """What speaks against the answer; in a mode without programs only that it is unsupported."""
+        if self.settings.mode in LOOP:
+            findings = (
+                self.toolbox.findings(program, run)
+                if self.toolbox is not None
+                else inspect(program, run, self.query, self.knowledge.graph)
+            )
+            return [finding.warning() for finding in findings]
+        return ["the answer rests on no reply of the API"] if is_unsupported(run) else []
+
+    def versions(self) -> Mapping[str, str]:
+        """What the solution depends on."""
+        return {
+            "atc": _version(),
+            "python": platform.python_version(),
+            "model": self.model_name,
+            "protocol": self.knowledge.protocol.digest,
+        }
+
+
+@cache
+def _version() -> str:
+    try:
+        return version("atc-toolchain")
+    except PackageNotFoundError:
+        return "unknown"

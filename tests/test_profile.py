@@ -1,0 +1,108 @@
+"""What a model is given and held to, by its profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from atc import Agent
+from atc.profile import FEATURES, LARGE, SMALL, open_profile, profile_of, without
+from protocols import load
+from protocols.errors import UsageError
+from tests.local_api import LocalAPI
+from tests.scripted import ScriptedModel
+
+
+@pytest.fixture
+def weather() -> Iterator[LocalAPI]:
+    with LocalAPI() as api:
+        api.answer("GET", "/cities", {"results": [{"id": "osl", "name": "Oslo"}]})
+        yield api
+
+
+def test_a_model_behind_an_endpoint_gets_the_large_profile() -> None:
+    """Local models of a few billion parameters get short prompts and all help; others run as they are."""
+    assert profile_of("openai:gpt-4.1") is LARGE
+    assert profile_of("local:qwen2.5-coder-1.5b") is profile_of("hf:some") is SMALL
+    assert all(getattr(SMALL, name) for name in FEATURES)
+    assert not any(getattr(LARGE, name) for name in ("check", "autofix", "planner", "grammar", "challenge"))
+
+
+def test_a_profile_file_changes_fields_of_a_shipped_one(tmp_path: Path) -> None:
+    """`base` names the shipped profile; the file's name is the profile's."""
+    file = tmp_path / "mine.yaml"
+    file.write_text("base: large\noutput_tokens: 2000\nplanner: true\n")
+
+    profile = open_profile(str(file))
+
+    assert (profile.name, profile.output_tokens, profile.planner) == ("mine", 2000, True)
+    assert profile.prompt_tokens == LARGE.prompt_tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("output_tokens: 10", "begins with `base: small` or `base: large`"),
+        ("base: small\ntokens: 10", "has no field 'tokens'"),
+        ("base: small\noutput_tokens: many", "output_tokens is 'many', and must be like 512"),
+        ("base: small\ntools: 0", "tools is 0, and must be larger"),
+        ("base: small\ndocumentation: short", "documentation is 'short'"),
+        ("base: [", "cannot be read as a profile"),
+    ],
+)
+def test_a_wrong_profile_file_is_a_message(text: str, error: str, tmp_path: Path) -> None:
+    """It says which field is wrong."""
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+
+    with pytest.raises(UsageError, match=error.replace("[", r"\[")):
+        open_profile(str(file))
+
+
+def test_unknown_profiles_and_features_are_named() -> None:
+    """With what there is instead."""
+    with pytest.raises(UsageError, match="there is no profile 'huge': give small, large or a file"):
+        open_profile("huge")
+    with pytest.raises(UsageError, match="there is no feature 'magic' to leave out: check, autofix"):
+        without(SMALL, ["magic"])
+
+
+def test_prompt_and_program_share_the_context_window() -> None:
+    """Where a model tells the size of its window, both have room in it."""
+    profile = LARGE.within(8_000)
+
+    assert profile.output_tokens + profile.prompt_tokens <= 8_000
+    assert LARGE.within(None) is LARGE
+    assert SMALL.within(8_192) == SMALL
+
+
+def test_a_strong_model_gets_full_documentation_and_room(weather: LocalAPI) -> None:
+    """Its program runs as it was written, and text before the code block is no obstacle."""
+    program = 'print(GET_cities(query="Oslo")["results"][0]["name"])'
+    text = f"First a look:\n```python\nx = 1\n```\nNow all of it:\n```python\n{program}\n```\nDone."
+    model = ScriptedModel(text)
+
+    solution = Agent(weather.protocol, model, profile="large").solve("Which city?")
+
+    assert (solution.answer, len(solution.attempts)) == ("Oslo", 1)
+    assert model.asked[0][-1].role == "user"
+
+
+def test_full_documentation_has_all_fields() -> None:
+    """The small profile shows the fields that other tools take, and cuts the rest."""
+    fields = {f"measure_{number}": {"type": "number"} for number in range(60)}
+    response = {"description": "ok", "content": {"application/json": {"schema": {"properties": fields}}}}
+    operation = {"summary": "Read a sensor", "responses": {"200": response}}
+    document: dict[str, object] = {
+        "openapi": "3.1.0",
+        "info": {"title": "Sensors", "version": "1"},
+        "paths": {"/sensor": {"get": operation}},
+    }
+    model = ScriptedModel()
+    with Agent(load(document), model, profile="large") as strong, Agent(load(document), model) as small:
+        question = "What does the sensor measure?"
+        assert "measure_59" in strong.opening(question).functions
+        assert "measure_59" not in small.opening(question).functions
+        assert strong.opening(question).examples == ()
