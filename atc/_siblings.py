@@ -24,18 +24,18 @@ def check(home: Path | None = None) -> None:
     """
     home = home or Path(__file__).resolve().parent.parent
     for name in SIBLINGS:
-        found = _folder(name)
-        if found is None:
+        folder = _folder(name)
+        if folder is None:
             raise ImportError(
                 f"atc needs its package `{name}` beside it in {home}, and it is not there: install atc-toolchain again",
                 name=name,
             )
-        if found.parent != home:
+        if folder.parent != home:
             raise ImportError(
-                f"atc needs its own package `{name}` from {home}, but {found} comes first on the import path: "
+                f"atc needs its own package `{name}` from {home}, but {folder} comes first on the import path: "
                 f"rename that folder, or start Python elsewhere or with `-P`, so that it does not look there",
                 name=name,
-                path=str(found),
+                path=str(folder),
             )
 
 

@@ -24,7 +24,7 @@ __all__ = [
     "unresolved_writes",
 ]
 
-_PASSING = ("model_error", "api_error", "interrupted")
+_RETRYABLE = ("model_error", "api_error", "interrupted")
 
 
 def note_question(journal: Journal, query: str, protocol: Protocol, today: str) -> str:
@@ -32,22 +32,22 @@ def note_question(journal: Journal, query: str, protocol: Protocol, today: str) 
 
     Raises: UsageError: The journal is that of another question, or its document has changed.
     """
-    known = journal.noted("solve")
-    if known is None:
+    noted = journal.noted("solve")
+    if noted is None:
         journal.note("solve", {"query": query, "protocol": protocol.digest, "today": today})
         return today
     where = f"the journal {journal.file or 'in memory'}"
-    if known["query"] != query:
-        raise UsageError(f"{where} belongs to another question: {known['query']}")
-    if known["protocol"] != protocol.digest:
+    if noted["query"] != query:
+        raise UsageError(f"{where} belongs to another question: {noted['query']}")
+    if noted["protocol"] != protocol.digest:
         raise UsageError(f"{where} belongs to another document, or it has changed since; start anew with a new journal")
-    return str(known["today"])
+    return str(noted["today"])
 
 
-def recorded_completion(journal: Journal, position: int, asked: str) -> Completion | None:
+def recorded_completion(journal: Journal, position: int, request_key: str) -> Completion | None:
     """What the model said at this point, if it was asked the same."""
-    found = journal.answered(position, asked)
-    return Completion(found["text"], Usage(**found["usage"]), found["finish"]) if found else None
+    entry = journal.answered(position, request_key)
+    return Completion(entry["text"], Usage(**entry["usage"]), entry["finish"]) if entry else None
 
 
 def note_solution(journal: Journal, solution: Solution) -> None:
@@ -55,14 +55,14 @@ def note_solution(journal: Journal, solution: Solution) -> None:
     if journal.file is None:
         return
     undecided = any(refused_write(attempt.run) for attempt in solution.attempts if attempt.run)
-    if solution.status not in _PASSING and not undecided:
+    if solution.status not in _RETRYABLE and not undecided:
         journal.note("solution", {**solution.to_json(), "exit_code": solution.exit_code})
 
 
 def recorded_solution(journal: Journal) -> dict[str, Any] | None:
     """The solution as JSON, with its `exit_code`; None while there is none."""
-    found: dict[str, Any] | None = journal.noted("solution")
-    return found
+    data: dict[str, Any] | None = journal.noted("solution")
+    return data
 
 
 def refused_write(run: Run) -> CallRecord | None:
@@ -72,19 +72,19 @@ def refused_write(run: Run) -> CallRecord | None:
 
 def unresolved_writes(journal: Journal) -> list[str]:
     """What the user should look at: writes that may or may not have been done, and those that nothing rests on."""
-    unknown = [
-        f"it is not known whether this write was done, and it was not sent again: {_shown(call)}"
+    uncertain = [
+        f"it is not known whether this write was done, and it was not sent again: {_describe_call(call)}"
         for call in journal.unknown
     ]
-    done = [
-        f"an earlier program made this write, and the last one did not repeat it: {_shown(call)}"
+    abandoned = [
+        f"an earlier program made this write, and the last one did not repeat it: {_describe_call(call)}"
         for call in journal.abandoned
         if call not in journal.unknown
     ]
-    return [*unknown, *done]
+    return [*uncertain, *abandoned]
 
 
-def _shown(call: CallRecord) -> str:
-    given = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
-    text = f"{call.tool}({given})" if call.tool else f"{call.method} {call.url}"
+def _describe_call(call: CallRecord) -> str:
+    arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+    text = f"{call.tool}({arguments})" if call.tool else f"{call.method} {call.url}"
     return text if len(text) <= 200 else text[:199] + "…"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from atc.diagnosis.provenance import Flow, lookup
+from atc.diagnosis.provenance import ArgumentFlow, lookup
 from atc.fault import Attribution, Fault, Stage
 from atc.models.base import Usage
 from sandbox.records import CallRecord, Run, Source
@@ -88,7 +88,7 @@ class Solution:
     versions: Mapping[str, str]
     message: str = ""
     abandoned: tuple[CallRecord, ...] = ()
-    flow: tuple[Flow, ...] = ()
+    flow: tuple[ArgumentFlow, ...] = ()
 
     def __repr__(self) -> str:
         """One line: the status, and the answer or why there is none, cut where it is long."""
@@ -118,11 +118,11 @@ class Solution:
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """What the answer rests on: places in the responses of the final attempt, nearest first."""
-        last = self.attempts[-1].run if self.attempts else None
-        printed = last.provenance.printed if last and last.provenance else ()
-        return tuple(Evidence(one.call, one.path, one.how, self._said(one)) for one in printed)
+        final_run = self.attempts[-1].run if self.attempts else None
+        printed = final_run.provenance.printed if final_run and final_run.provenance else ()
+        return tuple(Evidence(source.call, source.path, source.how, self._quoted_text(source)) for source in printed)
 
-    def _said(self, source: Source) -> str | None:
+    def _quoted_text(self, source: Source) -> str | None:
         """What of the answer is the value at a place."""
         value = lookup(self.calls[source.call].response, source.path) if source.how == "exact" else None
         text = str(value).strip() if isinstance(value, str | int | float) else ""

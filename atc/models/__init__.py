@@ -58,34 +58,36 @@ def open_model(
 
 
 def _open(name: str, seed: int, keep: bool, threads: int | None) -> Model:
-    scheme, _, rest = name.partition(":")
-    if rest:
+    scheme, _, model_name = name.partition(":")
+    if model_name:
         if scheme == "local":
             from atc.models import files
             from atc.models.local import LocalEngine
             from atc.models.threads import default_threads
 
-            kept = files.prefixes() if keep else None
-            return LocalEngine(name, files.path(rest), seed=seed, keep=kept, threads=threads or default_threads())
+            prefix_folder = files.prefixes() if keep else None
+            return LocalEngine(
+                name, files.path(model_name), seed=seed, keep=prefix_folder, threads=threads or default_threads()
+            )
         if scheme == "openvino":
             from atc.models import files
             from atc.models.openvino_model import OpenVINOModel
             from atc.models.threads import default_threads
 
-            return OpenVINOModel(name, files.path(rest), files.converted(), threads or default_threads())
+            return OpenVINOModel(name, files.path(model_name), files.converted(), threads or default_threads())
         if scheme == "openai":
             from atc.models.openai_compatible import OpenAIModel
 
-            return OpenAIModel(rest, seed=seed)
+            return OpenAIModel(model_name, seed=seed)
         if scheme == "hf":
             from atc.models.transformers_model import TransformersModel
 
-            return TransformersModel(rest)
+            return TransformersModel(model_name)
         if scheme == "replay":
             from atc.models.replay import ReplayModel
 
-            return ReplayModel(Path(rest))
+            return ReplayModel(Path(model_name))
     from atc.models.files import CATALOGUE
 
-    known = ", ".join(f"{scheme}:{model.name}" for model in CATALOGUE for scheme in ("local", "openvino"))
-    raise UsageError(f"{name!r} names no model; give {known}, openai:NAME, hf:NAME or replay:FILE")
+    known_names = ", ".join(f"{scheme}:{model.name}" for model in CATALOGUE for scheme in ("local", "openvino"))
+    raise UsageError(f"{name!r} names no model; give {known_names}, openai:NAME, hf:NAME or replay:FILE")

@@ -30,29 +30,29 @@ class BudgetedModel(ModelBase):
     ) -> None:
         self.name = model.name
         self._model = model
-        self._calls, self._tokens = calls, tokens
-        self._made = self._spent = 0
+        self._max_calls, self._max_tokens = calls, tokens
+        self._calls_used = self._tokens_used = 0
         self._stopped = stopped
-        self._end = time.monotonic() + seconds if seconds else None
+        self._deadline = time.monotonic() + seconds if seconds else None
 
     def answer(self, request: ModelRequest) -> Completion:
         """Ask. Raises: LimitReached: The budget is used up; what `Model.complete` raises."""
-        self._check()
-        return self._counted(answer(self._model, request))
+        self._check_budget()
+        return self._count(answer(self._model, request))
 
-    def _check(self) -> None:
+    def _check_budget(self) -> None:
         if self._stopped():
             raise KeyboardInterrupt
-        if self._calls and self._made >= self._calls:
-            raise LimitReached(f"the budget of {self._calls} model calls is used up")
-        if self._tokens and self._spent >= self._tokens:
-            raise LimitReached(f"the budget of {self._tokens} tokens is used up")
-        if self._end is not None and time.monotonic() >= self._end:
+        if self._max_calls and self._calls_used >= self._max_calls:
+            raise LimitReached(f"the budget of {self._max_calls} model calls is used up")
+        if self._max_tokens and self._tokens_used >= self._max_tokens:
+            raise LimitReached(f"the budget of {self._max_tokens} tokens is used up")
+        if self._deadline is not None and time.monotonic() >= self._deadline:
             raise LimitReached("the budget of seconds is used up")
 
-    def _counted(self, completion: Completion) -> Completion:
-        self._made += 1
-        self._spent += completion.usage.prompt_tokens + completion.usage.completion_tokens
+    def _count(self, completion: Completion) -> Completion:
+        self._calls_used += 1
+        self._tokens_used += completion.usage.prompt_tokens + completion.usage.completion_tokens
         return completion
 
     def close(self) -> None:

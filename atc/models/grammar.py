@@ -16,13 +16,13 @@ __all__ = ["first_arguments", "program_grammar"]
 
 METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 _WORD = "A-Za-z0-9_"
-_STARRED = '"*" out'
+_UNPACKING = '"*" out'
 
 
 def first_arguments(tool: Tool) -> tuple[str, ...]:
     """The arguments of which one comes first in a call of a tool; `)` stands for none."""
-    required = tuple(one.argument for one in tool.arguments if one.required)
-    return required or (*(one.argument for one in tool.arguments), ")")
+    required = tuple(parameter.argument for parameter in tool.arguments if parameter.required)
+    return required or (*(parameter.argument for parameter in tool.arguments), ")")
 
 
 def program_grammar(functions: AllowedCalls) -> str:
@@ -36,42 +36,44 @@ def program_grammar(functions: AllowedCalls) -> str:
         'indent ::= "" | " " indent',
     ]
     starts = {method[:length] for method in METHODS for length in range(1, len(method) + 1)}
-    ways = {first: f"call-{number}" for number, first in enumerate(sorted(set(functions.values())))}
-    for first, way in ways.items():
-        named = [f'"{one}" gap "=" out' for one in first if one != ")"]
-        none = ['")" out'] * (")" in first)
-        rules.append(f'{way} ::= "(" gap {way}-first | apart out | ""')
-        rules.append(f"{way}-first ::= {' | '.join([*named, *none, _STARRED])}")
-    called = {name: ways[first] for name, first in functions.items()}
-    rules.insert(1, f"out ::= {' | '.join(_after('', starts, called))}")
-    rules += [f"{_rule(prefix)} ::= {' | '.join(_after(prefix, starts, called))}" for prefix in sorted(starts)]
+    call_rules = {arguments: f"call-{number}" for number, arguments in enumerate(sorted(set(functions.values())))}
+    for arguments, rule in call_rules.items():
+        alternatives = [f'"{argument}" gap "=" out' for argument in arguments if argument != ")"]
+        without_arguments = ['")" out'] * (")" in arguments)
+        rules.append(f'{rule} ::= "(" gap {rule}-first | apart out | ""')
+        rules.append(f"{rule}-first ::= {' | '.join([*alternatives, *without_arguments, _UNPACKING])}")
+    called = {name: call_rules[arguments] for name, arguments in functions.items()}
+    rules.insert(1, f"out ::= {' | '.join(_continuations('', starts, called))}")
+    rules += [
+        f"{_prefix_rule(prefix)} ::= {' | '.join(_continuations(prefix, starts, called))}" for prefix in sorted(starts)
+    ]
     return "\n".join(rules) + "\n"
 
 
-def _rule(prefix: str) -> str:
+def _prefix_rule(prefix: str) -> str:
     return f"seen-{prefix.lower()}"
 
 
-def _after(prefix: str, starts: Collection[str], called: Mapping[str, str]) -> Iterator[str]:
-    """What may follow a prefix of a method's name that begins a word; `called` has the rule of each function's call."""
+def _continuations(prefix: str, starts: Collection[str], call_rules: Mapping[str, str]) -> Iterator[str]:
+    """The alternatives after a prefix of a method's name; `call_rules` has the rule of each function's call."""
     longer = [start for start in starts if start.startswith(prefix) and len(start) > len(prefix)]
     following = sorted({start[len(prefix)] for start in longer})
-    taken = list(following)
+    excluded = list(following)
     for letter in following:
         if prefix + letter in starts:
-            yield f'"{letter}" {_rule(prefix + letter)}'
+            yield f'"{letter}" {_prefix_rule(prefix + letter)}'
     if prefix in METHODS:
-        taken.append("_")
-        for name in sorted(called):
+        excluded.append("_")
+        for name in sorted(call_rules):
             if name.startswith(f"{prefix}_"):
-                yield f'"{name[len(prefix) :]}" {called[name]}'
-    free = _without(taken)
+                yield f'"{name[len(prefix) :]}" {call_rules[name]}'
+    free = _remaining_letters(excluded)
     yield f"[{free}] word"
     yield "other out"
     yield '""'
 
 
-def _without(taken: Collection[str]) -> str:
+def _remaining_letters(excluded: Collection[str]) -> str:
     """The characters of words without some of them."""
     letters = [chr(code) for code in (*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1))]
-    return "".join(one for one in [*letters, *"0123456789_"] if one not in taken)
+    return "".join(letter for letter in [*letters, *"0123456789_"] if letter not in excluded)

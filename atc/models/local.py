@@ -45,13 +45,13 @@ CONTEXT = 8192
 TIMEOUT = 900.0
 """Seconds for one answer; two slow cores read a full context in about three minutes."""
 
-REMEMBERED = 512
+CACHE_MIB = 512
 """MiB for prompts that were read earlier; one of 2,000 tokens takes about 60."""
 
-KEPT = 4
+MAX_PREFIXES = 4
 """Beginnings of prompts that are kept on disk; one takes about 25 MiB."""
 
-WORTH = 64
+MIN_PREFIX_TOKENS = 64
 """Tokens from which on a beginning is kept."""
 
 BATCH = 256
@@ -89,7 +89,7 @@ class LocalEngine(ModelBase):
         self._seed = seed
         self._lock = threading.RLock()
         self._running: Engine | None = None
-        self._keep = keep
+        self._prefix_folder = keep
         self._threads = threads
 
     def answer(self, request: ModelRequest) -> Completion:
@@ -98,12 +98,12 @@ class LocalEngine(ModelBase):
         started = time.monotonic()
         with self._lock:
             engine = self._engine()
-            said = [asdict(message) for message in request.messages]
-            prompt = engine.post("/apply-template", {"messages": said})["prompt"]
+            turns = [asdict(message) for message in request.messages]
+            prompt = engine.post("/apply-template", {"messages": turns})["prompt"]
             tokens = engine.tokenize(prompt, special=True)
             check_context_length(self.name, len(tokens), request.max_tokens, self.context)
-            reading = _ProgressReporter(len(tokens), request.on_progress)
-            read = self._begin(engine, said, tokens, reading)
+            reporter = _ProgressReporter(len(tokens), request.on_progress)
+            read = self._restore_prefix(engine, turns, tokens, reporter)
             reply = engine.complete(
                 {
                     "prompt": tokens,
@@ -117,7 +117,7 @@ class LocalEngine(ModelBase):
                     "dry_multiplier": 0.8,
                     "dry_allowed_length": 24,
                 },
-                reading,
+                reporter,
             )
         usage = Usage(
             prompt_tokens=len(tokens),
@@ -128,36 +128,38 @@ class LocalEngine(ModelBase):
         )
         return Completion(reply["content"], usage, "length" if reply["stop_type"] == "limit" else "stop")
 
-    def _begin(self, engine: Engine, said: Sequence[object], tokens: Sequence[int], reading: _ProgressReporter) -> int:
+    def _restore_prefix(
+        self, engine: Engine, turns: Sequence[object], tokens: Sequence[int], reporter: _ProgressReporter
+    ) -> int:
         """Before the first answer: take what an earlier process read of the beginning, or read it and keep it.
 
         Returns: The tokens that were read.
         """
-        folder, self._keep = self._keep, None
-        if folder is None or len(said) < 3:
+        folder, self._prefix_folder = self._prefix_folder, None
+        if folder is None or len(turns) < 3:
             return 0
-        begun = engine.tokenize(engine.post("/apply-template", {"messages": said[:-2]})["prompt"], special=True)
-        head = [one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(tokens, begun, strict=False))]
-        if len(head) < WORTH:
+        prefix = engine.tokenize(engine.post("/apply-template", {"messages": turns[:-2]})["prompt"], special=True)
+        head = [token for token, _ in takewhile(lambda pair: pair[0] == pair[1], zip(tokens, prefix, strict=False))]
+        if len(head) < MIN_PREFIX_TOKENS:
             return 0
-        about = [str(self.file), self.file.stat().st_size, self.context, engine.version, head]
-        file = folder / f"{hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]}.kv"
+        fingerprint = [str(self.file), self.file.stat().st_size, self.context, engine.version, head]
+        file = folder / f"{hashlib.sha256(json.dumps(fingerprint).encode()).hexdigest()[:32]}.kv"
         try:
             engine.post("/slots/0?action=restore", {"filename": file.name})
             os.utime(file)
             return 0
         except (ModelError, OSError):  # there is none, or it is damaged
-            engine.complete({"prompt": head, "n_predict": 0, "cache_prompt": True}, reading)
-        part = folder / f"{file.stem}.{os.getpid()}.part"
+            engine.complete({"prompt": head, "n_predict": 0, "cache_prompt": True}, reporter)
+        partial = folder / f"{file.stem}.{os.getpid()}.part"
         with suppress(ModelError, OSError):  # a full disk is no reason not to answer
             try:
-                engine.post("/slots/0?action=save", {"filename": part.name})
-                part.chmod(0o600)
-                part.replace(file)
+                engine.post("/slots/0?action=save", {"filename": partial.name})
+                partial.chmod(0o600)
+                partial.replace(file)
             finally:
-                part.unlink(missing_ok=True)
-            for old in sorted(folder.glob("*.kv"), key=lambda one: -one.stat().st_mtime)[KEPT:]:
-                old.unlink(missing_ok=True)
+                partial.unlink(missing_ok=True)
+            for stale in sorted(folder.glob("*.kv"), key=lambda token: -token.stat().st_mtime)[MAX_PREFIXES:]:
+                stale.unlink(missing_ok=True)
         return len(head)
 
     def count_tokens(self, text: str) -> int:
@@ -172,16 +174,16 @@ class LocalEngine(ModelBase):
         """
         engine, self._running = self._running, None
         if engine is not None:
-            unfinished.stop_in_background(engine.stop, engine.settle) if engine.interrupted else engine.stop()
+            unfinished.stop_in_background(engine.stop, engine.wait_until_idle) if engine.interrupted else engine.stop()
 
     def _engine(self) -> Engine:
         if self._running is None:
-            if self._keep is not None:
+            if self._prefix_folder is not None:
                 try:
-                    self._keep.mkdir(parents=True, exist_ok=True)
+                    self._prefix_folder.mkdir(parents=True, exist_ok=True)
                 except OSError:  # nothing can be kept there
-                    self._keep = None
-            self._running = Engine(self.file, self.context, keep=self._keep, threads=self._threads)
+                    self._prefix_folder = None
+            self._running = Engine(self.file, self.context, keep=self._prefix_folder, threads=self._threads)
         return self._running
 
 
@@ -215,7 +217,7 @@ class Engine:
             ) from error
         key = secrets.token_urlsafe(32)
         try:
-            _into_memory(file)
+            _read_into_page_cache(file)
             parameters = _parameters(xllamacpp, file, context, key, threads or default_threads())
             if keep is not None:
                 parameters.slot_save_path = f"{keep}/"
@@ -229,22 +231,22 @@ class Engine:
         self.url: str = server.listening_address
         self.version = importlib.metadata.version("xllamacpp")
         self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-        self._asking: set[http.client.HTTPConnection] = set()
+        self._connections: set[http.client.HTTPConnection] = set()
         self.interrupted = False
         # The engine's threads have to end before the interpreter does.
-        self.stop = weakref.finalize(self, _stop, [server], self._asking)
+        self.stop = weakref.finalize(self, _stop, [server], self._connections)
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Ask the server. Raises: ModelError."""
-        with self._asked(path, body) as reply:
+        with self._request(path, body) as reply:
             answer: dict[str, Any] = json.loads(reply.read())
         return answer
 
-    def complete(self, body: dict[str, Any], reading: _ProgressReporter) -> dict[str, Any]:
+    def complete(self, body: dict[str, Any], reporter: _ProgressReporter) -> dict[str, Any]:
         """Have the server go on from a prompt, and tell how far it is meanwhile. Raises: ModelError."""
         end = time.monotonic() + TIMEOUT
         text: list[str] = []
-        with self._asked("/completion", {**body, "stream": True, "return_progress": True}) as reply:
+        with self._request("/completion", {**body, "stream": True, "return_progress": True}) as reply:
             for line in reply:
                 if time.monotonic() > end:
                     raise TimeoutError
@@ -259,14 +261,14 @@ class Engine:
                 text.append(part["content"])
                 if part["stop"]:
                     return {**part, "content": "".join(text)}
-                reading.tell(part.get("prompt_progress"), text)
+                reporter.report(part.get("prompt_progress"), text)
         raise ModelError("the local engine was stopped while it answered")
 
     @contextmanager
-    def _asked(self, path: str, body: dict[str, Any]) -> Iterator[http.client.HTTPResponse]:
+    def _request(self, path: str, body: dict[str, Any]) -> Iterator[http.client.HTTPResponse]:
         """A reply of the server that is no refusal, to be read. Raises: ModelError."""
         connection = http.client.HTTPConnection(self.url.removeprefix("http://"), timeout=TIMEOUT)
-        self._asking.add(connection)
+        self._connections.add(connection)
         try:
             connection.request("POST", path, json.dumps(body), self._headers)
             reply = connection.getresponse()
@@ -281,10 +283,10 @@ class Engine:
             self.interrupted = True
             raise
         finally:
-            self._asking.discard(connection)
+            self._connections.discard(connection)
             connection.close()
 
-    def settle(self) -> None:
+    def wait_until_idle(self) -> None:
         """Wait until the engine has noticed that nobody waits for its last answer."""
         with suppress(ModelError):
             self.post("/completion", {"prompt": [0], "n_predict": 0})
@@ -302,35 +304,35 @@ class _ProgressReporter:
     def __init__(self, length: int, on_progress: Callable[[Progress], None] | None) -> None:
         self._length = length
         self._read = 0
-        self._tell = on_progress
+        self._on_progress = on_progress
 
-    def tell(self, part: dict[str, int] | None, text: Sequence[str]) -> None:
-        """Tell of one part of a streamed answer: `part` is what the engine says of its reading."""
-        if self._tell is None:
+    def report(self, part: dict[str, int] | None, text: Sequence[str]) -> None:
+        """Tell of one part of a streamed answer: `part` is the engine's own report."""
+        if self._on_progress is None:
             return
-        left = 0.0
+        seconds_left = 0.0
         if part is not None:
             self._read = max(self._read, part["processed"])
-            anew = part["processed"] - part["cache"]
-            if anew > 0 and part["time_ms"] > 0:
-                left = (self._length - self._read) * part["time_ms"] / anew / 1000
+            new_tokens = part["processed"] - part["cache"]
+            if new_tokens > 0 and part["time_ms"] > 0:
+                seconds_left = (self._length - self._read) * part["time_ms"] / new_tokens / 1000
         else:
             self._read = self._length
-        begun = part is None or part["processed"] > part["cache"]
-        self._tell(Progress(self._read, self._length, "".join(text), left if begun else None))
+        is_reading = part is None or part["processed"] > part["cache"]
+        self._on_progress(Progress(self._read, self._length, "".join(text), seconds_left if is_reading else None))
 
 
-def _into_memory(file: Path) -> None:
+def _read_into_page_cache(file: Path) -> None:
     """Read a file, so that the engine finds it in memory: ctrl-C is heard here, and not while the engine loads."""
-    piece = bytearray(1 << 22)
+    buffer = bytearray(1 << 22)
     with suppress(OSError), file.open("rb", buffering=0) as opened:
-        while opened.readinto(piece):
+        while opened.readinto(buffer):
             pass
 
 
-def _stop(server: list[Any], asking: set[http.client.HTTPConnection]) -> None:
+def _stop(server: list[Any], connections: set[http.client.HTTPConnection]) -> None:
     """Hang up, since the engine waits for whoever still asks it; then drop the last reference, which ends it."""
-    for connection in tuple(asking):
+    for connection in tuple(connections):
         if connection.sock is not None:
             with suppress(OSError):
                 connection.sock.shutdown(socket.SHUT_RDWR)
@@ -351,7 +353,7 @@ def _parameters(xllamacpp: Any, file: Path, context: int, key: str, threads: int
     parameters.n_ctx = context
     parameters.n_parallel = 1
     parameters.n_batch = parameters.n_ubatch = BATCH
-    parameters.cache_ram_mib = REMEMBERED
+    parameters.cache_ram_mib = CACHE_MIB
     # Weights rearranged for this processor write an eighth faster, but read a tenth slower, and cost three seconds
     # at the start and a second copy of the weights in memory; as they lie in the file they are just mapped.
     parameters.no_extra_bufts = True

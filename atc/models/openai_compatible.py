@@ -69,21 +69,21 @@ class OpenAIModel(ModelBase):
         """As `Asked.answer`. Raises: ModelError: no answer; the message never holds the key."""
         temperature, seed = (0.0, self._seed) if request.seed is None else (TEMPERATURE, request.seed)
         started = time.monotonic()
-        asked, prefill = _without_prefill(request.messages)
-        sent: dict[str, Any] = {
+        messages, prefill = _without_prefill(request.messages)
+        payload: dict[str, Any] = {
             "model": self._model,
-            "messages": [{"role": message.role, "content": message.content} for message in asked],
+            "messages": [{"role": message.role, "content": message.content} for message in messages],
             "max_tokens": request.max_tokens,
             "temperature": temperature,
             "seed": seed,
         }
         # The answer repeats the prefill: a stop sequence in there would end it before it began.
         if stops := [text for text in request.stop if text.strip() not in prefill]:
-            sent["stop"] = stops
-        reply = self._ask(sent)
+            payload["stop"] = stops
+        reply = self._ask(payload)
         choices = getattr(reply, "choices", None)
         if not choices or choices[0].message is None:
-            raise ModelError(f"{self._place()} answers, but not with a chat completion; is OPENAI_BASE_URL right?")
+            raise ModelError(f"{self._endpoint()} answers, but not with a chat completion; is OPENAI_BASE_URL right?")
         text, stopped = cut_at_stop(_after_prefill(choices[0].message.content or "", prefill), request.stop)
         finish = "stop" if stopped else choices[0].finish_reason or "stop"
         return Completion(text, _usage(reply.usage, time.monotonic() - started), finish)
@@ -95,24 +95,24 @@ class OpenAIModel(ModelBase):
                 self._client.close()
                 self._client = None
 
-    def _ask(self, request: dict[str, Any]) -> Any:
+    def _ask(self, payload: dict[str, Any]) -> Any:
         """Send a request, again without each parameter that the endpoint refuses; what was refused is remembered."""
         import openai
 
         with self._errors():
             while True:
-                adapted = {key: value for key, value in request.items() if key not in self._refused}
-                for name in self._refused & RENAMED.keys() & request.keys():
+                adapted = {key: value for key, value in payload.items() if key not in self._refused}
+                for name in self._refused & RENAMED.keys() & payload.keys():
                     if RENAMED[name] not in self._refused:
-                        adapted[RENAMED[name]] = request[name]
+                        adapted[RENAMED[name]] = payload[name]
                 try:
-                    return self._opened().chat.completions.create(**adapted)
+                    return self._get_client().chat.completions.create(**adapted)
                 except openai.BadRequestError as error:
                     if error.param not in adapted or error.param not in OPTIONAL | RENAMED.keys():
                         raise
                     self._refused.add(error.param)
 
-    def _opened(self) -> openai.OpenAI:
+    def _get_client(self) -> openai.OpenAI:
         import openai
 
         with self._lock:
@@ -123,7 +123,7 @@ class OpenAIModel(ModelBase):
                 )
             return self._client
 
-    def _place(self) -> str:
+    def _endpoint(self) -> str:
         """The endpoint without what may be a secret in its URL."""
         return display_url(self._url or "https://api.openai.com/v1")
 
@@ -132,7 +132,7 @@ class OpenAIModel(ModelBase):
         """Turn what the client raises into one sentence, and let go of the rest: an endpoint may quote the key."""
         import openai
 
-        place = self._place()
+        place = self._endpoint()
         try:
             yield
         except openai.APITimeoutError:
@@ -142,20 +142,20 @@ class OpenAIModel(ModelBase):
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             raise ModelError(f"{place} refuses OPENAI_API_KEY for {self.name} (status {error.status_code})") from None
         except openai.NotFoundError as error:
-            raise ModelError(f"{place} has no model {self._model!r} ({self._said(error)})") from None
+            raise ModelError(f"{place} has no model {self._model!r} ({self._error_text(error)})") from None
         except openai.APIStatusError as error:
             refused = isinstance(error, openai.BadRequestError) and error.code in REFUSALS
             raise (PromptRefused if refused else ModelError)(
-                f"{place} answers {self.name} with status {error.status_code}: {self._said(error)}"
+                f"{place} answers {self.name} with status {error.status_code}: {self._error_text(error)}"
             ) from None
         except (openai.OpenAIError, ValueError) as error:
-            raise ModelError(f"{place} answers, but not with a chat completion: {self._said(error)}") from None
+            raise ModelError(f"{place} answers, but not with a chat completion: {self._error_text(error)}") from None
 
-    def _said(self, error: Exception) -> str:
-        said = str(error)
+    def _error_text(self, error: Exception) -> str:
+        text = str(error)
         if self._key:
-            said = redact(said, [Credential("bearer", self._key)])
-        return one_line(said)[:300]
+            text = redact(text, [Credential("bearer", self._key)])
+        return one_line(text)[:300]
 
 
 def _without_prefill(messages: Sequence[Message]) -> tuple[list[Message], str]:
@@ -173,8 +173,8 @@ def _after_prefill(text: str, prefill: str) -> str:
     """What an answer adds to the prefill, whether it repeats all of it, its last line, or nothing."""
     for opening in (prefill.strip(), prefill.strip().rpartition("\n")[2]):
         if opening and opening in text:
-            added = text.partition(opening)[2]
-            return added.removeprefix("\n") if prefill.endswith("\n") else added
+            addition = text.partition(opening)[2]
+            return addition.removeprefix("\n") if prefill.endswith("\n") else addition
     return text
 
 

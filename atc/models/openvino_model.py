@@ -41,19 +41,19 @@ __all__ = ["OpenVINOModel", "render", "settings"]
 CONTEXT = 8192
 """Tokens that prompt and answer may have together, and the most that its tokenizer tells of a text."""
 
-REMEMBERED = 1
+CACHE_GB = 1
 """GB for what was read; a prompt that begins like an earlier one is read from where it differs."""
 
-DRAFTED = 10
+DRAFT_TOKENS = 10
 """Tokens read in one go where the text went on so before, at words like the last ones: programs repeat their prompt."""
 
-_ALIKE = 3
+_NGRAM_TOKENS = 3
 """Tokens that have to be the same for that."""
 
-_LONG_AGO = 3600.0
+_STALE_SECONDS = 3600.0
 """Seconds after which a conversion is no longer under way; it takes about one minute."""
 
-_PATIENCE = 120.0
+_STOP_SECONDS = 120.0
 """Seconds that the end of the process waits for an answer to stop: it can only between two tokens that it writes."""
 
 
@@ -72,16 +72,16 @@ class OpenVINOModel(ModelBase):
 
     supports_grammar = True
 
-    def __init__(self, name: str, file: Path, kept: Path, threads: int | None = None) -> None:
+    def __init__(self, name: str, file: Path, converted: Path, threads: int | None = None) -> None:
         if importlib.util.find_spec("openvino_genai") is None:
             raise ModelError(f"{name} needs the extra `openvino`: pip install 'atc-toolchain[openvino]'")
         self.name = name
         self._file = file
-        self._kept = kept / f"{file.stem}-{importlib.metadata.version('openvino-genai')}"
+        self._converted = converted / f"{file.stem}-{importlib.metadata.version('openvino-genai')}"
         self._properties = {} if threads is None else {"INFERENCE_NUM_THREADS": threads}
         self._lock = threading.RLock()
         self._loaded: Any = None
-        self._given_up = threading.Event()
+        self._cancelled = threading.Event()
         self._writing: threading.Thread | None = None
 
     def answer(self, request: ModelRequest) -> Completion:
@@ -91,7 +91,7 @@ class OpenVINOModel(ModelBase):
             if self._writing is not None:  # it was interrupted, and may not have noticed yet
                 self._writing.join()
                 self._writing = None
-            self._given_up = threading.Event()
+            self._cancelled = threading.Event()
             pipeline = self.load()
             tokenizer = pipeline.get_tokenizer()
             text = render(tokenizer, request.messages)
@@ -116,7 +116,7 @@ class OpenVINOModel(ModelBase):
 
     def close(self) -> None:
         """Give the memory back; who is still waiting for an answer gets a ModelError."""
-        self._given_up.set()
+        self._cancelled.set()
         with self._lock:
             self._loaded = None
 
@@ -127,39 +127,40 @@ class OpenVINOModel(ModelBase):
 
             scheduler = openvino_genai.SchedulerConfig()
             scheduler.enable_prefix_caching = True
-            scheduler.cache_size = REMEMBERED
+            scheduler.cache_size = CACHE_GB
             try:
-                if not self._kept.is_dir():
+                if not self._converted.is_dir():
                     self._convert(openvino_genai)
                 self._loaded = openvino_genai.LLMPipeline(
-                    str(self._kept), "CPU", scheduler_config=scheduler, prompt_lookup=True, **self._properties
+                    str(self._converted), "CPU", scheduler_config=scheduler, prompt_lookup=True, **self._properties
                 )
             except (RuntimeError, IndexError, OSError) as error:  # an IndexError of C++ for what is no model
                 raise ModelError(
-                    f"OpenVINO could not load {self._file}, or {self._kept} that was made of it: {_first(error)}"
+                    f"OpenVINO could not load {self._file}, or {self._converted} that was made of it: "
+                    f"{_first_line(error)}"
                 ) from error
         return self._loaded
 
     def _convert(self, openvino_genai: Any) -> None:
         """Write what the file becomes, in a folder that is there whole or not at all."""
-        part = self._kept.with_name(f"{self._kept.name}.{os.getpid()}.part")
-        part.mkdir(parents=True)
+        partial = self._converted.with_name(f"{self._converted.name}.{os.getpid()}.part")
+        partial.mkdir(parents=True)
         try:
-            beside = part / self._file.name  # it is written beside the file that it is made of
-            beside.symlink_to(self._file.absolute())
-            openvino_genai.LLMPipeline(str(beside), "CPU", enable_save_ov_model=True)
-            beside.unlink()
-            if not self._kept.is_dir():
-                self._clear()
-                part.rename(self._kept)
+            link = partial / self._file.name  # it is written beside the file that it is made of
+            link.symlink_to(self._file.absolute())
+            openvino_genai.LLMPipeline(str(link), "CPU", enable_save_ov_model=True)
+            link.unlink()
+            if not self._converted.is_dir():
+                self._remove_stale()
+                partial.rename(self._converted)
         finally:
-            shutil.rmtree(part, ignore_errors=True)
+            shutil.rmtree(partial, ignore_errors=True)
 
-    def _clear(self) -> None:
+    def _remove_stale(self) -> None:
         """Remove what another version of OpenVINO had made of the file, and what a try that was killed left."""
-        for old in self._kept.parent.glob(f"{self._file.stem}-*"):
-            if not old.name.endswith(".part") or old.stat().st_mtime < time.time() - _LONG_AGO:
-                shutil.rmtree(old, ignore_errors=True)
+        for folder in self._converted.parent.glob(f"{self._file.stem}-*"):
+            if not folder.name.endswith(".part") or folder.stat().st_mtime < time.time() - _STALE_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
 
     def _write(self, pipeline: Any, prompt: Any, request: ModelRequest, length: int) -> tuple[Any, int | None]:
         """What it answers, as tokens, and from where on that is nothing but copies of what stands before.
@@ -169,48 +170,48 @@ class OpenVINOModel(ModelBase):
         """
         from openvino_genai import StreamingStatus
 
-        given_up, replies, failures = self._given_up, [], []
-        asked, stop, tell = settings(request), request.stop, request.on_progress or (lambda progress: None)
-        tell(Progress(0, length))
+        cancelled, replies, failures = self._cancelled, [], []
+        config, stop, report = settings(request), request.stop, request.on_progress or (lambda progress: None)
+        report(Progress(0, length))
 
         written, copies = "", None
 
-        def told(piece: str) -> Any:
+        def on_text(piece: str) -> Any:
             nonlocal written, copies
             written += piece
-            tell(Progress(length, length, written))
+            report(Progress(length, length, written))
             copies = copies or repetition_start(written)  # it is told the rest of what was made in one go, too
-            if given_up.is_set():
+            if cancelled.is_set():
                 return StreamingStatus.CANCEL
-            ended = copies is not None or any(one in written for one in stop)
+            ended = copies is not None or any(sequence in written for sequence in stop)
             return StreamingStatus.STOP if ended else StreamingStatus.RUNNING
 
-        def work() -> None:
+        def generate() -> None:
             try:
-                replies.append(pipeline.generate(prompt, asked, told))
+                replies.append(pipeline.generate(prompt, config, on_text))
             except Exception as error:  # told in the thread that waits
                 failures.append(error)
 
-        def end() -> None:
-            given_up.set()
-            thread.join(_PATIENCE)
+        def cancel() -> None:
+            cancelled.set()
+            thread.join(_STOP_SECONDS)
 
-        thread = threading.Thread(target=work, daemon=True)
-        atexit.register(end)
+        thread = threading.Thread(target=generate, daemon=True)
+        atexit.register(cancel)
         try:
             thread.start()
             thread.join()
         finally:
             if thread.is_alive():  # Ctrl-C
-                given_up.set()
+                cancelled.set()
                 self._writing = thread
-                unfinished.stop_in_background(lambda: atexit.unregister(end), thread.join)
+                unfinished.stop_in_background(lambda: atexit.unregister(cancel), thread.join)
             else:
-                atexit.unregister(end)
-        if given_up.is_set():
+                atexit.unregister(cancel)
+        if cancelled.is_set():
             raise ModelError("the local engine was stopped while it answered")
         if failures:
-            raise ModelError(f"{self.name} could not answer: {_first(failures[0])}") from failures[0]
+            raise ModelError(f"{self.name} could not answer: {_first_line(failures[0])}") from failures[0]
         return replies[0], copies
 
 
@@ -218,19 +219,19 @@ def settings(request: ModelRequest) -> Any:
     """A request's limits and wishes, as OpenVINO's GenerationConfig."""
     import openvino_genai
 
-    asked = openvino_genai.GenerationConfig()
-    asked.apply_chat_template = False
-    asked.num_assistant_tokens, asked.max_ngram_size = DRAFTED, _ALIKE
-    asked.max_new_tokens = request.max_tokens
-    asked.do_sample = request.seed is not None
+    config = openvino_genai.GenerationConfig()
+    config.apply_chat_template = False
+    config.num_assistant_tokens, config.max_ngram_size = DRAFT_TOKENS, _NGRAM_TOKENS
+    config.max_new_tokens = request.max_tokens
+    config.do_sample = request.seed is not None
     if request.seed is not None:  # as llama.cpp draws
-        asked.temperature, asked.top_k, asked.top_p, asked.min_p = TEMPERATURE, 40, 0.95, 0.05
-        asked.rng_seed = request.seed
+        config.temperature, config.top_k, config.top_p, config.min_p = TEMPERATURE, 40, 0.95, 0.05
+        config.rng_seed = request.seed
     if request.functions:
-        asked.structured_output_config = openvino_genai.StructuredOutputConfig(
+        config.structured_output_config = openvino_genai.StructuredOutputConfig(
             grammar=program_grammar(request.functions)
         )
-    return asked
+    return config
 
 
 def render(tokenizer: Any, messages: Sequence[Message]) -> str:
@@ -245,5 +246,5 @@ def _length(tokens: Any) -> int:
     return int(tokens.input_ids.shape[1])
 
 
-def _first(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

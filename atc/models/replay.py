@@ -28,8 +28,8 @@ def request_hash(
     messages: Sequence[Message], stop: Sequence[str], max_tokens: int, functions: AllowedCalls | None = None
 ) -> str:
     """sha256, in hex, over the canonical JSON of a request; `functions` are those that it is held to."""
-    said = [asdict(message) for message in messages]
-    request: dict[str, object] = {"messages": said, "stop": list(stop), "max_tokens": max_tokens}
+    turns = [asdict(message) for message in messages]
+    request: dict[str, object] = {"messages": turns, "stop": list(stop), "max_tokens": max_tokens}
     if functions is not None:
         request["functions"] = functions
     text = json.dumps(request, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -47,12 +47,12 @@ class ReplayModel(ModelBase):
 
     supports_grammar = True
 
-    def __init__(self, file: Path, of: str | None = None) -> None:
+    def __init__(self, file: Path, model_name: str | None = None) -> None:
         self.name = f"replay:{file}"
         self._file = file
-        self._exactly = of is not None
-        self._answers = _read(file, of)
-        self._asked: dict[str, int] = defaultdict(int)
+        self._is_exact = model_name is not None
+        self._answers = _read(file, model_name)
+        self._play_counts: dict[str, int] = defaultdict(int)
         self._lock = threading.Lock()
 
     def answer(self, request: ModelRequest) -> Completion:
@@ -60,16 +60,16 @@ class ReplayModel(ModelBase):
 
         The answer may be that of a model which could not be held to anything.
         """
-        return self._played(self._key(request))
+        return self._play(self._key(request))
 
     def _key(self, request: ModelRequest) -> str:
         """The hash under which a request is recorded, if it is."""
-        held = request_hash(request.messages, request.stop, request.max_tokens, request.functions)
-        if self._exactly or request.functions is None or held in self._answers:
-            return held
+        key = request_hash(request.messages, request.stop, request.max_tokens, request.functions)
+        if self._is_exact or request.functions is None or key in self._answers:
+            return key
         return request_hash(request.messages, request.stop, request.max_tokens)
 
-    def _played(self, key: str) -> Completion:
+    def _play(self, key: str) -> Completion:
         started = time.monotonic()
         answers = self._answers.get(key)
         if answers is None:
@@ -77,16 +77,16 @@ class ReplayModel(ModelBase):
                 f"{self._file} has no answer to the request {key}; a real model with --record {self._file} adds it"
             )
         with self._lock:
-            answer = answers[min(self._asked[key], len(answers) - 1)]
-            self._asked[key] += 1
+            answer = answers[min(self._play_counts[key], len(answers) - 1)]
+            self._play_counts[key] += 1
         return replace(answer, usage=replace(answer.usage, seconds=time.monotonic() - started))
 
-    def left(self, request: ModelRequest) -> tuple[int, int]:
+    def count_answers(self, request: ModelRequest) -> tuple[int, int]:
         """How many answers to a request are recorded, and how many of them were not played yet."""
         key = self._key(request)
         recorded = len(self._answers.get(key, ()))
         with self._lock:
-            return recorded, max(recorded - self._asked[key], 0)
+            return recorded, max(recorded - self._play_counts[key], 0)
 
     def close(self) -> None:
         """Nothing is held."""
@@ -110,16 +110,16 @@ class CachingModel(ModelBase):
     def answer(self, request: ModelRequest) -> Completion:
         """As `Asked.answer`."""
         request = request if self.supports_grammar else replace(request, functions=None)
-        recorded, unplayed = self._recorded.left(request)
-        known = recorded if request.seed is None else unplayed
-        return (self._recorded if known else self._model).answer(request)
+        recorded, unplayed = self._recorded.count_answers(request)
+        available = recorded if request.seed is None else unplayed
+        return (self._recorded if available else self._model).answer(request)
 
     def close(self) -> None:
         """Close the model."""
         self._model.close()
 
 
-def _read(file: Path, of: str | None) -> dict[str, list[Completion]]:
+def _read(file: Path, model_name: str | None) -> dict[str, list[Completion]]:
     try:
         lines = file.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -131,7 +131,7 @@ def _read(file: Path, of: str | None) -> dict[str, list[Completion]]:
         try:
             entry = json.loads(line)
             completion = Completion(entry["text"], Usage(**entry["usage"], model_calls=1), entry["finish"])
-            if of is None or entry["model"] == of:
+            if model_name is None or entry["model"] == model_name:
                 answers[entry["hash"]].append(completion)
         except (ValueError, KeyError, TypeError) as error:
             raise UsageError(f"{file}, line {number}: not a recorded answer") from error

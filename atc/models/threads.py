@@ -18,10 +18,10 @@ def default_threads() -> int:
 
     Raises: UsageError: ATC_THREADS is no number from 1.
     """
-    if wanted := os.environ.get("ATC_THREADS"):
-        if not wanted.isdecimal() or int(wanted) < 1:
-            raise UsageError(f"ATC_THREADS is {wanted!r}: it must be a number from 1")
-        return int(wanted)
+    if setting := os.environ.get("ATC_THREADS"):
+        if not setting.isdecimal() or int(setting) < 1:
+            raise UsageError(f"ATC_THREADS is {setting!r}: it must be a number from 1")
+        return int(setting)
     cores = _physical_cores()
     return cores - 1 if cores >= _MANY_CORES else cores
 

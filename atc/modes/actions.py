@@ -22,10 +22,10 @@ GIVE_UP = "give_up"
 _ACTION = re.compile(r"^[\s*#>-]*action\b[\s*]*(?:\d+[\s*]*)?:[\s*]*", re.IGNORECASE | re.MULTILINE)
 _ANSWER = re.compile(r"^[\s*#>-]*(?:final )?answer[\s*]*:[\s*]*(.*)", re.IGNORECASE | re.MULTILINE | re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_NAMED = ("name", "action", "tool", "function", "tool_name", "api", "api_name")
-_GIVEN = ("arguments", "parameters", "args", "kwargs", "action_input", "input")
-_WORDS = {"true": True, "false": False, "null": None, "undefined": None}
-_MOST = 200  # closing brackets at which a call or an object is tried to end
+_NAME_KEYS = ("name", "action", "tool", "function", "tool_name", "api", "api_name")
+_ARGUMENT_KEYS = ("arguments", "parameters", "args", "kwargs", "action_input", "input")
+_JSON_LITERALS = {"true": True, "false": False, "null": None, "undefined": None}
+_MAX_CLOSINGS = 200  # closing brackets at which a call or an object is tried to end
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Action:
     end: int = 0
 
     def __str__(self) -> str:
-        given = [*map(repr, self.positional), *(f"{name}={value!r}" for name, value in self.arguments.items())]
-        return f"{self.name}({', '.join(given)})"
+        arguments = [*map(repr, self.positional), *(f"{name}={value!r}" for name, value in self.arguments.items())]
+        return f"{self.name}({', '.join(arguments)})"
 
 
 class BadActionError(Exception):
@@ -56,22 +56,26 @@ def read_action(text: str, names: Collection[str]) -> Action:
     """
     marked, answer = _ACTION.search(text), _ANSWER.search(text)
     if answer and FINISH in names and not (marked and marked.start() < answer.start()):
-        return _finished(Action(FINISH, {"answer": answer[1].strip()}, end=len(text)))
+        return _finish_action(Action(FINISH, {"answer": answer[1].strip()}, end=len(text)))
     start = marked.end() if marked else 0
-    known = {name.lower(): name for name in names}
-    action = _called(text, start, known) or _listed(text, start, known) or _bare(text, start, known, bool(marked))
+    names_by_case = {name.lower(): name for name in names}
+    action = (
+        _parse_call(text, start, names_by_case)
+        or _parse_json(text, start, names_by_case)
+        or _parse_bare_name(text, start, names_by_case, bool(marked))
+    )
     if action is None:
         raise BadActionError("it calls no function")
-    return _finished(action) if action.name == FINISH else action
+    return _finish_action(action) if action.name == FINISH else action
 
 
 def read_answer(text: str) -> str | None:
     """What comes after `Answer:` in a message; None without it, or with nothing after it."""
-    found = _ANSWER.search(text)
-    return found[1].strip() or None if found else None
+    match = _ANSWER.search(text)
+    return match[1].strip() or None if match else None
 
 
-def _finished(action: Action) -> Action:
+def _finish_action(action: Action) -> Action:
     """With the answer as its one argument, a text."""
     values = [*action.arguments.values(), *action.positional]
     value = action.arguments.get("answer", values[0] if values else None)
@@ -81,27 +85,27 @@ def _finished(action: Action) -> Action:
     return Action(FINISH, {"answer": answer.strip()}, end=action.end)
 
 
-def _called(text: str, start: int, known: Mapping[str, str]) -> Action | None:
+def _parse_call(text: str, start: int, names_by_case: Mapping[str, str]) -> Action | None:
     """`NAME(argument=value)` of a function that there is."""
-    for found in _NAME.finditer(text, start):
-        opened = re.match(r"\s*\(", text[found.end() :])
-        if opened and found[0].lower() in known:
-            inside = found.end() + opened.end()
-            return _arguments(known[found[0].lower()], text, inside)
+    for match in _NAME.finditer(text, start):
+        parenthesis = re.match(r"\s*\(", text[match.end() :])
+        if parenthesis and match[0].lower() in names_by_case:
+            start_of_arguments = match.end() + parenthesis.end()
+            return _arguments(names_by_case[match[0].lower()], text, start_of_arguments)
     return None
 
 
-def _arguments(name: str, text: str, inside: int) -> Action:
-    closings = [match.start() for match in re.finditer(r"\)", text[inside:])][:_MOST]
-    for close in [*closings, len(text) - inside]:
-        given = text[inside : inside + close]
-        for source in (given, re.sub(r"(^|,)\s*(\w+)\s*:", r"\1 \2=", given)):
+def _arguments(name: str, text: str, start: int) -> Action:
+    closings = [match.start() for match in re.finditer(r"\)", text[start:])][:_MAX_CLOSINGS]
+    for close in [*closings, len(text) - start]:
+        source_text = text[start : start + close]
+        for source in (source_text, re.sub(r"(^|,)\s*(\w+)\s*:", r"\1 \2=", source_text)):
             try:
                 call = ast.parse(f"f({source}\n)", mode="eval").body
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 continue
             if isinstance(call, ast.Call):
-                end = min(inside + close + 1, len(text))
+                end = min(start + close + 1, len(text))
                 return _action(name, [_value(name, "", node) for node in call.args], call.keywords, end)
     raise BadActionError(f"the call of {name} is not written as Python, like {name}(argument=value)")
 
@@ -123,34 +127,38 @@ class _JsonNames(ast.NodeTransformer):
     """JSON's words as Python's."""
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.copy_location(ast.Constant(_WORDS[node.id]), node) if node.id in _WORDS else node
+        return ast.copy_location(ast.Constant(_JSON_LITERALS[node.id]), node) if node.id in _JSON_LITERALS else node
 
 
 def _value(name: str, argument: str, node: ast.expr) -> object:
     try:
         value: object = ast.literal_eval(_JsonNames().visit(node))
     except (ValueError, TypeError, RecursionError, MemoryError, SyntaxError):
-        what = f"the argument {argument}" if argument else "each argument"
-        raise BadActionError(f"{what} of {name} must be a plain value like 7 or 'text', not an expression") from None
+        subject = f"the argument {argument}" if argument else "each argument"
+        raise BadActionError(f"{subject} of {name} must be a plain value like 7 or 'text', not an expression") from None
     return value
 
 
-def _listed(text: str, start: int, known: Mapping[str, str]) -> Action | None:
+def _parse_json(text: str, start: int, names_by_case: Mapping[str, str]) -> Action | None:
     """A JSON object or Python dict that names the function, or holds the arguments of the one named before it."""
-    for found in re.finditer(r"\{", text[start:]):
-        at = start + found.start()
-        data, end = _object(text, at)
+    for match in re.finditer(r"\{", text[start:]):
+        position = start + match.start()
+        data, end = _object(text, position)
         if not isinstance(data, dict):
             continue
-        name, given = _named(data)
-        if name is not None and name.lower() in known:
-            return Action(known[name.lower()], given, end=end)
-        before = [known[word.lower()] for word in _NAME.findall(text, start, at) if word.lower() in known]
-        if before or len(known) == 1:
-            meant = before[-1] if before else next(iter(known.values()))
+        name, arguments = _parse_fields(data)
+        if name is not None and name.lower() in names_by_case:
+            return Action(names_by_case[name.lower()], arguments, end=end)
+        before = [
+            names_by_case[word.lower()]
+            for word in _NAME.findall(text, start, position)
+            if word.lower() in names_by_case
+        ]
+        if before or len(names_by_case) == 1:
+            meant = before[-1] if before else next(iter(names_by_case.values()))
             return Action(meant, {str(key): value for key, value in data.items()}, end=end)
         if name is not None:
-            raise BadActionError(unknown_function(name, known.values()))
+            raise BadActionError(unknown_function(name, names_by_case.values()))
     return None
 
 
@@ -158,7 +166,7 @@ def _object(text: str, start: int) -> tuple[object, int]:
     """The object that begins there, whatever comes after it, and where it ends."""
     with suppress(ValueError, RecursionError):
         return json.JSONDecoder(strict=False).raw_decode(text, start)
-    for close in [match.end() for match in re.finditer(r"\}", text[start:])][:_MOST]:
+    for close in [match.end() for match in re.finditer(r"\}", text[start:])][:_MAX_CLOSINGS]:
         try:
             tree = _JsonNames().visit(ast.parse(text[start : start + close], mode="eval"))
             return ast.literal_eval(tree), start + close
@@ -167,36 +175,38 @@ def _object(text: str, start: int) -> tuple[object, int]:
     return None, start
 
 
-def _named(data: Mapping[object, object]) -> tuple[str | None, dict[str, object]]:
+def _parse_fields(data: Mapping[object, object]) -> tuple[str | None, dict[str, object]]:
     """The function that an object names, and the arguments in it: nested, as a JSON text, or beside the name."""
-    key = next((key for key in _NAMED if isinstance(data.get(key), (str, dict))), None)
+    key = next((key for key in _NAME_KEYS if isinstance(data.get(key), (str, dict))), None)
     if key is None:
         return None, {}
     if isinstance(inner := data[key], dict):
-        return _named(inner)
-    found = next((data[given] for given in _GIVEN if given in data), None)
-    if isinstance(found, str):
-        found, _ = _object(found, 0)
-    if isinstance(found, dict):
-        return str(data[key]), {str(name): value for name, value in found.items()}
-    rest = {str(name): value for name, value in data.items() if name != key and name not in (*_GIVEN, "thought")}
+        return _parse_fields(inner)
+    arguments = next((data[argument_key] for argument_key in _ARGUMENT_KEYS if argument_key in data), None)
+    if isinstance(arguments, str):
+        arguments, _ = _object(arguments, 0)
+    if isinstance(arguments, dict):
+        return str(data[key]), {str(name): value for name, value in arguments.items()}
+    rest = {
+        str(name): value for name, value in data.items() if name != key and name not in (*_ARGUMENT_KEYS, "thought")
+    }
     return str(data[key]), rest
 
 
-def _bare(text: str, start: int, known: Mapping[str, str], marked: bool) -> Action | None:
+def _parse_bare_name(text: str, start: int, names_by_case: Mapping[str, str], marked: bool) -> Action | None:
     """A name alone; what looks like a call of something else is told."""
     words = [(word[0], word.end()) for word in _NAME.finditer(text, start)]
-    if marked and words and words[0][0].lower() in known:
-        return Action(known[words[0][0].lower()], end=words[0][1])
-    other = re.search(r"([A-Za-z_]\w*)\s*\(", text[start:])
-    wrong = other[1] if other else words[0][0] if marked and words else None
-    if wrong is not None:
-        raise BadActionError(unknown_function(wrong, known.values()))
+    if marked and words and words[0][0].lower() in names_by_case:
+        return Action(names_by_case[words[0][0].lower()], end=words[0][1])
+    other_call = re.search(r"([A-Za-z_]\w*)\s*\(", text[start:])
+    unknown_name = other_call[1] if other_call else words[0][0] if marked and words else None
+    if unknown_name is not None:
+        raise BadActionError(unknown_function(unknown_name, names_by_case.values()))
     return None
 
 
 def unknown_function(name: str, tools: Iterable[str]) -> str:
     """What to say of a function that there is not."""
-    known = {tool.lower(): tool for tool in tools}
-    near = difflib.get_close_matches(name.lower(), known, n=1)
-    return f"there is no function {name}" + (f"; did you mean {known[near[0]]}?" if near else "")
+    names = {tool.lower(): tool for tool in tools}
+    near = difflib.get_close_matches(name.lower(), names, n=1)
+    return f"there is no function {name}" + (f"; did you mean {names[near[0]]}?" if near else "")

@@ -14,15 +14,15 @@ __all__ = ["OBSERVATION_TOKENS", "render_value", "truncate"]
 OBSERVATION_TOKENS = 400
 """Tokens that one observation may have, by `protocols.render.estimate`."""
 
-_STEPS = ((100, 1000, 9), (20, 400, 6), (10, 200, 5), (5, 120, 4), (3, 80, 4), (2, 60, 3), (1, 40, 3))
+_LIMITS = ((100, 1000, 9), (20, 400, 6), (10, 200, 5), (5, 120, 4), (3, 80, 4), (2, 60, 3), (1, 40, 3))
 """Items of a list, characters of a text and levels that are shown, from generous to mean."""
 
 
 def render_value(value: object, budget: int = OBSERVATION_TOKENS) -> str:
     """A reply as a text of at most `budget` tokens."""
     text = ""
-    for items, characters, depth in _STEPS:
-        text = json.dumps(_less(value, items, characters, depth), ensure_ascii=False, default=str)
+    for items, characters, depth in _LIMITS:
+        text = json.dumps(_abridge(value, items, characters, depth), ensure_ascii=False, default=str)
         if estimate(text) <= budget:
             return text
     return truncate(text, budget)
@@ -35,14 +35,14 @@ def truncate(text: str, budget: int = OBSERVATION_TOKENS) -> str:
     return f"{text[: 3 * budget - 30].rstrip()}… ({len(text)} characters)"
 
 
-def _less(value: object, items: int, characters: int, depth: int) -> object:
+def _abridge(value: object, items: int, characters: int, depth: int) -> object:
     if isinstance(value, str) and len(value) > characters:
         return f"{value[:characters]}…"
     if isinstance(value, (list, dict)) and value and depth == 0:
         return f"… {len(value)} {'items' if isinstance(value, list) else 'keys'}"
     if isinstance(value, list):
-        some: list[object] = [_less(item, items, characters, depth - 1) for item in value[:items]]
-        return [*some, f"… {len(value) - items} more"] if len(value) > items else some
+        shortened: list[object] = [_abridge(item, items, characters, depth - 1) for item in value[:items]]
+        return [*shortened, f"… {len(value) - items} more"] if len(value) > items else shortened
     if isinstance(value, dict):
-        return {name: _less(item, items, characters, depth - 1) for name, item in value.items()}
+        return {name: _abridge(item, items, characters, depth - 1) for name, item in value.items()}
     return value

@@ -59,15 +59,17 @@ class TryPath:
         if not path and answer is None:
             path = max((abandoned.steps for abandoned in self.abandoned), key=len, default=())
         final = {step.call.index for step in path}
-        found = []
+        attempts = []
         for abandoned in self.abandoned:
             steps = [step for step in abandoned.steps[abandoned.start :] if step.call.index not in final]
             if steps:
                 why = Fault("answer", "Abandoned", abandoned.why)
-                found.append(Attempt(_program(abandoned.steps), "answer", _run(steps, None, why), why, NO_ATTRIBUTION))
+                attempts.append(
+                    Attempt(_program(abandoned.steps), "answer", _run(steps, None, why), why, NO_ATTRIBUTION)
+                )
         run = _run(path, answer, fault, tuple(warnings))
         last = Attempt(_program(path), fault.stage if fault else "done", run, fault, NO_ATTRIBUTION if fault else None)
-        return [*found, last]
+        return [*attempts, last]
 
 
 def _program(steps: Iterable[_PathStep]) -> str:
@@ -78,8 +80,8 @@ def _program(steps: Iterable[_PathStep]) -> str:
 def _run(steps: Iterable[_PathStep], answer: str | None, fault: Fault | None, warnings: tuple[str, ...] = ()) -> Run:
     calls = tuple(step.call for step in steps)
     resources = Resources(round(sum(call.ms for call in calls) / 1000, 3), 0.0, 0.0, 0)
-    said = f"{answer}\n" if answer is not None else ""
+    stdout = f"{answer}\n" if answer is not None else ""
     if fault is None:
-        return Run("ok", said, "", None, calls, resources, warnings=warnings)
+        return Run("ok", stdout, "", None, calls, resources, warnings=warnings)
     error = ProgramError(fault.type, fault.message)
-    return Run("error", said, "", error, calls, resources, exit_status=1, warnings=warnings)
+    return Run("error", stdout, "", error, calls, resources, exit_status=1, warnings=warnings)

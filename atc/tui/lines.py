@@ -22,7 +22,7 @@ from atc.tui.text import visible
 __all__ = ["LineView"]
 
 
-_LONG = 3.0
+_SLOW_SECONDS = 3.0
 """Seconds of reading that are worth a line."""
 
 
@@ -54,7 +54,9 @@ class LineView:
                 if self._awaited != (event.solve or "?") or progress.seconds_left is None:
                     return []
                 self._awaited = ""
-                return [f"attempt {attempt}: {progress_text(progress)}"] if progress.seconds_left > _LONG else []
+                return (
+                    [f"attempt {attempt}: {progress_text(progress)}"] if progress.seconds_left > _SLOW_SECONDS else []
+                )
             case ProgramWritten(attempt, program, usage):
                 length = program.rstrip("\n").count("\n") + 1
                 head = f"attempt {attempt}: {length} lines, {usage.completion_tokens:,} tokens, {usage.seconds:.1f} s"
@@ -66,8 +68,8 @@ class LineView:
             case RunEnded(attempt, run):
                 return [f"attempt {attempt}: run ended: {run.outcome}, {run.resources.wall:.2f} s"]
             case FaultFound(attempt, fault, attribution):
-                found = [fault_text(fault), *_indented(fault.snippet), attribution_text(attribution)]
-                return [f"attempt {attempt}: {found[0]}", *filter(None, found[1:])]
+                lines = [fault_text(fault), *_indented(fault.snippet), attribution_text(attribution)]
+                return [f"attempt {attempt}: {lines[0]}", *filter(None, lines[1:])]
             case SolveEnded(solution):
                 return [summary_line(solution)]
 

@@ -126,18 +126,18 @@ class LiveView:
 
     def _finish_attempt(self, fault: Fault | None = None, attribution: Attribution | None = None) -> None:
         """Print the attempt under way for good, with what went wrong in it."""
-        turn, self._turn = self._turn, _CurrentAttempt()
-        if turn.program:
-            self._show(Rule(Text(f"program {turn.attempt}"), style="dim", align="left"))
-            self._show(program_code(turn.program, fault.line if fault else None))
-            for call in turn.calls:
+        current, self._turn = self._turn, _CurrentAttempt()
+        if current.program:
+            self._show(Rule(Text(f"program {current.attempt}"), style="dim", align="left"))
+            self._show(program_code(current.program, fault.line if fault else None))
+            for call in current.calls:
                 self._show(call_row(call))
-            if fault and turn.output.strip():
-                self._show(Text(visible(turn.output).rstrip("\n"), style="dim"))
+            if fault and current.output.strip():
+                self._show(Text(visible(current.output).rstrip("\n"), style="dim"))
         if fault:
             self._show(Text(f"✗ {fault_text(fault)}", style="red"))
-        if attribution and (found := attribution_text(attribution)):
-            self._show(Text(f"  {found}", style="yellow"))
+        if attribution and (blamed := attribution_text(attribution)):
+            self._show(Text(f"  {blamed}", style="yellow"))
 
     def _show_end(self, solution: Solution) -> None:
         if solution.answer is not None:

@@ -48,8 +48,8 @@ def call_signature(call: CallRecord) -> str:
     """A call as the program might have written it: `GET_search_person(query="Ada")`."""
     if call.tool is None:
         return visible(f"{call.method} {call.url}")
-    given = ", ".join(f"{name}={_value(value)}" for name, value in call.arguments.items())
-    return visible(f"{call.tool}({given})").replace("\n", "␊")
+    arguments = ", ".join(f"{name}={_value(value)}" for name, value in call.arguments.items())
+    return visible(f"{call.tool}({arguments})").replace("\n", "␊")
 
 
 def call_text(call: CallRecord) -> str:
@@ -101,11 +101,11 @@ def attribution_text(attribution: Attribution) -> str:
     """Who is to blame, how that was found, and what its response held; empty when it is the program's own fault."""
     if attribution.tool is None:
         return ""
-    where = f" at {attribution.path}" if attribution.path else ""
-    others = [tool for tool in attribution.candidates if tool != attribution.tool]
-    among = f"; considered too: {', '.join(others)}" if others else ""
-    said = visible(f"to blame: {attribution.tool}{where} ({HOW[attribution.how]}{among})")
-    return "\n".join([said, *(f"  {shorten(visible(fact), FACT_WIDTH)}" for fact in attribution.evidence[:2])])
+    location = f" at {attribution.path}" if attribution.path else ""
+    other_tools = [tool for tool in attribution.candidates if tool != attribution.tool]
+    alternatives = f"; considered too: {', '.join(other_tools)}" if other_tools else ""
+    summary = visible(f"to blame: {attribution.tool}{location} ({HOW[attribution.how]}{alternatives})")
+    return "\n".join([summary, *(f"  {shorten(visible(fact), FACT_WIDTH)}" for fact in attribution.evidence[:2])])
 
 
 def progress_text(progress: Progress) -> str:
@@ -114,10 +114,10 @@ def progress_text(progress: Progress) -> str:
         return f"writes · {_count(len(progress.text), 'character')}"
     if progress.read >= progress.prompt_tokens:
         return f"has read {progress.prompt_tokens:,} tokens"
-    done = f"{progress.read:,} of " if progress.read else ""
-    left = progress.seconds_left
-    about = f" · about {max(left, 1):.0f} s left" if left is not None else ""
-    return f"reads {done}{progress.prompt_tokens:,} tokens{about}"
+    progress_count = f"{progress.read:,} of " if progress.read else ""
+    seconds_left = progress.seconds_left
+    about = f" · about {max(seconds_left, 1):.0f} s left" if seconds_left is not None else ""
+    return f"reads {progress_count}{progress.prompt_tokens:,} tokens{about}"
 
 
 def summary_line(solution: Solution) -> str:
@@ -125,7 +125,7 @@ def summary_line(solution: Solution) -> str:
     usage, seconds = solution.usage, solution.seconds
     calls = [call for attempt in solution.attempts for call in attempt.calls]
     replayed = sum(call.replayed for call in calls)
-    parts: Sequence[str] = (
+    fields: Sequence[str] = (
         solution.status,
         _count(solution.reflections, "reflection"),
         _count(len(calls), "call") + (f" ({replayed} replayed)" if replayed else ""),
@@ -133,7 +133,7 @@ def summary_line(solution: Solution) -> str:
         f"{usage.completion_tokens:,} written",
         f"{seconds.get('total', 0.0):.1f} s" + _shares(seconds),
     )
-    return " · ".join(parts)
+    return " · ".join(fields)
 
 
 def _shares(seconds: Mapping[str, float]) -> str:
