@@ -105,27 +105,31 @@ POOL = "from concurrent.futures import ThreadPoolExecutor, as_completed\nwith Th
 )
 def test_a_value_leads_back_to_its_response(api: LocalAPI, program: str, tool: str, path: str, fact: str) -> None:
     """However far the failing line is from the call."""
-    found = blame(api, program)
+    attribution = blame(api, program)
 
-    assert (found.tool, found.path, found.how) == (tool, path, "data")
-    assert found.evidence[0] == fact
+    assert (attribution.tool, attribution.path, attribution.how) == (tool, path, "data")
+    assert attribution.evidence[0] == fact
 
 
 def test_a_failing_service_is_to_blame_itself(api: LocalAPI) -> None:
     """An answer of 5xx is that call's, whatever it was given."""
     api.script("GET", "/cities/rome", Answer(500, {"message": "broken"}))
 
-    found = blame(api, FOUND + "GET_cities_city_id(found[1]['id'])")
+    attribution = blame(api, FOUND + "GET_cities_city_id(found[1]['id'])")
 
-    assert (found.tool, found.call, found.how) == ("GET_cities_city_id", 1, "call")
+    assert (attribution.tool, attribution.call, attribution.how) == ("GET_cities_city_id", 1, "call")
 
 
 def test_a_refused_call_that_was_given_nothing_is_the_fault_of_whoever_gave_it(api: LocalAPI) -> None:
     """The call itself comes second."""
-    found = blame(api, "c = GET_cities_city_id('oslo')\nGET_cities_city_id(c['mayor'])")
+    attribution = blame(api, "c = GET_cities_city_id('oslo')\nGET_cities_city_id(c['mayor'])")
 
-    assert (found.tool, found.path, found.candidates) == ("GET_cities_city_id", '["mayor"]', ("GET_cities_city_id",))
-    assert found.call == 0
+    assert (attribution.tool, attribution.path, attribution.candidates) == (
+        "GET_cities_city_id",
+        '["mayor"]',
+        ("GET_cities_city_id",),
+    )
+    assert attribution.call == 0
 
 
 @pytest.mark.parametrize(
@@ -154,18 +158,18 @@ def test_the_order_in_which_calls_were_answered_is_kept(api: LocalAPI) -> None:
     )
 
     for _ in range(5):
-        found = blame(api, program)
-        assert (found.how, found.path) == ("data", '["n"]')
+        attribution = blame(api, program)
+        assert (attribution.how, attribution.path) == ("data", '["n"]')
 
 
 def test_equal_values_are_no_evidence(api: LocalAPI) -> None:
     """None came from one response and stands in the other too."""
-    found = blame(
+    attribution = blame(
         api,
         "a = GET_cities_city_id('oslo')['mayor']\nb = GET_cities_city_id_weather('oslo')['temperature']\nprint(b + 1)",
     )
 
-    assert found.tool == "GET_cities_city_id_weather"
+    assert attribution.tool == "GET_cities_city_id_weather"
 
 
 def test_a_traceback_alone_tells_the_nearest_call() -> None:

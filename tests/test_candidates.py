@@ -116,7 +116,9 @@ def test_what_is_meant_counts_beside_words(tmp_path: Path) -> None:
     solved = Demonstrations(tmp_path, graph.protocol)
     solved.add(Demonstration("Which photographs of dogs are there?", "print(a())", ("a",)))
     assert solved.like("Show pictures of puppies", ("a",), meaning=False) == []
-    assert [demonstration.program for demonstration in solved.like("Show pictures of puppies", ("a",))] == ["print(a())"]
+    assert [demonstration.program for demonstration in solved.like("Show pictures of puppies", ("a",))] == [
+        "print(a())"
+    ]
     assert solved.like("How much is a ticket?", ("a",)) == []
 
 

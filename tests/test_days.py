@@ -11,7 +11,7 @@ from protocols import load
 
 
 @pytest.mark.parametrize(
-    ("said", "date"),
+    ("phrase", "date"),
     [
         ("yesterday", "2024-02-28"),
         ("the day before yesterday", "2024-02-27"),
@@ -25,24 +25,24 @@ from protocols import load
         ("a year ago", "2023-02-28"),
     ],
 )
-def test_a_day_gets_its_date(said: str, date: str) -> None:
+def test_a_day_gets_its_date(phrase: str, date: str) -> None:
     """Behind it, so that the question stays as it was; a month that is too short ends earlier."""
-    assert with_dates(f"Was it cold {said}?", "2024-02-29") == f"Was it cold {said} ({date})?"
-    assert Question(with_dates(f"Was it cold {said}?", "2024-02-29")).day == date
+    assert with_dates(f"Was it cold {phrase}?", "2024-02-29") == f"Was it cold {phrase} ({date})?"
+    assert Question(with_dates(f"Was it cold {phrase}?", "2024-02-29")).day == date
 
 
-@pytest.mark.parametrize("said", ["today", "every year", "last year's films", "yesterday (2020-01-01)", "long ago"])
-def test_other_words_get_none(said: str) -> None:
+@pytest.mark.parametrize("phrase", ["today", "every year", "last year's films", "yesterday (2020-01-01)", "long ago"])
+def test_other_words_get_none(phrase: str) -> None:
     """A year is no day, and a date that is there stays."""
-    assert with_dates(f"Tell me about {said}", "2024-02-29") == f"Tell me about {said}"
+    assert with_dates(f"Tell me about {phrase}", "2024-02-29") == f"Tell me about {phrase}"
 
 
-def test_worked_examples_have_the_date() -> None:
+def test_plan_sketches_have_the_date() -> None:
     """An argument that takes a date is told it, by the day on which the question is asked."""
     text, day = {"type": "string"}, {"name": "date", "in": "query", "required": True, "schema": {"type": "string"}}
-    shown = {"type": "object", "properties": {"high": text, "low": text}}
-    said = {"200": {"description": "", "content": {"application/json": {"schema": shown}}}}
-    tides = {"get": {"summary": "The tides of a day", "parameters": [day], "responses": said}}
+    tides_schema = {"type": "object", "properties": {"high": text, "low": text}}
+    responses = {"200": {"description": "", "content": {"application/json": {"schema": tides_schema}}}}
+    tides = {"get": {"summary": "The tides of a day", "parameters": [day], "responses": responses}}
     agent = Agent(
         load({"openapi": "3.0.3", "info": {"title": "Sea", "version": "1"}, "paths": {"/tides": tides}}), "openai:none"
     )

@@ -26,11 +26,11 @@ def test_a_question_like_one_before_is_shown_how_that_was_answered(tmp_path: Pat
     with Agent(protocol, ScriptedModel(PROGRAM), simulate=True, store=tmp_path / "store") as agent:
         assert agent.opening("What is the rating of Dusk?").solved == ()
         assert agent.solve("What is the rating of Dusk?").warnings == ()
-        (shown,) = agent.opening("What is the rating of Harbor Lights?").solved
+        (demonstration,) = agent.opening("What is the rating of Harbor Lights?").solved
         prompt = agent.opening("What is the rating of Harbor Lights?").messages()[-1].content
         assert agent.opening("Who is the oldest person?").solved == ()
 
-    assert shown == Demonstration("What is the rating of Dusk?", PROGRAM, ("GET_films",))
+    assert demonstration == Demonstration("What is the rating of Dusk?", PROGRAM, ("GET_films",))
     assert f"Question: What is the rating of Dusk?\n```python\n{PROGRAM}\n```" in prompt
     assert prompt.endswith("Question: What is the rating of Harbor Lights?")
     with Agent(protocol, ScriptedModel(), store=tmp_path / "other") as agent:
@@ -39,8 +39,8 @@ def test_a_question_like_one_before_is_shown_how_that_was_answered(tmp_path: Pat
     with Agent(protocol, ScriptedModel(), store=tmp_path / "store") as agent:  # asks the real service
         assert agent.opening("What is the rating of Harbor Lights?").solved == ()
     where = ["--api", str(sample("cinema")), "--store", str(tmp_path / "store" / "simulated")]
-    told = CliRunner().invoke(main, ["explain", "What is the rating of Mars?", *where, "--json"])
-    assert json.loads(told.output)["demonstrations"][0]["program"] == PROGRAM
+    result = CliRunner().invoke(main, ["explain", "What is the rating of Mars?", *where, "--json"])
+    assert json.loads(result.output)["demonstrations"][0]["program"] == PROGRAM
 
 
 def test_only_what_answered_is_kept(tmp_path: Path) -> None:
@@ -51,27 +51,27 @@ def test_only_what_answered_is_kept(tmp_path: Path) -> None:
 
 
 def test_tools_that_are_not_offered_are_not_shown(tmp_path: Path) -> None:
-    kept = Demonstrations(tmp_path, load(sample("cinema")))
-    one = Demonstration("Who made it?", "print(GET_films())", ("GET_films",))
-    kept.add(one)
-    kept.add(one)
+    store = Demonstrations(tmp_path, load(sample("cinema")))
+    demonstration = Demonstration("Who made it?", "print(GET_films())", ("GET_films",))
+    store.add(demonstration)
+    store.add(demonstration)
 
-    assert kept.all() == [one]
-    assert kept.like("Who made it?", ["GET_people"]) == []
-    assert kept.like("Who made it?", ["GET_people", "GET_films"]) == [one]
+    assert store.all() == [demonstration]
+    assert store.like("Who made it?", ["GET_people"]) == []
+    assert store.like("Who made it?", ["GET_people", "GET_films"]) == [demonstration]
 
 
 def test_a_damaged_line_is_named(tmp_path: Path) -> None:
-    kept = Demonstrations(tmp_path, load(sample("cinema")))
-    kept.file.write_text('{"query": "Who?"}\n{"query": "cut off')
+    store = Demonstrations(tmp_path, load(sample("cinema")))
+    store.file.write_text('{"query": "Who?"}\n{"query": "cut off')
     with pytest.raises(UsageError, match="line 1: this is no question with its program"):
-        kept.all()
+        store.all()
 
 
 def test_a_line_that_a_stop_cut_off_is_replaced(tmp_path: Path) -> None:
-    kept = Demonstrations(tmp_path, load(sample("cinema")))
-    one = Demonstration("Who made it?", "print(GET_films())", ("GET_films",))
-    kept.file.write_text('{"query": "cut off')
-    kept.add(one)
+    store = Demonstrations(tmp_path, load(sample("cinema")))
+    demonstration = Demonstration("Who made it?", "print(GET_films())", ("GET_films",))
+    store.file.write_text('{"query": "cut off')
+    store.add(demonstration)
 
-    assert kept.all() == [one]
+    assert store.all() == [demonstration]

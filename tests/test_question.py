@@ -29,11 +29,11 @@ def test_a_long_question_has_parts(text: str, parts: list[str]) -> None:
 
 def test_whose_a_thing_is_which_one_and_how_many() -> None:
     """As plain words say it; what is not said is not made up."""
-    asked = Question("Name three songs by Ana Bell from the second album, and two concerts")
+    question = Question("Name three songs by Ana Bell from the second album, and two concerts")
 
-    assert ("song" in asked.owned, "album" in asked.owned) == (True, False)
-    assert asked.ordinals == {"album": 2}
-    assert (asked.count_of("song"), asked.count_of("concert"), asked.count_of("album")) == (3, 2, 0)
+    assert ("song" in question.owned, "album" in question.owned) == (True, False)
+    assert question.ordinals == {"album": 2}
+    assert (question.count_of("song"), question.count_of("concert"), question.count_of("album")) == (3, 2, 0)
     assert Question("a pasta recipe, a rice recipe and the wine").qualifiers("recipe") == ("pasta", "rice")
     assert Question("the latest film, the first film and an old film").qualifiers("film") == ("old",)
     assert "film" in Question("What is Ana Bell's latest film about?").owned
@@ -53,9 +53,9 @@ def test_whose_a_thing_is_which_one_and_how_many() -> None:
 )
 def test_where_and_when(text: str, coordinates: tuple[str, str] | None, day: str | None) -> None:
     """Only what is said in full; of two days neither."""
-    asked = Question(text)
+    question = Question(text)
 
-    assert (asked.coordinates, asked.day) == (coordinates, day)
+    assert (question.coordinates, question.day) == (coordinates, day)
 
 
 def test_a_question_may_speak_of_a_day_without_giving_one() -> None:
@@ -85,8 +85,8 @@ def test_what_a_thing_is_called(text: str, noun: str, name: str | None) -> None:
 def test_names_side_by_side_and_the_latest_of_a_kind() -> None:
     assert Question("Who is older, Ana Bell or Ben Ode?").joined_names == ("Ana Bell", "Ben Ode")
     assert Question("Did Ana Bell know Ben Ode?").joined_names == ()
-    asked = Question("What is Ana Bell's most recent short film, and her oldest song?")
-    orders = [(asked.superlative(kind) or ("",))[0] for kind in ("film", "song", "person")]
+    question = Question("What is Ana Bell's most recent short film, and her oldest song?")
+    orders = [(question.superlative(kind) or ("",))[0] for kind in ("film", "song", "person")]
     assert orders == ["max", "min", ""]
 
 
@@ -105,7 +105,7 @@ def test_what_a_thing_is_to_be_called_is_nobodys_name(text: str, called: str, ar
 
 def test_what_is_a_name_and_what_is_an_order() -> None:
     """`Take the first` names nobody, and a name with a small word inside is not cut there."""
-    assert [one.text for one in Question("Take the first film of Ana Bell.").names] == ["Ana Bell"]
+    assert [name.text for name in Question("Take the first film of Ana Bell.").names] == ["Ana Bell"]
     assert Question("Who is the curator of the exhibition Made by Hand?").name_of("exhibition") is None
     assert Question("In which room does Ferry at Dusk hang?").name_of("artwork") == "Ferry at Dusk"
     assert Question("In which room do Dusk and Dawn hang?").name_of("artwork") is None
@@ -116,7 +116,7 @@ def test_what_is_a_name_and_what_is_an_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "asked"),
+    ("query", "is_request"),
     [
         ("Which film is the best?", True),
         ("I would like to know who made it.", True),
@@ -141,8 +141,8 @@ def test_what_is_a_name_and_what_is_an_order() -> None:
         ("I like this one, please put it on my list.", False),
     ],
 )
-def test_who_wants_to_be_told_and_who_wants_it_done(query: str, asked: bool) -> None:
-    assert is_information_request(query) is asked
+def test_who_wants_to_be_told_and_who_wants_it_done(query: str, is_request: bool) -> None:
+    assert is_information_request(query) is is_request
 
 
 @pytest.mark.parametrize(

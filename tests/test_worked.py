@@ -1,4 +1,4 @@
-"""Worked examples come from the data flow alone, and go the way that a question speaks of."""
+"""Plan sketches come from the data flow alone, and follow the words of the question."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def document(title: str, paths: Mapping[str, tuple[Sequence[object], object]]) -
 
 
 def lines(api: str, tool: str, query: str = "") -> list[str]:
-    return plan_sketch(graph(api), tool, [one.name for one in graph(api).protocol.tools], query)
+    return plan_sketch(graph(api), tool, [callable_tool.name for callable_tool in graph(api).protocol.tools], query)
 
 
 def test_a_chain_begins_with_what_can_be_asked_for() -> None:
@@ -62,7 +62,7 @@ def test_the_list_that_a_tool_is_called_for_may_be_inside_an_object() -> None:
     day = {"type": "object", "properties": {"high": {"type": "number"}}}
     place = {"in": "query", "name": "place_id", "required": True, "schema": {"type": "string"}}
 
-    def told(*lists: str) -> str:
+    def sketched(*lists: str) -> str:
         inner = {name: {"type": "array", "items": day} for name in lists}
         reply = {"type": "object", "properties": {"zone": {}, "daily": {"type": "object", "properties": inner}}}
         places = {"type": "array", "items": {"type": "object", "properties": {"place_id": {"type": "string"}}}}
@@ -70,8 +70,8 @@ def test_the_list_that_a_tool_is_called_for_may_be_inside_an_object() -> None:
         flow = ProtocolGraph(load(document("Days", paths)))
         return plan_sketch(flow, "GET_daily", ["GET_places"])[-1]
 
-    assert told("data").endswith('(place_id=place["place_id"])["daily"]["data"]')
-    assert told("data", "items").endswith('(place_id=place["place_id"])')
+    assert sketched("data").endswith('(place_id=place["place_id"])["daily"]["data"]')
+    assert sketched("data", "items").endswith('(place_id=place["place_id"])')
 
 
 def test_what_a_question_says_chooses_the_way() -> None:
@@ -97,7 +97,7 @@ def test_what_is_somebodys_is_reached_from_there(question: str) -> None:
 def test_what_is_asked_of_several_is_done_for_each() -> None:
     """Named one by one, or counted; tools that begin alike share a program, and their variables are told apart."""
     tools = ["GET_films_filmId_credits", "GET_films_filmId_reviews"]
-    names = [one.name for one in graph("cinema").protocol.tools]
+    names = [cinema_tool.name for cinema_tool in graph("cinema").protocol.tools]
 
     def written(question: str) -> str:
         (text,) = plan_sketches(graph("cinema"), tools, names, question)
@@ -119,12 +119,12 @@ def test_what_is_asked_of_several_is_done_for_each() -> None:
 
 def test_the_latest_of_a_list_is_taken_where_that_is_meant() -> None:
     """By a date that the list has."""
-    one, two = (
+    latest, best = (
         lines("cinema", "GET_films_filmId_credits", f"Who acted in the {word} film?") for word in ("latest", "best")
     )
 
-    assert one[0] == 'film = max(GET_films(query="…")["films"], key=lambda film: str(film["releaseDate"] or ""))'
-    assert two[0] == 'film = GET_films(query="…")["films"][0]'
+    assert latest[0] == 'film = max(GET_films(query="…")["films"], key=lambda film: str(film["releaseDate"] or ""))'
+    assert best[0] == 'film = GET_films(query="…")["films"][0]'
 
 
 def test_what_is_the_most_or_the_least_of_a_list_is_taken_where_that_is_meant() -> None:
@@ -143,7 +143,7 @@ def test_what_is_the_most_or_the_least_of_a_list_is_taken_where_that_is_meant() 
 
 def test_what_is_done_with_several_begins_where_they_are_found() -> None:
     """Which may be after other lines; no line calls again what an earlier one called."""
-    names = [one.name for one in graph("parcels").protocol.tools]
+    names = [parcel_tool.name for parcel_tool in graph("parcels").protocol.tools]
     (text,) = plan_sketches(
         graph("parcels"),
         ["GET_drivers_driverId", "GET_parcels_trackingNumber"],
@@ -161,23 +161,23 @@ def test_what_is_done_with_several_begins_where_they_are_found() -> None:
 
 def test_as_many_are_asked_for_as_are_wanted() -> None:
     """Where fewer would come without."""
-    found = {"type": "array", "items": {"type": "object", "properties": {"dish_id": {"type": "integer"}}}}
+    dishes = {"type": "array", "items": {"type": "object", "properties": {"dish_id": {"type": "integer"}}}}
     which = {"in": "path", "name": "dish_id", "required": True, "schema": {"type": "integer"}}
 
-    def told(question: str) -> str:
+    def sketched(question: str) -> str:
         query = {"in": "query", "name": "q", "schema": {"type": "string"}}
         size = {"in": "query", "name": "number", "schema": {"type": "integer", "default": 3}}
-        tools = document("Dishes", {"/dishes": ([query, size], found), "/dishes/{dish_id}": ([which], {})})
+        tools = document("Dishes", {"/dishes": ([query, size], dishes), "/dishes/{dish_id}": ([which], {})})
         names = ["GET_dishes_dish_id", "GET_dishes"]
         return plan_sketches(ProtocolGraph(load(tools)), names, names, question)[0].split("\n")[0]
 
-    assert told("How long do five dishes take?") == 'for dish in GET_dishes(q="…", number=5)[:5]:'
-    assert told("How long do two dishes take?") == 'for dish in GET_dishes(q="…")[:2]:'
+    assert sketched("How long do five dishes take?") == 'for dish in GET_dishes(q="…", number=5)[:5]:'
+    assert sketched("How long do two dishes take?") == 'for dish in GET_dishes(q="…")[:2]:'
 
 
 def test_who_asks_how_many_wants_the_list() -> None:
     """And nothing of the first of them."""
-    names = [one.name for one in graph("parcels").protocol.tools]
+    names = [parcel_tool.name for parcel_tool in graph("parcels").protocol.tools]
     tools = ["GET_depots_depotCode", "GET_depots"]
 
     assert plan_sketches(graph("parcels"), tools, names, "How many depots are in Bergen?") == (
@@ -188,10 +188,10 @@ def test_who_asks_how_many_wants_the_list() -> None:
 
 def test_one_named_thing_is_one_of_a_list() -> None:
     """Though the argument takes several; nor is a thing looked for that the question gives the code of."""
-    wanted = lines("museum", "DELETE_me_favourites", "I want Three Nets Drying off my favourites.")
+    removal = lines("museum", "DELETE_me_favourites", "I want Three Nets Drying off my favourites.")
     several = lines("museum", "DELETE_me_favourites", "I want the artworks called Dusk off my favourites.")
 
-    assert wanted == [
+    assert removal == [
         'artwork = GET_artworks(q="Three Nets Drying")["artworks"][0]',
         'DELETE_me_favourites(artwork_ids=[artwork["artwork_id"]])',
     ]
@@ -208,9 +208,9 @@ def test_somebodys_things_are_not_looked_for_by_his_name() -> None:
 
 def test_nothing_follows_what_removes_a_thing() -> None:
     """Who copies an example would look for what is no longer there; what is changed is changed to something."""
-    names = [one.name for one in graph("museum").protocol.tools]
-    wanted = ["DELETE_tickets_ticket_id", "GET_tickets_ticket_id"]
-    removed, read = plan_sketches(graph("museum"), wanted, names, "Give back the first of my tickets for Dusk.")
+    names = [museum_tool.name for museum_tool in graph("museum").protocol.tools]
+    targets = ["DELETE_tickets_ticket_id", "GET_tickets_ticket_id"]
+    removed, read = plan_sketches(graph("museum"), targets, names, "Give back the first of my tickets for Dusk.")
 
     assert removed.split("\n")[-1] == 'DELETE_tickets_ticket_id(ticket_id=ticket["ticket_id"])'
     assert "DELETE" not in read
@@ -239,7 +239,7 @@ def test_the_number_of_a_thing_is_what_the_question_says() -> None:
     tool = "GET_shows_show_id_seasons_season_number"
 
     def written(question: str) -> str:
-        return plan_sketch(flow, tool, [one.name for one in flow.protocol.tools], question)[-1]
+        return plan_sketch(flow, tool, [callable_tool.name for callable_tool in flow.protocol.tools], question)[-1]
 
     assert "season_number=3" in written("What happened in the third season?")
     assert "season_number=12" in written("What happened in season 12?")
@@ -274,7 +274,9 @@ def test_a_place_is_found_by_what_the_question_gives() -> None:
     )
 
     def written(question: str) -> list[str]:
-        return plan_sketch(flow, "GET_historical_weather", [one.name for one in flow.protocol.tools], question)
+        return plan_sketch(
+            flow, "GET_historical_weather", [callable_tool.name for callable_tool in flow.protocol.tools], question
+        )
 
     assert written("How windy was it in Oslo?") == []  # on which day?
     assert written("How windy was it in Oslo on this day last year?")[-1] == (
@@ -307,7 +309,7 @@ def test_a_list_that_is_all_that_is_spoken_of_is_not_searched_for() -> None:
     answer = {"200": {"description": "shows", "content": {"application/json": {"schema": shows}}}}
     query = [{"name": "query", "in": "query", "required": True, "schema": text}]
     number = [{"name": "show_id", "in": "path", "required": True, "schema": {"type": "integer"}}]
-    found = ProtocolGraph(
+    recipes = ProtocolGraph(
         load(
             {
                 "openapi": "3.1.0",
@@ -323,24 +325,24 @@ def test_a_list_that_is_all_that_is_spoken_of_is_not_searched_for() -> None:
             }
         )
     )
-    names = [tool.name for tool in found.protocol.tools]
+    names = [tool.name for tool in recipes.protocol.tools]
 
-    def first(asked: str) -> str:
-        return plan_sketch(found, "GET_shows_show_id_keywords", names, asked)[0]
+    def first_line(query: str) -> str:
+        return plan_sketch(recipes, "GET_shows_show_id_keywords", names, query)[0]
 
-    assert first("Give me a keyword of the top-1 rated show") == 'show = GET_shows_top_rated()["results"][0]'
-    assert first("Give me a keyword of Dusk") == 'show = GET_search_shows(query="Dusk")["results"][0]'
+    assert first_line("Give me a keyword of the top-1 rated show") == 'show = GET_shows_top_rated()["results"][0]'
+    assert first_line("Give me a keyword of Dusk") == 'show = GET_search_shows(query="Dusk")["results"][0]'
 
 
 @pytest.mark.parametrize("tool", ["GET_me", "GET_films_top_rated"])
 def test_what_needs_nothing_is_shown_only_where_it_is_meant_for_sure(tool: str) -> None:
     """That it can be called does not say that it should be."""
-    names = [one.name for one in graph("cinema").protocol.tools]
-    other = "GET_films_filmId_credits"
-    first = plan_sketches(graph("cinema"), [tool, other], names, "Who acted in Dune?", [tool])
-    second = plan_sketches(graph("cinema"), [other, tool], names, "Who acted in Dune?", [other])
+    names = [cinema_tool.name for cinema_tool in graph("cinema").protocol.tools]
+    credits = "GET_films_filmId_credits"
+    first = plan_sketches(graph("cinema"), [tool, credits], names, "Who acted in Dune?", [tool])
+    second = plan_sketches(graph("cinema"), [credits, tool], names, "Who acted in Dune?", [credits])
 
-    assert [len(one.split("\n")) for one in (*first, *second)] == [1, 2, 2]
+    assert [len(sketch.split("\n")) for sketch in (*first, *second)] == [1, 2, 2]
     assert f"{tool}()" in first[0]
 
 
@@ -348,7 +350,7 @@ def test_what_is_named_is_looked_for_unless_it_is_ones_own() -> None:
     """The asker has things of the kind either way."""
     text = {"type": "string"}
     poems = {"type": "array", "items": {"type": "object", "properties": {"poem_id": text, "title": text}}}
-    found = ProtocolGraph(
+    recipes = ProtocolGraph(
         load(
             document(
                 "Poems",
@@ -363,20 +365,20 @@ def test_what_is_named_is_looked_for_unless_it_is_ones_own() -> None:
             )
         )
     )
-    names = [tool.name for tool in found.protocol.tools]
+    names = [tool.name for tool in recipes.protocol.tools]
 
-    def first(asked: str) -> str:
-        return plan_sketch(found, "GET_poems_poem_id_notes", names, asked)[0]
+    def first_line(query: str) -> str:
+        return plan_sketch(recipes, "GET_poems_poem_id_notes", names, query)[0]
 
-    assert first("What did I note in the poem Dusk?") == 'poem = GET_search(q="Dusk")[0]'
-    assert first("What did I note in my poem Dusk?") == (
+    assert first_line("What did I note in the poem Dusk?") == 'poem = GET_search(q="Dusk")[0]'
+    assert first_line("What did I note in my poem Dusk?") == (
         'poem = next(poem for poem in GET_me_poems() if poem["title"] == "Dusk")'
     )
 
 
 def test_a_search_is_shown_with_what_it_is_named_after() -> None:
     """Though nothing is required, and the question does not use the word."""
-    found = ProtocolGraph(
+    recipes = ProtocolGraph(
         load(
             document(
                 "Kitchen",
@@ -393,9 +395,9 @@ def test_a_search_is_shown_with_what_it_is_named_after() -> None:
             )
         )
     )
-    names = [tool.name for tool in found.protocol.tools]
+    names = [tool.name for tool in recipes.protocol.tools]
     assert (
-        plan_sketch(found, names[1], names, "What can I cook with saffron?")[0]
+        plan_sketch(recipes, names[1], names, "What can I cook with saffron?")[0]
         == 'dish = GET_dishes_by_spice(spice="…")[0]'
     )
 
@@ -419,7 +421,7 @@ def test_a_variable_that_a_list_is_made_of_keeps_its_name() -> None:
         },
     }
     shelves = {"type": "array", "items": {"type": "object", "properties": {"shelf_id": text}}}
-    made = {"200": {"description": "", "content": {"application/json": {"schema": shelves}}}}
+    created = {"200": {"description": "", "content": {"application/json": {"schema": shelves}}}}
     paths = api["paths"]
     assert isinstance(paths, dict)
     paths["/shelves/{shelf_id}/songs"]["post"] = {
@@ -427,14 +429,14 @@ def test_a_variable_that_a_list_is_made_of_keeps_its_name() -> None:
         "requestBody": body,
         "responses": {"200": {"description": ""}},
     }
-    paths["/shelves"] = {"get": {"responses": made}}
-    found = ProtocolGraph(load(api))
-    names = [tool.name for tool in found.protocol.tools]
+    paths["/shelves"] = {"get": {"responses": created}}
+    shelves_graph = ProtocolGraph(load(api))
+    names = [tool.name for tool in shelves_graph.protocol.tools]
     put, read = "POST_shelves_shelf_id_songs", "GET_shelves_shelf_id_songs"
 
-    [told] = plan_sketches(found, [put, read], names, "Put my songs on my shelf")
+    [sketch] = plan_sketches(shelves_graph, [put, read], names, "Put my songs on my shelf")
 
-    assert told.split("\n") == [
+    assert sketch.split("\n") == [
         "shelf = GET_shelves()[0]",
         "songs = GET_me_songs()",
         'POST_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"], song_ids=[song["song_id"] for song in songs])',
@@ -447,7 +449,7 @@ def test_what_comes_unasked_is_not_shown_beside_what_finds_the_same() -> None:
     text = {"type": "string"}
     dishes = {"type": "array", "items": {"type": "object", "properties": {"dish_id": text}}}
     number = [{"name": "dish_id", "in": "path", "required": True, "schema": text}]
-    found = ProtocolGraph(
+    recipes = ProtocolGraph(
         load(
             document(
                 "Dishes",
@@ -459,13 +461,13 @@ def test_what_comes_unasked_is_not_shown_beside_what_finds_the_same() -> None:
             )
         )
     )
-    names = [tool.name for tool in found.protocol.tools]
-    price, some = "GET_dishes_dish_id_price", "GET_random_dishes"
+    names = [tool.name for tool in recipes.protocol.tools]
+    price, random_dishes = "GET_dishes_dish_id_price", "GET_random_dishes"
 
-    def told(*tools: str) -> int:
-        return len(plan_sketches(found, tools, names, 'What does the dish "Dusk" cost?', tools))
+    def sketched(*tools: str) -> int:
+        return len(plan_sketches(recipes, tools, names, 'What does the dish "Dusk" cost?', tools))
 
-    assert (told(price, some), told(some, price)) == (1, 2)
+    assert (sketched(price, random_dishes), sketched(random_dishes, price)) == (1, 2)
 
 
 def test_what_is_removed_comes_from_where_it_is() -> None:
@@ -481,18 +483,18 @@ def test_what_is_removed_comes_from_where_it_is() -> None:
     paths = api["paths"]
     assert isinstance(paths, dict)
     paths["/shelves/{shelf_id}/songs"]["delete"] = {"parameters": shelf + many}
-    found = ProtocolGraph(load(api))
-    names = [tool.name for tool in found.protocol.tools]
+    flow = ProtocolGraph(load(api))
+    names = [tool.name for tool in flow.protocol.tools]
 
-    def told(asked: str) -> list[str]:
-        return plan_sketch(found, "DELETE_shelves_shelf_id_songs", names, asked)
+    def sketched(query: str) -> list[str]:
+        return plan_sketch(flow, "DELETE_shelves_shelf_id_songs", names, query)
 
-    assert told("Take all my songs off the shelf Blue") == [
+    assert sketched("Take all my songs off the shelf Blue") == [
         'shelf = next(shelf for shelf in GET_shelves() if shelf["name"] == "Blue")',
         'songs = GET_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"])',
         'DELETE_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"], song_ids=[song["song_id"] for song in songs])',
     ]
-    assert told("Take the first song off the shelf Blue")[1:] == [
+    assert sketched("Take the first song off the shelf Blue")[1:] == [
         'song = GET_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"])[0]',
         'DELETE_shelves_shelf_id_songs(shelf_id=shelf["shelf_id"], song_ids=[song["song_id"]])',
     ]
@@ -540,7 +542,7 @@ def radio() -> ProtocolGraph:
 
 
 def shown(tool: str, query: str) -> list[str]:
-    return plan_sketch(radio(), tool, [one.name for one in radio().protocol.tools], query)
+    return plan_sketch(radio(), tool, [callable_tool.name for callable_tool in radio().protocol.tools], query)
 
 
 def test_a_list_of_objects_is_filled_with_objects() -> None:
@@ -611,8 +613,8 @@ def kitchen() -> ProtocolGraph:
 
 def of_kitchen(query: str, *tools: str) -> list[str]:
     api = kitchen()
-    told = plan_sketches(api, tools, [one.name for one in api.protocol.tools], query, tools)
-    return told[0].split("\n")
+    sketches = plan_sketches(api, tools, [callable_tool.name for callable_tool in api.protocol.tools], query, tools)
+    return sketches[0].split("\n")
 
 
 @pytest.mark.parametrize(
@@ -647,29 +649,29 @@ def test_what_is_not_compared_is_not_kept() -> None:
         "Get two meals and their ingredients",
         "Get two meals with more than 3 portions, at most 5 dollars",
     ):
-        told = of_kitchen(query, "GET_meals_meal_id_ingredients", "GET_meals_meal_id_price")
-        assert told[0].startswith("for meal in ")
-        assert "best" not in "".join(told)
+        sketch = of_kitchen(query, "GET_meals_meal_id_ingredients", "GET_meals_meal_id_price")
+        assert sketch[0].startswith("for meal in ")
+        assert "best" not in "".join(sketch)
 
 
 def test_an_adjective_compares_by_the_field_that_has_its_name() -> None:
-    told = of_kitchen("Which of two meals is sweeter?", "GET_meals_meal_id_taste")
-    assert told[-1] == 'best = max(meals, key=lambda one: one["taste"]["sweetness"])'
+    sketch = of_kitchen("Which of two meals is sweeter?", "GET_meals_meal_id_taste")
+    assert sketch[-1] == 'best = max(meals, key=lambda one: one["taste"]["sweetness"])'
 
 
 def test_the_day_that_is_asked_for_is_taken() -> None:
-    told = of_kitchen("Which of the next five days will be the windiest?", "GET_weather_daily")
-    assert told[-1] == 'best = max(daily, key=lambda one: one["wind"]["speed"])'
+    sketch = of_kitchen("Which of the next five days will be the windiest?", "GET_weather_daily")
+    assert sketch[-1] == 'best = max(daily, key=lambda one: one["wind"]["speed"])'
 
 
 def test_limits_that_a_question_gives_are_given() -> None:
     """Where nothing is named that could be looked for, what takes the limits finds it."""
-    told = of_kitchen(
+    sketch = of_kitchen(
         "Give me two meals with at least 15 grams of protein, at most 500 calories and up to 30 g of carbohydrates.",
         "GET_meals_meal_id_price",
     )
     finder = "GET_meals_by_nutrients(minProtein=15, maxCalories=500, maxCarbs=30)"
-    assert told[0] == f'for meal in {finder}["meals"][:2]:'
+    assert sketch[0] == f'for meal in {finder}["meals"][:2]:'
 
     named = of_kitchen("How much is a curry meal with at least 15 grams of protein?", "GET_meals_meal_id_price")
     assert named[0] == 'meal = GET_meals_search(query="curry")["meals"][0]'
@@ -678,9 +680,9 @@ def test_limits_that_a_question_gives_are_given() -> None:
 def test_nothing_is_shown_to_look_for_that_the_question_does_not_say() -> None:
     """Where another example is complete: `…` would be copied."""
     api, query = kitchen(), "How much is a curry meal?"
-    names = [one.name for one in api.protocol.tools]
-    (told,) = plan_sketches(api, ["GET_meals_meal_id_price", "GET_meals_search"], names, query, ["GET_meals_search"])
-    assert told.startswith('meal = GET_meals_search(query="curry")')
+    names = [callable_tool.name for callable_tool in api.protocol.tools]
+    (sketch,) = plan_sketches(api, ["GET_meals_meal_id_price", "GET_meals_search"], names, query, ["GET_meals_search"])
+    assert sketch.startswith('meal = GET_meals_search(query="curry")')
 
     untold = plan_sketches(api, ["GET_meals_search"], names, "Which meals are there?", ["GET_meals_search"])
     assert untold == ('search = GET_meals_search(query="…")["meals"]',)

@@ -70,8 +70,8 @@ def same(first: str, second: str) -> bool:
 
 def fenced(text: str) -> str | None:
     """The content of the first code block of a text; None without one."""
-    found = _FENCE.search(text)
-    return found[1] if found else None
+    match = _FENCE.search(text)
+    return match[1] if match else None
 
 
 def without_fence(text: str, continuation: str) -> str:

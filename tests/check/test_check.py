@@ -44,12 +44,12 @@ def checked(program: str, api: str, query: str | None = None) -> list[Diagnostic
 
 def wrong_programs() -> list[tuple[str, str, int, str, str]]:
     """Kind, API, line, what the message says, program."""
-    found = []
+    programs = []
     for part in (HERE / "wrong.txt").read_text("utf-8").removeprefix("== ").split("\n== "):
         head, _, program = part.partition("\n")
         kind, api, line, says = head.split(" ", 3)
-        found.append((kind, api, int(line), says, program.strip() + "\n"))
-    return found
+        programs.append((kind, api, int(line), says, program.strip() + "\n"))
+    return programs
 
 
 def test_the_type_checker_is_installed() -> None:
@@ -74,13 +74,13 @@ def test_there_are_ten_wrong_programs_of_each_kind() -> None:
 @pytest.mark.parametrize(("kind", "api", "line", "says", "program"), wrong_programs())
 def test_a_wrong_program_is_told_where_it_is_wrong(kind: str, api: str, line: int, says: str, program: str) -> None:
     """One mistake each: its line, and what is there in place of what was written."""
-    found = checked(program, api)
+    diagnostics = checked(program, api)
 
-    assert [one.line for one in found] == [line], found
-    assert says in found[0].message
+    assert [diagnostic.line for diagnostic in diagnostics] == [line], diagnostics
+    assert says in diagnostics[0].message
     rules = {"arguments": {"unknown-argument", "missing-argument"}, "wrong-type": {"wrong-type", "wrong-value"}}
     rules["requests"] = {"unknown-key", "wrong-type"}
-    assert found[0].rule in rules.get(kind, {kind})
+    assert diagnostics[0].rule in rules.get(kind, {kind})
 
 
 def test_reference_programs_are_right() -> None:
@@ -88,7 +88,7 @@ def test_reference_programs_are_right() -> None:
     for file in sorted([*(FOLDER / "tiny").iterdir(), *(FOLDER / "solved" / "tiny").iterdir()]):
         for part in file.read_text("utf-8").split("\n# after\n"):
             api = file.stem.rpartition("-")[0]
-            assert [one for one in checked(part, api) if one.key != "before"] == [], file.name
+            assert [diagnostic for diagnostic in checked(part, api) if diagnostic.key != "before"] == [], file.name
 
 
 @pytest.mark.parametrize("name", ["restbench-tmdb", "restbench-spotify", "toolflow"])
@@ -101,8 +101,8 @@ def test_reference_programs_of_real_apis_are_right(name: str, data: Path, monkey
         text = (FOLDER / name / f"{task.id}.py").read_text("utf-8")
         for part in text.split("\n# after\n"):
             protocol = contracts[task.domain].protocol
-            found = check(part, contracts[task.domain], None, None, ProtocolGraph(protocol))
-            assert [one for one in found if one.key != "before"] == [], task.id
+            diagnostics = check(part, contracts[task.domain], None, None, ProtocolGraph(protocol))
+            assert [diagnostic for diagnostic in diagnostics if diagnostic.key != "before"] == [], task.id
 
 
 @pytest.mark.parametrize("program", (HERE / "open.txt").read_text("utf-8").split("==\n"))
@@ -126,7 +126,9 @@ def test_a_program_may_add_to_what_it_got(program: str) -> None:
     begun = 'film = GET_films_top_rated()["films"][0]\n'
 
     assert checked(begun + program, "cinema") == []
-    assert [one.rule for one in checked(begun + 'seen = {}\nseen["cast"] = film["cast"]', "cinema")] == ["unknown-key"]
+    assert [diagnostic.rule for diagnostic in checked(begun + 'seen = {}\nseen["cast"] = film["cast"]', "cinema")] == [
+        "unknown-key"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -143,10 +145,10 @@ def test_a_program_may_add_to_what_it_got(program: str) -> None:
 )
 def test_a_dict_of_the_program_may_hold_several_kinds_of_things(use: str) -> None:
     """Of such a dict the checker takes each value to be of any of the kinds in it."""
-    made = '{"names": [one["name"]], "first": one, "seen": 3, "kind": "cast", "of": {"cast": 1}, "films": GET_films()}'
+    mixed = '{"names": [one["name"]], "first": one, "seen": 3, "kind": "cast", "of": {"cast": 1}, "films": GET_films()}'
     for begins in (
-        f"for one in [{made} for one in GET_people(query='Edith')['people']]:\n    {use}",
-        f"people = GET_people(query='Edith')['people']\nfor one in people[:1]:\n    one = {made} if people else "
+        f"for one in [{mixed} for one in GET_people(query='Edith')['people']]:\n    {use}",
+        f"people = GET_people(query='Edith')['people']\nfor one in people[:1]:\n    one = {mixed} if people else "
         f'{{"empty": True}}\n    {use}',
     ):
         assert checked(begins, "cinema") == []
@@ -154,7 +156,7 @@ def test_a_dict_of_the_program_may_hold_several_kinds_of_things(use: str) -> Non
 
 def test_what_no_kind_has_is_told_of_several() -> None:
     program = 'one = {"count": 3, "share": 0.5}\nprint([row["count"]["x"] for row in [one, dict(one)]])'
-    assert [(found.rule, found.line) for found in checked(program, "cinema")] == [("wrong-type", 2)]
+    assert [(diagnostic.rule, diagnostic.line) for diagnostic in checked(program, "cinema")] == [("wrong-type", 2)]
 
 
 def test_what_writes_is_never_guessed() -> None:
@@ -162,10 +164,10 @@ def test_what_writes_is_never_guessed() -> None:
     protocol = protocols()["museum"]
     offered = [tool.name for tool in protocol.tools if tool.name != "PUT_me_favourites"]
     program = 'work = GET_artworks(q="Harbour")["artworks"][0]\nPUT_me_favourites(artwork_ids=[work["artwork_id"]])\n'
-    (found,) = check(program, Contract(protocol), offered, None, ProtocolGraph(protocol))
+    (diagnostic,) = check(program, Contract(protocol), offered, None, ProtocolGraph(protocol))
 
     assert any(tool.name == "DELETE_me_favourites" for tool in protocol.tools)
-    assert found.rule == "unknown-tool" and "did you mean" not in found.message and found.edit is None
+    assert diagnostic.rule == "unknown-tool" and "did you mean" not in diagnostic.message and diagnostic.edit is None
     (near,) = checked(program.replace("PUT_", "POST_"), "museum")
     assert near.suggestion == "PUT_me_favourites" and near.edit is None
 
@@ -174,13 +176,13 @@ def test_identifiers_that_nobody_gave() -> None:
     """A placeholder is one in any case; another constant, where the question does not say it."""
     program = 'print(GET_studios_studioId(studioId={})["name"])\n'
 
-    assert [one.rule for one in checked(program.format(42), "cinema", "Where is studio 42?")] == []
-    assert [one.rule for one in checked(program.format(42), "cinema")] == []
-    (found,) = checked(program.format(42), "cinema", "Where is the studio of Dune?")
-    assert found.rule == "made-up-identifier"
-    assert 'take it from GET_films_filmId(filmId=…)["studio"]["studioId"]' in found.message
+    assert [diagnostic.rule for diagnostic in checked(program.format(42), "cinema", "Where is studio 42?")] == []
+    assert [diagnostic.rule for diagnostic in checked(program.format(42), "cinema")] == []
+    (diagnostic,) = checked(program.format(42), "cinema", "Where is the studio of Dune?")
+    assert diagnostic.rule == "made-up-identifier"
+    assert 'take it from GET_films_filmId(filmId=…)["studio"]["studioId"]' in diagnostic.message
     code = 'code = "your_depot_code_here"\nprint(GET_depots_depotCode(depotCode=code)["phone"])\n'
-    assert [one.rule for one in checked(code, "parcels")] == ["made-up-identifier"]
+    assert [diagnostic.rule for diagnostic in checked(code, "parcels")] == ["made-up-identifier"]
 
 
 def test_what_stands_for_the_words_of_the_question_is_no_value() -> None:
@@ -188,13 +190,13 @@ def test_what_stands_for_the_words_of_the_question_is_no_value() -> None:
     start = 'room = GET_rooms_room_code(room_code="W2")\n'
     spare = 'others = GET_artworks(q="…")["artworks"]\n'
     read = 'print(room["date"], GET_tickets_ticket_id(ticket_id="T1")["date"])'
-    (found,) = checked(f"{start}{spare}print(room)", "museum")
+    (diagnostic,) = checked(f"{start}{spare}print(room)", "museum")
 
-    assert found.message.startswith('GET_artworks(): q="…" stands for what the question says')
-    assert apply_edits(f"{start}{spare}print(room)", [found]) == f"{start}\nprint(room)"
-    (told,) = checked(f"{start}{spare}print(room, others)", "museum")
-    assert told.edit is None
-    assert [(one.key, one.suggestion) for one in checked(start + read, "museum")] == [
+    assert diagnostic.message.startswith('GET_artworks(): q="…" stands for what the question says')
+    assert apply_edits(f"{start}{spare}print(room)", [diagnostic]) == f"{start}\nprint(room)"
+    (without_edit,) = checked(f"{start}{spare}print(room, others)", "museum")
+    assert without_edit.edit is None
+    assert [(diagnostic.key, diagnostic.suggestion) for diagnostic in checked(start + read, "museum")] == [
         ("date", None),
         ("date", '["day"]'),
     ]
@@ -203,11 +205,13 @@ def test_what_stands_for_the_words_of_the_question_is_no_value() -> None:
 def test_what_was_observed_is_known(tmp_path: Path) -> None:
     """A key that the document forgot is no mistake once it was seen; one that was missing may be absent."""
     protocol = protocols()["cinema"]
-    seen = {"GET_me": {"type": "object", "properties": {"memberId": {}, "points": {"type": "integer"}}}}
-    contract = Contract(protocol, seen)
+    observed = {"GET_me": {"type": "object", "properties": {"memberId": {}, "points": {"type": "integer"}}}}
+    contract = Contract(protocol, observed)
 
     assert check('print(GET_me()["points"] + 1)\n', contract) == []
-    assert [one.rule for one in check('print(GET_me()["points"])\n', Contract(protocol))] == ["unknown-key"]
+    assert [diagnostic.rule for diagnostic in check('print(GET_me()["points"])\n', Contract(protocol))] == [
+        "unknown-key"
+    ]
     body = contract.body("GET_me")
     assert body is not None
     assert (body.keys["email"].certain, body.keys["points"].type.kind) == (False, "int")
@@ -238,13 +242,13 @@ def test_the_least_of_several_begins_with_more_than_any(first: str) -> None:
     if film["rating"] < least:
         least = film["rating"]
 print(least)"""
-    found = checked(first + search, "cinema")
+    diagnostics = checked(first + search, "cinema")
 
-    assert apply_edits(first + search, found) == f'least = float("inf")\n{search}'
+    assert apply_edits(first + search, diagnostics) == f'least = float("inf")\n{search}'
     most = search.replace("<", ">")
     assert apply_edits(first + most, checked(first + most, "cinema")) == f'least = float("-inf")\n{most}'
-    asked = "least = None\n" + search.replace("if ", "if least is None or ")
-    assert checked(asked, "cinema") == []
+    tested = "least = None\n" + search.replace("if ", "if least is None or ")
+    assert checked(tested, "cinema") == []
     count = 'for film in GET_films(query="Dune")["films"]:\n    count += 1\nprint(count)'
     assert apply_edits(count, checked(count, "cinema")) == f"count = 0\n{count}"
 
@@ -286,15 +290,15 @@ def test_a_text_is_compared_as_the_number_in_it() -> None:
     assert best == f"import re\n{better}"
     assert checked(best, "cinema") == []
     years = films + 'print(film["releaseDate"] - film["releaseDate"])'
-    while found := checked(years, "cinema"):
-        years = str(apply_edits(years, found))
+    while diagnostics := checked(years, "cinema"):
+        years = str(apply_edits(years, diagnostics))
     assert years == f"import re\n{films}print({number} - {number})"
     spoken = f"{films}print(f\"é {{film['releaseDate'] - 1990:.0f}} years\")"
     assert apply_edits(spoken, checked(spoken, "cinema")) == spoken.replace(
         "film['releaseDate']", "float(re.search('[0-9]+[.]?[0-9]*', film['releaseDate'])[0])"
     )
     unclear = films + 'print(film["title"] + 1)'
-    assert [one.edit for one in checked(unclear, "cinema")] == [None]
+    assert [diagnostic.edit for diagnostic in checked(unclear, "cinema")] == [None]
     cinema = protocols()["cinema"]
     with Simulator(cinema, auth=False) as service, Sandbox(cinema, base_url=service.url) as box:
         assert box.run(str(best).replace('query="Dune"', "")).stdout.startswith("é ")
@@ -312,10 +316,10 @@ def test_a_text_is_compared_as_the_number_in_it() -> None:
 )
 def test_what_was_not_imported_is(program: str, line: str) -> None:
     """Names of the standard library that everybody knows."""
-    found = checked(program, "cinema")
+    diagnostics = checked(program, "cinema")
 
-    assert [(one.rule, one.edit is not None) for one in found] == [("unknown-name", True)]
-    assert apply_edits(program, found) == f"{line}\n{program}"
+    assert [(diagnostic.rule, diagnostic.edit is not None) for diagnostic in diagnostics] == [("unknown-name", True)]
+    assert apply_edits(program, diagnostics) == f"{line}\n{program}"
     of_module = "import datetime\nprint(datetime.now().year)"
     assert (
         apply_edits(of_module, checked(of_module, "cinema"))
@@ -384,38 +388,40 @@ def test_a_key_is_taken_from_what_the_program_calls_the_entry() -> None:
     contract = Contract(load({"openapi": "3.0.3", "info": {"title": "It", "version": "1"}, "paths": paths}))
     program = 'print([song["uri"] for song in GET_entries()])'
 
-    found = check(program, contract, None, None, ProtocolGraph(contract.protocol))
+    diagnostics = check(program, contract, None, None, ProtocolGraph(contract.protocol))
 
-    assert apply_edits(program, found) == 'print([song["song"]["uri"] for song in GET_entries()])'
+    assert apply_edits(program, diagnostics) == 'print([song["song"]["uri"] for song in GET_entries()])'
 
 
 def test_a_key_of_the_whole_is_not_sought_in_a_part() -> None:
     """It is said where it is, and taken from there."""
     program = 'film = GET_films(query="Dune")["films"][0]\nprint(film["totalPages"])'
-    (found,) = checked(program, "cinema")
+    (diagnostic,) = checked(program, "cinema")
 
-    assert found.message.endswith('; "totalPages" is in GET_films(…)["totalPages"]')
-    better = apply_edits(program, [found])
+    assert diagnostic.message.endswith('; "totalPages" is in GET_films(…)["totalPages"]')
+    better = apply_edits(program, [diagnostic])
     assert better is not None
     assert better.endswith("print(GET_films(query='Dune')[\"totalPages\"])")
     assert checked(better, "cinema") == []
-    (each,) = checked('print([film["totalPages"] for film in GET_films(query="Dune")["films"]])', "cinema")
-    assert (each.suggestion, each.edit) == ('["totalPages"]', None)
+    (nested,) = checked('print([film["totalPages"] for film in GET_films(query="Dune")["films"]])', "cinema")
+    assert (nested.suggestion, nested.edit) == ('["totalPages"]', None)
 
 
 def test_the_list_that_is_meant_is_gone_through() -> None:
     """The one whose items have the keys that are asked for; where there are several, they are named."""
     contract = Contract(protocols()["cinema"])
     start = 'credits = GET_films_filmId_credits(filmId=GET_films()["films"][0]["filmId"])\n'
-    one = f'{start}print([who["name"] for who in credits if who["job"] == "Director"])'
+    filtered = f'{start}print([who["name"] for who in credits if who["job"] == "Director"])'
     any_of = f'{start}for who in credits:\n    print(who["name"])'
 
-    assert apply_edits(one, check(one, contract)) == one.replace("in credits if", 'in credits["crew"] if')
-    (told,) = check(any_of, contract)
-    assert (told.edit, told.tool) == (None, "GET_films_filmId_credits")
+    assert apply_edits(filtered, check(filtered, contract)) == filtered.replace(
+        "in credits if", 'in credits["crew"] if'
+    )
+    (diagnostic,) = check(any_of, contract)
+    assert (diagnostic.edit, diagnostic.tool) == (None, "GET_films_filmId_credits")
     least = f'{start}print(min(credits, key=lambda who: who["job"])["name"])'
     assert apply_edits(least, check(least, contract)[:1]) == least.replace("(credits,", '(credits["crew"],')
-    assert told.message.endswith("the lists of GET_films_filmId_credits(…) are cast, crew")
+    assert diagnostic.message.endswith("the lists of GET_films_filmId_credits(…) are cast, crew")
 
 
 def test_a_list_that_is_not_wrapped_is_taken_as_it_is() -> None:
@@ -437,8 +443,8 @@ def test_each_loop_over_a_dict_is_put_right() -> None:
 
 def test_what_an_interactive_python_has_a_program_has_not() -> None:
     """`credits` is a word of a film service, and not that of Python's authors."""
-    (told,) = checked('print(credits["cast"])', "cinema")
-    assert (told.rule, told.message) == ("unknown-name", "credits is not defined")
+    (diagnostic,) = checked('print(credits["cast"])', "cinema")
+    assert (diagnostic.rule, diagnostic.message) == ("unknown-name", "credits is not defined")
     assert checked('credits = {"cast": []}\nprint(credits["cast"])', "cinema") == []
 
 
@@ -457,12 +463,12 @@ def test_slips_of_small_models_are_put_right(wrong: str, right: str | None) -> N
 
 
 def test_a_syntax_error_has_its_place() -> None:
-    (found,) = checked("films = GET_films(\nprint(films)\n", "cinema")
-    assert (found.rule, found.line) == ("syntax", 1)
+    (diagnostic,) = checked("films = GET_films(\nprint(films)\n", "cinema")
+    assert (diagnostic.rule, diagnostic.line) == ("syntax", 1)
 
 
 def atc(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(one) for one in arguments])
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def test_the_command_tells_people_and_machines(tmp_path: Path) -> None:
@@ -470,16 +476,16 @@ def test_the_command_tells_people_and_machines(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text('film = GET_films(query="Dune")["films"][0]\nprint(film["director"])\n')
     wrong = atc("check", program, "--api", sample("cinema"))
-    told = json.loads(atc("check", program, "--api", sample("cinema"), "--json").stdout)
+    answer = json.loads(atc("check", program, "--api", sample("cinema"), "--json").stdout)
 
     assert wrong.exit_code == 1
     assert re.search(r"program\.py:2:\d+: unknown-key: .* has no \"director\"", wrong.stdout)
-    assert told == [
+    assert answer == [
         {
             "line": 2,
             "column": 11,
             "rule": "unknown-key",
-            "message": told[0]["message"],
+            "message": answer[0]["message"],
             "tool": "GET_films",
             "suggestion": None,
         }
@@ -512,35 +518,37 @@ def test_a_key_may_be_a_word_cut_short() -> None:
     first = "dish = GET_dishes()[0]"
     program = f'{first}\nprint(GET_dishes_dish_id(dish_id=dish["dish_id"])["carbohydrates"])'
 
-    found = check(program, contract, None, None, graph)
-    known = suggest_for(found, program, graph, [tool.name for tool in graph.protocol.tools], {})
-    assert known.whole == f"{first}\nprint(GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"])"
-    assert check(known.whole, contract, None, None, graph) == []
-    here = known.whole.replace("carbs", "carbohydrates")
-    assert apply_edits(here, check(here, contract, None, None, graph)) == known.whole
+    diagnostics = check(program, contract, None, None, graph)
+    suggestion = suggest_for(diagnostics, program, graph, [tool.name for tool in graph.protocol.tools], {})
+    assert suggestion.whole == f"{first}\nprint(GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"])"
+    assert check(suggestion.whole, contract, None, None, graph) == []
+    here = suggestion.whole.replace("carbs", "carbohydrates")
+    assert apply_edits(here, check(here, contract, None, None, graph)) == suggestion.whole
 
     nutrition = "nutrition = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])"
     wrong = "GET_dishes_dish_id(dish_id=dish['dish_id'])['carbs']"
-    shown = f'print(f"{{{wrong}}}, {{{wrong}}} and {{carbs}}")'
-    held = f"{first}\n{nutrition}\ncarbs = GET_dishes_dish_id(dish_id=dish['dish_id'])['carbs']\n{shown}\n"
+    printed = f'print(f"{{{wrong}}}, {{{wrong}}} and {{carbs}}")'
+    held = f"{first}\n{nutrition}\ncarbs = GET_dishes_dish_id(dish_id=dish['dish_id'])['carbs']\n{printed}\n"
     later = "other = GET_dishes()[1]\nprint(GET_dishes_dish_id(dish_id=other['dish_id'])['title'])"
-    found = check(held + later, contract, None, None, graph)
-    known = suggest_for(found, held + later, graph, [tool.name for tool in graph.protocol.tools], {})
-    lines = known.whole.split("\n")
+    diagnostics = check(held + later, contract, None, None, graph)
+    suggestion = suggest_for(diagnostics, held + later, graph, [tool.name for tool in graph.protocol.tools], {})
+    lines = suggestion.whole.split("\n")
     assert lines[2] == 'carbs = nutrition["carbs"]'
     assert lines[3] == "print(f\"{nutrition['carbs']}, {nutrition['carbs']} and {carbs}\")"
     assert (
-        known.facts.count('Write nutrition["carbs"] in place of GET_dishes_dish_id(dish_id=dish[\'dish_id\'])["carbs"]')
+        suggestion.facts.count(
+            'Write nutrition["carbs"] in place of GET_dishes_dish_id(dish_id=dish[\'dish_id\'])["carbs"]'
+        )
         == 1
     )
     either = held.replace(nutrition, f"if GET_dishes():\n    {nutrition}\nelse:\n    carbs = {wrong}")
-    found = check(either, contract, None, None, graph)
-    known = suggest_for(found, either, graph, [tool.name for tool in graph.protocol.tools], {})
-    assert "    carbs = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"]\n" in known.whole
+    diagnostics = check(either, contract, None, None, graph)
+    suggestion = suggest_for(diagnostics, either, graph, [tool.name for tool in graph.protocol.tools], {})
+    assert "    carbs = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"]\n" in suggestion.whole
     again = (held + later).replace("\ncarbs =", "\ndish = GET_dishes()[2]\ncarbs =")
-    found = check(again, contract, None, None, graph)
-    known = suggest_for(found, again, graph, [tool.name for tool in graph.protocol.tools], {})
-    assert "carbs = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"]" in known.whole
+    diagnostics = check(again, contract, None, None, graph)
+    suggestion = suggest_for(diagnostics, again, graph, [tool.name for tool in graph.protocol.tools], {})
+    assert "carbs = GET_dishes_dish_id_nutrition(dish_id=dish['dish_id'])[\"carbs\"]" in suggestion.whole
 
 
 def test_the_tool_that_takes_what_is_given_is_called() -> None:
@@ -565,13 +573,13 @@ def test_the_tool_that_takes_what_is_given_is_called() -> None:
     }
     contract = Contract(load(spec))
     wrong = 'print(GET_daily_tides(place="Oslo", date="2024-05-01")["daily"]["data"])'
-    told = check(wrong, contract)
+    diagnostics = check(wrong, contract)
 
-    assert [one.message for one in told] == [
+    assert [diagnostic.message for diagnostic in diagnostics] == [
         "GET_daily_tides() has no argument 'date'; it takes place; GET_past_tides and GET_winds take it; "
         "write GET_past_tides"
     ]
-    better = apply_edits(wrong, told)
+    better = apply_edits(wrong, diagnostics)
     assert better is not None
     assert (
         apply_edits(better, check(better, contract)) == 'print(GET_past_tides(place="Oslo", date="2024-05-01")["data"])'
@@ -595,20 +603,22 @@ def test_identifiers_become_objects_where_these_are_listed() -> None:
     }
     protocol = load({"openapi": "3.0.3", "info": {"title": "Songs", "version": "1"}, "paths": paths})
 
-    def put_right(given: str) -> str:
+    def fixed(argument: str) -> str:
         begin = 'songs = GET_songs()\nuris = [song["uri"] for song in songs]\n'
-        found = check(f"{begin}POST_shelf(songs={given})\n", Contract(protocol), None, None, ProtocolGraph(protocol))
-        assert [(one.line, one.rule) for one in found] in ([], [(3, "wrong-type")])
-        if not found:
+        diagnostics = check(
+            f"{begin}POST_shelf(songs={argument})\n", Contract(protocol), None, None, ProtocolGraph(protocol)
+        )
+        assert [(diagnostic.line, diagnostic.rule) for diagnostic in diagnostics] in ([], [(3, "wrong-type")])
+        if not diagnostics:
             return "right"
-        assert 'takes objects: [{"uri": …}, …]' in found[0].message
-        return found[0].edit.text if found[0].edit else "told"
+        assert 'takes objects: [{"uri": …}, …]' in diagnostics[0].message
+        return diagnostics[0].edit.text if diagnostics[0].edit else "told"
 
-    assert put_right('[song["id"] for song in songs]') == '{"uri": song["uri"]}'
-    assert put_right('[songs[0]["uri"]]') == '{"uri": songs[0]["uri"]}'
-    assert put_right('songs[0]["uri"]') == '[{"uri": songs[0]["uri"]}]'
-    assert put_right("uris") == "told"
-    assert put_right('[{"uri": song["uri"]} for song in songs]') == put_right("songs") == "right"
+    assert fixed('[song["id"] for song in songs]') == '{"uri": song["uri"]}'
+    assert fixed('[songs[0]["uri"]]') == '{"uri": songs[0]["uri"]}'
+    assert fixed('songs[0]["uri"]') == '[{"uri": songs[0]["uri"]}]'
+    assert fixed("uris") == "told"
+    assert fixed('[{"uri": song["uri"]} for song in songs]') == fixed("songs") == "right"
 
 
 def test_what_another_call_returns_of_a_thing_is_no_key_of_like_spelling() -> None:
@@ -629,10 +639,15 @@ def test_what_another_call_returns_of_a_thing_is_no_key_of_like_spelling() -> No
     graph, names = ProtocolGraph(protocol), [tool.name for tool in protocol.tools]
     program = 'book = GET_books()[0]\nprint(book["notes"][0]["text"])\n'
 
-    found = check(program, Contract(protocol), None, None, graph)
+    diagnostics = check(program, Contract(protocol), None, None, graph)
 
-    assert [(one.rule, one.edit, one.suggestion) for one in found] == [("unknown-key", None, None)]
-    assert 'GET_books_book_id_notes(book_id=book["book_id"])' in suggest_for(found, program, graph, names, {}).facts[0]
+    assert [(diagnostic.rule, diagnostic.edit, diagnostic.suggestion) for diagnostic in diagnostics] == [
+        ("unknown-key", None, None)
+    ]
+    assert (
+        'GET_books_book_id_notes(book_id=book["book_id"])'
+        in suggest_for(diagnostics, program, graph, names, {}).facts[0]
+    )
 
 
 def test_a_key_is_taken_from_the_entry_of_the_same_day() -> None:
@@ -651,14 +666,14 @@ def test_a_key_is_taken_from_the_entry_of_the_same_day() -> None:
     protocol = load({"openapi": "3.0.3", "info": {"title": "Coast", "version": "1"}, "paths": paths})
     begun = 'tides = GET_tides()["days"]\nmoons = GET_moon()["days"]\nboats = GET_boats()["days"]\n'
 
-    def put_right(line: str) -> str | None:
+    def fixed(line: str) -> str | None:
         return apply_edits(begun + line, check(begun + line, Contract(protocol), None, None, ProtocolGraph(protocol)))
 
     right = (
         'print([(tide["high"], next(one for one in moons if one["day"] == tide["day"])["phase"]) for tide in tides])'
     )
-    assert put_right('print([(tide["high"], tide["phase"]) for tide in tides])') == begun + right
-    assert put_right('print([tide["length"] for tide in tides])') is None
+    assert fixed('print([(tide["high"], tide["phase"]) for tide in tides])') == begun + right
+    assert fixed('print([tide["length"] for tide in tides])') is None
 
 
 def test_a_response_that_nothing_is_done_with_is_the_one_that_is_meant() -> None:
@@ -673,12 +688,12 @@ def test_a_response_that_nothing_is_done_with_is_the_one_that_is_meant() -> None
     protocol = load({"openapi": "3.0.3", "info": {"title": "Coast", "version": "1"}, "paths": paths})
     begun = "boats = GET_boats()\ntrips = GET_trips()\n"
 
-    def put_right(line: str) -> str | None:
+    def fixed(line: str) -> str | None:
         return apply_edits(begun + line, check(begun + line, Contract(protocol), None, None, ProtocolGraph(protocol)))
 
     wrong = 'print([one["name"] for one in boats["crew"]])'
-    assert put_right(wrong) == begun + wrong.replace("boats", "trips")
-    assert put_right(f"print(trips)\n{wrong}") == begun + "print(trips)\n" + wrong.replace("name", "title")
+    assert fixed(wrong) == begun + wrong.replace("boats", "trips")
+    assert fixed(f"print(trips)\n{wrong}") == begun + "print(trips)\n" + wrong.replace("name", "title")
 
 
 GATHERS = """films = []
@@ -724,6 +739,6 @@ def test_of_other_lists_nothing_is_said(use: str) -> None:
 
 
 def test_what_entries_lack_is_told() -> None:
-    (found,) = checked(f'{GATHERS}print([one["cast"] for one in films])', "cinema")
-    assert (found.rule, found.line, found.key) == ("unknown-key", 6, "cast")
-    assert found.message == 'the entries of films have no "cast", only film, credits: append it, too'
+    (diagnostic,) = checked(f'{GATHERS}print([one["cast"] for one in films])', "cinema")
+    assert (diagnostic.rule, diagnostic.line, diagnostic.key) == ("unknown-key", 6, "cast")
+    assert diagnostic.message == 'the entries of films have no "cast", only film, credits: append it, too'

@@ -56,20 +56,20 @@ SPEC = {
 BOOK = {"id": 7, "title": "Persuasion", "year": 1817, "price": 9.5}
 
 
-@pytest.mark.parametrize("more", [{"type": "number"}, True])
-def test_what_a_document_calls_open_stays_open(more: object) -> None:
+@pytest.mark.parametrize("additional", [{"type": "number"}, True])
+def test_what_a_document_calls_open_stays_open(additional: object) -> None:
     """A map by currency has the next currency tomorrow, whatever an example or an observation showed."""
-    rates = {"type": "object", "additionalProperties": more}
+    rates = {"type": "object", "additionalProperties": additional}
     schema = {"type": "object", "properties": {"base": {"type": "string"}, "rates": rates}}
-    seen = {"base": "NOK", "rates": {"EUR": 0.08}}
-    shown = {"description": "Rates", "content": {"application/json": {"schema": schema, "example": seen}}}
-    paths = {"/rates": {"get": {"responses": {"200": shown}}}}
+    observed = {"base": "NOK", "rates": {"EUR": 0.08}}
+    response = {"description": "Rates", "content": {"application/json": {"schema": schema, "example": observed}}}
+    paths = {"/rates": {"get": {"responses": {"200": response}}}}
     protocol = load({**SPEC, "paths": paths})
-    contract = Contract(protocol, {"GET_rates": infer_schema([seen])})
+    contract = Contract(protocol, {"GET_rates": infer_schema([observed])})
 
     assert check('print(GET_rates()["rates"]["USD"])', contract) == []
-    (found,) = check('print(GET_rates()["rules"])', contract)
-    assert found.suggestion == '["rates"]'
+    (diagnostic,) = check('print(GET_rates()["rules"])', contract)
+    assert diagnostic.suggestion == '["rates"]'
 
 
 def test_a_contract_is_the_union_of_all_that_is_known() -> None:
@@ -79,8 +79,8 @@ def test_a_contract_is_the_union_of_all_that_is_known() -> None:
     assert plain is not None
     assert list(plain.at([0]).keys) == ["id", "title", "year", "note", "pages"]
 
-    seen = {"GET_books": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}}}}}
-    held = Contract(protocol, seen).body("GET_books")
+    observed = {"GET_books": {"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}}}}}
+    held = Contract(protocol, observed).body("GET_books")
     assert held is not None
     assert not held.at([0]).keys["title"].certain
 
@@ -93,7 +93,7 @@ def test_what_was_seen_is_kept_and_compared(tmp_path: Path) -> None:
     observed = store.observed(protocol)
 
     assert (observed["GET_books"].bodies, dict(observed["GET_books"].statuses)) == (2, {"200": 2, "429": 1})
-    assert {(one.kind, one.path, one.text) for one in contract_drift(protocol, observed)} == {
+    assert {(drift.kind, drift.path, drift.text) for drift in contract_drift(protocol, observed)} == {
         ("new", '[0]["price"]', "float, not documented"),
         ("changed", '[0]["year"]', "documented as str, is int"),
         ("missing", '[0]["note"]', "documented, never there"),
@@ -145,9 +145,9 @@ def test_where_arguments_came_from_is_kept(tmp_path: Path) -> None:
     with Agent(protocol, ScriptedModel(program, program), simulate=True, store=tmp_path) as agent:
         for _ in range(2):
             agent.solve("Who plays in the top rated film?")
-    kept = ContractStore(tmp_path / "simulated").edges(protocol)
+    stored = ContractStore(tmp_path / "simulated").edges(protocol)
 
-    assert kept == [
+    assert stored == [
         ObservedEdge("GET_films_filmId_credits", "filmId", "GET_films_top_rated", ("films", 0, "filmId"), 2)
     ]
     with Agent(protocol, ScriptedModel(), simulate=True, store=tmp_path) as agent:
@@ -176,7 +176,7 @@ def test_a_program_is_checked_by_what_was_seen(tmp_path: Path, monkeypatch: pyte
 
 
 def atc(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(one) for one in arguments])
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def test_the_command_shows_compares_and_exports(tmp_path: Path) -> None:
@@ -190,9 +190,9 @@ def test_the_command_shows_compares_and_exports(tmp_path: Path) -> None:
     assert json.loads(atc("contract", "show", *where, "--json").stdout) == {
         "GET_books": {"bodies": 1, "statuses": {"200": 1}}
     }
-    shown = atc("contract", "show", "GET_books", *where).stdout.splitlines()
-    assert {"id: int", "note?: str", "price: float"} <= set(shown)
-    kinds = [one["kind"] for one in json.loads(atc("contract", "diff", *where, "--json").stdout)]
+    lines = atc("contract", "show", "GET_books", *where).stdout.splitlines()
+    assert {"id: int", "note?: str", "price: float"} <= set(lines)
+    kinds = [drift["kind"] for drift in json.loads(atc("contract", "diff", *where, "--json").stdout)]
     assert sorted(kinds) == ["changed", "missing", "missing", "new"]
     assert "4 differences" in atc("contract", "diff", *where).stdout
     schemas = json.loads(atc("contract", "export", *where).stdout)
