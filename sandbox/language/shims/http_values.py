@@ -1,0 +1,354 @@
+"""The headers, cookies and responses of `requests` as a program sees them."""
+
+from __future__ import annotations
+
+import json as _json
+
+from sandbox.language.shims.http_errors import HTTPError, JSONDecodeError
+from sandbox.language.shims.replies import answered_by, note_answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
+
+__all__ = [
+    "CaseInsensitiveDict",
+    "HTTPAdapter",
+    "HTTPBasicAuth",
+    "PreparedRequest",
+    "RequestsCookieJar",
+    "Response",
+    "cookies_for",
+]
+
+
+class CaseInsensitiveDict(dict[str, str]):
+    """Headers: `headers["Content-Type"]` and `headers["content-type"]` are the same."""
+
+    def __init__(self, items: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
+        super().__init__(items)
+        self._names = {name.lower(): name for name in self}
+
+    def __getitem__(self, name: str) -> str:
+        return super().__getitem__(self._names[name.lower()])
+
+    def __setitem__(self, name: str, value: str) -> None:
+        super().__setitem__(self._names.setdefault(name.lower(), name), value)
+
+    def __delitem__(self, name: str) -> None:
+        super().__delitem__(self._names.pop(name.lower()))
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.lower() in self._names
+
+    def get(self, name: str, default: object = None) -> object:  # type: ignore[override]
+        return super().get(self._names.get(name.lower(), name), default)
+
+    def update(self, *sources: object, **entries: str) -> None:
+        for name, value in dict(*sources, **entries).items():
+            self[name] = value
+
+    def setdefault(self, name: str, default: str = "") -> str:
+        if name not in self:
+            self[name] = default
+        return self[name]
+
+    def pop(self, name: str, *default: object) -> object:  # type: ignore[override]
+        return super().pop(self._names.pop(name.lower(), name), *default)
+
+
+class Cookie:
+    """One of a jar."""
+
+    def __init__(self, name: str, value: str, domain: str) -> None:
+        self.name = name
+        self.value = value
+        self.domain = domain
+        self.path = "/"
+
+    def __repr__(self) -> str:
+        return f"<Cookie {self.name}={self.value} for {self.domain}/>"
+
+
+class RequestsCookieJar:
+    """Cookies by name. One that a service set is for that service alone; the program's own go everywhere."""
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[str, str], str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        return self.get_dict()[name]
+
+    def __setitem__(self, name: str, value: str) -> None:
+        self.set(name, value)
+
+    def __delitem__(self, name: str) -> None:
+        self._held = {key: value for key, value in self._held.items() if key[1] != name}
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.get_dict()
+
+    def __iter__(self) -> Iterator[Cookie]:
+        return iter([Cookie(name, value, _host(origin)) for (origin, name), value in self._held.items()])
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def __repr__(self) -> str:
+        return f"<RequestsCookieJar[{', '.join(map(repr, self))}]>"
+
+    def set(self, name: str, value: str | None, **options: object) -> None:
+        """Keep a cookie; None takes it away."""
+        if value is None:
+            del self[name]
+        else:
+            self._held["", name] = value
+
+    def get(self, name: str, default: object = None, **options: object) -> object:
+        """The value of a cookie."""
+        return self.get_dict().get(name, default)
+
+    def get_dict(self, domain: str | None = None, path: str | None = None) -> dict[str, str]:
+        """All of them, or those of one host."""
+        held = self._held.items()
+        return {name: value for (origin, name), value in held if domain is None or _host(origin) == domain}
+
+    def keys(self) -> list[str]:
+        """Their names."""
+        return [name for _, name in self._held]
+
+    def values(self) -> list[str]:
+        """Their values."""
+        return list(self._held.values())
+
+    def items(self) -> list[tuple[str, str]]:
+        """Names and values."""
+        return list(zip(self.keys(), self.values(), strict=True))
+
+    def update(self, other: object) -> None:
+        """Take over those of a dict or of another jar."""
+        if isinstance(other, RequestsCookieJar):
+            self._held.update(other._held)
+        else:
+            for name, value in dict(other).items():  # type: ignore[call-overload]
+                self.set(name, value)
+
+    def pop(self, name: str, *default: object) -> object:
+        """Take one away."""
+        value = self.get_dict().pop(name, *default)
+        del self[name]
+        return value
+
+    def clear(self) -> None:
+        """Take all away."""
+        self._held.clear()
+
+    def copy(self) -> RequestsCookieJar:
+        """Another jar of the same."""
+        duplicate = RequestsCookieJar()
+        duplicate.update(self)
+        return duplicate
+
+
+RequestsCookieJar.__module__ = "requests.cookies"
+
+
+def cookies_of(origin: str, items: Mapping[str, str]) -> RequestsCookieJar:
+    """Cookies that a service set."""
+    jar = RequestsCookieJar()
+    jar._held.update({(origin, name): value for name, value in items.items()})
+    return jar
+
+
+def cookies_for(jar: object, url: object) -> dict[str, str]:
+    """Those that go to a URL, of a jar or a dict."""
+    if not isinstance(jar, RequestsCookieJar):
+        return {str(name): str(value) for name, value in dict(jar or {}).items()}  # type: ignore[call-overload]
+    here = _origin(str(url))
+    return {name: value for (origin, name), value in jar._held.items() if origin in ("", here)}
+
+
+def _origin(url: str) -> str:
+    scheme, _, rest = url.strip().partition("://")
+    return f"{scheme}://{rest.replace('?', '/').replace('#', '/').partition('/')[0]}".lower()
+
+
+def _host(origin: str) -> str:
+    return origin.partition("://")[2].partition(":")[0]
+
+
+class PreparedRequest:
+    """What was sent, as far as a program may know it."""
+
+    def __init__(self, method: str, url: str, headers: Mapping[str, str], body: object) -> None:
+        self.method = method
+        self.url = url
+        self.headers = CaseInsensitiveDict(headers)
+        self.body = body
+
+    def __repr__(self) -> str:
+        return f"<PreparedRequest [{self.method}]>"
+
+
+PreparedRequest.__module__ = "requests.models"
+
+
+class Response:
+    """The reply to one call."""
+
+    def __init__(self, head: Mapping[str, object], content: bytes, request: PreparedRequest) -> None:
+        self.status_code: int = head["status"]  # type: ignore[assignment]
+        self.reason: str = head["reason"]  # type: ignore[assignment]
+        self.url: str = head["url"]  # type: ignore[assignment]
+        self.headers = CaseInsensitiveDict(head["headers"])  # type: ignore[arg-type]
+        self.encoding: str | None = head["encoding"]  # type: ignore[assignment]
+        self.cookies = cookies_of(_origin(self.url), head["cookies"])  # type: ignore[arg-type]
+        self.content = content
+        self.request = request
+        self.history: list[Response] = []
+        self._seconds: float = head["seconds"]  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<Response [{self.status_code}]>"
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self.iter_content(128)
+
+    def __enter__(self) -> Response:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is below 400."""
+        return self.status_code < 400
+
+    @property
+    def elapsed(self) -> object:
+        """Time until the reply was there."""
+        from datetime import timedelta
+
+        return timedelta(seconds=self._seconds)
+
+    @property
+    def is_redirect(self) -> bool:
+        """Whether the service sent us elsewhere."""
+        return "location" in self.headers and self.status_code in (301, 302, 303, 307, 308)
+
+    @property
+    def is_permanent_redirect(self) -> bool:
+        """Whether the service sent us elsewhere for good."""
+        return "location" in self.headers and self.status_code in (301, 308)
+
+    @property
+    def links(self) -> dict[str, dict[str, str]]:
+        """The links of the Link header, by what they are (`next`) or by their URL."""
+        links = _links(str(self.headers.get("link", "")))
+        return {link.get("rel") or link["url"]: link for link in links}
+
+    @property
+    def apparent_encoding(self) -> str:
+        """The encoding that the bytes look like."""
+        try:
+            self.content.decode()
+        except UnicodeDecodeError:
+            return "ISO-8859-1"
+        return "utf-8"
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        try:
+            return self.content.decode(self.encoding or self.apparent_encoding, "replace")
+        except LookupError:
+            return self.content.decode("utf-8", "replace")
+
+    def json(self, **options: object) -> object:
+        """The body as JSON. Raises: JSONDecodeError."""
+        try:
+            text = self.content.decode(_json.detect_encoding(self.content)) if not self.encoding else self.text
+            return _json.loads(text, **options)  # type: ignore[arg-type]
+        except _json.JSONDecodeError as error:
+            raise JSONDecodeError(error.msg, error.doc, error.pos) from None
+        except UnicodeDecodeError:
+            raise JSONDecodeError("Expecting value", self.text, 0) from None
+
+    def iter_content(self, chunk_size: int | None = 1, decode_unicode: bool = False) -> Iterator[Any]:
+        """The body in pieces; all at once for None. They are bytes, or text if that is asked for and can be had."""
+        size = chunk_size if chunk_size is not None and chunk_size > 0 else max(len(self.content), 1)
+        pieces = (self.content[start : start + size] for start in range(0, len(self.content), size))
+        if not decode_unicode or self.encoding is None:
+            yield from pieces
+            return
+        import codecs
+
+        decoder = codecs.getincrementaldecoder(self.encoding)("replace")
+        for piece in pieces:
+            if text := decoder.decode(piece):
+                yield text
+        if text := decoder.decode(b"", True):
+            yield text
+
+    def iter_lines(
+        self, chunk_size: int | None = 512, decode_unicode: bool = False, delimiter: Any = None
+    ) -> Iterator[Any]:
+        """The body line by line, or by what a delimiter parts."""
+        pending = None
+        for chunk in self.iter_content(chunk_size, decode_unicode):
+            whole = chunk if pending is None else pending + chunk
+            lines = whole.split(delimiter) if delimiter else whole.splitlines()
+            pending = lines.pop() if lines and lines[-1] and whole and lines[-1][-1] == whole[-1] else None
+            yield from lines
+        if pending is not None:
+            yield pending
+
+    def raise_for_status(self) -> None:
+        """Raises: HTTPError: The status is 4xx or 5xx."""
+        if self.status_code >= 400:
+            side = "Client" if self.status_code < 500 else "Server"
+            text = f"{self.status_code} {side} Error: {self.reason} for url: {self.url}"
+            error = HTTPError(text, request=self.request, response=self)
+            note_answer(error, answered_by(self))
+            raise error
+
+
+Response.__module__ = "requests.models"
+
+
+class HTTPBasicAuth:
+    """A name and a password for one call."""
+
+    def __init__(self, username: str, password: str) -> None:
+        self.username = username
+        self.password = password
+
+
+class HTTPAdapter:
+    """Accepted by Session.mount; a program has no connections of its own, so it has no effect."""
+
+    def __init__(self, *args: object, **options: object) -> None:
+        pass
+
+
+def _links(header: str) -> list[dict[str, str]]:
+    """What a Link header holds: the URL and parameters of each link."""
+    links = []
+    for part in header.strip(" '\"").split(", <") if header.strip() else ():
+        url, _, parameters = part.partition(";")
+        link = {"url": url.strip("<> '\"")}
+        for parameter in parameters.split(";"):
+            name, sign, value = parameter.partition("=")
+            if not sign:
+                break
+            link[name.strip(" '\"")] = value.strip(" '\"")
+        links.append(link)
+    return links
