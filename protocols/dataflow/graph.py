@@ -1,12 +1,11 @@
-"""Which response field of which tool can feed which argument of which other.
+"""The data flow of an API: the response fields that provide the value of each argument.
 
-A small model does not find this by reading documents; one line that says where an identifier comes from is worth more
-to it than a page of schema. The graph is read from names, types, path segments and the shapes of objects alone, so it
-holds for any API.
+A small model does not find it in documents; a one-line hint helps it more than a page of schema. The graph is inferred
+from names, types, path segments and object properties alone, so it works for any API.
 
-An identifier is a pair of a noun and an attribute: `film_uuid`, `filmUuid`, and `uuid` in `/films/{uuid}` all want the
-uuid of a film. A response field offers the same kind of pair; what an object is (its noun) follows from the key around
-it, its discriminator, the words of the path, and how much it resembles the objects that a tool is known to return.
+An identifier is a noun and an attribute: `film_uuid`, `filmUuid`, and `uuid` in `/films/{uuid}` all refer to the uuid
+of a film. A response field provides the same kind of pair. The noun of an object follows from the key around it, its
+discriminator, the words of the path, and its similarity to objects of a known noun.
 """
 
 from __future__ import annotations
@@ -48,24 +47,24 @@ __all__ = ["ProtocolGraph", "ProvidedField", "selector_arguments"]
 
 _LINK_WORDS = frozenset({"href", "url", "link", "self"})
 _USER_NOUNS = frozenset({"user", "account", "profile", "member", "customer"})
-"""What `/me` is, in the words of an API."""
+"""Nouns of the object at `/me`."""
 _RELATIVE_WORDS = frozenset({"following", "next", "original", "parent", "preceding", "previous", "root"})
-"""Words of keys that refer to another thing of the same kind."""
+"""Words of keys that refer to another object of the same noun."""
 _MANY_FILTERS = 3
-"""Optional arguments from which on a tool returns anything as long as it is told none of them."""
+"""A tool with more optional arguments returns arbitrary items when called without them."""
 _EXPANSION_COST = 2.0
-"""What a field loses that lies in a relation, which is there only where the service expands it."""
+"""The penalty of a field in a relation that the service may not expand."""
 _MIN_SCORE = 1.0
-"""Score under which a field is not taken for a source."""
+"""The lowest score of a provided field."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProvidedField:
-    """A place in a response that can fill an argument.
+    """A response field that can provide an argument.
 
-    `path` leads there from the root of the response body, 0 standing for any item. With `header` set the value is in
-    that header instead, and with `link` the value is the last segment of the URL found at `path`. `noun` is the kind of
-    thing that the tool has to be asked for, where it returns several: `tracks` of `/top/{type}`.
+    `path` starts at the root of the response body, 0 standing for any item. With `header` the value is in that header
+    instead. With `link` it is the last segment of the URL at `path`. `noun` is the noun to request from a tool that
+    returns several: `tracks` of `/top/{type}`.
     """
 
     tool: str
@@ -78,8 +77,11 @@ class ProvidedField:
 
 @dataclass(frozen=True, slots=True)
 class _CandidateField:
-    """A field of a response that may hold an identifier: where it is, the JSON type of the value, whether it is one of
-    a list, and whether it stands for an object that could be expanded."""
+    """A response field that may hold an identifier.
+
+    `kind` is the JSON type of the value, `listed` means one of a list. `owner_properties` are those of the object
+    around it, empty for an expandable relation.
+    """
 
     field: ResponseField
     path: tuple[Step, ...]
@@ -87,13 +89,12 @@ class _CandidateField:
     listed: bool
     is_expandable_relation: bool
     owner_properties: Mapping[str, Schema]
-    """The properties of the object that holds it."""
 
 
 class ProtocolGraph:
-    """The data flow between the tools of a protocol, ranked; built once, asked often.
+    """The ranked data flow between the tools of a protocol.
 
-    `nouns` are the kinds of things that tools ask an identifier of.
+    `nouns` are those of the identifiers that arguments refer to.
     """
 
     def __init__(self, protocol: Protocol) -> None:
@@ -115,27 +116,26 @@ class ProtocolGraph:
         self._observed: dict[tuple[str, str], dict[ProvidedField, None]] = {}
         self._wrapper_nouns: dict[str, frozenset[str]] = {}
 
-    # What is wanted and offered ------------------------------------------------------------------------------------
+    # References and providers ------------------------------------------------------------------------------------
 
     def reference(self, tool: str, argument: str) -> IdentifierReference | None:
-        """What an argument asks for; None when it is no identifier of another tool's things."""
+        """The identifier that an argument refers to; None if it is none."""
         return self._references.get((tool, argument))
 
     def item_key(self, tool: str, argument: str) -> str:
-        """The key of an identifier in the entries of a list that an argument takes: `uri` where `tracks` is a list of
-        `{"uri": …}`; empty where the argument is no such list."""
+        """The identifier's key in the items of a list argument: `uri` for `[{"uri": …}]`; empty for other arguments."""
         return self._item_keys.get((tool, argument), "")
 
     def providers(
         self, tool: str, argument: str, among: Collection[str] | None = None, noun: str | None = None
     ) -> tuple[ProvidedField, ...]:
-        """Where the value of an argument can come from, best first; empty when it comes from the question alone.
+        """The fields that provide an argument, best first; empty if its value comes from the question alone.
 
         Args:
             tool: Name of the tool that takes the argument.
             argument: The argument's name in a program.
-            among: Only tools of these names count as sources; all by default.
-            noun: The kind of thing that is wanted; by default the one of `want`.
+            among: Names of the tools that count as providers; all by default.
+            noun: Replaces the noun of `reference`.
         """
         observed = tuple(s for s in self._observed.get((tool, argument), {}) if among is None or s.tool in among)
         reference = self._references.get((tool, argument))
@@ -151,22 +151,22 @@ class ProtocolGraph:
         return (*observed, *(s for s in inferred if among is None or s.tool in among))
 
     def observe(self, tool: str, argument: str, source: str, path: tuple[Step, ...]) -> None:
-        """A call that was answered well had this argument from there: from now on that counts as its best source."""
+        """Record that an argument of a successful call came from a field, which now ranks first."""
         general = tuple(0 if isinstance(step, int) else step for step in path)
         self._observed.setdefault((tool, argument), {})[ProvidedField(source, general, 1.0)] = None
 
     @property
     def observations(self) -> int:
-        """How many sources were observed."""
+        """The number of observed provided fields."""
         return sum(map(len, self._observed.values()))
 
     def needs(self, tool: str) -> tuple[str, ...]:
-        """The required arguments of a tool that other tools have to yield, in signature order."""
+        """The required arguments of a tool that other tools provide, in signature order."""
         arguments = self._tools[tool].arguments
         return tuple(p.argument for p in arguments if p.required and self.providers(tool, p.argument))
 
     def closure(self, names: Iterable[str], among: Collection[str] | None = None) -> tuple[str, ...]:
-        """The tools and, behind them, the best producer of each required identifier, until nothing is missing.
+        """The tools, followed by the best provider of each required identifier, transitively.
 
         With `among`, only tools of these names are added.
         """
@@ -187,7 +187,7 @@ class ProtocolGraph:
 
     @cached_property
     def graph(self) -> nx.MultiDiGraph[str]:
-        """Tools as nodes (attribute `root`), and an edge for each source of each argument, best first.
+        """Tools as nodes (attribute `root`), and an edge for each provider of each argument, best first.
 
         Edge attributes: `argument`, `path`, `rank` (from 0), `score`.
         """
@@ -200,7 +200,7 @@ class ProtocolGraph:
         return graph
 
     def response_fields(self, tool: str) -> Mapping[str, tuple[tuple[Step, ...], ...]]:
-        """The fields that a tool's response documents, at most two objects deep: where each is, outermost first."""
+        """The documented response fields, at most two objects deep: the paths of each, outermost first."""
         if tool not in self._response_fields:
             schema = self._tools[tool].response_schema
             paths: dict[str, list[tuple[Step, ...]]] = {}
@@ -210,10 +210,9 @@ class ProtocolGraph:
         return self._response_fields[tool]
 
     def lists(self, tool: str) -> list[tuple[Step, ...]]:
-        """Where the lists are that a tool is called for, by the words of its path; `()` for the response itself.
+        """The paths of the lists that a tool's path names; `()` for the response itself.
 
-        Also the only list that there is, where all else is about its pages; and one in an object of such a name, as in
-        `["daily"]["data"]`.
+        Also the only list beside paging fields, and a list in an object of such a name: `["daily"]["data"]`.
         """
         schema = self._tools[tool].response_schema
         wrappers = self._wrappers(self._tools[tool])
@@ -234,14 +233,14 @@ class ProtocolGraph:
         return list(inner) if len(inner) == 1 and noun_of(inner[0][0]) in about else []
 
     def searches(self, tool: str) -> bool:
-        """Whether a tool takes words of the question and nothing else that is required."""
+        """Whether search texts are the only required arguments of a tool."""
         required = [p.argument.lower() for p in self._tools[tool].arguments if p.required]
         return bool(required) and SEARCHES.issuperset(required)
 
     def hint(self, tool: str, argument: str, among: Collection[str] | None = None, most: int = 1) -> str:
-        """One line that says where an argument comes from; empty when that is plain or unknown.
+        """A one-line hint at the providers of an argument; empty without one.
 
-        Up to `most` sources are named: the best, then such as need an identifier themselves, for longer chains.
+        It names up to `most` providers: the best, then those that need an identifier themselves, for longer chains.
 
         Example: `person_id: int — from GET_search_person(query=…)["results"][0]["id"]`.
         """
@@ -256,7 +255,7 @@ class ProtocolGraph:
         return f"{argument}: {kind} — from " + " or ".join(self.expression(source) for source in sources)
 
     def expression(self, source: ProvidedField) -> str:
-        """The program text that reads a source: a call with its required arguments and the way into its response."""
+        """The expression that reads a provided field: a call with its required arguments, and the path."""
         tool = self._tools[source.tool]
         selectors = selector_arguments(tool, source)
         required = [f"{p.argument}={selectors.get(p.argument, '…')}" for p in tool.arguments if p.required]
@@ -266,7 +265,7 @@ class ProtocolGraph:
         return call + subscripts(source.path) + ('.split("/")[-1]' if source.link else "")
 
     def object_noun(self, tool: str, path: tuple[Step, ...], properties: Mapping[str, Schema]) -> str:
-        """What an object in a response is, as a noun: the key around it, or what it resembles; "item" if unknown."""
+        """The noun of an object in a response: the key around it, or the noun it resembles; "item" if unknown."""
         keys = [step for step in path if isinstance(step, str)]
         if keys and noun_of(keys[-1]) not in self._wrappers(self._tools[tool]):
             return noun_of(keys[-1])
@@ -276,11 +275,11 @@ class ProtocolGraph:
         literals = literals_of(self._tools[tool].path)
         return best if best and sure[best] > 0 else noun_of(literals[-1]) if literals else "item"
 
-    # How objects are told apart ------------------------------------------------------------------------------------
+    # Nouns of objects ------------------------------------------------------------------------------------
 
     @cached_property
     def _signatures(self) -> dict[str, set[str]]:
-        """For each noun, the properties of the objects that are known to be one: details first, else list items."""
+        """The properties of each noun's objects: of a detail response, else of list items."""
         detailed: dict[str, set[str]] = {}
         listed: dict[str, set[str]] = {}
         for tool in self.protocol.tools:
@@ -305,7 +304,7 @@ class ProtocolGraph:
 
     @cached_property
     def _name_weights(self) -> dict[str, float]:
-        """How telling a property name is: rare ones tell more about what an object is than `id` or `name`."""
+        """The weight of a property name: rare names identify an object better than `id` or `name`."""
         counts: Counter[str] = Counter()
         for names in self._signatures.values():
             counts.update(names)
@@ -313,7 +312,7 @@ class ProtocolGraph:
         return {name: math.log(1 + total / count) for name, count in counts.items()}
 
     def _wrappers(self, tool: Tool) -> frozenset[str]:
-        """Nouns of keys that only wrap what a tool's response is about."""
+        """Nouns of keys that only wrap the content of a tool's response."""
         if tool.name not in self._wrapper_nouns:
             schema = tool.response_schema
             noun = noun_of(wrapper_of(schema, self.protocol)) if schema is not None else ""
@@ -321,7 +320,7 @@ class ProtocolGraph:
         return self._wrapper_nouns[tool.name]
 
     def _unwrapped(self, schema: Schema) -> Mapping[str, Schema]:
-        """The properties of the one thing that a response is about."""
+        """The properties of a response without its wrapper."""
         properties = properties_of(schema, self.protocol)
         key = wrapper_of(schema, self.protocol)
         return properties_of(properties[key], self.protocol) if key else properties
@@ -338,7 +337,7 @@ class ProtocolGraph:
                 yield name, items
 
     def _resemblance(self, names: Collection[str], noun: str) -> float:
-        """How much an object's properties are those of a noun: 0 to 1, rare properties weighing more."""
+        """The similarity of properties to those of a noun, 0 to 1, weighted by rarity."""
         signature = self._signatures.get(noun)
         if not signature or not names:
             return 0.0
@@ -348,10 +347,10 @@ class ProtocolGraph:
         return shared / math.sqrt(norm) if norm else 0.0
 
     def _noun_certainty(self, tool: Tool, field: ResponseField, noun: str, names: Mapping[str, Schema]) -> float:
-        """How sure it is (0 to about 6) that the object which holds a field is what the noun says."""
+        """The certainty (0 to about 6) that the object around a field is one of the noun."""
         named = [name for name in names if _RELATIVE_WORDS.isdisjoint(words(name))]
         if any(attribute_of(name) == attribute_of(field.name) and noun_of_identifier(name) == noun for name in named):
-            return 0.0  # it refers to such a thing by another key, so it is none itself
+            return 0.0  # it refers to the noun by another key
         keys = [key for key in field.container if noun_of(key) not in self._wrappers(tool)]
         if selectable_nouns := self._selectable_nouns(tool):
             return 4.0 if noun in selectable_nouns and not keys else 0.0
@@ -378,7 +377,7 @@ class ProtocolGraph:
         return score
 
     def _selectable_nouns(self, tool: Tool) -> frozenset[str]:
-        """The kinds of things of which a tool returns the one that its path ends in: `/top/{type}`."""
+        """The nouns among which the last path parameter selects: `/top/{type}`."""
         last = tool.path.rstrip("/").rpartition("/")[2]
         for parameter in tool.parameters:
             if last == f"{{{parameter.name}}}":
@@ -389,11 +388,11 @@ class ProtocolGraph:
     # Ranking -------------------------------------------------------------------------------------------------------
 
     def _rank(self, reference: IdentifierReference, kind: str) -> list[ProvidedField]:
-        """The best field of each tool that offers what is wanted, as a value of the JSON type `kind`."""
+        """The best field of each tool that provides a reference as a value of the JSON type `kind`."""
         order = {name: index for index, name in enumerate(self._tools)}
-        offers = [source for tool in self.protocol.tools for source in self._provided_fields(tool, reference, kind)]
+        candidates = [source for tool in self.protocol.tools for source in self._provided_fields(tool, reference, kind)]
         writes = {tool.name for tool in self.protocol.tools if tool.writes and not looks_like_read(tool)}
-        offers.sort(
+        candidates.sort(
             key=lambda source: (
                 source.tool in writes,
                 -round(source.score, 3),
@@ -402,22 +401,22 @@ class ProtocolGraph:
             )
         )
         best: dict[str, ProvidedField] = {}
-        for source in offers:
+        for source in candidates:
             best.setdefault(source.tool, source)
         return list(best.values())
 
     @cached_property
     def _candidate_fields(self) -> dict[str, list[_CandidateField]]:
-        """The fields of each tool's response that hold an identifier, a link, or a relation that can be expanded."""
+        """The response fields of each tool with an identifier, a link, or an expandable relation."""
         candidates = {}
         for tool in self.protocol.tools:
             schema = tool.response_schema
-            offers = map(self._candidate_field, fields(schema, self.protocol)) if schema is not None else ()
-            candidates[tool.name] = [offer for offer in offers if offer is not None]
+            all_fields = map(self._candidate_field, fields(schema, self.protocol)) if schema is not None else ()
+            candidates[tool.name] = [candidate for candidate in all_fields if candidate is not None]
         return candidates
 
     def _candidate_field(self, field: ResponseField) -> _CandidateField | None:
-        """A field as a source of identifiers; None where it is none."""
+        """A field as a candidate; None if it holds no identifier."""
         items = items_of(field.schema, self.protocol)
         path = (*field.path, 0) if items is not None else field.path
         schema = items if items is not None else field.schema
@@ -435,13 +434,13 @@ class ProtocolGraph:
         if response is None or reference in [
             self._references.get((tool.name, p.argument)) for p in tool.arguments if p.required
         ]:
-            return  # who has to say what is wanted yields nothing new
+            return  # it needs the identifier itself
         for name in response.headers:
             if attribute_of(name) == reference.attribute and noun_of_identifier(name) == reference.noun:
                 yield ProvidedField(tool.name, (), 3.0 + self._reachability(tool, reference, False), header=name)
-        for offer in self._candidate_fields[tool.name]:
-            field, field_type = offer.field, offer.kind
-            certainty = self._certainty(tool, offer, reference)
+        for candidate in self._candidate_fields[tool.name]:
+            field, field_type = candidate.field, candidate.kind
+            certainty = self._certainty(tool, candidate, reference)
             is_link = False
             if certainty <= 0 and field_type in {"string", ""} and self._links_to(field, reference):
                 certainty, is_link = 2.0, True
@@ -455,16 +454,16 @@ class ProtocolGraph:
                 score -= _EXPANSION_COST
             if kind and field_type and kind != field_type and {kind, field_type} != {"integer", "number"}:
                 score -= 0.5
-            if offer.listed:
+            if candidate.listed:
                 score -= 0.5
             if score >= _MIN_SCORE - 3.0 and certainty >= _MIN_SCORE:
                 noun = reference.noun if reference.noun in self._selectable_nouns(tool) else ""
-                yield ProvidedField(tool.name, offer.path, score, link=is_link, noun=noun)
+                yield ProvidedField(tool.name, candidate.path, score, link=is_link, noun=noun)
 
-    def _certainty(self, tool: Tool, offer: _CandidateField, reference: IdentifierReference) -> float:
-        """How sure it is that a field holds what is wanted, by its own name first and then by what its object is."""
-        field, name = offer.field, offer.field.name
-        if offer.is_expandable_relation:
+    def _certainty(self, tool: Tool, candidate: _CandidateField, reference: IdentifierReference) -> float:
+        """The certainty that a field holds the identifier, by its own name, then by the noun of its object."""
+        field, name = candidate.field, candidate.field.name
+        if candidate.is_expandable_relation:
             return 2.0 if noun_of(name) == reference.noun else 0.0
         attribute = attribute_of(name)
         if attribute is None:
@@ -478,17 +477,17 @@ class ProtocolGraph:
             return 5.0 if field.container and noun_of(field.container[-1]) == reference.noun else 4.0
         if attribute != reference.attribute:
             return 0.0
-        return max(self._noun_certainty(tool, field, reference.noun, offer.owner_properties), 0.0)
+        return max(self._noun_certainty(tool, field, reference.noun, candidate.owner_properties), 0.0)
 
     def _links_to(self, field: ResponseField, reference: IdentifierReference) -> bool:
-        """Whether a field is a URL of the wanted thing: `links.film`, or `href` in an object called film."""
+        """Whether a field is a URL of the referenced object: `links.film`, or `href` in an object called film."""
         if not _is_link(field):
             return False
         around = [noun_of(key) for key in (*field.container, field.name)]
         return reference.noun in around and self._ends_a_path(reference.noun)
 
     def _ends_a_path(self, noun: str) -> bool:
-        """Whether some tool's path ends with an identifier of the noun, so that a link's last segment is one."""
+        """Whether a tool's path ends with an identifier of the noun, so that a link's last segment is one."""
         return any(
             (reference := self._references.get((tool.name, p.argument))) is not None
             and reference.noun == noun
@@ -498,7 +497,7 @@ class ProtocolGraph:
         )
 
     def _is_collection_path(self, tool: Tool) -> bool:
-        """Whether what a tool lists is found one by one right below it: `/films` of `/films/{id}`."""
+        """Whether single items have a path right below a tool's path: `/films` of `/films/{id}`."""
         return tool.path.rstrip("/") in self._collection_paths
 
     @cached_property
@@ -507,15 +506,15 @@ class ProtocolGraph:
         return frozenset(path.rpartition("/")[0] for path in paths if path.endswith("}"))
 
     def _returns_list(self, tool: Tool) -> bool:
-        """Whether a tool returns many things rather than one."""
+        """Whether a tool returns a list of objects."""
         schema = tool.response_schema
         collection_nouns = {"", *map(noun_of, literals_of(tool.path)), *self._wrappers(tool)}
         return schema is not None and any(noun_of(key) in collection_nouns for key, _ in self._object_lists(schema))
 
     def _reachability(self, tool: Tool, reference: IdentifierReference, inner: bool) -> float:
-        """How easily a tool is reached: from the question alone is best, through other identifiers worse.
+        """How easily a tool is called: from the question alone is best, through other identifiers worse.
 
-        `inner` tells whether the field lies within something else that the tool returns.
+        `inner`: the field lies inside another object of the response.
         """
         required = [p for p in tool.arguments if p.required]
         required_references = [self._references.get((tool.name, p.argument)) for p in required]
@@ -526,7 +525,7 @@ class ProtocolGraph:
         if tool.writes:
             score -= 2.0
         if not required and not self._returns_list(tool):
-            score -= 2.5 * bool(inner)  # what happens to lie in the one thing it returns is not what one asked for
+            score -= 2.5 * bool(inner)  # a nested field of a single object is arbitrary
         elif not required:
             name_words = words(tool.path) + words(tool.name)
             searches = any(p.argument.lower() in SEARCHES for p in tool.arguments)
@@ -545,8 +544,7 @@ class ProtocolGraph:
 
 
 def selector_arguments(tool: Tool, source: ProvidedField) -> dict[str, str]:
-    """The required arguments that say which kind of thing is asked for, as program text: `type=["artist"]` where what
-    is wanted stands in the list of artists."""
+    """The required arguments that select a noun, as program text: `type=["artist"]` for a field in `artists`."""
     nouns = {noun_of(step) for step in source.path if isinstance(step, str)} - WRAPPERS | {source.noun}
     selectors = {}
     for parameter in tool.arguments:
@@ -565,7 +563,7 @@ def _is_link(field: ResponseField) -> bool:
 
 
 def _path_score(path: str, noun: str) -> float:
-    """How much a tool's path speaks of a noun: as its last segment most, as the owner of something else least."""
+    """The relevance of a path to a noun: most as its last segment, least as the owner of another one."""
     segments = [segment for segment in path.split("/") if segment]
     literals = [segment for segment in segments if not segment.startswith("{")]
     if not literals:
@@ -581,7 +579,7 @@ def _path_score(path: str, noun: str) -> float:
 
 
 def _discriminator(names: Mapping[str, Schema]) -> set[str]:
-    """The nouns that an object's `type`-like property may name; empty when it has none with few values."""
+    """The values of an object's `type`-like property as nouns; empty without one of at most three values."""
     for name, schema in names.items():
         if not words(name) or words(name)[-1] not in {"type", "kind", "object"}:
             continue
@@ -593,5 +591,5 @@ def _discriminator(names: Mapping[str, Schema]) -> set[str]:
 
 
 def _depth_cost(field: ResponseField, wrappers: Collection[str]) -> float:
-    """What digging costs: each object or list around the field, wrappers less."""
+    """The cost of each object or list around a field, wrappers less."""
     return sum(0.15 if noun_of(key) in wrappers else 1.0 for key in field.container)

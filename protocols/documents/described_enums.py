@@ -1,6 +1,6 @@
-"""The values that an argument takes, where nothing but its description lists them: `**track**, **context** or **off**.`
+"""The values of an argument that only its description lists: `**track**, **context** or **off**.`
 
-A small model writes `single` there; with the values in the schema it is shown them, and held to them before a run.
+A small model writes `single` there. With the values in the schema it sees them, and is held to them before a run.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ _VALUES_ONLY = re.compile(
     rf"(?:one of:?\s*|either\s+)?{_MARKED_WORD}(?:,?\s+or\s+{_MARKED_WORD}|\s*,\s*{_MARKED_WORD})+\s*(?:[.;<\n]|$)",
     re.I,
 )
-"""A description that begins with nothing but the values."""
+"""A description that starts with only the values."""
 _LIST_INTRODUCTION = re.compile(
     r"\b(?:accepted|allowed|permitted|possible|supported|valid)\s+(?:choices|options|types|values)(?:\s+are)?\s*:?",
     re.I,
 )
 _LIST_END = re.compile(r"\bdefaults?\b|\be\.g\.|\bexamples?\b|\bsuch as\b|\n\s*\n", re.I)
-"""Behind it more is said of the values, and no other one."""
+"""The start of further text about the values."""
 _JOINED_LIST = re.compile(r"\b(?:comma|pipe|space)[\s-]*separated\b|\bseparated by\b|\blist of\b", re.I)
 
 
 def with_described_enum(schema: Mapping[str, Any], description: str) -> Mapping[str, Any]:
-    """The schema of an argument that is a text, with the values that its description lists as all that it takes.
+    """The schema of a string argument, with the values in its description as `enum`.
 
-    As it was where the schema says more of them itself, or where an example or the default is none of them.
+    Unchanged if the schema constrains the values itself, or if an example or the default is not among them.
     """
     if type_of(schema) != "string" or not {"const", "enum", "format", "pattern"}.isdisjoint(schema):
         return schema

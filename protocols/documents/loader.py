@@ -1,7 +1,4 @@
-"""One door for every kind of API document: `load`.
-
-It reads, recognises the dialect, repairs what is known to go wrong, validates, and builds the Protocol.
-"""
+"""`load` for every kind of API document: read, recognize the dialect, repair, validate, build the Protocol."""
 
 from __future__ import annotations
 
@@ -29,8 +26,8 @@ def load(source: str | Path | Mapping[str, Any]) -> Protocol:
     Args:
         source: A file, an http(s) URL or the parsed document; OpenAPI 3.0 or 3.1, Swagger 2.0 or a tool file
             (`endpoints`), in JSON or YAML. A dict is not changed.
-    Returns: The Protocol; its `warnings` count the defects that were repaired and name operations left out.
-    Raises: ProtocolError: The document cannot be read, is of no such kind, or has no usable operation.
+    Returns: The Protocol; its `warnings` count repaired defects and name operations left out.
+    Raises: ProtocolError: The document cannot be read, is of another kind, or has no usable operation.
     """
     if isinstance(source, Mapping):
         data, uri, name = json.dumps(source, default=str).encode(), "", "document"
@@ -68,19 +65,19 @@ def _build(content: Any, data: bytes, uri: str, name: str, digest: str) -> Proto
 
 
 def _repaired(content: Any) -> Any:
-    """A further document, repaired; its defects are not counted."""
+    """A linked document, repaired; its defects are not counted."""
     return repair(content)[0] if isinstance(content, Mapping) else content
 
 
 def _with_original_pointers(warning: str, original_pointers: Mapping[str, str]) -> str:
-    """The warning with JSON pointers into the document as it was written."""
+    """The warning with JSON pointers into the original document."""
     for new, old in original_pointers.items():
         warning = re.sub(re.escape(new) + r"(?![\w{}~#-])", lambda _, old=old: old, warning)  # type: ignore[misc]
     return warning
 
 
 def _as_openapi(content: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], Mapping[str, str]]:
-    """The document as OpenAPI 3, and what its JSON pointers were before, by prefix."""
+    """The document as OpenAPI 3, and the original JSON pointers by prefix."""
     if isinstance(content.get("endpoints"), list):
         from protocols.documents import tool_files
 

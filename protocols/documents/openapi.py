@@ -1,7 +1,6 @@
 """An OpenAPI 3.0 or 3.1 document, read and repaired, becomes a Protocol.
 
-One operation becomes one Tool. An operation that cannot be used is left out with a warning that says where and why;
-the others are not affected by it.
+One operation becomes one Tool. An unusable operation is left out, with a warning that names its place and the reason.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ __all__ = ["Builder", "operations", "protocol"]
 _STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
 _IGNORED_HEADERS = {"accept", "content-type", "authorization"}  # OpenAPI: such header parameters are to be ignored
 _DOCUMENT_WORDS = frozenset({"asyncapi", "oas", "openapi", "swagger"})
-"""Words of the path under which a service serves its own document."""
+"""Path words of an operation that serves the document itself."""
 _VARIABLE = re.compile(r"\{([^{}]*)\}")
 
 
@@ -80,7 +79,7 @@ def protocol(document: Mapping[str, Any], documents: DocumentSet, skipped: Mappi
 
 
 def _serves_document(tool: Tool) -> bool:
-    """Whether an operation only serves the document itself: what it says is known already."""
+    """Whether an operation only serves the document itself."""
     last = tool.path.rstrip("/").rpartition("/")[2]
     named = _DOCUMENT_WORDS.intersection(words(last)) or last in ("api-docs", "apidocs")
     return tool.method == "GET" and bool(named) and not any(p.required for p in tool.arguments)
@@ -88,7 +87,7 @@ def _serves_document(tool: Tool) -> bool:
 
 @dataclass
 class Builder:
-    """Makes tools from the operations of one document; `notes` counts what was passed over or taken as meant."""
+    """Builds tools from the operations of one document; `notes` counts ignored and reinterpreted parts."""
 
     document: Mapping[str, Any]
     documents: DocumentSet
@@ -101,12 +100,12 @@ class Builder:
         self.servers = self._servers(self.document.get("servers"))
 
     def skip(self, place: str, error: Exception) -> None:
-        """Note that the operation at `place` is left out."""
+        """Warn that the operation at `place` is left out."""
         reason = str(error) if isinstance(error, ProtocolError) else "its schemas are nested too deeply"
         self.warnings.append(f"left out {self.documents.name}{place}: {reason}")
 
     def protocol(self, tools: Iterable[Tool], digest: str) -> Protocol:
-        """The Protocol of these tools, whose names become unique."""
+        """The Protocol of these tools, with unique names."""
         tools = list(tools)
         names = unique(tool.name for tool in tools)
         info = self._mapping(self.document.get("info"))
@@ -127,7 +126,7 @@ class Builder:
         )
 
     def operations(self) -> Iterator[tuple[str, str, Mapping[str, Any], Any, str]]:
-        """Path, method, path item, operation and the URI of the document it is in; follows `$ref` of a path item."""
+        """Path, method, path item, operation and the URI of its document; follows the `$ref` of a path item."""
         for path, raw in self._mapping(self.document.get("paths")).items():
             if not path.startswith("/"):
                 continue
@@ -172,7 +171,7 @@ class Builder:
         )
 
     def _resolved(self, raw: object, base: str) -> tuple[Mapping[str, Any], str]:
-        """What `raw` is once references are followed, keys beside `$ref` laid over its target."""
+        """The target of `raw` after all references, overridden by keys beside `$ref`."""
         over: dict[str, Any] = {}
         for _ in range(32):
             if not isinstance(raw, Mapping):
@@ -188,7 +187,7 @@ class Builder:
         return raw if isinstance(raw, Mapping) else {}
 
     def _servers(self, raw: object) -> tuple[Server, ...]:
-        """The servers with variables filled in; relative ones are relative to where the document came from."""
+        """The servers with variables filled in; relative URLs are relative to the document's."""
         servers = []
         for server in raw if isinstance(raw, list) else []:
             if not isinstance(server, Mapping) or not isinstance(server.get("url"), str):
@@ -212,7 +211,7 @@ class Builder:
         if not urlsplit(url).scheme and self.documents.uri.startswith("http"):
             url = urljoin(self.documents.uri, url)
         parts = urlsplit(url)
-        if "@" in parts.netloc:  # a sign-in, which is no program's business
+        if "@" in parts.netloc:  # credentials, which no program may see
             url = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
         return url.rstrip("/")
 
@@ -254,7 +253,7 @@ class Builder:
             for raw in raw_list:
                 parameter = self._parameter(*self._resolved(raw, base))
                 parameters[parameter.location, parameter.name] = parameter
-        # What signs a request in is filled in outside the program, even where it is listed as a parameter too.
+        # Credentials are added outside the program, even where the document lists them as parameters too.
         secret = {(s.location, s.parameter.lower()) for s in self.schemes if any(s.name in need for need in security)}
         in_path = _VARIABLE.findall(path)
         usable = []
@@ -306,10 +305,10 @@ class Builder:
         )
 
     def _examples(self, holder: Mapping[str, Any], base: str) -> tuple[object, ...]:
-        """The examples of a media type or parameter, `example` first; those kept on the web are not fetched."""
+        """The examples of a media type or parameter, `example` first, without external ones."""
         examples: list[object] = [holder["example"]] if "example" in holder else []
         for raw in self._mapping(holder.get("examples")).values():
-            with suppress(ProtocolError):  # an example more or less does not matter
+            with suppress(ProtocolError):  # examples are optional
                 example, _ = self._resolved(raw, base)
                 examples += [example["value"]] if "value" in example else []
         return tuple(examples)
@@ -372,7 +371,7 @@ def _as_tuple(value: object) -> tuple[object, ...]:
 
 
 def _joined_fields(encoding: object) -> Iterator[tuple[str, str]]:
-    """The fields of a form whose lists are one value, and their style."""
+    """The form fields whose lists are sent as one value, and their style."""
     for name, raw in encoding.items() if isinstance(encoding, Mapping) else ():
         style = str(raw.get("style") or "form") if isinstance(raw, Mapping) else ""
         if style and raw.get("explode", style == "form" or "style" not in raw) is False:
@@ -412,7 +411,7 @@ def _arguments(parameters: list[Parameter], body: Body | None) -> tuple[tuple[Pa
 
 
 def _is_fixed(parameter: Parameter) -> bool:
-    """Whether a program has nothing to choose, because the document gives the one value that must be sent."""
+    """Whether the document gives the only value of a required parameter."""
     return parameter.required and parameter.location != "path" and "const" in parameter.schema
 
 

@@ -1,9 +1,8 @@
 """Schemas of every dialect become JSON Schema 2020-12 without references.
 
-What reads a schema later (prompts, hints, checks, the simulator) wants to see `type` and `properties` at once. So
-`$ref` is replaced by its target, the same Python object wherever it is used; `allOf` is merged into one object; and
-alternatives that say less than they seem to are simplified. Only where a schema contains itself, or references lead
-more than 24 deep, a `$ref` to `#/$defs/NAME` remains.
+Readers of a schema (prompts, hints, checks, the simulator) need `type` and `properties` at once. So `$ref` is replaced
+by its target, the same Python object at every use, `allOf` is merged, and alternatives are simplified. A `$ref` to
+`#/$defs/NAME` remains only in recursive schemas and behind more than 24 nested references.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _NULL = {"type": "null"}
 
 
 class SchemaReader:
-    """Reads the schemas of one document; `definitions` fills with those that contain themselves."""
+    """Reads the schemas of one document; `definitions` fills with the recursive ones."""
 
     def __init__(self, documents: DocumentSet) -> None:
         self._documents = documents
@@ -56,21 +55,21 @@ class SchemaReader:
         self.definitions: dict[str, Schema] = {}
 
     def read(self, raw: object, base: str) -> Schema:
-        """The schema `raw`, found in the document at `base`. Raises: ProtocolError: it cannot be understood."""
+        """The schema `raw` of the document at `base`. Raises: ProtocolError: It is invalid."""
         before = dict(self._resolved)
         try:
             schema = self._read(raw, base)
             while self._deferred:
                 self._resolve(*self._deferred.pop())
         except (ProtocolError, RecursionError):
-            self._resolved = before  # what was read since may point to a schema that will not come to be
+            self._resolved = before  # newer schemas may refer to the failed one
             self._deferred.clear()
             raise
         return schema
 
     @property
     def components(self) -> dict[str, Schema]:
-        """The schemas that references led to, by name."""
+        """The targets of references, by name."""
         return {self._name(key): schema for key, schema in self._resolved.items()}
 
     def _read(self, raw: object, base: str) -> Schema:
@@ -86,7 +85,7 @@ class SchemaReader:
         parts = [self._resolve(str(raw["$ref"]), base)] if "$ref" in raw else []
         parts += [self._read(part, base) for part in all_of] if isinstance(all_of, list) else []
         own = self._own_keywords(raw, base)
-        if len(parts) + bool(own.get("properties")) > 1:  # the example of a part is no example of the whole
+        if len(parts) + bool(own.get("properties")) > 1:  # an example of a part is not one of the whole
             parts = [{key: value for key, value in part.items() if key != "examples"} for part in parts]
         merged: Schema = {}
         for part in (*parts, own):
@@ -109,7 +108,7 @@ class SchemaReader:
             self._in_progress.discard(key)
         if key in self._names:
             name = self._names[key]
-            # A name that only stands for itself says nothing about the value.
+            # A reference to itself allows any value.
             self.definitions[name] = {} if schema == {"$ref": f"#/$defs/{name}"} else schema
         self._resolved[key] = schema
         return schema
@@ -185,7 +184,7 @@ class SchemaReader:
 
 
 def split_subschemas(schema: Schema) -> tuple[dict[str, object], list[object]]:
-    """The schema with nothing demanded of what is inside it, and the schemas inside."""
+    """The schema with `true` for each direct subschema, and these subschemas."""
     outside: dict[str, object] = {}
     inside: list[object] = []
     for key, value in schema.items():
@@ -204,10 +203,10 @@ def split_subschemas(schema: Schema) -> tuple[dict[str, object], list[object]]:
 
 
 def object_properties(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
-    """The properties that an object of this schema may have, and those it must have.
+    """The properties of an object schema, and the names of required ones.
 
-    Properties of alternatives are there too, required only if all alternatives require them. Empty if it may be
-    something else than an object, or a list of such objects.
+    Includes properties of alternatives, required if all alternatives require them. Empty if a value may be neither an
+    object nor a list of such objects.
     """
     if not {"object", "null"}.issuperset(declared_types(schema)) or schema.keys() & {"$ref"}:
         return {}, frozenset()
@@ -252,7 +251,7 @@ def _type_keyword(names: Iterable[str]) -> object:
 
 
 def _nullable(schema: Schema) -> dict[str, object]:
-    """The schema, or null."""
+    """The schema, extended by null."""
     out = dict(schema)
     if "type" in out:
         out["type"] = _type_keyword([*declared_types(out), "null"])
@@ -268,7 +267,7 @@ def _nullable(schema: Schema) -> dict[str, object]:
 
 
 def _with_null(out: dict[str, object]) -> dict[str, object]:
-    """Adds null to the values that are listed, if any are."""
+    """Add null to the enumeration, if there is one."""
     enum = out.get("enum", [out.pop("const")] if "const" in out else None)
     if isinstance(enum, list):
         out["enum"] = enum if None in enum else [*enum, None]
@@ -276,7 +275,7 @@ def _with_null(out: dict[str, object]) -> dict[str, object]:
 
 
 def _simplified(schema: dict[str, object]) -> dict[str, object]:
-    """Alternatives written shorter where they mean the same: one branch, a value or null, bare types, constants."""
+    """Equivalent shorter alternatives: a single branch, a value or null, bare types, constants."""
     for key in ("anyOf", "oneOf"):
         branches = schema.get(key)
         if not isinstance(branches, list) or not branches:
@@ -305,16 +304,16 @@ def _simplified(schema: dict[str, object]) -> dict[str, object]:
 
 
 def _are_disjoint(branches: list[Schema]) -> bool:
-    """Whether no value can be of two of these bare types."""
+    """Whether no value matches two of these bare types."""
     names = [name for branch in branches for name in declared_types(branch)]
     return len(set(names)) == len(names) and not {"integer", "number"} <= set(names)
 
 
 def merge(first: Schema, second: Schema) -> Schema:
-    """One schema that means both; where both give the same annotation (title, description …) the second wins.
+    """The conjunction of two schemas; of annotations (title, description …) and contradicting types the second wins.
 
-    Properties and `required` are united. A closed object that is extended stays closed only if both are: documents
-    write `additionalProperties: false` in a base and mean the whole. Contradicting types count as the second's.
+    Properties and `required` are united. An extended object is closed only if both are: documents write
+    `additionalProperties: false` in a base and mean the whole.
     """
     if first is second or not second:
         return first

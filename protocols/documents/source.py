@@ -1,7 +1,7 @@
-"""Reading API documents: bytes from a file or URL become plain data, and references find what they point to.
+"""API documents as plain data, from a file or URL, and the targets of their references.
 
-OpenAPI asks for YAML 1.2, where `no` is a word and `2024-06-01` a string; PyYAML reads YAML 1.1, hence a loader with
-fewer conveniences. Whatever goes wrong here is one `ProtocolError` that names the place.
+OpenAPI requires YAML 1.2, where `no` and `2024-06-01` are strings. PyYAML reads YAML 1.1, so it gets a reduced loader.
+Each failure is a `ProtocolError` that names the place.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     import yaml
     from referencing import Registry, Resource
 
-__all__ = ["METHODS", "DocumentSet", "display_name", "parse", "pointer", "read"]
+__all__ = ["METHODS", "DocumentSet", "at_pointer", "display_name", "parse", "pointer", "pointer_keys", "read"]
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
-"""What an OpenAPI path may hold operations for."""
+"""The HTTP methods of an OpenAPI path item."""
 
 _TIMEOUT = (5.0, 20.0)  # seconds to connect, to wait for data
 _MAX_BYTES = 64 * 1024 * 1024  # bytes
 _MAX_VALUES = 5_000_000
-_MAX_KEYS = 50_000  # of an object; what is merged into it is copied
+_MAX_KEYS = 50_000  # of an object, including merged ones
 _MAX_LINKED = 200
 _REF = re.compile(r"""\$ref["']?\s*:\s*["']?([^"'\s,}#][^"'\s,}]*)""")
 
@@ -36,7 +36,7 @@ _REF = re.compile(r"""\$ref["']?\s*:\s*["']?([^"'\s,}#][^"'\s,}]*)""")
 def read(source: str | Path) -> tuple[bytes, str]:
     """The bytes at a path or URL, and the URI they came from (a `file:` one for a path).
 
-    Raises: ProtocolError: nothing there, not readable, or no answer.
+    Raises: ProtocolError: Missing, unreadable, or no answer.
     """
     text = str(source)
     if text.startswith(("http://", "https://")):
@@ -58,7 +58,7 @@ def read(source: str | Path) -> tuple[bytes, str]:
 
 
 def display_name(source: str | Path) -> str:
-    """What a message calls a path or URL: of a URL, without what may be a secret in it."""
+    """A path or URL for messages; a URL without user, query and fragment, which may be secrets."""
     text = str(source)
     if not text.startswith(("http://", "https://")):
         return text
@@ -94,7 +94,7 @@ def _fetch(address: str) -> bytes:
 def parse(data: bytes, where: str) -> Any:
     """JSON or YAML as plain data; keys are strings. `where` begins the message of an error.
 
-    Raises: ProtocolError: neither of them, with line and column; or HTML.
+    Raises: ProtocolError: Neither of them, with line and column; or HTML.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -134,7 +134,7 @@ def parse(data: bytes, where: str) -> Any:
 
 
 def _expanded_size(value: object, sizes: dict[int, int]) -> int:
-    """How many values there are once each alias is what it stands for. Raises: RecursionError, ValueError."""
+    """The number of values with all aliases expanded. Raises: RecursionError, ValueError."""
     if not isinstance(value, dict | list):
         return 1
     if id(value) not in sizes:
@@ -181,14 +181,27 @@ def pointer(*keys: object) -> str:
     return "#" + "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys)
 
 
+def pointer_keys(ref: str) -> list[str]:
+    """The keys of a JSON pointer that `pointer` wrote."""
+    return [key.replace("~1", "/").replace("~0", "~") for key in ref[2:].split("/")]
+
+
+def at_pointer(document: object, keys: Iterable[str]) -> Any:
+    """The value in a document behind some keys; None if there is none."""
+    node: Any = document
+    for key in keys:
+        node = node.get(key) if isinstance(node, Mapping) else None
+    return node
+
+
 class DocumentSet:
-    """The document and those it points to, each read once.
+    """A document and those it refers to, each read once.
 
     Args:
         content: The document, already repaired.
-        uri: Where it came from; empty if unknown, and then relative references cannot be followed.
-        name: What to call it in a message.
-        prepare: Applied to every further document that a reference leads to.
+        uri: Its origin; empty if unknown, and then relative references fail.
+        name: Its name in messages.
+        prepare: Applied to every linked document.
     """
 
     def __init__(
@@ -216,7 +229,7 @@ class DocumentSet:
         return Resource.opaque(self.linked_document(uri))
 
     def linked_document(self, uri: str) -> Any:
-        """The parsed content of a further document. Raises: ProtocolError."""
+        """The parsed content of a linked document. Raises: ProtocolError."""
         if uri in self._missing:
             raise self._missing[uri]
         if uri not in self._linked:
@@ -243,13 +256,13 @@ class DocumentSet:
 
     @property
     def has_linked(self) -> bool:
-        """Whether a further document was read."""
+        """Whether a linked document was read."""
         return bool(self._linked)
 
     def load_linked(self, text: str) -> str:
-        """Read the documents that `text` (this document, as written) points to; one digest over all of them.
+        """Read the documents that `text`, the source of this document, refers to. Return a digest of them all.
 
-        What cannot be had is left for the operation that needs it. Empty if it points to none.
+        A missing document is an error only for the operations that need it. The digest is empty without references.
         """
         waiting = [(self.uri, text)]
         while waiting:
@@ -267,11 +280,10 @@ class DocumentSet:
         return hashlib.sha256("\n".join(f"{k} {v}" for k, v in sorted(self._digests.items())).encode()).hexdigest()
 
     def lookup(self, ref: str, base: str) -> tuple[Any, str, str]:
-        """What `ref`, written in the document at `base`, points to.
+        """The target of `ref`, a reference in the document at `base`.
 
-        Returns: the content, the URI of the document it is in, and the absolute reference (the same for all ways of
-            writing it).
-        Raises: ProtocolError: it points to nothing.
+        Returns: The content, the URI of its document, and the normalized absolute reference.
+        Raises: ProtocolError: There is no target.
         """
         from referencing.exceptions import Unresolvable
 

@@ -1,8 +1,7 @@
-"""All repairs of API documents, in one place.
+"""Repairs of common defects in API documents.
 
-Real documents break their own rules in a few well-known ways. Each way is repaired here before anything else looks at
-the document, on a copy, and each gives one warning that counts it and names the first place. What is not listed here
-is not guessed at: the validator finds it, and the operation is left out.
+Each kind of defect is repaired on a copy, before all other steps, and gives one warning with its count and first place.
+All other defects are left to the validator, which leaves their operations out.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from protocols.documents.source import METHODS, pointer
+from protocols.documents.source import METHODS, at_pointer, pointer, pointer_keys
 
 __all__ = ["example_agreement", "repair"]
 
@@ -20,7 +19,7 @@ Node = dict[str, Any]
 
 _SCHEMAS = ("items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else")
 _GRAMMAR: dict[str, dict[str, tuple[str, str]]] = {
-    # kind of node: key -> (how the value holds further nodes, their kind)
+    # kind of node: key -> (form of the value, kind of the nodes in it)
     "document": {"paths": ("map", "path"), "components": ("one", "components")},
     "components": {
         "schemas": ("map", "schema"),
@@ -104,7 +103,7 @@ _NO_DESCRIPTION = "responses without a description"
 
 
 class _RepairLog:
-    """The defects found: how many of each kind, and where first."""
+    """The count and first place of each kind of defect."""
 
     def __init__(self) -> None:
         self.found: dict[str, tuple[int, str]] = {}
@@ -122,7 +121,7 @@ def repair(document: Mapping[str, Any], kind: str = "") -> tuple[Node, tuple[str
 
     Args:
         document: Not changed; the copy shares examples and other plain values with it.
-        kind: What `document` is if not a whole one: "operation", "schema" … Found out by its keys if empty.
+        kind: The kind of a partial document: "operation", "schema" … Guessed from its keys if empty.
     """
     kind = kind or _guess_kind(document)
     copy: Node = _mutable_copy(document, kind)
@@ -145,7 +144,7 @@ def repair(document: Mapping[str, Any], kind: str = "") -> tuple[Node, tuple[str
             node["responses"] = {"default": {"description": ""}}
             repairs.note(_NO_RESPONSES, place)
     resolve = _LocalReferences(copy)
-    stringly, nameless = _STRINGLY_TYPED in repairs.found, False  # walking all examples is worth it only then
+    stringly, nameless = _STRINGLY_TYPED in repairs.found, False  # only then are examples visited
     for part, node, place in _nodes(copy, kind):
         if part == "schema":
             _repair_overlap(node, place, repairs, resolve)
@@ -163,10 +162,7 @@ def repair(document: Mapping[str, Any], kind: str = "") -> tuple[Node, tuple[str
 
 
 def example_agreement(document: Mapping[str, Any]) -> tuple[int, int]:
-    """How many of a document's own response examples validate against the schema beside them, and how many there are.
-
-    Counts every whole-body example of every 2xx response of an OpenAPI 3 document, repaired or not.
-    """
+    """The number of 2xx response examples in an OpenAPI 3 document that match their schema, and of all."""
     from jsonschema import Draft202012Validator
 
     from protocols.documents import openapi
@@ -199,7 +195,7 @@ def _guess_kind(document: Mapping[str, Any]) -> str:
 
 
 def _mutable_copy(node: Any, kind: str) -> Any:
-    """A copy of the parts that repairs may change; keys become strings."""
+    """A copy of the parts that repairs may change, with strings as keys."""
     if not isinstance(node, Mapping):
         return node
     copy: Node = {str(key): value for key, value in node.items()}
@@ -215,7 +211,7 @@ def _mutable_copy(node: Any, kind: str) -> Any:
 
 
 def _nodes(node: Any, kind: str, place: tuple[str, ...] = ()) -> Iterator[tuple[str, Node, tuple[str, ...]]]:
-    """Kind, node and place of every part, the outer before the inner."""
+    """Kind, node and place of every part, outer before inner."""
     if not isinstance(node, dict):
         return
     yield kind, node, place
@@ -235,7 +231,7 @@ def _nodes(node: Any, kind: str, place: tuple[str, ...] = ()) -> Iterator[tuple[
 
 
 class _LocalReferences:
-    """Follows references within the document; those that leave it lead nowhere here."""
+    """Follows references within the document; external ones give an empty node."""
 
     def __init__(self, document: Node) -> None:
         self._document = document
@@ -253,11 +249,7 @@ class _LocalReferences:
     def _target(self, ref: str) -> Any:
         if not ref.startswith("#/"):
             return None
-        node: Any = self._document
-        for key in ref[2:].split("/"):
-            key = key.replace("~1", "/").replace("~0", "~")
-            node = node.get(key) if isinstance(node, dict) else None
-        return node
+        return at_pointer(self._document, pointer_keys(ref))
 
     def properties(self, node: Any) -> Iterator[tuple[Node, str, Any]]:
         """Holder, name and schema of each property, those of `allOf` parts too."""
@@ -275,7 +267,7 @@ def _boolean(value: Any) -> Any:
 
 
 def _number(value: Any, integer: bool = False) -> Any:
-    """The number that a string spells, else the value as it was."""
+    """The number in a string, else the value unchanged."""
     if not isinstance(value, str) or not re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", value.strip()):
         return value
     number = json.loads(value)
@@ -306,7 +298,7 @@ def _repair_values(part: str, node: Node, place: tuple[str, ...], repairs: _Repa
 
 
 def _repair_schema(node: Node, place: tuple[str, ...], repairs: _RepairLog, old: bool) -> None:
-    """What can be seen in one schema alone. `old`: OpenAPI 3.0, where nothing may stand beside a `$ref`."""
+    """Repair defects of a single schema. `old`: OpenAPI 3.0, where a `$ref` may have no siblings."""
     if old and isinstance(node.get("$ref"), str) and any(k != "$ref" and not k.startswith("x-") for k in node):
         ref = node.pop("$ref")
         node["allOf"] = [{"$ref": ref}, *node.get("allOf", ())]
@@ -353,7 +345,7 @@ def _repair_schema(node: Node, place: tuple[str, ...], repairs: _RepairLog, old:
 
 
 def _repair_keywords_of_31(node: Node, place: tuple[str, ...], repairs: _RepairLog) -> None:
-    """What JSON Schema writes shorter than OpenAPI 3.0 allows."""
+    """Replace keywords of OpenAPI 3.1 in a 3.0 schema."""
     declared = node.get("type")
     if isinstance(declared, list) or declared == "null":
         names = declared if isinstance(declared, list) else ["null"]
@@ -392,7 +384,7 @@ def _lift_required(node: Node, place: tuple[str, ...], repairs: _RepairLog) -> N
 
 
 def _fits(node: Node, value: Any) -> bool:
-    """Whether a plain value fits the plain constraints beside it; anything less plain is let through."""
+    """Whether a value fits `type` and `enum` of a schema; other constraints are ignored."""
     if value is None:
         return True
     types: dict[object, Callable[[Any], bool]] = {
@@ -435,7 +427,7 @@ def _disjoint(first: Any, second: Any) -> bool:
 
 
 def _repair_path(node: Node, place: tuple[str, ...], repairs: _RepairLog, resolve: _LocalReferences) -> None:
-    """Path parameters are declared, and required."""
+    """Declare path parameters, and make them required."""
     common = node.get("parameters")
     common = common if isinstance(common, list) else []
     for method in METHODS:
@@ -452,7 +444,7 @@ def _repair_path(node: Node, place: tuple[str, ...], repairs: _RepairLog, resolv
                 parameter["required"] = True
                 repairs.note(_OPTIONAL_PATH_PARAMETER, (*place, method, "parameters", str(parameter.get("name"))))
         names = {str(parameter.get("name")) for parameter in in_path}
-        path = place[-1] if place and not outside else ""  # what stands in other files is not seen from here
+        path = place[-1] if place and not outside else ""  # references to other files are not followed here
         for name in dict.fromkeys(re.findall(r"\{([^{}]+)\}", path)):
             if name not in names:
                 missing = {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
@@ -462,7 +454,7 @@ def _repair_path(node: Node, place: tuple[str, ...], repairs: _RepairLog, resolv
 
 
 def _holders(part: str, node: Node, resolve: _LocalReferences) -> Iterator[tuple[Node, str]]:
-    """Where the examples of a schema, media type or parameter are kept."""
+    """Holder and key of each example of a schema, media type or parameter."""
     if "example" in node:
         yield node, "example"
     if part != "schema" and isinstance(node.get("examples"), dict):
@@ -474,7 +466,7 @@ def _holders(part: str, node: Node, resolve: _LocalReferences) -> Iterator[tuple
 def _repair_examples(
     part: str, node: Node, place: tuple[str, ...], repairs: _RepairLog, resolve: _LocalReferences
 ) -> None:
-    """Where strings stand for other values, they do so in examples too."""
+    """Convert strings in examples to the types of their schema."""
     schema = node if part == "schema" else node.get("schema")
     for holder, key in _holders(part, node, resolve):
         value, count = _retyped(holder[key], schema, resolve)
@@ -484,7 +476,7 @@ def _repair_examples(
 
 
 def _retyped(value: Any, schema: Any, resolve: _LocalReferences) -> tuple[Any, int]:
-    """The value with strings turned into what the schema says, and how many were."""
+    """The value with strings converted to the schema's types, and the number of conversions."""
     if isinstance(value, str):
         new = _parse_text(value, resolve(schema).get("type"))
         return new, int(new is not value)
@@ -499,7 +491,7 @@ def _retyped(value: Any, schema: Any, resolve: _LocalReferences) -> tuple[Any, i
 
 
 def _repair_names(document: Node, kind: str, repairs: _RepairLog, resolve: _LocalReferences) -> None:
-    """Give properties with an empty name the one that an example shows; drop them where none does."""
+    """Give properties with an empty name the one in an example; drop them without one."""
     for part, node, place in _nodes(document, kind):
         if part in ("media", "schema"):
             schema = node if part == "schema" else node.get("schema")
@@ -536,7 +528,7 @@ def _name_properties(
 
 
 def _fitted_schema(schema: Any, value: Any, resolve: _LocalReferences) -> Any:
-    """The schema if it may be the value's, a list of it if its values are in a list; else None."""
+    """The schema if it fits the value, an array of it if it fits all items of a list; else None."""
     if _fits(resolve(schema), value):
         return schema
     if isinstance(value, list) and value and all(_fits(resolve(schema), item) for item in value):

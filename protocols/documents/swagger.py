@@ -1,7 +1,7 @@
-"""Swagger 2.0 documents are rewritten as OpenAPI 3.0, so that everything after reads one form.
+"""Swagger 2.0 documents become OpenAPI 3.0, so that later steps read one dialect.
 
-Only what a call needs is carried over. Bodies and forms leave the parameters, types move into schemas, and references
-are pointed to the new places. Parameters kept in other files stay as they are; their schemas are read from there.
+Only the parts that a call needs are kept. Bodies and forms leave the parameters, types move into schemas, and
+references are adapted. Parameters in other files stay as they are.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 def upgrade(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """The document as OpenAPI 3.0, and where its parts were: prefixes of JSON pointers, new to old."""
+    """The document as OpenAPI 3.0, and its old JSON pointers by new prefix."""
     paths = _mapping(document.get("paths"))
     new = {
         "openapi": "3.0.3",
@@ -58,7 +58,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _converted(node: Any) -> Any:
-    """A copy in which references and discriminators are written as in OpenAPI 3."""
+    """A copy with references and discriminators in the form of OpenAPI 3."""
     if isinstance(node, list):
         return [_converted(part) for part in node]
     if not isinstance(node, Mapping):
@@ -110,7 +110,7 @@ def _path(document: Mapping[str, Any], item: Mapping[str, Any]) -> dict[str, Any
 
 
 def _resolved(document: Mapping[str, Any], raw: Any) -> Mapping[str, Any]:
-    """A parameter kept among the document's own; references to elsewhere are left."""
+    """A parameter after a reference to the document's own; external references are kept."""
     ref = _mapping(raw).get("$ref")
     if isinstance(ref, str) and ref.startswith("#/parameters/"):
         return _mapping(_mapping(document.get("parameters")).get(ref.removeprefix("#/parameters/")))
@@ -151,7 +151,7 @@ def _parameter(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _schema(raw: Mapping[str, Any]) -> Any:
-    """The schema of a parameter or header, which Swagger writes without one."""
+    """The schema of a parameter or header, which Swagger has inline."""
     return _converted({key: value for key, value in raw.items() if key not in _PARAMETER_KEYS})
 
 

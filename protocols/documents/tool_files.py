@@ -1,9 +1,9 @@
 """Tool files (`*.tools.json`): the loose lists of endpoints that tool-learning benchmarks come with.
 
-They are rewritten as OpenAPI 3.0 and then read like any other document. What they leave open is read so: the given
-name is the tool's name, `{x}` in a URL is a required path parameter whatever else is said of it, an unknown place
-means query, and one example stands for the schema of a response. Headers that carry a key become a security scheme of
-their name; other headers with a real value are sent with every call, and a program does not see them.
+They become OpenAPI 3.0 and are then read like any other document. The given name is the tool's name, `{x}` in a URL is
+always a required path parameter, an unknown place means query, and an example gives the schema of a response. Headers
+with a key become a security scheme of their name; other headers with a real value are sent with every call, invisible
+to programs.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from protocols.naming import fold
 __all__ = ["FIXED", "NAME", "upgrade"]
 
 NAME = "x-tool-name"
-"""Key of an operation that says what its tool is called."""
+"""Key of an operation for the name of its tool."""
 
 FIXED = "x-fixed"
-"""Key of a parameter with the one value that is always sent; OpenAPI 3.0 has no `const`."""
+"""Key of a parameter for its constant value; OpenAPI 3.0 has no `const`."""
 
 _SECRET = re.compile(r"authorization|api[-_]?key|token|secret|password|[-_]key$", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"<.*>|\{.*\}|your\b.*|.*\byour[-_ ].*|x{3,}|\.{3}|", re.IGNORECASE | re.DOTALL)
@@ -32,10 +32,10 @@ _IGNORED_HEADERS = ("content-type", "accept", "host", "content-length")
 
 
 def upgrade(content: Mapping[str, Any], title: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """The tool file as OpenAPI 3.0, and where its parts were: prefixes of JSON pointers, new to old.
+    """The tool file as OpenAPI 3.0, and its old JSON pointers by new prefix.
 
     Args:
-        title: Used where the file names neither a title nor a server.
+        title: Used if the file has neither a title nor a server.
     """
     listed = content.get("servers")
     listed = listed if isinstance(listed, list) else []
@@ -51,7 +51,7 @@ def upgrade(content: Mapping[str, Any], title: str) -> tuple[dict[str, Any], dic
             key, method, operation = "/", "get", endpoint if isinstance(endpoint, str) else json.dumps(endpoint)
         else:
             key, operation = _operation(endpoint, bases, fixed)
-        while method in paths.get(key, ()):  # OpenAPI has one operation per path and method, a tool file may have more
+        while method in paths.get(key, ()):  # a tool file may have several operations per path and method
             key += "#"
         paths.setdefault(key, {})[method] = operation
         places[pointer("paths", key, method)] = pointer("endpoints", index)
@@ -72,7 +72,7 @@ def upgrade(content: Mapping[str, Any], title: str) -> tuple[dict[str, Any], dic
 
 
 def _headers(raw: object) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Security schemes from headers that carry a key, and the headers that are sent as they stand."""
+    """Security schemes for headers with a key, and the headers with a constant value."""
     schemes: dict[str, Any] = {}
     fixed = []
     for name, value in raw.items() if isinstance(raw, Mapping) else ():
@@ -130,7 +130,7 @@ def _operation(
 
 
 def _parameters(raw: object, variables: list[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Parameters, those of the path first and complete, and those that are fields of the body."""
+    """Parameters, first all those of the path, and the fields of the body."""
     parameters: dict[str, dict[str, Any]] = {
         name: {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in variables
     }
@@ -194,7 +194,7 @@ def _responses(endpoint: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any
 
 
 def _schema_of(example: object) -> Any:
-    """The schema that one example shows; that a key is there once does not make it required."""
+    """The schema of an example, without required keys."""
     from genson import SchemaBuilder
 
     builder = SchemaBuilder(schema_uri=None)
@@ -208,7 +208,7 @@ def _without_required(schema: Any) -> Any:
     new = {key: value for key, value in schema.items() if key != "required"}
     kinds = new.get("type")
     if kinds == "null":
-        return {}  # nothing is known of what stands there otherwise
+        return {}  # other values are unknown
     if isinstance(kinds, list):  # OpenAPI 3.0 has no lists of types
         del new["type"]
         non_null = [kind for kind in kinds if kind != "null"]

@@ -1,7 +1,7 @@
-"""What the OpenAPI rules say of a document once it is repaired, and which operations that makes unusable.
+"""Validation of a repaired document against the OpenAPI rules, and the operations that it makes unusable.
 
-Checking is the work of openapi-spec-validator and takes longer than all else. So the verdict on a document is
-remembered under its digest in `ATC_HOME`, and the validator is not even imported the next time.
+openapi-spec-validator takes longer than all other steps. So the result is cached under the document's digest in
+`ATC_HOME`, and the validator is not even imported the next time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from protocols.bounded import with_linear_unique_items
 from protocols.documents.openapi import Builder, operations
 from protocols.documents.schemas import split_subschemas
-from protocols.documents.source import METHODS, DocumentSet, pointer
+from protocols.documents.source import METHODS, DocumentSet, at_pointer, pointer, pointer_keys
 from protocols.errors import ProtocolError
 from protocols.model import Schema
 
@@ -38,30 +38,30 @@ _MAP_KEYS = frozenset({"properties", "patternProperties", "schemas", "responses"
 
 @dataclass(frozen=True, slots=True)
 class ValidationResult:
-    """`skipped` maps the JSON pointer of an unusable operation to the reason; `warnings` are about the rest."""
+    """`skipped` has the reason for each unusable operation, by JSON pointer; `warnings` are about the rest."""
 
     skipped: dict[str, str]
     warnings: tuple[str, ...]
 
 
 def validate(document: Mapping[str, Any], documents: DocumentSet, digest: str) -> ValidationResult:
-    """Check a repaired OpenAPI 3.0 or 3.1 document, or remember the verdict.
+    """Validate a repaired OpenAPI 3.0 or 3.1 document, or take the result from the cache.
 
     Args:
-        digest: Stands for the content of the document and of all that it points to.
+        digest: A hash of the document and all linked documents.
     """
     cache_file = home() / "validated" / f"{hashlib.sha256(f'{digest} {_rules_digest()}'.encode()).hexdigest()}.json"
     with suppress(OSError, ValueError, TypeError, KeyError):
         stored = json.loads(cache_file.read_bytes())
         return ValidationResult(stored["skipped"], tuple(stored["warnings"]))
     result = _check(document, documents)
-    with suppress(OSError):  # a home that cannot be written costs time, not the result
+    with suppress(OSError):  # a read-only cache costs only time
         _write(cache_file, json.dumps(asdict(result)).encode())
     return result
 
 
 def home() -> Path:
-    """Where atc keeps what it can make or fetch again: `ATC_HOME`, else the user's cache folder."""
+    """The cache folder: `ATC_HOME`, else the user's."""
     if os.environ.get("ATC_HOME"):
         return Path(os.environ["ATC_HOME"]).expanduser()
     import platformdirs
@@ -70,7 +70,7 @@ def home() -> Path:
 
 
 def _rules_digest() -> str:
-    """Digest of the code that decides, so that a changed rule forgets old verdicts."""
+    """Digest of the code that decides, so that a changed rule invalidates old results."""
     folder = Path(__file__).parent
     code = hashlib.sha256()
     for name in ("validation.py", "spec_fixes.py", "swagger.py", "tool_files.py", "openapi.py", "schemas.py"):
@@ -118,10 +118,10 @@ def _check(document: Mapping[str, Any], documents: DocumentSet) -> ValidationRes
 
 
 def _errors(document: Mapping[str, Any]) -> Iterator[ValidationError]:
-    """The validator's errors, each at the place it is really about.
+    """The validator's errors, each at its actual place.
 
-    The document is held against the schema of OpenAPI. The validator's further walk, which takes as long again, looks
-    for what repair and reading deal with themselves.
+    The document is validated by OpenAPI's schema only. The validator's further checks take as long again, and repair
+    and reading cover them.
     """
     from openapi_spec_validator import OpenAPIV30SpecValidator, OpenAPIV31SpecValidator
 
@@ -132,9 +132,9 @@ def _errors(document: Mapping[str, Any]) -> Iterator[ValidationError]:
 
 
 def _invalid_schemas(document: Mapping[str, Any], documents: DocumentSet) -> Iterator[tuple[str, str]]:
-    """Operations, by JSON pointer, with a schema that JSON Schema forbids, and the reason.
+    """Operations with an invalid schema, by JSON pointer, and the reason.
 
-    The rules of OpenAPI 3.1 leave schemas to JSON Schema, and what stands in other files nobody has looked at.
+    OpenAPI 3.1 leaves schemas to JSON Schema, and linked documents are not validated yet.
     """
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
@@ -143,7 +143,7 @@ def _invalid_schemas(document: Mapping[str, Any], documents: DocumentSet) -> Ite
     builder = Builder(document, documents)
     roots: dict[str, list[object]] = {}
     for path, method, item, operation, base in builder.operations():
-        with suppress(ProtocolError, RecursionError):  # reading it comes to the same end, and says why
+        with suppress(ProtocolError, RecursionError):  # reading it fails as well, and reports the reason
             tool = builder.tool("", method, path, operation, base, item)
             roots[pointer("paths", path, method)] = [
                 *(parameter.schema for parameter in tool.parameters),
@@ -163,7 +163,7 @@ def _invalid_schemas(document: Mapping[str, Any], documents: DocumentSet) -> Ite
 
 
 def _subschemas(roots: list[object], inside: dict[int, list[object]]) -> Iterator[Schema]:
-    """Each schema that these hold, once; `inside` remembers what is in which."""
+    """Each schema within `roots` once; `inside` caches direct subschemas by id."""
     waiting, visited = list(roots), set()
     while waiting:
         schema = waiting.pop()
@@ -176,7 +176,7 @@ def _subschemas(roots: list[object], inside: dict[int, list[object]]) -> Iterato
 
 
 def _leaves(error: ValidationError) -> Iterator[ValidationError]:
-    """What is behind a failed `oneOf`: the errors of the branch that was meant, not "is no reference"."""
+    """The causes of a failed `oneOf`: the errors of the branch that was meant, not "is no reference"."""
     branches: dict[object, list[ValidationError]] = {}
     for inner in error.context or ():
         branches.setdefault(inner.relative_schema_path[0], []).append(inner)
@@ -197,7 +197,7 @@ def _is_reference(error: ValidationError) -> bool:
 
 
 def _is_fatal(path: tuple[str, ...], error: ValidationError) -> bool:
-    """Whether an error makes what it is in unusable, rather than untidy."""
+    """Whether an error makes the operation or component around it unusable."""
     if error.validator in ("additionalProperties", "unevaluatedProperties", "uniqueItems"):
         return False
     if error.validator == "required" and any(f"'{key}'" in error.message for key in ("description", "responses")):
@@ -215,7 +215,7 @@ def _warning(error: ValidationError) -> str:
 
 
 def _component_users(document: Mapping[str, Any]) -> dict[str, set[str]]:
-    """For each component, by JSON pointer, the operations that reach it."""
+    """The operations that use each component, both as JSON pointers."""
     reached: dict[str, set[str]] = {}
     memo: dict[str, set[str]] = {}
 
@@ -229,13 +229,6 @@ def _component_users(document: Mapping[str, Any]) -> dict[str, set[str]]:
             for value in node:
                 yield from refs(value)
 
-    def component(ref: str) -> tuple[str, object]:
-        keys = [key.replace("~1", "/").replace("~0", "~") for key in ref[2:].split("/")][:3]
-        node: object = document
-        for key in keys:
-            node = node.get(key) if isinstance(node, Mapping) else None
-        return pointer(*keys), node
-
     for path, method, item, operation in operations(document):
         place = pointer("paths", path, method)
         waiting = list(refs([operation, item.get("parameters")]))
@@ -244,12 +237,13 @@ def _component_users(document: Mapping[str, Any]) -> dict[str, set[str]]:
             ref = waiting.pop()
             if not ref.startswith("#/components/"):
                 continue
-            name, node = component(ref)
+            keys = pointer_keys(ref)[:3]
+            name = pointer(*keys)
             if name in visited:
                 continue
             visited.add(name)
             reached.setdefault(name, set()).add(place)
             if name not in memo:
-                memo[name] = set(refs(node))
+                memo[name] = set(refs(at_pointer(document, keys)))
             waiting.extend(memo[name])
     return reached
