@@ -1,1 +1,1 @@
-"""What an API is about, read from its protocol once."""
+"""The analysis of an API: its entity types, relations and response shapes, read from its protocol once."""

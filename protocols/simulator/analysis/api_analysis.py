@@ -1,4 +1,4 @@
-"""Read from a protocol all that a world of it is made from; nothing here knows any API."""
+"""Analyze a protocol: collect everything that a world of its API is made from."""
 
 # ruff: noqa: SIM905 - word lists are read, and split once
 
@@ -32,9 +32,11 @@ _SEARCH_WORDS = frozenset("q query search text term keyword s find phrase search
 
 
 def analyze_api(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
-    """Read a protocol once, with its world file; takes about as long as loading it, so keep what it returns.
+    """Analyze a protocol with its world file.
 
-    Raises: UsageError: The world file names something that is not there.
+    This takes about as long as loading the protocol, so keep the result.
+
+    Raises: UsageError: The world file names something unknown.
     """
     entity_types = EntityTypes(protocol, world)
     links = RelationTypes(entity_types)
@@ -86,7 +88,7 @@ def _search(plan: ResponsePlan) -> str:
 def _edges(
     entity_types: EntityTypes,
 ) -> tuple[dict[str, list[dict[str, object]]], dict[str, list[dict[str, object]]], dict[str, str]]:
-    """What stands in a list beside the fields of its members, by label: all of it, and the roles among it."""
+    """Collect the fields of memberships, by list label: all rows, the roles among them, and the types of edges."""
     rows: dict[str, list[dict[str, object]]] = defaultdict(list)
     listed: dict[str, list[dict[str, object]]] = {}
     lists: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
@@ -124,7 +126,7 @@ def _edges(
 
 
 def _count_lists(value: object, label: str, lists: dict[str, Counter[tuple[str, str]]]) -> None:
-    """Count in how many lists each text of each field occurs; one that most lists have is a role worth filling."""
+    """Count, by label, the lists in which each text of each field occurs; a text in most lists is a role."""
     if isinstance(value, dict):
         for name, part in value.items():
             _count_lists(part, label_of(name), lists)
@@ -136,7 +138,7 @@ def _count_lists(value: object, label: str, lists: dict[str, Counter[tuple[str, 
 
 
 def _roles(rows: list[dict[str, object]], list_counts: Counter[tuple[str, str]]) -> list[dict[str, object]]:
-    """The roles that members play, the most widespread first; empty when their fields don't repeat."""
+    """The roles of list members, the most widespread first; empty when no field repeats."""
     values: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
         for name, value in row.items():
@@ -155,7 +157,7 @@ def _roles(rows: list[dict[str, object]], list_counts: Counter[tuple[str, str]])
 
 
 def _templates(entity_types: EntityTypes) -> dict[str, list[tuple[str, str, str]]]:
-    """Texts that hold the identifier of their own entity, by field: (kind, text before it, text after it)."""
+    """Texts that hold the identifier of their own entity, by field: (type, text before it, text after it)."""
     templates: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
     for _, shape, _, _ in entity_types.nodes():
         if not shape.kind:
@@ -183,9 +185,9 @@ def _inside(key: str, text: str) -> bool:
 
 
 def _places(entity_types: EntityTypes, edge_types: dict[str, str]) -> dict[tuple[str, str], ResponseShape]:
-    """Where each field stands first of all, by what it belongs to (a kind, `~label`, `~state /path`) and its path.
+    """The canonical shape of each field, by owner (a type, `~label`, `~state /path`) and path.
 
-    Several views may show a field, each with a schema of its own; its value is made for this one.
+    Several views may show a field with different schemas; its value is made for this one.
     """
     places: dict[tuple[str, str], ResponseShape] = {}
     for kind in entity_types.by_name.values():

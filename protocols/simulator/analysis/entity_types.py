@@ -1,8 +1,7 @@
-"""Which kinds of things an API knows, and which of them each object of its responses is.
+"""Find the entity types of an API, and the type of each object in its responses.
 
-Paths, parameter names, keys, discriminators and the likeness of objects all tell something; none tells enough alone.
-So they are asked in that order, and what no name explains is compared with what the names have explained. Nothing
-here knows any API.
+Paths, parameter names, keys, discriminators and similarity all give hints, but none is enough alone. They are tried in
+that order; an object without a telling name is compared with the objects that have one.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ _ID_FIELDS = ("id", "uuid", "guid", "_id", "uid")
 
 
 class EntityTypes:
-    """The kinds of one protocol, and the plans of its operations, whose shapes know which kind they show.
+    """The entity types of one protocol, and the plans of its operations with typed shapes.
 
-    `singletons` are the paths of which there is only one, such as `/me`, and the kind that stands there.
+    `singletons` maps paths of a single entity, such as `/me`, to its type.
     """
 
     def __init__(self, protocol: Protocol, world: WorldFile) -> None:
@@ -57,14 +56,15 @@ class EntityTypes:
         self._apply_world_relations()
 
     def nodes(self) -> Iterator[tuple[ResponsePlan, ResponseShape, ResponseShape | None, bool]]:
-        """Every object in every response with the entity around it, outer ones first; last: is it an item."""
+        """Every object in every response, outer ones first: plan, shape, surrounding entity, and whether it is a list
+        item."""
         for plan in self.plans:
             if plan.shape is not None:
                 for shape in plan.shape.variants():
                     yield from _descend(plan, shape, None, False)
 
     def get_or_add(self, name: str, *aliases: str) -> EntityType:
-        """The kind of a name, which is a new one where there is none yet; it goes by the aliases, too."""
+        """The entity type of a name, created if it is new, with further aliases."""
         for existing in self.by_name.values():
             if name in existing.aliases:
                 existing.aliases.update(aliases)
@@ -221,7 +221,7 @@ class EntityTypes:
         self._wrappers()
 
     def _fill_stubs(self) -> None:
-        """An object of which only the key is known, and that key names a kind, holds one of that kind."""
+        """Give undescribed objects and lists the fields of the entity type that their key names."""
         looks: dict[str, dict[str, ResponseShape]] = {}
         for _, shape, _, _ in self.nodes():
             if shape.kind and len(shape.properties) > len(looks.get(shape.kind, ())):
@@ -257,7 +257,7 @@ class EntityTypes:
         shape.kind = kind
 
     def _by_own_identifier(self, plan: ResponsePlan, shape: ResponseShape, item: bool) -> str:
-        """The kind of an object that has no plain `id` but one with the name of its list: reviewId in reviews."""
+        """The type of an object whose identifier is named after its list: `reviewId` in `reviews`."""
         if set(_ID_FIELDS) & set(shape.properties):
             return ""
         key = (
@@ -278,7 +278,7 @@ class EntityTypes:
         return ""
 
     def _by_identity(self, shape: ResponseShape) -> str:
-        """The kind that the only identifier of an object names: `{place_id, name, country}` is a place."""
+        """The type named by the only identifier of an object: `{place_id, name, country}` is a place."""
         stems = [stem for name in shape.properties if (stem := stem_of(name))]
         if set(_ID_FIELDS) & set(shape.properties) or len(stems) != 1 or len(shape.properties) < 2:
             return ""
@@ -286,7 +286,7 @@ class EntityTypes:
         return kind.name if kind and next(iter(shape.properties)) and "_".join(stems[0]) in kind.aliases else ""
 
     def _stands_for(self, shape: ResponseShape, kind: str) -> bool:
-        """Whether the root of a detail path is the entity itself, not an envelope around it."""
+        """True if the root of a detail path is the entity itself, not an envelope around it."""
         if id_field_of(shape.properties) or self.by_name[kind].ordinal in shape.properties:
             return True
         inner = [p for p in shape.properties.values() if p.properties and id_field_of(p.properties)]
@@ -370,7 +370,7 @@ class EntityTypes:
                 type_fields[shape.kind].update(shape.properties)
 
     def _fields_by_type(self) -> dict[str, set[str]]:
-        """The fields seen so far of each kind."""
+        """The known fields of each type."""
         type_fields: dict[str, set[str]] = defaultdict(set)
         for _, shape, _, _ in self.nodes():
             if shape.kind:
@@ -378,7 +378,7 @@ class EntityTypes:
         return type_fields
 
     def _most_similar(self, shape: ResponseShape, type_fields: dict[str, set[str]]) -> str:
-        """The kind with which an object shares its rare fields; empty when none stands out."""
+        """The type that shares the rare fields of an object; empty if none stands out."""
         spread = Counter(name for names in type_fields.values() for name in names)
         total = max(len(type_fields), 1)
         own = set(shape.properties)
@@ -396,7 +396,7 @@ class EntityTypes:
         return best
 
     def _wrappers(self) -> None:
-        """Items without an identifier around one entity: `{added_at, album: {…}}` is about the album."""
+        """Mark the entity within items that have no identifier: `{added_at, album: {…}}` wraps the album."""
         for plan, shape, _, item in self.nodes():
             if shape.kind or not item:
                 continue
@@ -414,7 +414,7 @@ class EntityTypes:
     # -- what a world file says ------------------------------------------------------------------------------------
 
     def _apply_world_lists(self) -> None:
-        """Type what operations list where the world file tells."""
+        """Type the lists of operations as the world file says."""
         for name, spec in self.world.entities.items():
             for plan in self.plans:
                 if f"{plan.tool.method} {plan.tool.path}" in spec.listed and plan.shape is not None:
@@ -424,7 +424,7 @@ class EntityTypes:
                         self._set(item, self.get_or_add(name).name)
 
     def _apply_world_relations(self) -> None:
-        """Let relations lead to the kinds that the world file names."""
+        """Point relations at the types that the world file names."""
         for (owner, label), (target, _) in self.world.relations.items():
             self.world.check_target(owner, label, {name for kind in self.by_name.values() for name in kind.aliases})
             for plan, shape, around, item in list(self.nodes()):
@@ -443,7 +443,7 @@ class EntityTypes:
 
 
 def id_field_of(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
-    """The field by which an object of these fields is known; empty where none is."""
+    """The identifying field among these; empty if there is none."""
     names = list(properties)
     for usual in _ID_FIELDS:
         if usual in names:
@@ -462,7 +462,7 @@ def id_field_of(properties: Iterable[str], aliases: Iterable[str] = ()) -> str:
 
 
 def is_enumerated(parameter: Parameter | None) -> bool:
-    """Whether a parameter, or each of a list of them, is one of certain values."""
+    """True if a parameter, or each item of a list parameter, has enumerated values."""
     schema = parameter.schema if parameter else {}
     if "enum" in schema:
         return True
@@ -490,7 +490,7 @@ def _descend(
 
 
 def _bare(shape: ResponseShape) -> bool:
-    """Whether nothing is known but perhaps that an object stands here."""
+    """True if a shape says nothing, or only that an object stands here."""
     return (
         not shape.properties
         and not shape.options
@@ -501,6 +501,6 @@ def _bare(shape: ResponseShape) -> bool:
 
 
 def _plain_copy(shape: ResponseShape) -> ResponseShape:
-    """The same object without what lies deeper, so that shapes that borrow from each other stay finite."""
+    """The same object without nested objects, so that shapes that borrow from each other stay finite."""
     plain = {name: part for name, part in shape.properties.items() if not (part.is_array or part.is_object)}
     return ResponseShape(shape.path, types=shape.types, checks=shape.checks, properties=plain, kind=shape.kind)

@@ -1,4 +1,4 @@
-"""What an API's document shows of the fields of its kinds, and of single entities."""
+"""Read from the examples of a document: the fields of its entity types, and single entities."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def read_fields(entity_types: EntityTypes) -> dict[str, FieldInfo]:
 
 
 def _membership_fields(entity_types: EntityTypes) -> set[str]:
-    """Fields that tell of membership, not of the member: those that only lists of another kind's path show."""
+    """Fields of a membership, not of the member: only lists below another entity's path show them."""
     pure: dict[str, set[str]] = defaultdict(set)
     beside: dict[str, set[str]] = defaultdict(set)
     for plan, shape, around, item in entity_types.nodes():
@@ -104,7 +104,7 @@ def _membership_fields(entity_types: EntityTypes) -> set[str]:
 
 
 def _example_fields(entity_types: EntityTypes, kind: EntityType) -> frozenset[str]:
-    """The fields that whole examples of a kind have; empty where there are too few examples to tell."""
+    """The fields in whole examples of a type; empty if there are too few examples to tell."""
     names: set[str] = set()
     total = 0
     for _, shape, _, _ in entity_types.nodes():
@@ -129,7 +129,7 @@ def _title_field(kind: EntityType) -> str:
 
 
 def _stands_alone(plan: ResponsePlan, shape: ResponseShape, around: ResponseShape | None, item: bool) -> bool:
-    """Whether an entity stands here for itself, not as a member of something with fields about that."""
+    """True if an entity stands here for itself, not as a member with fields about its membership."""
     if not shape.path and not item:
         return plan.detail or bool(plan.root) or not plan.subject
     if around is not None:

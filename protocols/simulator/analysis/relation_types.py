@@ -1,6 +1,4 @@
-"""How the kinds of things of an API hang together: which have which, and which two relations are one seen from both
-ends.
-"""
+"""Find the relations between entity types, and the pairs of relations that are two ends of one."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ __all__ = ["RelationTypes"]
 
 
 class RelationTypes:
-    """The relations between kinds that responses and paths show; `relations` by what tells them from each other."""
+    """The relations between entity types in responses and paths; `relations` is by `Relation.key`."""
 
     def __init__(self, entity_types: EntityTypes) -> None:
         self.entity_types, self.plans = entity_types.by_name, entity_types.plans
@@ -118,7 +116,7 @@ class RelationTypes:
             )
 
     def references(self) -> None:
-        """Fields such as `customerUuid` link to an entity, though only its identifier is shown."""
+        """Add a link for each field that holds the identifier of another entity, such as `customerUuid`."""
         for kind in self.entity_types.values():
             for name, info in kind.fields.items():
                 stem = stem_of(name)
@@ -137,7 +135,7 @@ class RelationTypes:
     # -- pairs -----------------------------------------------------------------------------------------------------
 
     def pairs(self) -> list[RelationPair]:
-        """The relations that are each other's other end; asked for when the fields of all kinds are known."""
+        """The relations that are two ends of one; call it once the fields of all types are known."""
         pairs: list[RelationPair] = []
         names = list(self.entity_types)
         for i, first in enumerate(names):
@@ -169,7 +167,7 @@ class RelationTypes:
         return [self._equal(a_s[0], b_s[0])] if a_s and b_s else []
 
     def _equal(self, a: Relation, b: Relation) -> RelationPair:
-        """`a` is owned by one kind, `b` by the other; the one with dates and more fields is the work."""
+        """Pair two lists of one another; the type with dates and more fields is the work."""
         first, second = self.entity_types[a.owner], self.entity_types[b.owner]
         weight_first = (bool(first.date and first.date in first.summary), len(first.summary))
         weight_second = (bool(second.date and second.date in second.summary), len(second.summary))
@@ -200,7 +198,7 @@ def _with_count(relation: Relation, count: int) -> Relation:
 
 
 def _oddness(relation: Relation, noun: str) -> int:
-    """How far the label is from just naming its target: `tracks` 0, `top_tracks` 1, `parts` 2."""
+    """The distance of a label from the name of its target: `tracks` 0, `top_tracks` 1, `parts` 2."""
     parts = relation.label.split("_")
     if singular(relation.label) == noun or "_".join([*parts[:-1], singular(parts[-1])]) == noun:
         return 0

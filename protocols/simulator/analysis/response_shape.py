@@ -1,7 +1,7 @@
-"""What a response may look like, with all that its schema and its examples say joined in one tree.
+"""Join the schema and the examples of a response in one tree.
 
-A schema alone says too little to make plausible data (many documents put everything in examples), an example
-alone too little to make valid data. Building the tree once keeps the making of bodies a plain walk.
+Many schemas say too little for plausible data, and an example says too little for valid data. With both in one tree,
+making a body is a plain walk.
 """
 
 from __future__ import annotations
@@ -26,13 +26,11 @@ _MOST_TRIED = 2000
 class ResponseShape:
     """One place in a response.
 
-    `types` are the JSON types allowed here, `properties` and `item` what an object or array holds, `options` the
-    alternatives where objects of several kinds may stand. `checks` are the schemas of which a scalar must meet one.
-    `examples` are all values that the document shows here, `lengths` the lengths of the arrays among them.
-    `kind` and `main` are filled in by `kinds`: which entity stands here, and which property of a wrapper holds it.
-    `shown` are the objects among the examples, `plain` says that no more than a scalar stands here.
-    `fitting` and `sifted` remember which values of a pool may stand here, and what those are like; `tried` remembers
-    single values.
+    `types` are its JSON types, `properties` and `item` the contents of an object or array, `options` its alternative
+    objects. `checks` are schemas of which a scalar must meet one. `examples` are all documented values, `lengths` the
+    lengths of the arrays among them. `EntityTypes` sets `kind`, the type of the entity here, and `main`, the property
+    of a wrapper that holds the entity. The last fields are caches: fitting values and their summary by pool, checked
+    scalars, the objects among the examples, and `is_scalar`.
     """
 
     path: tuple[str, ...]
@@ -63,40 +61,40 @@ class ResponseShape:
 
     @property
     def nullable(self) -> bool:
-        """Whether null may stand here."""
+        """True if null may stand here."""
         return "null" in self.types
 
     def fitting_values(self, pool: Sequence[object]) -> list[object]:
-        """The values of a pool that may stand here; remembered, for the pools live as long as the shape."""
+        """The values of a pool that may stand here; cached, because pools live as long as the shape."""
         if id(pool) not in self.fitting_by_pool:
             self.fitting_by_pool[id(pool)] = [value for value in pool if fits(value, self)]
         return self.fitting_by_pool[id(pool)]
 
     @property
     def is_scalar(self) -> bool:
-        """Whether a scalar stands here and nothing else; asked for when it is known what stands where."""
+        """True if only a scalar may stand here; read it once all shapes are typed."""
         if self.cached_scalar is None:
             self.cached_scalar = not (self.kind or self.options or self.properties or self.is_array)
         return self.cached_scalar
 
     def example_objects(self) -> list[dict[str, object]]:
-        """The objects among the examples; asked for when all of these are there."""
+        """The objects among the examples; read it once all examples are collected."""
         if self.cached_objects is None:
             self.cached_objects = [value for value in self.examples if isinstance(value, dict)]
         return self.cached_objects
 
     @property
     def is_object(self) -> bool:
-        """Whether an object stands here, whatever else might."""
+        """True if an object may stand here."""
         return bool(self.properties) or ("object" in self.types and not self.item)
 
     @property
     def is_array(self) -> bool:
-        """Whether an array stands here."""
+        """True if an array stands here."""
         return self.item is not None or "array" in self.types
 
     def variants(self) -> tuple[ResponseShape, ...]:
-        """The alternatives, or the shape itself when there is just one."""
+        """The alternatives, or the shape itself if there is just one."""
         return self.options or (self,)
 
     @property
@@ -106,7 +104,7 @@ class ResponseShape:
 
     @property
     def shows_entity(self) -> bool:
-        """Whether an entity may stand here."""
+        """True if an entity may stand here."""
         return any(variant.kind for variant in self.variants())
 
     @property
@@ -162,7 +160,7 @@ def _format_ok(value: str, form: object) -> bool:
 
 
 def conforms(value: object, schema: Schema) -> bool:
-    """Whether a scalar meets the constraints of one schema."""
+    """True if a scalar meets the constraints of one schema."""
     kind = type_name(value)
     declared = schema.get("type")
     allowed = [declared] if isinstance(declared, str) else cast("Sequence[str]", declared or ())
@@ -193,7 +191,7 @@ def conforms(value: object, schema: Schema) -> bool:
 
 
 def fits(value: object, shape: ResponseShape) -> bool:
-    """Whether a scalar may stand at this place."""
+    """True if a value may stand at this place."""
     if isinstance(value, (dict, list)):
         return _fits(value, shape)
     key = (value.__class__, value)
@@ -213,7 +211,7 @@ def _fits(value: object, shape: ResponseShape) -> bool:
 
 
 def _merge(first: Mapping[str, object], second: Mapping[str, object]) -> dict[str, object]:
-    """Both schemas at once, as `allOf` means them; good enough for making data."""
+    """Both schemas at once, as in `allOf`; good enough for making data."""
     merged = dict(first)
     for word, value in second.items():
         if word == "properties":
@@ -226,7 +224,7 @@ def _merge(first: Mapping[str, object], second: Mapping[str, object]) -> dict[st
 
 
 def _flat(schema: Schema, protocol: Protocol, stack: tuple[str, ...]) -> tuple[Schema, tuple[str, ...]] | None:
-    """The schema with `$ref` followed and `allOf` merged; None where it would contain itself again."""
+    """The schema with `$ref` followed and `allOf` merged; None where it contains itself again."""
     reference = schema.get("$ref")
     if isinstance(reference, str):
         name = reference.rpartition("/")[2]
@@ -284,9 +282,9 @@ def build(
     path: tuple[str, ...] = (),
     stack: tuple[str, ...] = (),
 ) -> ResponseShape | None:
-    """The shape of a schema and of the values that the document shows for it.
+    """Build the shape of a schema and its documented values.
 
-    Returns: None where a schema contains itself once more: the data ends there.
+    Returns: None where a schema contains itself again; the data ends there.
     """
     resolved = _flat(schema, protocol, stack)
     if resolved is None or len(path) > _MAX_DEPTH:

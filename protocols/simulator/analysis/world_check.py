@@ -1,4 +1,4 @@
-"""Compare a world file with the world schema of its protocol: whatever it names must exist."""
+"""Compare a world file with the world schema of its protocol."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["check_world_file"]
 
 
 def check_world_file(schema: WorldSchema) -> None:
-    """Check everything that the world file of a schema names. Raises: UsageError: It names something unknown."""
+    """Check that everything in the world file of a schema exists. Raises: UsageError: It names something unknown."""
     _check_entities(schema)
     _check_relations(schema)
     tools = {tool.name: tool for tool in schema.protocol.tools}

@@ -26,7 +26,7 @@ _Place = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class NumberRange:
-    """Numbers from `low` to `high`; whole ones if both are."""
+    """Numbers from `low` to `high`; integers if both are."""
 
     low: float
     high: float
@@ -34,7 +34,7 @@ class NumberRange:
 
 @dataclass(frozen=True, slots=True)
 class EntitySpec:
-    """What a world file says of a kind; None and empty where it says nothing."""
+    """The part of a world file about one entity type; None and empty for what it leaves open."""
 
     size: int | None = None
     names: tuple[str, ...] = ()
@@ -49,9 +49,9 @@ NO_SPEC = EntitySpec()
 
 @dataclass(frozen=True, slots=True)
 class WriteEffect:
-    """One thing that a write does to a collection `owner.label`, or to the field `label` of the state at `owner`.
+    """One change that a write makes to the collection `owner.label`, or to the field `label` of the state at `owner`.
 
-    `source` is the parameter with the members or the value; without one the value is `value`.
+    `source` is the parameter with the members or the value; without it, the value is `value`.
     """
 
     action: Literal["set", "add", "remove", "append"]
@@ -63,7 +63,7 @@ class WriteEffect:
 
 @dataclass(frozen=True, slots=True)
 class QueryBinding:
-    """What a parameter means: how it is compared with a field, or which part of paging it is."""
+    """The meaning of a query parameter: a comparison with a field, or a part of paging."""
 
     how: Literal["exact", "prefix", "contains", "range", "limit", "offset", "page", "nothing"]
     field: str = ""
@@ -72,7 +72,7 @@ class QueryBinding:
 
 @dataclass(frozen=True, slots=True)
 class WorldFile:
-    """A world file, read. `effects` and `queries` are by tool name, `relations` by (owner, label): (target, many)."""
+    """A parsed world file. `effects` and `queries` are by tool name, `relations` by (owner, label): (target, many)."""
 
     digest: str = ""
     entities: Mapping[str, EntitySpec] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class WorldFile:
     lines: Mapping[_Place, int] = field(default_factory=dict)
 
     def fault(self, place: _Place, problem: str) -> UsageError:
-        """An error that says file, line and key."""
+        """An error with file, line and key."""
         line = next((self.lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in self.lines), 1)
         return UsageError(f"{self.file}, line {line}: {' → '.join(place) or 'the file'}: {problem}")
 
@@ -101,7 +101,7 @@ NO_WORLD = WorldFile()
 def read_world(file: Path, protocol: Protocol) -> WorldFile:
     """Read a world file for a protocol.
 
-    Raises: UsageError: It cannot be read, is not of the form, or names an operation or parameter that is not there.
+    Raises: UsageError: It is unreadable or malformed, or names an unknown operation or parameter.
     """
     try:
         text = file.read_text("utf-8")
@@ -126,7 +126,7 @@ def read_world(file: Path, protocol: Protocol) -> WorldFile:
 
 
 class _SectionReader:
-    """Reads the sections of a valid world file, and refuses operations and parameters that the protocol lacks.
+    """Reads the sections of a valid world file; refuses operations and parameters that the protocol lacks.
 
     Args:
         bare: The world file without its sections; it knows the lines.
@@ -280,7 +280,7 @@ def _validator() -> Any:
 
 
 def _problem(error: Any) -> str:
-    """What the schema has against a value, in words for who wrote it."""
+    """The violation of the JSON Schema, in words for the author of the file."""
     if error.validator == "additionalProperties":
         valid_keys = sorted(error.schema.get("properties", {}))
         unknown_keys = sorted(set(error.instance) - set(valid_keys))

@@ -1,6 +1,4 @@
-"""What is known of an API before a world of it is made: its kinds of things, how they hang together, and how each
-operation is answered.
-"""
+"""The result of analyzing an API: its entity types, their relations, and a response plan for each operation."""
 
 # ruff: noqa: SIM905 - word lists are read, and split once
 
@@ -39,12 +37,12 @@ _MOST_VALUES = 150
 
 
 def label_of(name: str) -> str:
-    """A name as the label of a relation: `top-tracks` and `topTracks` are both top_tracks."""
+    """The relation label of a name: `top-tracks` and `topTracks` are both top_tracks."""
     return "_".join(words(name))
 
 
 def stem_of(name: str) -> tuple[str, ...]:
-    """What an identifier's name identifies: `film_ids` -> (film,); empty for plain `id` and for other names."""
+    """The words before the identifier suffix of a name: `film_ids` -> (film,); empty for plain `id` and other names."""
     parts = words(name)
     end = len(parts)
     while end and (singular(parts[end - 1]) in ID_WORDS or parts[end - 1] == "ids"):
@@ -54,9 +52,9 @@ def stem_of(name: str) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class FieldInfo:
-    """What the document shows of one field of one kind: its shapes, and a fair choice of its values.
+    """The documentation of one field of one entity type: its shapes, and a sample of its values.
 
-    `filled` tells whether any value is more than null or an empty text.
+    `filled` is set if any value is more than null or an empty text.
     """
 
     name: str
@@ -65,7 +63,7 @@ class FieldInfo:
     filled: bool = False
 
     def thin_examples(self) -> None:
-        """Thin the values out, once all are there: different ones for texts and numbers, a sample of truth values."""
+        """Reduce the collected values: unique texts and numbers, a sample of truth values."""
         if all(isinstance(value, bool) for value in self.examples):
             self.examples = self.examples[:: max(len(self.examples) // 40, 1)]
         else:
@@ -102,12 +100,12 @@ class EntityType:
 
     @property
     def searchable(self) -> bool:
-        """Whether a search of the API finds its entities by name."""
+        """True if a search of the API finds its entities by name."""
         return any(plan.search for plan in self.global_lists)
 
     @property
     def local(self) -> bool:
-        """Whether its entities exist only within their parent."""
+        """True if its entities exist only within their parent."""
         return bool(self.parent)
 
 
@@ -122,10 +120,11 @@ class PathStep:
 
 @dataclass(slots=True, eq=False)
 class ResponsePlan:
-    """How to answer one tool.
+    """The plan for answering one tool.
 
-    `subject` is the kind that the path addresses ("" for none), `root` the path of a singleton such as `/me`, and
-    `tail` the literals after it. `listed` are the kinds that the answer lists, `label` the relation of the subject.
+    `subject` is the type of the entity in the path ("" for none), `root` the path of a singleton such as `/me`, and
+    `tail` the literals after it. `detail` is set if the path ends with the entity. `search` is the parameter of a text
+    search.
     """
 
     tool: Tool
@@ -148,10 +147,9 @@ class ResponsePlan:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Entities of kind `owner` have `many` (or one) of kind `target` under `label`.
+    """Entities of type `owner` have `many` (or one) of type `target` under `label`.
 
-    `own_path` tells that a path of its own lists it, `count` how many members an example has. `nullable` is for single
-    ones.
+    `own_path` is set if a path lists it, `count` is the number of members in examples. `nullable` is for single links.
     """
 
     owner: str
@@ -164,16 +162,16 @@ class Relation:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from others."""
+        """Its unique key."""
         return self.owner, self.label, self.target
 
 
 @dataclass(frozen=True, slots=True)
 class RelationPair:
-    """A relation seen from both ends. `work` has makers under `forth`; a maker has works under `back`.
+    """A relation with both ends. `work` has makers under `forth`; a maker has works under `back`.
 
-    `family` means that each work has one maker at most (a track and its album). `through` is the family by which a
-    work takes over the makers of its own parent (a track's artists are its album's).
+    With `family`, each work has one maker at most (a track and its album). `through` is the family from which a work
+    inherits its makers (a track's artists are its album's).
     """
 
     work: str
@@ -188,7 +186,7 @@ class RelationPair:
 
 @dataclass(slots=True, eq=False)
 class WorldSchema:
-    """All that is known of an API before a world of it is made; shared by all worlds of one protocol."""
+    """The analysis of an API; shared by all worlds of one protocol."""
 
     protocol: Protocol
     plans: list[ResponsePlan]
@@ -206,11 +204,11 @@ class WorldSchema:
     world_file: WorldFile
 
     def entity_type_named(self, word: str) -> EntityType | None:
-        """The kind that a key, a path segment or a discriminator names, if any."""
+        """The entity type in a key, a path segment or a discriminator, if any."""
         return find_entity_type(word, self.entity_types)
 
     def binding(self, plan: ResponsePlan, parameter: str) -> QueryBinding | None:
-        """What the world file says that a parameter means."""
+        """The meaning of a parameter by the world file."""
         return self.world_file.queries.get(plan.tool.name, {}).get(parameter)
 
     def relations_of(
@@ -231,7 +229,7 @@ class WorldSchema:
         return next((pair for pair in self.pairs if pair.family and (pair.work, pair.maker) == (work, maker)), None)
 
     def pair_for(self, owner: str, label: str, target: str) -> tuple[RelationPair, bool] | None:
-        """The pair that a relation is one end of, and whether the owner is the work."""
+        """The pair with this relation as one end, and whether the owner is the work."""
         for pair in self.pairs:
             if (pair.work, pair.forth, pair.maker) == (owner, label, target):
                 return pair, True
@@ -241,7 +239,7 @@ class WorldSchema:
 
 
 def find_entity_type(text: str, entity_types: dict[str, EntityType], loose: bool = False) -> EntityType | None:
-    """The kind that a name speaks of: by the whole of it or by its last word, and `loose` by any of its words."""
+    """The entity type in a name: by the whole name or its last word, or by any word if `loose`."""
     parts = list(words(text))
     if not parts:
         return None

@@ -1,1 +1,1 @@
-"""The simulated service as clients see it: requests, sessions, bodies, pages, writes."""
+"""The HTTP side of a simulated service: requests, sessions, bodies, pages, writes."""

@@ -1,4 +1,4 @@
-"""The body of an answer: a walk over the response's shape with the entities that the request is about in hand."""
+"""Make the body of a response: walk its shape with the entities of the request at hand."""
 
 # ruff: noqa: SIM905 - word lists are read, and split once
 
@@ -32,7 +32,7 @@ _GENERIC_KEYS = frozenset(
 
 
 class ResponseBodies:
-    """The bodies of one world's answers, whatever is asked."""
+    """The response bodies of one world."""
 
     def __init__(self, world: World, writer: WriteHandler) -> None:
         self.world = world
@@ -46,7 +46,7 @@ class ResponseBodies:
         self._types_within: dict[tuple[int, str], frozenset[str]] = {}
 
     def root(self, shape: ResponseShape, frame: ResponseFrame, created: bool) -> object:
-        """What a response of this shape has; `created` where something was changed."""
+        """The body for a response shape; `created` for a write."""
         if shape.options:
             shape = shape.options[0]
         subject = frame.subject
@@ -76,7 +76,8 @@ class ResponseBodies:
         return self._container(shape, subject, "", frame, top=True)
 
     def _value_owner(self, frame: ResponseFrame) -> Entity:
-        """What the plain fields of an answer belong to: the entity that the path names, or what the query asks for."""
+        """The owner of a response's plain fields: the entity in the path or in the query, else a state of that
+        query."""
         plan = frame.plan
         if frame.subject is not None:
             return frame.subject
@@ -92,7 +93,7 @@ class ResponseBodies:
         return self.world.keyed_entity("~state", "state", plan.tool.path, query)
 
     def _query_entity(self, frame: ResponseFrame) -> Entity | None:
-        """The entity that the query names by its identifier: the place of `/current?place_id=london`."""
+        """The entity that the query identifies: the place of `/current?place_id=london`."""
         for name, value in frame.values.items():
             stem = stem_of(name)
             kind = self.schema.entity_type_named("_".join(stem)) if stem else None
@@ -105,7 +106,7 @@ class ResponseBodies:
         return None
 
     def _state(self, frame: ResponseFrame) -> Entity | None:
-        """The state that an answer below a singleton shows: that of the nearest path around it that has one."""
+        """The state behind a response below a singleton: that of the nearest path with one."""
         plan = frame.plan
         if not plan.root or not plan.tail:
             return None
@@ -155,7 +156,7 @@ class ResponseBodies:
         return {name: body[name] for name in shape.properties if name in body}
 
     def _linked_kind(self, state: Entity, shape: ResponseShape, part: ResponseShape) -> str:
-        """The kind of what a state shows under several possible kinds: the type of the currently playing item."""
+        """The type of the entity in a state that may show several types: that of the currently playing item."""
         for name, inner in shape.properties.items():
             kinds = [option.kind for option in inner.variants() if option.kind]
             linked = state.memo.get(("link", label_of(name)))
@@ -199,7 +200,7 @@ class ResponseBodies:
         return self._entity(shape, edge.target, edge.own, frame)
 
     def _context(self, part: ResponseShape, edge: RelationEdge, frame: ResponseFrame) -> object:
-        """What something was played or seen in: the parent of the target where it has one."""
+        """The context of a played or viewed entity: its parent where it has one."""
         around = edge.target
         for pair in self.schema.pairs:
             if pair.family and pair.work == edge.target.kind:
@@ -209,7 +210,8 @@ class ResponseBodies:
     def _state_context(
         self, part: ResponseShape, state: Entity, name: str, shape: ResponseShape, frame: ResponseFrame
     ) -> object:
-        """What a state is within: what a write named, else the parent of what it links to (an album for a track)."""
+        """The context of a state: the entity set by a write, else the parent of its linked entity (an album for a
+        track)."""
         around = state.memo.get(("link", label_of(name)))
         if not isinstance(around, Entity):
             linked = [
@@ -231,7 +233,7 @@ class ResponseBodies:
         return (fitting or list(shape.options))[0]
 
     def _entity(self, shape: ResponseShape, entity: Entity, own: Entity | None, frame: ResponseFrame) -> object:
-        """An entity as it stands at a place; made once for as long as no write changes what it shows."""
+        """The body of an entity at a place; cached until a write changes a type within it."""
         if len(self._built) >= _MAX_CACHED:
             self._built.clear()
         date = next((value for name, value in frame.values.items() if words(name)[-1:] == ("date",)), None)
@@ -243,7 +245,7 @@ class ResponseBodies:
         return self._built[key]
 
     def _types_in(self, shape: ResponseShape, kind: str) -> frozenset[str]:
-        """The kinds on which the body of an entity depends: its own, and those that stand within it."""
+        """The types on which the body of an entity depends: its own, and those nested within it."""
         key = (id(shape), kind)
         if key not in self._types_within:
             self._types_within[key] = frozenset({kind, *(part.kind for part in shape.walk() if part.kind)})
@@ -327,7 +329,7 @@ class ResponseBodies:
         return self._entity(fallback, population[0], None, frame) if population else (None if part.nullable else {})
 
     def _linked_to_subject(self, subject: Entity, kind: str) -> Entity | None:
-        """The entity of a kind that the subject is linked with: who added to a playlist is who owns it."""
+        """The entity of a type that the subject links to: items of a playlist are added by its owner."""
         if subject.kind == kind:
             return subject
         links = self.schema.relations_of(subject.kind, kind, many=False)
@@ -371,9 +373,9 @@ class ResponseBodies:
         return self._fields.value(entity, name, part)
 
     def _coerced(self, sent: object, part: ResponseShape, entity: Entity, name: str, frame: ResponseFrame) -> Any:
-        """What a write sent as it may stand here, or `_UNFIT`.
+        """A value set by a write, coerced to its place, or `_UNFIT`.
 
-        Missing fields are made, and so are wrong ones that must be there; other wrong fields and items are left out.
+        Missing and invalid required fields are generated; other invalid fields and items are dropped.
         """
         if part.options:
             fitted = [self._coerced(sent, option, entity, name, frame) for option in part.options]
@@ -399,7 +401,7 @@ class ResponseBodies:
         return sent if self._allowed(sent, part) else _UNFIT
 
     def _allowed(self, value: object, part: ResponseShape) -> bool:
-        """Whether an object or list, with all that it holds, may stand at a place."""
+        """True if an object or list, with all its contents, may stand at a place."""
         from jsonschema import Draft202012Validator  # here, for it takes a tenth of a second and is seldom needed
 
         checker = Draft202012Validator.FORMAT_CHECKER
@@ -469,13 +471,14 @@ class ResponseBodies:
         return body
 
     def _is_reusable(self, value: object, inner: ResponseShape, examples: Sequence[object]) -> bool:
-        """Whether a value of an example is taken as it is: texts are, numbers only where the document shows several."""
+        """True if an example value is used as it is: texts are, numbers only where the document has several
+        examples."""
         if isinstance(value, (dict, list)) or inner.properties or inner.is_array or not fits(value, inner):
             return False
         return isinstance(value, (str, bool)) or value is None or len(examples) >= 4
 
     def _related_date(self, entity: Entity, date_name: str, example: str, path: str, inner: ResponseShape) -> object:
-        """A date that belongs to an entity's main date: the same day or soon after, written as the example is."""
+        """A date on or soon after an entity's main date, in the format of the example."""
         first = str(self._fields.value(entity, date_name))
         try:
             moment = datetime.strptime(first[:10], "%Y-%m-%d")
@@ -535,7 +538,7 @@ class ResponseBodies:
         return list(dict.fromkeys(generated)) if part.min_items == 0 else generated
 
     def _to_today(self, rows: list[dict[str, object]], entity: Entity, frame: ResponseFrame) -> list[dict[str, object]]:
-        """Series of dated entries (a forecast) begin today or on the day asked for; dates of what exists stay."""
+        """Shift a series of dated rows (a forecast) to today or the requested day; dates of existing entities stay."""
         if entity is frame.subject or not rows:
             return rows
         names = [name for name, value in rows[0].items() if is_date(value)]

@@ -1,7 +1,7 @@
-"""What a service puts a client through besides its answers: delays, failures that pass, a limit on the rate; and a log.
+"""Adverse conditions of a simulated service: delays, transient failures and a rate limit; and its request log.
 
-Failures are drawn from the seed and the request itself, so that they are the same in every order of requests; a request
-that is sent again is drawn for again.
+Failures are drawn from the seed and the request itself, so they are the same in every order of requests. A repeated
+request is drawn again.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _RETRY_AFTER = 1
 
 @dataclass(frozen=True, slots=True)
 class ServiceConditions:
-    """How hard it is to get an answer.
+    """The delays, failures and limits of a service.
 
     Args:
-        latency: Seconds that each answer takes longer.
-        fail_rate: The part of the requests that fail with 5xx or 429 before anything is done; from 0 to 1.
+        latency: Seconds added to each response.
+        fail_rate: The share of requests that fail with 5xx or 429 before any effect; from 0 to 1.
         rate_limit: Requests a second in each session; more are refused with 429. 0 for no limit.
-    Raises: UsageError: A number that makes no sense.
+    Raises: UsageError: A number is out of range.
     """
 
     latency: float = 0.0
@@ -50,7 +50,7 @@ class ServiceConditions:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRefusal:
-    """A refusal before the world is asked; `wait` are the seconds for Retry-After, 0 for none."""
+    """A refusal before the request reaches the world; `wait` is Retry-After in seconds, 0 for none."""
 
     status: int
     message: str
@@ -58,7 +58,7 @@ class SimulatedRefusal:
 
 
 class FaultInjector:
-    """The conditions as one session meets them. Safe to use from many threads."""
+    """The conditions in one session. Thread-safe."""
 
     def __init__(self, conditions: ServiceConditions, *seed: object) -> None:
         self._conditions = conditions
@@ -69,14 +69,14 @@ class FaultInjector:
         self._last = time.monotonic()
 
     def refusal(self, method: str, target: str, body: bytes) -> SimulatedRefusal | None:
-        """Wait as long as an answer takes; then a refusal, or None for a request that gets through."""
+        """Wait for the latency; return a refusal, or None for a request that gets through."""
         if self._conditions.latency:
             time.sleep(self._conditions.latency)
         with self._lock:
             return self._rate_refusal() or self._failure_refusal(method, target, body)
 
     def reset(self) -> None:
-        """Let the failures begin anew, as they were at the start."""
+        """Restart the sequence of failures."""
         with self._lock:
             self._request_counts.clear()
 
@@ -105,8 +105,9 @@ class FaultInjector:
 
 
 class RequestLog:
-    """One JSON line for each request: time, method, path, status, ms and session. No query, headers or bodies: they may
-    hold secrets.
+    """One JSON line for each request: time, method, path, status, ms and session.
+
+    Query, headers and bodies are left out, because they may hold secrets.
 
     Raises: UsageError: The file cannot be written.
     """
@@ -119,7 +120,7 @@ class RequestLog:
         self._lock = threading.Lock()
 
     def write(self, session: str, method: str, target: str, status: int, seconds: float) -> None:
-        """Add a line; it is in the file at once."""
+        """Append a line and flush it."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         path = target.partition("?")[0].partition("#")[0]
         entry = {"time": now, "method": method, "path": path, "status": status, "ms": round(seconds * 1000, 2)}
@@ -129,6 +130,6 @@ class RequestLog:
                 self._file.flush()
 
     def close(self) -> None:
-        """Write no more."""
+        """Close the file."""
         with self._lock:
             self._file.close()

@@ -1,7 +1,7 @@
-"""HTTP/1.1 as far as a simulated service needs it, on localhost.
+"""An HTTP/1.1 server on localhost, as far as a simulated service needs it.
 
-`http.server` parses headers with the e-mail parser and takes longer over that than a world takes to answer. A server
-that a benchmark asks a thousand times a second reads them itself.
+`http.server` parses headers with the e-mail parser, which takes longer than a world takes to answer. A benchmark sends
+a thousand requests a second, so this server reads them itself.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class ConnectionServer:
     Args:
         port: 0 for any free one.
         handle: Answers method, target, headers and body; called from one thread per connection.
-        now: What the header Date says.
-    Raises: OSError: The port cannot be had.
+        now: The value of the header Date.
+    Raises: OSError: The port is not available.
     """
 
     def __init__(self, port: int, handle: RequestHandler, now: datetime) -> None:
@@ -44,11 +44,11 @@ class ConnectionServer:
 
     @property
     def url(self) -> str:
-        """Where it is, without a path."""
+        """The base URL, without a path."""
         return f"http://127.0.0.1:{self._listening.server_address[1]}"
 
     def close(self) -> None:
-        """End it and its connections."""
+        """Stop the server and its connections."""
         self._listening.shutdown()
         self._listening.server_close()
 
@@ -72,11 +72,11 @@ class _ListeningServer(ThreadingTCPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing: a simulator in the background must not write over the user's terminal."""
+        """Print nothing: a simulator in the background must not write over the user's terminal."""
 
 
 class _UnreadableRequestError(Exception):
-    """A request that cannot be read; the connection ends with it."""
+    """A malformed request; the connection ends with it."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -103,7 +103,7 @@ class _ConnectionHandler(StreamRequestHandler):
                 pass
 
     def _serve_one(self) -> bool:
-        """Answer one request; whether another may follow."""
+        """Answer one request; return whether another may follow."""
         try:
             read = self._read()
             if read is None:

@@ -1,4 +1,4 @@
-"""Which members a list has: those that a search or a filter finds, in the order that is asked for."""
+"""Choose the items of a list: those that match a search or a filter, in the requested order."""
 
 # ruff: noqa: SIM905 - word lists are read, and split once
 
@@ -26,7 +26,7 @@ _AFFIXES = frozenset("with without exclude not gte lte gt lt min max from to aft
 
 
 class ListItems:
-    """The members of one world's lists."""
+    """The items of one world's lists."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -35,7 +35,7 @@ class ListItems:
         self._relations = world.relations
 
     def requested_types(self, frame: ResponseFrame) -> set[str]:
-        """The kinds that an enumerated word of the query names: `type=album,track`."""
+        """The types in an enumerated word of the query: `type=album,track`."""
         type_names: set[str] = set()
         for parameter in frame.plan.tool.parameters:
             if parameter.location == "query" and words(parameter.name)[-1:] in {("type",), ("types",), ("kind",)}:
@@ -48,7 +48,7 @@ class ListItems:
     def items(
         self, part: ResponseShape, owner: Entity | None, label: str, frame: ResponseFrame, top: bool
     ) -> list[RelationEdge] | None:
-        """What a list holds, sorted and filtered; None when it holds no entities."""
+        """The items of a list, sorted and filtered; None for a list without entities."""
         targets = part.item_types
         if not targets:
             return None
@@ -131,7 +131,7 @@ class ListItems:
         return works
 
     def _fixed_values(self, kind: str, frame: ResponseFrame) -> dict[str, object]:
-        """Values that the query's filters demand of what it searches for, such as the year."""
+        """Values that the query's filters require of the search result, such as the year."""
         entity_type = self.schema.entity_types[kind]
         for name, value in frame.values.items():
             parts = words(name)
@@ -216,7 +216,7 @@ class ListItems:
         return [edge for _, edge in keyed]
 
     def _filtered(self, entities: list[Entity], frame: ResponseFrame) -> list[Entity]:
-        """The entities that meet every query parameter which names a field or a relation of theirs."""
+        """The entities that meet every query parameter named after one of their fields or relations."""
         for parameter in frame.plan.tool.parameters:
             value = frame.values.get(parameter.name)
             if parameter.location != "query" or value in (None, "", []) or not entities:
@@ -234,7 +234,7 @@ class ListItems:
         return entities
 
     def _meets_binding(self, entity: Entity, binding: QueryBinding, argument: object) -> bool:
-        """Whether an entity is among those that a parameter asks for by the world file."""
+        """True if an entity meets a parameter by its binding in the world file."""
         if not binding.field or binding.field not in self.schema.entity_types[entity.kind].all_fields:
             return True
         own_value = self._fields.value(entity, binding.field)
@@ -294,7 +294,7 @@ class ListItems:
         return str(own_value).casefold() in accepted
 
     def _has_related(self, entity: Entity, label: str, target: str, value: str) -> bool:
-        """Whether a relation holds entities by identifier or name: all of `1,2`, any of `1|2`."""
+        """True if a relation holds entities by identifier or name: all of `1,2`, any of `1|2`."""
         edges = self._relations.related(entity, label, target)
         present = {str(self._fields.identifier(e.target)) for e in edges} | {
             self._fields.title(e.target).casefold() for e in edges
@@ -305,7 +305,7 @@ class ListItems:
 
 
 def kinds_in(part: ResponseShape | None) -> set[str]:
-    """The kinds of entities that a part of a response lists or shows first-hand."""
+    """The entity types that a part of a response lists or shows directly."""
     if part is None:
         return set()
     if part.is_array and part.item is not None:
@@ -316,7 +316,7 @@ def kinds_in(part: ResponseShape | None) -> set[str]:
 
 
 def _field_filters(text: str) -> tuple[dict[str, str], str]:
-    """A search text such as `album:Mojito artist:"Jay Chou" live` as its filters and the free rest."""
+    """Split a search text such as `album:Mojito artist:"Jay Chou" live` into its filters and the free rest."""
     pattern = r'\b([A-Za-z_]+):\s*("[^"]*"|\'[^\']*\'|.+?)(?=\s+[A-Za-z_]+:|$)'
     filters = {name.lower(): value.strip("\"' ") for name, value in re.findall(pattern, text)}
     return filters, re.sub(pattern, "", text).strip()

@@ -1,4 +1,4 @@
-"""What goes into the simulated service and what comes out of it, without any of HTTP's wiring."""
+"""Requests to the simulated service and its replies, independent of the server."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ EncodedAnswer = tuple[int, bytes, str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRequest:
-    """One request as it came in; `path` without the server's prefix and without the query.
-
-    Names of `headers` are in lower case.
-    """
+    """One request; `path` is without the server's prefix and the query, names of `headers` are in lower case."""
 
     method: str
     path: str
@@ -26,19 +23,19 @@ class SimulatedRequest:
     body: bytes = b""
 
     def header(self, name: str) -> str | None:
-        """The value of a header, however its name is written."""
+        """The value of a header; case-insensitive."""
         return self.headers.get(name.lower())
 
     @property
     def cookies(self) -> dict[str, str]:
-        """The cookies that were sent, by name."""
+        """The cookies, by name."""
         pairs = (part.strip().partition("=") for part in (self.header("Cookie") or "").split(";"))
         return {name: value for name, _, value in pairs if name}
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedReply:
-    """What goes back. `body` is data for a JSON media type and text for others; None without a `media_type`."""
+    """One reply. `body` is data for a JSON media type, text for others, and None without a `media_type`."""
 
     status: int
     body: object = None
@@ -47,7 +44,7 @@ class SimulatedReply:
 
 
 class RequestError(Exception):
-    """A request that is answered with an error status."""
+    """The error response to a request."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -55,7 +52,7 @@ class RequestError(Exception):
 
 
 def encode(reply: SimulatedReply) -> EncodedAnswer:
-    """A reply as it goes over the wire."""
+    """Encode a reply for the wire."""
     if reply.media_type is None:
         return reply.status, b"", "", reply.headers
     if "json" in reply.media_type or "*" in reply.media_type:

@@ -1,4 +1,4 @@
-"""Which page of a list an answer shows, and what it says about that: totals, cursors, links to the next one."""
+"""Page through a list, and fill the fields about its pages: totals, cursors, links to the next one."""
 
 # ruff: noqa: SIM905 - word lists are read, and split once
 
@@ -23,7 +23,7 @@ _PAGES = frozenset({"page", "page_number", "page_no", "p"})
 
 @dataclass(slots=True)
 class ResponseFrame:
-    """What one answer is about: its plan, the entity that the path names, arguments, and the list being paged."""
+    """The context of one response: its plan, the entity in the path, arguments, and the list being paged."""
 
     plan: ResponsePlan
     subject: Entity | None
@@ -46,7 +46,7 @@ class Paginator:
         self._fields = world.fields
 
     def paginate(self, frame: ResponseFrame, edges: list[RelationEdge]) -> None:
-        """Note in the frame the page of these members that was asked for."""
+        """Store the requested page of these items in the frame."""
         limit = offset = page = None
         default = 20
         for parameter in frame.plan.tool.parameters:
@@ -90,7 +90,7 @@ class Paginator:
         frame.edges = edges[start : start + size]
 
     def value(self, name: str, part: ResponseShape, frame: ResponseFrame) -> tuple[bool, object]:
-        """Whether a field speaks of the page, and what it says."""
+        """True and the value of a field about paging; else False and None."""
         parts = words(name)
         joined = "_".join(parts)
         pages = max(-(-frame.total // max(frame.limit, 1)), 1)
@@ -147,7 +147,7 @@ class Paginator:
         return False, None
 
     def _names_list(self, word: str, frame: ResponseFrame) -> bool:
-        """Whether a word stands for what a list holds: total_films beside films, total_found."""
+        """True if a word means the items of a list: total_films beside films, total_found."""
         noun = singular(word)
         held = {
             noun.rpartition("_")[2]
@@ -188,5 +188,5 @@ class Paginator:
 
 
 def is_paging(name: str) -> bool:
-    """Whether a parameter chooses a page."""
+    """True if a parameter chooses a page."""
     return label_of(name) in LIMITS | _OFFSETS | _PAGES

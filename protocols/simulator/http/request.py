@@ -1,7 +1,7 @@
-"""Read what a request says, and refuse what the document does not allow.
+"""Parse and validate the parameters and the body of a request.
 
-This is the calling convention (`protocols.calls.binding`) backwards: texts become the values from which they were made,
-in the types that the schemas name, and only then are they checked.
+This is the inverse of `protocols.calls.binding`: texts become values of the types in the schemas, which are checked
+only then.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class RequestReader:
     # -- bodies ----------------------------------------------------------------------------------------------------
 
     def body(self, request: SimulatedRequest, tool: Tool) -> dict[str, object]:
-        """The fields of the body, empty when there are none; a body that is no object is the field "".
+        """The fields of the body, empty without one; a body that is no object is the field "".
 
-        Raises: RequestError: It is missing, cannot be read, or is not what the document asks for.
+        Raises: RequestError: It is missing, unreadable or invalid.
         """
         if tool.body is None:
             return {}
@@ -80,11 +80,11 @@ class RequestReader:
     def parameters(
         self, request: SimulatedRequest, tool: Tool, path_values: Mapping[str, str], body: Mapping[str, object]
     ) -> dict[str, object]:
-        """The values of the parameters that were sent, by name.
+        """The values of the sent parameters, by name.
 
         Args:
-            body: What the body says; a required parameter may stand there instead.
-        Raises: RequestError: One is missing, or is not what the document asks for.
+            body: The fields of the body; a required parameter may stand there instead.
+        Raises: RequestError: One is missing or invalid.
         """
         query: dict[str, list[str]] = defaultdict(list)
         for name, text in request.query:
@@ -112,7 +112,7 @@ class RequestReader:
         path_values: Mapping[str, str],
         query: Mapping[str, list[str]],
     ) -> list[str] | dict[str, list[str]] | None:
-        """The texts sent for a parameter, by key where each field of an object is sent by itself; None for none."""
+        """The texts of a parameter, by key where each field of an object is sent by itself; None if it is missing."""
         if parameter.location == "query":
             texts = query.get(parameter.name) or query.get(parameter.name + "[]")
             return texts or (self._members(parameter, tool, query) if self._spread(parameter) else {}) or None
@@ -127,7 +127,7 @@ class RequestReader:
         return [text] if text is not None else None
 
     def _spread(self, parameter: Parameter) -> bool:
-        """Whether each field of the parameter is a query parameter of its own."""
+        """True if each field of the parameter is a query parameter of its own."""
         apart = parameter.style == "deepObject" or (parameter.explode and parameter.style != "json")
         return apart and parameter.location == "query" and "object" in _kinds(resolve(parameter.schema, self.protocol))
 
@@ -161,11 +161,11 @@ class RequestReader:
     # -- values ----------------------------------------------------------------------------------------------------
 
     def _value(self, texts: Sequence[str], schema: Schema, separator: str | None = "") -> object:
-        """What texts mean: the first reading that the schema allows, else the first.
+        """The first reading of texts that the schema allows, else the first.
 
         Args:
-            separator: What stands between the items of a list sent as one text; empty where each item is a text of
-                its own, None for such an item.
+            separator: The separator in a list sent as one text; empty where each item is a text of its own, None for
+                such an item.
         """
         readings = list(self._readings(texts, resolve(schema, self.protocol), separator))
         return next((value for value in readings if self._problem(value, schema) is None), readings[0])
@@ -198,7 +198,7 @@ class RequestReader:
         return properties_of(schema, self.protocol).get(name, additional if isinstance(additional, Mapping) else {})
 
     def _problem(self, value: object, schema: Schema) -> str | None:
-        """What a schema does not allow about a value, with the place of it; formats are not looked at."""
+        """The first violation of a schema by a value, with its place; formats are ignored."""
         plain = {word: limit for word, limit in schema.items() if word != "format"}
         if not isinstance(value, (dict, list)) and not schema.keys() & _COMBINED and conforms(value, plain):
             return None
@@ -218,14 +218,14 @@ def _readable(media_type: str) -> bool:
 
 
 def _refusal(tool: Tool, location: Location = "body") -> int:
-    """The documented status for wrong input at a place."""
+    """The documented status for invalid input at a place."""
     statuses = (404, 400, 422) if location == "path" else (400, 422)
     documented = {response.status for response in tool.responses}
     return next((status for status in statuses if str(status) in documented), statuses[0])
 
 
 def _multipart(content_type: str, body: bytes) -> Iterator[tuple[str, str]]:
-    """Names and texts of the parts of a multipart body; of a file, what is in it."""
+    """Names and texts of the parts of a multipart body; the content of a file part."""
     boundary = re.search(r'boundary="?([^";]+)', content_type, re.IGNORECASE)
     for part in body.split(b"--" + boundary[1].encode())[1:-1] if boundary else ():
         head, _, content = part.partition(b"\r\n\r\n")
@@ -241,7 +241,7 @@ def _validator_class() -> Any:
 
 
 def _required(_: Any, required: Sequence[str], value: Any, schema: Schema) -> Iterator[Any]:
-    """What a request must hold: neither what only the server may set nor what the schema leaves undescribed."""
+    """Check required properties, except those that are read-only or undescribed."""
     from jsonschema import ValidationError
 
     properties = schema.get("properties")

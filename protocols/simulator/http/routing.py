@@ -1,4 +1,4 @@
-"""Answer requests from a world: find the tool, check what was sent, and reply as its response is documented."""
+"""Answer requests from a world: find the tool, validate the request, and reply as documented."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Responder:
     # -- from request to reply -------------------------------------------------------------------------------------
 
     def answer(self, request: SimulatedRequest) -> SimulatedReply:
-        """The reply to a request whose credentials were accepted."""
+        """The reply to a request with accepted credentials."""
         method = "GET" if request.method == "HEAD" else request.method
         match_result = self._match(method, request.path)
         if match_result is None:
@@ -57,7 +57,7 @@ class Responder:
             return self.problem(tool, problem)
 
     def tool_for(self, request: SimulatedRequest) -> Tool | None:
-        """The tool that a request addresses."""
+        """The tool of a request."""
         match_result = self._match("GET" if request.method == "HEAD" else request.method, request.path)
         return match_result[0] if match_result else None
 
@@ -115,7 +115,7 @@ class Responder:
     # -- errors ----------------------------------------------------------------------------------------------------
 
     def problem(self, tool: Tool | None, problem: RequestError) -> SimulatedReply:
-        """An error in the shape that the document gives errors of that status, else of any, else in a plain one."""
+        """An error reply in the documented shape of that status, else of any error, else in a plain one."""
         message = str(problem)
         error_shape = self._error_shape(tool, problem.status)
         if error_shape is None:

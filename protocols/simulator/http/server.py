@@ -1,4 +1,4 @@
-"""Serve worlds over HTTP on localhost, so that programs meet real requests, real statuses and real JSON."""
+"""Serve worlds over HTTP on localhost, so that programs meet real requests, statuses and JSON."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _world_schemas: dict[tuple[str, ...], WorldSchema] = {}
 
 
 def _world_schema(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchema:
-    """The survey of a protocol with its world file, made once per process."""
+    """The world schema of a protocol with its world file, made once per process."""
     key = (protocol.digest, world.digest, *(tool.name for tool in protocol.tools))
     if key not in _world_schemas:
         while len(_world_schemas) >= 8:
@@ -45,22 +45,22 @@ def _world_schema(protocol: Protocol, world: WorldFile = NO_WORLD) -> WorldSchem
 
 
 class Simulator:
-    """A stand-in for the service behind a protocol: a real HTTP server with worlds of made-up data.
+    """A stand-in for the service behind a protocol: a real HTTP server with worlds of invented data.
 
-    There is one world, and one for each session besides. The same protocol, seed and requests give the same bytes.
-    Use it as a context manager, or `start` and `stop` it.
+    There is one default world, and one for each session. The same protocol, seed and requests give the same bytes. Use
+    it as a context manager, or `start` and `stop` it.
 
     Args:
         now: The moment that counts as today; 2024-06-01T12:00:00Z by default.
-        auth: Ask for `credentials`: a made-up one for each documented way to sign in that a tool demands.
-        open: Take whatever a path or query identifies for something that exists, as one must who stands in for the
-            writes of a service that is otherwise real.
-        world: A world file: what the document cannot say about the things behind it.
-        latency: Seconds that each answer takes longer.
-        fail_rate: The part of the requests that fail with 5xx or 429, drawn from the seed; from 0 to 1.
+        auth: Demand `credentials`: an invented one for each documented scheme that a tool demands.
+        open: Accept every identifier in a path or query as that of an existing entity. Use it for simulated writes to a
+            real service.
+        world: A world file: facts about the entities that the document cannot say.
+        latency: Seconds added to each response.
+        fail_rate: The share of requests that fail with 5xx or 429, drawn from the seed; from 0 to 1.
         rate_limit: Requests a second in each session, more are refused with 429; 0 for no limit.
-        log: A file to which each request adds a JSON line: time, method, path, status, ms, session.
-    Raises: UsageError: A number that makes no sense, a log that cannot be written, or a world file that is not right.
+        log: A file for one JSON line per request: time, method, path, status, ms, session.
+    Raises: UsageError: A number is out of range, the log cannot be written, or the world file is invalid.
     """
 
     def __init__(
@@ -93,12 +93,12 @@ class Simulator:
         self._sessions = {"": self._new_session("", str(seed), NO_ENTITIES)}
 
     def start(self, port: int = 0) -> str:
-        """Begin to serve in the background; calling it again changes nothing.
+        """Start to serve in the background; idempotent.
 
         Args:
             port: 0 for any free one.
         Returns: The base URL, with the path of the documented server.
-        Raises: UsageError: The port cannot be had.
+        Raises: UsageError: The port is not available.
         """
         with self._lock:
             if self._server is None:
@@ -115,14 +115,14 @@ class Simulator:
         return self.base_url("")
 
     def base_url(self, session: str) -> str:
-        """Where a session is; "" for the world that is there without any."""
+        """The base URL of a session; "" is the default world."""
         if self._server is None:
             self.start()
         assert self._server is not None
         return self._server.url + (f"{_SESSIONS}/{session}" if session else "") + self._prefix
 
     def stop(self) -> None:
-        """End the server and its connections; the worlds stay as they are."""
+        """Stop the server and its connections; the worlds stay as they are."""
         server, self._server = self._server, None
         if server is not None:
             server.close()
@@ -140,13 +140,13 @@ class Simulator:
     # -- sessions --------------------------------------------------------------------------------------------------
 
     def session(self, query: str = "", task: str = "", seed: int | None = None) -> Session:
-        """Open a world of its own.
+        """Open a session with a world of its own.
 
         Args:
-            query: The question that will be asked of it: what that presupposes is there. The names in it exist in
-                every kind of thing and in the collections of the signed-in user.
-            task: What it is for; another task has another world.
-            seed: That of the simulator by default.
+            query: The question of the task. The names in it exist in every entity type and in the collections of the
+                signed-in user.
+            task: The name of the task; each task has another world.
+            seed: The seed of the simulator by default.
         """
         seed = self.seed if seed is None else seed
         named_entities = read_entities(query) if query else NO_ENTITIES
@@ -162,7 +162,7 @@ class Simulator:
         return session
 
     def close_session(self, id: str) -> None:
-        """Forget a session; that of no name stays."""
+        """Remove a session; the default world stays."""
         if id:
             with self._lock:
                 self._sessions.pop(id, None)
@@ -189,7 +189,7 @@ class Simulator:
         """Answer one request.
 
         Args:
-            target: Path and query as they came.
+            target: Path and query, as received.
         Returns: Status, body, media type ("" without a body), further headers.
         """
         if self._log is None:
@@ -224,7 +224,7 @@ class Simulator:
         return session.answer(SimulatedRequest(method, path, pairs, lowered, body))
 
     def _administer(self, method: str, id: str, body: bytes) -> EncodedAnswer:
-        """Open a session with POST, end one with DELETE."""
+        """Open a session with POST, close one with DELETE."""
         if id and method == "DELETE":
             if id not in self._sessions:
                 return _json_message(404, f"there is no session {id}: it was closed, or never opened")
@@ -260,9 +260,9 @@ def _json_message(status: int, message: str, headers: Mapping[str, str] | None =
 
 
 def _simulated_credentials(protocol: Protocol, seed: int) -> Iterator[Credential]:
-    """A credential for each scheme that a tool demands, for every scheme if none demands any.
+    """A credential for each scheme that a tool demands, or for every scheme if none demands any.
 
-    Those that go to the same place are alike: a request has but one Authorization.
+    Credentials for the same place are equal: a request has but one Authorization.
     """
     demanded = {name for tool in protocol.tools for alternative in tool.security for name in alternative}
     for scheme in protocol.security_schemes:

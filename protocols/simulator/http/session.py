@@ -1,7 +1,7 @@
-"""One world with its requests, apart from all others: what a task meets, from its first call to its last.
+"""One world with its requests, isolated from all others: the service of one task.
 
-A session is opened over HTTP or from Python; both ways lead here. Its world follows from its seed, its task and its
-question, so that it is the same whichever other sessions there are and in which order its own reads come.
+A session is opened over HTTP or from Python; both lead here. Its world follows from its seed, task and question, not
+from other sessions or the order of its reads.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAX_CACHED = 2048
 
 @dataclass(slots=True)
 class _SessionState:
-    """What a reset throws away."""
+    """The state that a reset discards."""
 
     responder: Responder
     cached: dict[tuple[object, ...], EncodedAnswer]
@@ -35,8 +35,8 @@ class Session:
     """A world of its own at a base URL of its own; a context manager that closes it.
 
     Args:
-        id: "" for the world that a simulator has without any session.
-        credentials: What requests must carry; none for open access.
+        id: "" for the default world of a simulator.
+        credentials: Those that requests must carry; none for open access.
         address: Gives the base URL for an id; starts the server if it is not running.
         close: Removes the session of an id from the server.
         make_world: Makes the world, at the first request and after each reset.
@@ -74,14 +74,14 @@ class Session:
         return self._address(self.id)
 
     def reset(self) -> None:
-        """Undo all writes: the world is again as it was at the start."""
+        """Undo all writes: the world is again as at the start."""
         with self._lock:
             self._state = None
         if self._fault_injector is not None:
             self._fault_injector.reset()
 
     def close(self) -> None:
-        """End it; its URL is gone. Closing it again changes nothing."""
+        """Close the session and remove its URL; idempotent."""
         self._close(self.id)
 
     def __enter__(self) -> Session:
@@ -93,7 +93,7 @@ class Session:
         self.close()
 
     def answer(self, request: SimulatedRequest) -> EncodedAnswer:
-        """Answer one request; one after the other, for a world is not made for several at once."""
+        """Answer one request; one at a time, because a world is not thread-safe."""
         if self._fault_injector is not None:
             refusal = self._fault_injector.refusal(request.method, f"{request.path} {request.query}", request.body)
             if refusal is not None:
@@ -122,7 +122,7 @@ class Session:
         return self._state
 
     def _encode_refusal(self, request: SimulatedRequest, refusal: SimulatedRefusal) -> EncodedAnswer:
-        """A refusal that has nothing to do with the world, as the document says that errors look."""
+        """A refusal in the documented shape of errors."""
         with self._lock:
             responder = self._current_state().responder
             reply = responder.problem(responder.tool_for(request), RequestError(refusal.status, refusal.message))
@@ -130,7 +130,7 @@ class Session:
         return encode(SimulatedReply(reply.status, reply.body, reply.media_type, headers))
 
     def _signed_in(self, request: SimulatedRequest, tool: Tool | None) -> bool:
-        """Whether a request satisfies one of the alternatives that its tool asks for; where none is named, any."""
+        """True if a request satisfies one of its tool's security alternatives; any credential if none is documented."""
         if not self.credentials:
             return True
         if tool is not None and self._restricted and not tool.security:
@@ -148,7 +148,7 @@ class Session:
 
 
 def _relevant_headers(protocol: Protocol, credentials: tuple[Credential, ...]) -> tuple[str, ...]:
-    """The headers that an answer may depend on, in lower case."""
+    """The headers that a response may depend on, in lower case."""
     placed = [(p.location, p.name) for tool in protocol.tools for p in tool.parameters]
     placed += [(c.location, c.parameter) for c in credentials if c.kind == "apiKey"]
     named = {name.lower() for location, name in placed if location == "header"}
@@ -156,7 +156,7 @@ def _relevant_headers(protocol: Protocol, credentials: tuple[Credential, ...]) -
 
 
 def _carries(request: SimulatedRequest, credential: Credential) -> bool:
-    """Whether a request carries a credential."""
+    """True if a request carries a credential."""
     headers: dict[str, str] = {}
     query: list[tuple[str, str]] = []
     cookies: dict[str, str] = {}

@@ -1,6 +1,6 @@
-"""Let writes change the world: what a method does to the thing that its path names.
+"""Apply writes to the world: a method changes the entity, collection or state of its path.
 
-The method, the path and the names of what is sent decide; there is no rule for any one API.
+The method, the path and the names of the sent fields decide; there is no rule for any one API.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class WriteHandler:
     def write(
         self, plan: ResponsePlan, subject: Entity | None, values: Mapping[str, object], body: Mapping[str, object]
     ) -> Entity | None:
-        """Do what a request says.
+        """Apply a write.
 
-        Returns: The entity that the answer is about when it isn't the one that the path names: one just created.
+        Returns: The subject of the response if it is not the entity in the path: a created one.
         """
         path_names = {step.name for step in plan.steps if step.role != "literal"}
         sent = {name: value for name, value in {**values, **body}.items() if name not in path_names and name}
@@ -73,7 +73,7 @@ class WriteHandler:
         return None
 
     def contains(self, plan: ResponsePlan, subject: Entity, values: Mapping[str, object]) -> list[bool]:
-        """Whether each of the entities that the query names is in the collection: `/me/albums/contains?ids=1,2`."""
+        """True for each entity in the query that is in the collection: `/me/albums/contains?ids=1,2`."""
         label = label_of(plan.tail[-2]) if len(plan.tail) > 1 else plan.label
         targets = [relation.target for relation in self.schema.relations_of(subject.kind, label=label)]
         present = {
@@ -89,9 +89,9 @@ class WriteHandler:
     def _apply_effects(
         self, plan: ResponsePlan, subject: Entity | None, sent: Mapping[str, object], effects: Sequence[WriteEffect]
     ) -> Entity | None:
-        """Do what the world file says that a write does.
+        """Apply the effects of a write in the world file.
 
-        Raises: RequestError: What should become a member is not there.
+        Raises: RequestError: A new member does not exist.
         """
         created: Entity | None = None
         for effect in effects:
@@ -139,7 +139,7 @@ class WriteHandler:
             self._relations.relink(state, label_of(effect.label), self._find_member(kind, identifier))
 
     def _named_in(self, value: object, targets: list[str]) -> Iterator[tuple[str, str]]:
-        """(kind, identifier) of all entities that a value names, under whatever name it was sent."""
+        """(type, identifier) of all entities in a value, under whatever name it was sent."""
         entries = value if isinstance(value, list) else [value]
         if any(isinstance(entry, dict) for entry in entries):
             yield from self._references({"": entries}, targets)
@@ -217,7 +217,7 @@ class WriteHandler:
         return self.schema.entity_type_named("_".join(stem)) if stem else None
 
     def _bump_revision(self, plan: ResponsePlan, subject: Entity) -> None:
-        """Whatever the answer shows of the entity is a new version of it: a changed snapshot or revision."""
+        """Give the entity a new revision, if the response shows one: a changed snapshot or version."""
         if plan.shape is None:
             return
         for name, part in plan.shape.properties.items():
@@ -239,7 +239,7 @@ class WriteHandler:
         return [kind for kind in requested if kind in related] + [kind for kind in related if kind not in requested]
 
     def _references(self, sent: Mapping[str, object], targets: list[str]) -> Iterator[tuple[str, str]]:
-        """(kind, identifier) of every entity that what was sent names, in order."""
+        """(type, identifier) of every entity in the sent fields, in order."""
         for name, value in sent.items():
             if isinstance(value, list) and value and isinstance(value[0], dict):
                 for entry in value:
@@ -301,7 +301,7 @@ class WriteHandler:
     # -- states ----------------------------------------------------------------------------------------------------
 
     def state_path(self, plan: ResponsePlan) -> str:
-        """The path whose answer shows the state that a path below a singleton is about; empty when there is none."""
+        """The path that shows the state behind a path below a singleton; empty if there is none."""
         path = plan.tool.path
         nearest = ""
         while path.count("/") > plan.root.count("/") and path:
@@ -318,7 +318,7 @@ class WriteHandler:
         return any((plan.tool.path, plan.tool.method) == (path, method) for plan in self.schema.plans)
 
     def state_link(self, state: Entity, label: str, kind: str, owner: Entity | None) -> Entity | None:
-        """The entity that a state names: the device of a player. A field named like a path below means its link."""
+        """The linked entity of a state: the device of a player. A field named like a path below means its link."""
         linked = state.memo.get(("link", label))
         if isinstance(linked, Entity):
             return linked
@@ -370,7 +370,7 @@ class WriteHandler:
                     self._relations.rewrite(subject, relation.label, kind, [*edges, member])
 
     def _link_first_member(self, state: Entity, shape: ResponseShape, around: Entity) -> None:
-        """Something that holds what the state is about (an album to a player) puts its first member there."""
+        """Link the first member of a container (an album) to the state (a player)."""
         for name, part in shape.properties.items():
             for option in part.variants():
                 for relation in self.schema.relations_of(around.kind, option.kind, many=True):

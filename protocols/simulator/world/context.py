@@ -1,4 +1,4 @@
-"""What field values and relations need of the world that they are a part of."""
+"""The interface of a world for its own parts, so that they need not import it."""
 
 from __future__ import annotations
 

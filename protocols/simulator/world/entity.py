@@ -1,4 +1,4 @@
-"""A thing of a simulated world, and its membership in a relation."""
+"""An entity of a simulated world, and its membership in a relation."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ _NO_ENDS: Mapping[str, Entity] = MappingProxyType({})
 
 @dataclass(slots=True, eq=False)
 class Entity:
-    """One thing in the world; `values` holds what was given to it, `computed` what was worked out since.
+    """One entity of the world; `values` are assigned, `computed` are derived on demand.
 
-    `parent` and `ordinal` are set for what exists within another entity, `forced` for works made for their maker.
-    `root` is the entity around whose name a neighbourhood is; None for what is in the base population.
-    `ends` are the two entities that an entry of a relation joins, by kind. `sent` names the values that a write set;
-    a client may have sent what does not fit the answers.
+    `parent` and `ordinal` are set for an entity within another, `forced` for a work made for a maker. `root` is the
+    center of its neighbourhood; None in the base population. `ends` are the two entities that a membership joins, by
+    type. `sent` names the values set by a write; they may not fit the response schema.
     """
 
     kind: str
@@ -45,13 +44,13 @@ class Entity:
 
     @property
     def around(self) -> Entity | None:
-        """Whose neighbourhood it belongs to; None for the base population and what writes created."""
+        """The center of its neighbourhood; None for the base population and for created entities."""
         return None if self.base or self.key[0] == "created" else self.root or self
 
 
 @dataclass(slots=True, eq=False)
 class RelationEdge:
-    """A member of a relation: the `target`, and an entity that holds what the list says beside it (role, date)."""
+    """A member of a relation: the `target`, and an entity with the fields of the membership (role, date)."""
 
     own: Entity
     target: Entity

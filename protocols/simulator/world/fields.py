@@ -1,4 +1,4 @@
-"""What the fields of an entity say: its identifier and name, and what follows from what else is known of it."""
+"""The field values of entities: identifiers, names, and values derived from other values."""
 
 # ruff: noqa: SIM905 - word lists are read, and split once
 
@@ -31,7 +31,7 @@ _MEASURED = re.compile(r"\d+(?:\.\d+)?( ?[A-Za-z%]{1,4})")
 
 
 class FieldValues:
-    """The values of all fields of all entities of a world, worked out when somebody asks."""
+    """The values of all fields of all entities of a world, computed on demand."""
 
     def __init__(self, world: WorldContext, relations: EntityRelations) -> None:
         self._world = world
@@ -45,7 +45,7 @@ class FieldValues:
         self._names_by_type: dict[str, list[str]] = {}
 
     def identifier(self, entity: Entity) -> object:
-        """The identifier of an entity; from now on it is found by it."""
+        """The identifier of an entity; registers the entity under it."""
         kind = self._world.entity_type(entity)
         if kind.id_field in entity.memo:
             return entity.memo[kind.id_field]
@@ -81,7 +81,7 @@ class FieldValues:
         return make_value(kind.id_field, shape, (), rng, self._now)
 
     def _identifier_examples(self, kind: EntityType) -> tuple[ResponseShape, int, list[str]]:
-        """Where identifiers of a kind stand, the highest where they are numbers, and those that are texts."""
+        """The shape of a type's identifiers, the highest number (0 for texts), and the texts among the examples."""
         if kind.name not in self._identifier_info:
             info = kind.all_fields.get(kind.id_field) or FieldInfo(kind.id_field)
             shape = next((shape for shape in info.shapes if shape.types), _ANY)
@@ -93,7 +93,7 @@ class FieldValues:
         return self._identifier_info[kind.name]
 
     def uses_slugs(self, kind: EntityType) -> bool:
-        """Whether a kind's identifiers are its names as they stand in links."""
+        """True if the identifiers of a type are slugs of its names."""
         if kind.name not in self._slug_types:
             texts = [value for value in kind.ids if isinstance(value, str)]
             names = {slug(str(value)) for value in (kind.fields[kind.title].examples if kind.title else ())}
@@ -101,16 +101,16 @@ class FieldValues:
         return self._slug_types[kind.name]
 
     def title(self, entity: Entity) -> str:
-        """What an entity is called; its identifier where the API gives it no name."""
+        """The name of an entity; its identifier where the API gives it no name."""
         name = self._world.entity_type(entity).title
         return str(self.value(entity, name)) if name else str(self.identifier(entity))
 
     def value(self, entity: Entity, name: str, shape: ResponseShape | None = None) -> object:
-        """The value of a field, the same in every view that can show it.
+        """The value of a field, the same in every view.
 
         Args:
-            name: The field; a path with dots for what lies within a plain object of the entity.
-            shape: Where it will stand; a value that may not stand there is replaced by one that may.
+            name: The field; a dotted path for a value within a plain object.
+            shape: The place of the value; a value that does not fit there is replaced.
         """
         if (membership := entity.memo.pop("donation", None)) is not None:
             entity.values.update(
@@ -134,7 +134,7 @@ class FieldValues:
         return make_value(name.rpartition(".")[2], shape, self._info(entity, name).examples, rng, self._now)
 
     def _canonical_shape(self, entity: Entity, name: str) -> ResponseShape | None:
-        """Where a field stands first of all; its value is made for there, whichever view of it is asked for first."""
+        """The main place of a field; its value is made for there, whichever view asks first."""
         place = entity.kind
         if entity.key[:1] == ("state",):
             place = f"{entity.kind} {entity.key[1]}"
@@ -178,18 +178,18 @@ class FieldValues:
         return make_value(last, where, pool, rng, self._now)
 
     def has_prescribed_values(self, kind: str) -> bool:
-        """Whether the world file gives values of any field of a kind."""
+        """True if the world file gives values of any field of a type."""
         return bool(self._schema.world_file.entities.get(kind, NO_SPEC).fields)
 
     def prescribed_values(self, entity: Entity, name: str) -> tuple[object, ...] | NumberRange | None:
-        """The values that the world file gives for a field, if it does."""
+        """The values of a field from the world file, if any."""
         fields = self._schema.world_file.entities.get(entity.kind, NO_SPEC).fields
         return fields.get(re.sub(r"\[\d+\]", "", name)) if fields else None
 
     def _draw_prescribed(
         self, values: tuple[object, ...] | NumberRange, rng: SeededRNG, examples: Sequence[object]
     ) -> object:
-        """One of some values, or a number within a range, with its unit where the examples have one: "12 g"."""
+        """Draw a value or a number of a range, with the unit of the examples: "12 g"."""
         if not isinstance(values, NumberRange):
             return rng.choose(values)
         units = {
@@ -215,7 +215,7 @@ class FieldValues:
         return word_lists.invent_name(kind.name, rng)
 
     def _base_names(self, kind: EntityType, examples: Sequence[str]) -> list[str]:
-        """A name of its own for each of the base population: first those that the document shows elsewhere."""
+        """A unique name for each entity of the base population: documented names first."""
         if kind.name not in self._names_by_type:
             names = [str(entity.values.get(kind.title) or "") for entity in self._world.base(kind.name)]
             recorded = {record.get(kind.title) for record in kind.records}
@@ -272,7 +272,7 @@ class FieldValues:
         return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if "T" in example else moment.strftime("%Y-%m-%d")
 
     def _derived(self, entity: Entity, kind: EntityType, name: str, shape: ResponseShape | None) -> object:
-        """What a field must be because of what else is known; None where nothing says."""
+        """The value of a field that follows from other values; None if nothing determines it."""
         parts = words(name)
         if not parts or ("." in name and not shape):
             return None
@@ -329,7 +329,7 @@ class FieldValues:
         return None
 
     def _address(self, entity: Entity, name: str, info: FieldInfo | None, shape: ResponseShape | None) -> str | None:
-        """What a link of an entity says: its own address, that of one of its lists, or a page about it."""
+        """The value of a link: the entity's own address, that of one of its lists, or a page about it."""
         around, _, last = re.sub(r"\[\d+\]", "", name).rpartition(".")
         parts = words(last)
         if shape is not None and "string" not in shape.types:
@@ -365,7 +365,7 @@ class FieldValues:
         return []
 
     def link(self, entity: Entity) -> str:
-        """The address of an entity in the API's documented terms."""
+        """The address of an entity under the documented server."""
         kind = self._world.entity_type(entity)
         servers = self._schema.protocol.servers
         root = servers[0].url if servers else ""
@@ -388,7 +388,7 @@ class FieldValues:
         return root + path
 
     def count(self, entity: Entity, name: str) -> int | None:
-        """The number that a field such as episode_count must tell; None for other fields."""
+        """The value of a counting field such as episode_count; None for other fields."""
         return self._count(entity, self._world.entity_type(entity), name)
 
     def _count(self, entity: Entity, kind: EntityType, name: str) -> int | None:
@@ -464,14 +464,14 @@ class FieldValues:
         return self.identifier(linked_entity) if linked_entity else None
 
     def _numbered(self, name: str, kind: EntityType) -> bool:
-        """Whether a field of something that exists within another holds whole numbers, as identifiers of that are."""
+        """True if a field of a nested entity holds integers, as its identifiers do."""
         info = kind.all_fields.get(name)
         whole = bool(info) and all(isinstance(value, int) for value in (info.examples if info else ()))
         return whole and name != kind.id_field and (kind.local or kind.name in self._world.dependent_types)
 
 
 def is_upcoming(name: str) -> bool:
-    """Whether a date is about what is still to come, as a start or a departure is."""
+    """True if a date field is about the future, such as a start or a departure."""
     return bool(words(name)) and singular(words(name)[0]) in {
         "start",
         "begin",

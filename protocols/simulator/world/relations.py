@@ -1,4 +1,4 @@
-"""Who belongs to whom in a world: the members of relations, parts and wholes, makers and their works."""
+"""The relations of a world: members of lists, parts of wholes, makers and their works."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PEERS = 24
 
 
 class EntityRelations:
-    """The relations between the entities of a world, worked out when somebody asks, and as writes leave them."""
+    """The relations between the entities of a world, computed on demand and changed by writes."""
 
     def __init__(self, world: WorldContext) -> None:
         self._world = world
@@ -31,31 +31,31 @@ class EntityRelations:
         self._families: dict[RelationPair, dict[int, Entity]] = {}
 
     def first_related(self, entity: Entity, target: str) -> list[RelationEdge]:
-        """The members of the first relation of an entity to a kind; one is made up where the document has none."""
+        """The members of the first relation of an entity to a type; random ones if the document has no relation."""
         for relation in self._schema.relations_of(entity.kind, target, many=True):
             return self.related(entity, relation.label, target)
         return self.random_edges(entity, target + "s", target, 1, 3)
 
     def related(self, entity: Entity, label: str, target: str) -> list[RelationEdge]:
-        """The members of a relation, as they are after all writes."""
+        """The members of a relation after all writes."""
         written = self._members.get((entity.key, f"{entity.kind}.{label}", target))
         edges = written if written is not None else self.initial_edges(entity, label, target)
         return [edge for edge in edges if not edge.target.deleted]
 
     def rewrite(self, entity: Entity, label: str, target: str, edges: list[RelationEdge]) -> None:
-        """Let a relation have these members from now on."""
+        """Replace the members of a relation."""
         self._members[(entity.key, f"{entity.kind}.{label}", target)] = edges
         self.recount(entity)
 
     def recount(self, entity: Entity) -> None:
-        """Let fields that count the members of an entity's relations be worked out anew."""
+        """Discard the counts of an entity's relations, so that they are computed again."""
         self._world.mark_changed(entity.kind)
         for fields in (entity.values, entity.computed):
             for name in [name for name in fields if self._world.fields.count(entity, name) is not None]:
                 del fields[name]
 
     def member(self, entity: Entity, label: str, target: Entity) -> RelationEdge:
-        """A new member of a relation, to be put in by `rewrite`."""
+        """A new member of a relation, to be added by `rewrite`."""
         key = ("written", label, entity.kind, *entity.key, "->", target.kind, *target.key)
         return RelationEdge(Entity(f"~{label}", key, ends={target.kind: target}), target)
 
@@ -74,7 +74,7 @@ class EntityRelations:
     def _with_question_entities(
         self, user: Entity, label: str, target: str, edges: list[RelationEdge]
     ) -> list[RelationEdge]:
-        """A collection of the signed-in user with what the question presupposes in it."""
+        """A collection of the signed-in user with the entities that the question presupposes."""
         collections = {relation.target for relation in self._schema.relations_of(user.kind, many=True)}
         present = {edge.target for edge in edges}
         extended = list(edges)
@@ -91,7 +91,7 @@ class EntityRelations:
         return extended
 
     def _compute_initial_edges(self, entity: Entity, label: str, target: str) -> tuple[list[RelationEdge], bool]:
-        """The members before any write, and whether they stay so (works of a maker may grow)."""
+        """The members before any write, and whether they are final (works of a maker may grow)."""
         kinds = self._schema.entity_types
         if kinds[target].parent == entity.kind:
             return self.children(entity, target), False
@@ -133,7 +133,7 @@ class EntityRelations:
         return [RelationEdge(self.membership(label, entity, member), member) for member in chosen]
 
     def _through_pairs(self, entity: Entity, target: str) -> list[RelationEdge]:
-        """Members of a relation that has no other end of its own, from those that have: a person is known for works."""
+        """Members of a one-way relation, taken from pairs: a person is known for their works."""
         edges_by_key: dict[tuple[str, ...], RelationEdge] = {}
         for pair in self._schema.pairs:
             if (pair.maker, pair.work) == (entity.kind, target):
@@ -149,7 +149,7 @@ class EntityRelations:
         return [] if singleton else list(edges_by_key.values())
 
     def _inherited(self, entity: Entity, label: str, target: str) -> list[RelationEdge]:
-        """Members that a part takes from the whole: the cast of an episode comes from the cast of its show."""
+        """Members that a part inherits from the whole: the cast of an episode comes from the cast of its show."""
         whole = entity.parent
         while whole is not None:
             options = [
@@ -175,7 +175,7 @@ class EntityRelations:
         return {name for row in self._schema.edges.get(label, [])[:20] for name in row}
 
     def membership(self, label: str, owner: Entity, target: Entity | None, position: int = 0) -> Entity:
-        """The entity that holds what a list says of a membership."""
+        """The entity with the fields of a membership."""
         kind = self._schema.edge_types.get(label, f"~{label}")
         key = (
             "entry",
@@ -191,7 +191,7 @@ class EntityRelations:
         return Entity(kind, key, position=position, ends=ends)
 
     def linked(self, entity: Entity, label: str, target: str) -> Entity | None:
-        """The single entity that a link names; None where there is none."""
+        """The target of a single link; None if there is none."""
         linked = entity.memo.get(("link", label))
         if isinstance(linked, Entity):
             return linked
@@ -236,7 +236,7 @@ class EntityRelations:
         return self._world.rng(entity, label, target).choose(population)
 
     def relink(self, entity: Entity, label: str, target: Entity) -> None:
-        """Let a single link name another entity from now on."""
+        """Replace the target of a single link."""
         entity.memo[("link", label)] = target
         self._world.mark_changed(entity.kind)
 
@@ -284,7 +284,7 @@ class EntityRelations:
         return self._world.register(parent)
 
     def _family(self, pair: RelationPair) -> dict[int, Entity]:
-        """Which base entity belongs to which: position of the work -> its maker."""
+        """The makers of the base population, by the position of the work."""
         makers = self._world.base(pair.maker)
         members: dict[int, Entity] = {}
         special = 8 if pair.maker in self._schema.singletons.values() else 0
@@ -297,7 +297,7 @@ class EntityRelations:
         return members
 
     def children(self, parent: Entity, kind: str) -> list[RelationEdge]:
-        """What exists within an entity: seasons of a show, tracks of an album, reviews of a movie; in order."""
+        """The entities within an entity, in order: seasons of a show, tracks of an album, reviews of a movie."""
         memo = parent.memo.get(("children", kind))
         if memo is not None:
             return cast("list[RelationEdge]", memo) + self._created_children(parent, kind)
@@ -334,7 +334,7 @@ class EntityRelations:
         return self._families[pair]
 
     def makers(self, work: Entity, pair: RelationPair) -> list[RelationEdge]:
-        """Who made a work, with their roles."""
+        """The makers of a work, with their roles."""
         memo = work.memo.get(("makers", pair))
         if memo is not None:
             return cast("list[RelationEdge]", memo)
@@ -412,7 +412,7 @@ class EntityRelations:
         return values
 
     def works(self, maker: Entity, pair: RelationPair) -> list[RelationEdge]:
-        """What somebody made, with the role in each; a maker who was asked for by name has works of their own."""
+        """The works of a maker, with their role in each; a maker added by name has works of their own."""
         if pair.through:
             return self._works_through(maker, pair)
         around = maker.around
@@ -429,7 +429,7 @@ class EntityRelations:
         return sorted(index.get(maker, ()), key=_sort_key)
 
     def _create_works(self, around: Entity, kind: str) -> None:
-        """Make all there is of a kind of works in a neighbourhood: those of who it is around, and what parts need."""
+        """Create all works of a type in a neighbourhood: those of its center, and the parents of its parts."""
         if (around, kind) in self._populated:
             return
         self._populated.add((around, kind))
@@ -452,13 +452,13 @@ class EntityRelations:
                         self._world.register(Entity(kind, key, forced=((pair, maker, role),), root=around))
 
     def _leaders(self, around: Entity, kind: str) -> list[Entity]:
-        """Who of a kind has works of their own in a neighbourhood."""
+        """The entities of a type with works of their own in a neighbourhood."""
         if around is self._world.anchor:
             return [entity for entity in self._world.question_entities(kind) if not entity.base]
         return [around] if around.kind == kind else []
 
     def _peers(self, entity: Entity, kind: str) -> list[Entity]:
-        """Those of a kind with whom an entity may have to do: the population, or who is in its neighbourhood alone."""
+        """The possible partners of an entity: the base population, or only its neighbourhood."""
         around = entity.around
         if around is None or self._world.is_enumeration(self._schema.entity_types[kind]):
             return self._world.base(kind)
@@ -483,5 +483,5 @@ class EntityRelations:
 
 
 def _sort_key(edge: RelationEdge) -> tuple[bool, int, tuple[str, ...]]:
-    """Where a work stands among those of its maker: the base population first, others by key, not by when they came."""
+    """The order of works: the base population first, others by key, so that the order of requests does not matter."""
     return (not edge.target.base, edge.target.position if edge.target.base else 0, edge.target.key)

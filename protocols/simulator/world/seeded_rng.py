@@ -1,7 +1,7 @@
-"""Chance that is always the same: numbers drawn from a hash of what they are for.
+"""Reproducible randomness: numbers drawn from a hash of their purpose.
 
-Python's `random` would tie every value to the order of the draws; here a value depends on its own name alone, so the
-order of requests can't change what an entity is.
+Python's `random` would tie every value to the order of the draws. Here a value depends on its own name alone, so the
+order of requests does not change any entity.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Make one value for one field: like the document's examples where it has any, plausible by name where not.
+"""Make one value for one field: like the document's examples, or plausible by the name of the field.
 
-A value must above all be valid where it will stand, so every way of making one ends in the same check.
+A value must be valid at its place, so every way of making one ends in the same check.
 """
 
 # ruff: noqa: SIM905 - word lists are read, and split once
@@ -33,17 +33,17 @@ _ALPHABETS = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
 
 
 def slug(text: str) -> str:
-    """A name as it stands in a link: `Fishermans Wharf` -> fishermans-wharf."""
+    """The form of a name in a link: `Fishermans Wharf` -> fishermans-wharf."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower().replace("'", "")).strip("-")
 
 
 def is_date(value: object) -> bool:
-    """Whether a value is a day or a moment written as ISO 8601."""
+    """True if a value is an ISO 8601 date or date-time."""
     return isinstance(value, str) and bool(_DATE.fullmatch(value) or _MOMENT.fullmatch(value))
 
 
 def mimic(text: str, rng: SeededRNG) -> str:
-    """Another text of the same build: digits for digits, letters for letters; hexadecimal stays hexadecimal."""
+    """Another text of the same form: digits for digits, letters for letters; hexadecimal stays hexadecimal."""
     if numbered := re.fullmatch(r"([A-Za-z]{1,5}[-_]?)(\d+)", text):
         return numbered[1] + "".join(rng.choose(string.digits) for _ in numbered[2])
     stem, dot, ending = text.rpartition(".") if _FILE.match(text) else (text, "", "")
@@ -82,7 +82,7 @@ def _bound(checks: Sequence[Schema], word: str) -> float | None:
 
 @dataclass(slots=True)
 class _PoolSummary:
-    """What of a pool may stand at a place: all but null and empty texts, of which kind, and within which range."""
+    """The values of a pool that fit a place, without null and empty texts; their JSON type and their range."""
 
     values: list[object]
     kind: str
@@ -126,12 +126,12 @@ def _summarize_pool(shape: ResponseShape, pool: Sequence[object]) -> _PoolSummar
 
 
 def make_value(name: str, shape: ResponseShape, pool: Sequence[object], rng: SeededRNG, now: datetime) -> object:
-    """A value for a field that may stand at `shape`.
+    """Make a value for a field that may stand at `shape`.
 
     Args:
-        name: The field's name; it decides where no example does.
-        pool: Values that the document shows for it, as often as it shows them.
-        dice: The chance of this very field of this very entity.
+        name: The field's name; it decides where there is no example.
+        pool: The documented values, as often as they occur.
+        rng: The randomness of this field of this entity.
     """
     if choices := _enumeration(shape):
         return rng.choose(choices)
@@ -203,7 +203,7 @@ def _number(name: str, shape: ResponseShape, summary: _PoolSummary, rng: SeededR
 
 
 def _widened(floor: float, ceiling: float, parts: set[str], whole: bool) -> tuple[float, float]:
-    """The range that one or two examples hint at: some way below and above them, within what the name allows."""
+    """A plausible range around one or two examples, within the limits of the name."""
     if whole and floor >= 1800 and ceiling <= 2100:
         return floor - 30, ceiling + 5
     if floor < 0:
@@ -219,7 +219,7 @@ def _widened(floor: float, ceiling: float, parts: set[str], whole: bool) -> tupl
 
 
 def plausible_number(name: str) -> bool:
-    """Whether a name alone says in which range a number lies."""
+    """True if the name of a field implies a range of numbers."""
     return _range(set(words(name)), datetime(2024, 1, 1)) != (1, 100)
 
 
@@ -305,7 +305,7 @@ def _text(name: str, shape: ResponseShape, examples: list[str], rng: SeededRNG, 
 
 
 def _novel_text(parts: tuple[str, ...], examples: list[str], rng: SeededRNG) -> str:
-    """Something new where the document shows too few texts that should differ: people, places, prose; else empty."""
+    """A new text where the document has too few that should differ: people, places, prose; else empty."""
     if set(parts) & _PLACES:
         return word_lists.place(rng) if rng.below(3) else ""
     if min(map(len, examples)) > 40 and " " in examples[0]:
@@ -370,7 +370,7 @@ def _text_by_name(name: str, parts: tuple[str, ...], last: str, form: str, rng: 
 
 
 def number(value: object) -> float | None:
-    """The number that a value is, also as a text."""
+    """The number in a value, also in a text."""
     try:
         return float(cast("str", value)) if value is not None else None
     except (TypeError, ValueError, OverflowError):
@@ -378,7 +378,7 @@ def number(value: object) -> float | None:
 
 
 def leading_number(value: object) -> float | None:
-    """The number that a value is or begins with: `12g` is 12."""
+    """The number at the start of a value: `12g` is 12."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
     match = re.match(r"\s*(-?\d+(?:\.\d+)?)", str(value))

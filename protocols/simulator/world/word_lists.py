@@ -1,6 +1,6 @@
-"""Words for what no example shows: names of people, firms and works, places, and plain sentences.
+"""Words for fields without examples: names of people, firms, works and places, and plain sentences.
 
-All of it is made up or common property; which list serves a name is decided by what the name's words mean.
+All of them are invented or common property; the words of a field's name decide which list serves it.
 """
 
 # ruff: noqa: SIM905 - word lists are read, and split once
@@ -84,12 +84,12 @@ _PLACES = frozenset("city town place location region station airport municipalit
 
 
 def person(rng: SeededRNG) -> str:
-    """First and last name of nobody in particular."""
+    """First and last name of an invented person."""
     return f"{rng.choose(_FIRST)} {rng.choose(_LAST)}"
 
 
 def organisation(rng: SeededRNG) -> str:
-    """The name of a firm that doesn't exist."""
+    """The name of an invented firm."""
     return f"{rng.choose(_ADJECTIVES)} {rng.choose(_NOUNS)} {rng.choose(_FIRMS)}"
 
 
@@ -106,7 +106,7 @@ def title(rng: SeededRNG) -> str:
 
 
 def nouns(rng: SeededRNG, count: int) -> list[str]:
-    """Different nouns, as they stand in names."""
+    """Different nouns, capitalised as in names."""
     return rng.sample(_NOUNS, count)
 
 
@@ -126,17 +126,17 @@ def country(rng: SeededRNG) -> tuple[str, str]:
 
 
 def sentence(rng: SeededRNG, count: int = 1) -> str:
-    """A few sentences that fit under almost anything."""
+    """A few sentences that suit almost anything."""
     return " ".join(rng.sample(_SENTENCES, count))
 
 
 def is_venue(kind: str) -> bool:
-    """Whether a kind's word means a place that people go to."""
+    """True if a type's name means a place that people visit."""
     return singular(kind) in _VENUES
 
 
 def invent_name(kind: str, rng: SeededRNG) -> str:
-    """A name for an entity of a kind, by what the kind's word means."""
+    """A name for an entity, by the meaning of its type's name."""
     parts = {singular(part) for part in words(kind)}
     if parts & _PEOPLE:
         return person(rng)

@@ -1,9 +1,8 @@
-"""A world of entities that hang together, made on demand and always the same for one protocol and seed.
+"""A world of related entities, made on demand and the same for one protocol and seed.
 
-Every entity has a key, and all it is follows from key, seed and document; nothing depends on which request came first.
-There is a base population. What is asked for by an unknown name lives in a neighbourhood of its own (a person, their
-works, who else had a part in those): it hangs together, and nobody else's answers change because somebody asked.
-Writes change what they say they change.
+Every entity has a key; its values follow from key, seed and document, not from the order of requests. There is a base
+population. An entity found by an unknown name lives in a neighbourhood of its own: its works, and the other makers of
+those. No other response changes because of it. A write changes only its documented effects.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ class World:
 
     Args:
         now: The moment that counts as today.
-        open: Whether whatever is named by an identifier exists: it is the identifier of a real service's thing.
-        premises: What must be there from the start: what is called by the names exists in every kind, those of them
-            that belong together share a neighbourhood, and they are in the collections of the signed-in user.
+        open: Accept every identifier as that of an existing entity, because it comes from a real service.
+        named_entities: The names in a question. An entity of each name exists in every type, those that belong together
+            share a neighbourhood, and the collections of the signed-in user hold them.
     """
 
     def __init__(
@@ -75,15 +74,15 @@ class World:
     # -- the population -----------------------------------------------------------------------------------------------
 
     def rng(self, entity: Entity, *name: object) -> SeededRNG:
-        """The chance of one aspect of one entity."""
+        """The randomness of one aspect of one entity."""
         return SeededRNG(self.schema.protocol.digest, self.seed, entity.kind, *entity.key, "|", *name)
 
     def entity_type(self, entity: Entity) -> EntityType:
-        """What kind of thing an entity is; a bare one for entries of relations and states."""
+        """The type of an entity; an empty one for memberships and states."""
         return self.schema.entity_types.get(entity.kind) or EntityType(entity.kind)
 
     def base(self, kind: str) -> list[Entity]:
-        """The population that a kind has before anybody asks."""
+        """The base population of a type."""
         if kind not in self._base:
             self._base[kind] = self._populate(self.schema.entity_types[kind])
             self._all[kind] = [*self._base[kind], *self._all.get(kind, [])]
@@ -93,7 +92,7 @@ class World:
         return self._base[kind]
 
     def owned_by(self, kind: EntityType) -> list[Relation]:
-        """The relations that alone show a kind that has an address of its own: its entities exist within those."""
+        """The relations that alone show a type with an address of its own; its entities exist within their owners."""
         if kind.global_lists or kind.addressed_by_name:
             return []
         if any(pair.work == kind.name or pair.maker == kind.name for pair in self.schema.pairs):
@@ -108,7 +107,7 @@ class World:
         return owners if owners and tied and all(relation.own_path for relation in owners) else []
 
     def is_enumeration(self, kind: EntityType) -> bool:
-        """Whether a kind is a vocabulary, all words of which the document shows: genres, say."""
+        """True if a type is a closed list in the document, such as genres."""
         return len(kind.all_fields) <= 3 and len(kind.records) >= 4 and not kind.addressed
 
     def _populate(self, kind: EntityType) -> list[Entity]:
@@ -146,14 +145,14 @@ class World:
         return entity
 
     def all_entities(self, kind: str) -> list[Entity]:
-        """What a list of all entities of a kind shows: the base population and what was created by writes."""
+        """All entities of a type for a list: the base population and those created by writes."""
         entities = [*self.base(kind), *self.created[kind]]
         if not self.schema.entity_types[kind].searchable:
             entities[2:2] = [entity for entity in self.question_entities(kind) if not entity.base]  # on the first page
         return [entity for entity in entities if not entity.deleted]
 
     def keyed_entity(self, kind: str, *key: str) -> Entity:
-        """The entity of that very key, such as the signed-in user or the state of a player."""
+        """The entity of exactly that key, such as the signed-in user or the state of a player."""
         whole = (kind, *key)
         if whole not in self._keyed_entities:
             if key[:1] == ("singleton",) and self.base(kind):
@@ -183,7 +182,7 @@ class World:
         return self.fields.by_identifier[kind.name].get(identifier)
 
     def _materialize(self, kind: EntityType) -> None:
-        """Bring out all entities of a kind that lists would show, for somebody who names one before any list did."""
+        """Create all entities of a type that lists would show, for a request that names one before any list did."""
         self._materialized.add(kind.name)
         labels = {label for label, name in self.schema.edge_types.items() if name == kind.name}
         for relation in list(self.schema.relations.values()):
@@ -216,7 +215,7 @@ class World:
     # -- the premises of a question -----------------------------------------------------------------------------------
 
     def question_entities(self, kind: str) -> list[Entity]:
-        """The entities of a kind that bear the names of a question, in its order."""
+        """The entities of a type with the names in a question, in its order."""
         if kind not in self._question_entities:
             entity_type = self.schema.entity_types[kind]
             self._question_entities[kind] = {}
@@ -243,7 +242,7 @@ class World:
                 self._assign_makers(entity, name)
 
     def _assign_makers(self, work: Entity, name: NamedEntity) -> None:
-        """Let a work belong to those whom the question speaks of as its makers."""
+        """Give a work the makers that the question names."""
         names = self.named_entities.names
         makers = [maker_name for maker_name in names if maker_name.maker and not name.maker]
         if name.work:
@@ -263,11 +262,11 @@ class World:
                     maker.adopted += (work,)
 
     def kinds_beside(self, name: NamedEntity) -> set[str]:
-        """The kinds that the words beside a name speak of."""
+        """The types in the words beside a name."""
         return {kind.name for word in name.beside if (kind := self.schema.entity_type_named(word))}
 
     def current_entity(self, kind: str) -> Entity | None:
-        """The entity that the question speaks of as one of a kind that something is about at this moment."""
+        """The entity of a type that the question speaks of as current, such as the device that is playing."""
         if not self.named_entities.words & {"playing", "active", "now", "current", "currently"}:
             return None
         named = (
@@ -278,13 +277,13 @@ class World:
         return next(named, None)
 
     def signed_in(self, entity: Entity) -> bool:
-        """Whether an entity is the user whom requests come from."""
+        """True if an entity is the signed-in user."""
         return entity.base and entity.position == 0 and entity.kind in self.schema.singletons.values()
 
     # -- who is meant by an identifier or a name ----------------------------------------------------------------------
 
     def _adopt(self, kind: EntityType, identifier: str) -> Entity | None:
-        """A new entity with an identifier from outside; None where identifiers are numbers and this is none."""
+        """A new entity with an identifier from outside; None if identifiers are numbers and this is none."""
         base = self.base(kind.name)
         numbers = bool(base) and isinstance(self.fields.identifier(base[0]), int)
         if numbers and not identifier.isdecimal():
@@ -304,10 +303,10 @@ class World:
     def named(
         self, kind: str, name: str, makers: Sequence[Entity] = (), fixed: dict[str, object] | None = None
     ) -> Entity:
-        """The entity of exactly that name, which exists from now on if it did not.
+        """The entity of exactly that name, created if it does not exist.
 
         Args:
-            makers: Entities it must belong to or be made by.
+            makers: Entities that must be its parent or makers.
             fixed: Values that it must have.
         """
         self.question_entities(kind)
@@ -346,12 +345,12 @@ class World:
         return self.register(entity)
 
     def has_name(self, kind: str, name: str) -> bool:
-        """Whether something is called exactly so, before anybody asks for it."""
+        """True if an entity already has exactly that name."""
         low = name.casefold()
         return low in self._by_name(kind) or low in self._question_entities[kind]
 
     def _made_by(self, work: Entity, makers: Sequence[Entity]) -> bool:
-        """Whether somebody known is among those who made a work, or is what it is a part of; for all of `makers`."""
+        """True if a work belongs to all of these makers."""
         for maker in makers:
             for pair in self.schema.pairs:
                 if (pair.work, pair.maker) != (work.kind, maker.kind):
@@ -371,9 +370,10 @@ class World:
         return [entity for entity in entities if not entity.deleted and low in self.fields.title(entity).casefold()]
 
     def partial_matches(self, kind: str, text: str) -> list[Entity]:
-        """What a text may mean that is no name itself but holds names of the question, or a part of one.
+        """The entities for a text that is no name itself but holds a name of the question, or a part of one.
 
-        `Mojito Jay Chou` is the album before it is one that is called like its singer, and the singer among artists.
+        For `Mojito Jay Chou`, the album comes before one called like its singer, and the singer comes first among
+        artists.
         """
         whole = self.matching(kind, text)
         low = f" {text.casefold()} "
@@ -393,7 +393,7 @@ class World:
         return isinstance(name, NamedEntity) and name.maker
 
     def _by_name(self, kind: str) -> dict[str, Entity]:
-        """Who is called what, of those that everybody knows; read anew after each write, which may rename."""
+        """The entities of a type by name; read again after each write, which may rename."""
         self.base(kind)
         version, names = self._names.get(kind, (-1, {}))
         if version != self.version:
@@ -408,7 +408,7 @@ class World:
     # -- writes -------------------------------------------------------------------------------------------------------
 
     def mark_changed(self, kind: str) -> None:
-        """Note that a write changed something about an entity of a kind, or which of them there are."""
+        """Note that a write changed an entity of a type, or the set of them."""
         self.version += 1
         self.changes[kind] += 1
 
@@ -416,7 +416,7 @@ class World:
         """Add an entity, as a write does.
 
         Args:
-            content: What was sent, so that two writes at the same time make the same two things in either order.
+            content: The body that was sent, so that two concurrent writes create the same two entities in either order.
         """
         self.mark_changed(kind)
         self._creation_counts[kind, *content] += 1
