@@ -31,11 +31,11 @@ def _secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EMPTY", "  ")
 
 
-def applied(one: Credential) -> tuple[dict[str, str], list[tuple[str, str]], dict[str, str]]:
+def applied(credential: Credential) -> tuple[dict[str, str], list[tuple[str, str]], dict[str, str]]:
     headers = {"authorization": "old", "Accept": "*/*"}
     query = [("q", "a"), ("key", "old")]
     cookies: dict[str, str] = {}
-    one.apply(headers, query, cookies)
+    credential.apply(headers, query, cookies)
     return headers, query, cookies
 
 
@@ -111,14 +111,14 @@ def test_a_source_that_holds_nothing_is_named(tmp_path: Path) -> None:
 
 
 def test_a_credential_never_shows_its_secret() -> None:
-    one = credential("bearer:env:MY_TOKEN", None)
+    bearer = credential("bearer:env:MY_TOKEN", None)
 
-    assert SECRET not in repr(one)
-    assert SECRET not in f"{one}{[one]}"
+    assert SECRET not in repr(bearer)
+    assert SECRET not in f"{bearer}{[bearer]}"
 
 
 def test_the_secret_is_removed_in_every_form_it_may_come_back_in() -> None:
-    one = credential("header:X-Key:env:MY_TOKEN", None)
+    header = credential("header:X-Key:env:MY_TOKEN", None)
     text = (
         "plain s3cr/t value+ü; url s3cr%2Ft%20value%2B%C3%BC; path s3cr/t%20value%2B%C3%BC; form "
         "s3cr%2Ft+value%2B%C3%BC; lower s3cr%2ft%20value%2b%c3%bc; json s3cr\\/t value+\\u00fc; hex "
@@ -127,7 +127,7 @@ def test_the_secret_is_removed_in_every_form_it_may_come_back_in() -> None:
         "" + SECRET.encode().hex().upper() + "; base64 " + base64.b64encode(SECRET.encode()).decode()
     )
 
-    clean = redact(text, [one])
+    clean = redact(text, [header])
 
     assert clean.count("[secret]") == 9
     for part in ("s3cr", "733363", base64.b64encode(SECRET.encode()).decode()[:8]):
@@ -151,31 +151,33 @@ def test_the_secret_is_removed_in_every_form_it_may_come_back_in() -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16-le", "utf-16-be", "utf-32-le"])
 def test_a_secret_is_found_in_any_mixture_of_escapes_and_encoding(written: str, encoding: str) -> None:
     """Services escape different characters; what stands in its place can be read as the rest can."""
-    one = credential("header:X-Key:env:MY_TOKEN", None)
+    header = credential("header:X-Key:env:MY_TOKEN", None)
 
-    clean = b"".join(redact_stream([f"a {written} b".encode(encoding)], [one]))
+    clean = b"".join(redact_stream([f"a {written} b".encode(encoding)], [header]))
 
     assert clean.decode(encoding) == "a [secret] b"
-    assert holds_secret([written.encode(encoding)], [one])
-    assert not holds_secret([written[:-2].encode(encoding)], [one])
+    assert holds_secret([written.encode(encoding)], [header])
+    assert not holds_secret([written[:-2].encode(encoding)], [header])
 
 
 @pytest.mark.parametrize("word", ["Bearer", "Token", "Basic"])
 def test_of_a_header_what_follows_the_word_is_removed_too(word: str) -> None:
     """A service says `invalid token abc`, and not `Bearer abc`."""
     secret = "YW5uOnBhc3N3b3Jk"  # of ann:password
-    one = Credential("apiKey", f"{word} {secret}", "header", "Authorization")
+    header = Credential("apiKey", f"{word} {secret}", "header", "Authorization")
 
-    assert redact(f"{word} {secret} | {secret} | {word}", [one]) == f"[secret] | [secret] | {word}"
+    assert redact(f"{word} {secret} | {secret} | {word}", [header]) == f"[secret] | [secret] | {word}"
     if word == "Basic":
-        assert redact("wrong: password", [one]) == "wrong: [secret]"
+        assert redact("wrong: password", [header]) == "wrong: [secret]"
 
 
 def test_of_a_login_the_password_and_the_header_are_removed_too() -> None:
-    one = credential("basic:env:MY_LOGIN", None)
-    header = applied(one)[0]["Authorization"]
+    basic = credential("basic:env:MY_LOGIN", None)
+    header = applied(basic)[0]["Authorization"]
 
-    assert redact(f"{header} | ann:pass:word | pass:word | ann", [one]) == "Basic [secret] | [secret] | [secret] | ann"
+    assert (
+        redact(f"{header} | ann:pass:word | pass:word | ann", [basic]) == "Basic [secret] | [secret] | [secret] | ann"
+    )
 
 
 def test_text_without_a_secret_stays_as_it_is() -> None:
@@ -238,14 +240,14 @@ def _percent(text: str) -> str:
 def test_a_secret_is_found_after_one_and_two_encodings(written: str) -> None:
     """A redirect to a sign-in escapes the query that it repeats, and a proxy repeats a header in base64."""
     chosen = (Credential("apiKey", KEY, "query", "key"),)
-    told = redact(f"x {written} y", chosen)
+    redacted = redact(f"x {written} y", chosen)
     streamed = b"".join(redact_stream([f"x {written[:9]}".encode(), f"{written[9:]} y".encode()], chosen)).decode()
 
-    assert "[secret]" in told
-    assert KEY[8:16] not in told
-    assert "LmNoP" not in told
-    assert written[6:-6] not in told
-    assert streamed == told
+    assert "[secret]" in redacted
+    assert KEY[8:16] not in redacted
+    assert "LmNoP" not in redacted
+    assert written[6:-6] not in redacted
+    assert streamed == redacted
 
 
 def test_a_key_of_hex_digits_is_found_in_the_other_case() -> None:
@@ -292,10 +294,10 @@ def test_a_secret_is_found_in_what_few_services_write(written: str) -> None:
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
 def test_a_secret_with_other_letters_is_found_where_they_were_misread(encoding: str) -> None:
     """A header in UTF-8 is read as Latin 1, as HTTP has it, and so the letters look odd but say as much."""
-    one = Credential("apiKey", "pässwörd-4711ü", "query", "key")
-    misread = one.secret.encode().decode(encoding)
+    query_key = Credential("apiKey", "pässwörd-4711ü", "query", "key")
+    misread = query_key.secret.encode().decode(encoding)
 
-    assert redact(f"key {misread} is wrong", [one]) == "key [secret] is wrong"
+    assert redact(f"key {misread} is wrong", [query_key]) == "key [secret] is wrong"
 
 
 @pytest.mark.parametrize("login", ["sk_live_4711abcdefgh:", "token4711:x", "ghp_0123456789abcdef:x-oauth-basic"])
@@ -304,8 +306,11 @@ def test_a_user_name_that_is_the_token_is_removed_too(login: str) -> None:
     user = login.partition(":")[0]
     coded = base64.b64encode(login.encode()).decode()
 
-    for one in (Credential("basic", login), Credential("apiKey", f"Basic {coded}", "header", "Authorization")):
-        assert redact(f"no user {user}.", [one]) == "no user [secret]."
+    for login_credential in (
+        Credential("basic", login),
+        Credential("apiKey", f"Basic {coded}", "header", "Authorization"),
+    ):
+        assert redact(f"no user {user}.", [login_credential]) == "no user [secret]."
 
 
 @pytest.mark.parametrize(
@@ -314,9 +319,9 @@ def test_a_user_name_that_is_the_token_is_removed_too(login: str) -> None:
 )
 def test_the_parts_of_a_header_are_removed_too(header: str) -> None:
     """A service says `invalid token k3y…`, and not the whole header."""
-    one = Credential("apiKey", header, "header", "Authorization")
+    header_credential = Credential("apiKey", header, "header", "Authorization")
 
-    assert redact("invalid: k3y-0123456789, ann", [one]) == "invalid: [secret], ann"
+    assert redact("invalid: k3y-0123456789, ann", [header_credential]) == "invalid: [secret], ann"
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_a_wrong_value_is_refused_before_anything_is_sent(
 
 
 @pytest.mark.parametrize(
-    ("schema", "given", "expected"),
+    ("schema", "argument", "expected"),
     [
         ({"type": "integer"}, "123", 123),
         ({"type": "integer"}, 3.0, 3),
@@ -182,19 +182,19 @@ def test_a_wrong_value_is_refused_before_anything_is_sent(
         ({}, {"any": ["thing"]}, {"any": ["thing"]}),
     ],
 )
-def test_a_value_is_taken_where_its_text_is_what_is_asked_for(schema: object, given: object, expected: object) -> None:
-    things = api([{"name": "x", "in": "query", "explode": False, "schema": schema}])
+def test_a_value_is_taken_where_its_text_is_what_is_asked_for(schema: object, argument: object, expected: object) -> None:
+    protocol = api([{"name": "x", "in": "query", "explode": False, "schema": schema}])
 
-    value = put(things, x=given).arguments["x"]
+    value = put(protocol, x=argument).arguments["x"]
 
     assert value == expected
     assert type(value) is type(expected)
 
 
 def test_switches_and_numbers_are_written_as_the_web_does() -> None:
-    things = api([{"name": name, "in": "query", "schema": {}} for name in ("a", "b", "c")])
+    protocol = api([{"name": name, "in": "query", "schema": {}} for name in ("a", "b", "c")])
 
-    assert put(things, a=True, b=1.5, c=[1, False]).query == (("a", "true"), ("b", "1.5"), ("c", "1"), ("c", "false"))
+    assert put(protocol, a=True, b=1.5, c=[1, False]).query == (("a", "true"), ("b", "1.5"), ("c", "1"), ("c", "false"))
 
 
 def test_lists_and_objects_are_joined_by_style(harbour: Protocol) -> None:
@@ -207,9 +207,9 @@ def test_lists_and_objects_are_joined_by_style(harbour: Protocol) -> None:
         {"name": f"p{i}", "in": "path", "required": True, "style": style, "explode": explode, "schema": listed}
         for i, (style, explode) in enumerate(styles)
     ]
-    things = api([*parameters], "/x/{p0}/{p1}/{p2}/{p3}")
-    both = ["a", "b,c"]
-    assert put(things, both, both, both, both).path == "/x/a,b%2Cc/.a.b%2Cc/;p2=a;p2=b%2Cc/;p3=a,b%2Cc"
+    protocol = api([*parameters], "/x/{p0}/{p1}/{p2}/{p3}")
+    items = ["a", "b,c"]
+    assert put(protocol, items, items, items, items).path == "/x/a,b%2Cc/.a.b%2Cc/;p2=a;p2=b%2Cc/;p3=a,b%2Cc"
 
 
 def test_properties_of_an_object_body_are_arguments_and_body_passes_a_whole(library: Protocol) -> None:
@@ -248,10 +248,10 @@ def test_a_property_called_body_is_that_property() -> None:
         "required": ["body"],
         "properties": {"body": {"type": "string"}, "title": {"type": "string"}},
     }
-    things = api([], body={"required": True, "content": {"application/json": {"schema": note}}})
+    protocol = api([], body={"required": True, "content": {"application/json": {"schema": note}}})
 
-    assert put(things, body="text", title="t").body == {"body": "text", "title": "t"}
-    assert put(things, body={"body": "text"}).body == {"body": "text"}, "a dict can only be the whole"
+    assert put(protocol, body="text", title="t").body == {"body": "text", "title": "t"}
+    assert put(protocol, body={"body": "text"}).body == {"body": "text"}, "a dict can only be the whole"
 
 
 def test_where_a_body_property_has_a_parameters_name_the_argument_fills_the_parameter() -> None:
@@ -362,9 +362,9 @@ def test_forms_and_files_arrive_at_a_server(library: Protocol, echo: str) -> Non
 
 
 def test_a_request_finds_its_tool_and_literal_segments_come_first(library: Protocol, harbour: Protocol) -> None:
-    found = match(library, "put", "/books/a%2Fb/cover.png")
-    assert found is not None
-    assert (found[0].name, found[1]) == ("PUT_books_bookId_cover_format", {"bookId": "a/b", "format": "png"})
+    matched = match(library, "put", "/books/a%2Fb/cover.png")
+    assert matched is not None
+    assert (matched[0].name, matched[1]) == ("PUT_books_bookId_cover_format", {"bookId": "a/b", "format": "png"})
     operation = {"responses": {"200": {"description": ""}}}
     item = {"get": operation}
     paths = {"/m/{id}": item, "/m/top": item, "/{kind}/top": item, "/m/{id}.json": item}
@@ -402,8 +402,8 @@ print("jsonschema" in sys.modules)
 """
     file = str(data / "restbench" / "spotify_oas.json")
     load(file)
-    done = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    process = subprocess.run([sys.executable, "-c", code, file], capture_output=True, text=True, check=True)
+    assert process.stdout == "False\n"
 
 
 def test_inside_schemas_that_contain_themselves_values_are_checked_too(harbour: Protocol) -> None:

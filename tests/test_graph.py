@@ -14,8 +14,8 @@ from protocols.dataflow.graph import ProtocolGraph
 def workshop() -> dict[str, object]:
     """A bicycle workshop that says uuid, ref and camelCase, and gives identifiers in headers and links."""
 
-    def answer(schema: Mapping[str, object], **more: object) -> dict[str, object]:
-        return {"200": {"description": "ok", "content": {"application/json": {"schema": schema}}, **more}}
+    def answer(schema: Mapping[str, object], **extra: object) -> dict[str, object]:
+        return {"200": {"description": "ok", "content": {"application/json": {"schema": schema}}, **extra}}
 
     def objects(**properties: str) -> dict[str, object]:
         return {"type": "object", "properties": {name: {"type": kind} for name, kind in properties.items()}}
@@ -96,9 +96,11 @@ def test_a_search_by_words_comes_before_one_by_filters() -> None:
     """Which dish comes first says nothing where none of the limits is told."""
 
     def get(schema: Mapping[str, object], *names: str, where: str = "query") -> dict[str, object]:
-        told = [{"name": one, "in": where, "required": where == "path", "schema": {"type": "string"}} for one in names]
+        parameters = [
+            {"name": name, "in": where, "required": where == "path", "schema": {"type": "string"}} for name in names
+        ]
         content = {"application/json": {"schema": schema}}
-        return {"get": {"parameters": told, "responses": {"200": {"description": "ok", "content": content}}}}
+        return {"get": {"parameters": parameters, "responses": {"200": {"description": "ok", "content": content}}}}
 
     dishes = {"type": "array", "items": {"type": "object", "properties": {"dish_id": {"type": "string"}}}}
     paths = {
@@ -108,9 +110,9 @@ def test_a_search_by_words_comes_before_one_by_filters() -> None:
     }
     graph = ProtocolGraph(load({"openapi": "3.1.0", "info": {"title": "Kitchen", "version": "1"}, "paths": paths}))
 
-    found = graph.providers("GET_dishes_dish_id_taste", "dish_id")
+    providers = graph.providers("GET_dishes_dish_id_taste", "dish_id")
 
-    assert [source.tool for source in found] == ["GET_dishes_search", "GET_dishes_by_salt"]
+    assert [source.tool for source in providers] == ["GET_dishes_search", "GET_dishes_by_salt"]
 
 
 @pytest.mark.parametrize(
@@ -142,15 +144,15 @@ def test_every_tmdb_identifier_that_a_search_yields(data: Path) -> None:
     graph = ProtocolGraph(load(data / "restbench" / "tmdb_oas.json"))
     kinds = ("person", "movie", "tv", "company", "collection")
 
-    found = {
+    providers = {
         (tool.name, p.argument): graph.providers(tool.name, p.argument)[0].tool
         for tool in graph.protocol.tools
         for p in tool.arguments
         if p.argument in {f"{kind}_id" for kind in kinds}
     }
 
-    assert found
-    assert all(source == f"GET_search_{argument.removesuffix('_id')}" for (_, argument), source in found.items())
+    assert providers
+    assert all(source == f"GET_search_{argument.removesuffix('_id')}" for (_, argument), source in providers.items())
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,9 @@ def answer_schema(tool: Tool) -> dict[str, object]:
 
 def properties(schema: object) -> dict[str, dict[str, object]]:
     assert isinstance(schema, dict)
-    found = schema["properties"]
-    assert isinstance(found, dict)
-    return found
+    by_name = schema["properties"]
+    assert isinstance(by_name, dict)
+    return by_name
 
 
 @pytest.mark.parametrize(("name", "count"), [("tmdb", 54), ("spotify", 40)])
@@ -66,11 +66,13 @@ def test_real_documents_keep_all_their_tools_under_the_papers_names(data: Path, 
     gold = {
         line for task in json.loads((data / "restbench" / f"{name}.dev.json").read_text()) for line in task["solution"]
     }
-    known = {tool_name(tool.method, tool.path) for tool in protocol.tools}
+    documented_names = {tool_name(tool.method, tool.path) for tool in protocol.tools}
 
     assert len(protocol.tools) == count
-    assert known == {tool.name for tool in protocol.tools}
-    assert {tool_name(*line.split()) for line in gold} - known <= {"GET_track_id"}  # the benchmark's own slip
+    assert documented_names == {tool.name for tool in protocol.tools}
+    assert {tool_name(*line.split()) for line in gold} - documented_names <= {
+        "GET_track_id"
+    }  # the benchmark's own slip
     assert not [warning for warning in protocol.warnings if "left out" in warning]
 
 
@@ -296,21 +298,21 @@ def test_alternatives_are_written_short_only_where_they_mean_the_same() -> None:
         "either": {"oneOf": [{"type": "object", "required": ["x"]}, {"type": "object", "required": ["y"]}]},
     }
     content = {"application/json": {"schema": {"type": "object", "properties": alternatives}}}
-    thing = {"type": "object", "properties": {"x": {"type": "string"}}}
+    object_schema = {"type": "object", "properties": {"x": {"type": "string"}}}
     protocol = load(
         {
             "openapi": "3.1.0",
             "info": INFO,
             "paths": {"/a": {"get": {"responses": {"200": {"description": "", "content": content}}}}},
-            "components": {"schemas": {"Thing": thing}},
+            "components": {"schemas": {"Thing": object_schema}},
         }
     )
 
-    found = properties(answer_schema(protocol.tools[0]))
-    assert found["number"] == {"type": "number"}
-    assert found["word"] == {"enum": ["a", "b"]}
-    assert found["maybe"] == {**thing, "type": ["object", "null"], "description": "d"}
-    assert found["either"] == alternatives["either"]
+    by_name = properties(answer_schema(protocol.tools[0]))
+    assert by_name["number"] == {"type": "number"}
+    assert by_name["word"] == {"enum": ["a", "b"]}
+    assert by_name["maybe"] == {**object_schema, "type": ["object", "null"], "description": "d"}
+    assert by_name["either"] == alternatives["either"]
 
 
 def test_a_body_of_several_shapes_gives_all_their_properties_as_arguments() -> None:
@@ -458,10 +460,10 @@ def test_values_listed_beside_an_array_are_those_of_its_items() -> None:
     }
 
     protocol = load(document)
-    ways, both = protocol.tools[0].arguments
+    directions, mixed = protocol.tools[0].arguments
 
-    assert ways.schema == {"type": "array", "items": {"type": "string", "enum": ["near", "far"]}}
-    assert both.schema == pairs
+    assert directions.schema == {"type": "array", "items": {"type": "string", "enum": ["near", "far"]}}
+    assert mixed.schema == pairs
     assert protocol.warnings == (
         "repaired 1 `enum` of an array whose values are no arrays (moved to its items), "
         "first at #/paths/~1a/get/parameters/0/schema",
@@ -608,14 +610,14 @@ print(len(protocol.tools), len(protocol.warnings), *sorted(heavy))
 
 
 def loaded_in_a_new_process(file: Path, home: Path) -> list[str]:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", CHECK, str(file)],
         env={**os.environ, "ATC_HOME": str(home)},
         capture_output=True,
         text=True,
         check=True,
     )
-    return done.stdout.split()
+    return process.stdout.split()
 
 
 def test_the_second_load_remembers_the_verdict_and_imports_no_validator(tmp_path: Path) -> None:

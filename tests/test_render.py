@@ -54,13 +54,13 @@ def test_tools_without_details_keep_their_signature(cinema: ProtocolGraph) -> No
 
 def test_where_an_identifier_comes_from_is_told_once_of_tools_in_one_line(cinema: ProtocolGraph) -> None:
     """A described tool tells it each time."""
-    told = '  personId: int — from GET_people(query=…)["people"][0]["personId"]'
+    hint = '  personId: int — from GET_people(query=…)["people"][0]["personId"]'
     text = render(cinema.protocol.tools, cinema, details=["GET_people_personId"], whole=False)
-    others = [line for line in text.splitlines() if line.startswith("GET_") and "(personId: int)" in line]
+    signatures = [line for line in text.splitlines() if line.startswith("GET_") and "(personId: int)" in line]
 
-    assert len(others) > 1
-    assert text.count(told) == 1
-    assert render(cinema.protocol.tools, cinema, whole=False).count(told) == len(others)
+    assert len(signatures) > 1
+    assert text.count(hint) == 1
+    assert render(cinema.protocol.tools, cinema, whole=False).count(hint) == len(signatures)
 
 
 @pytest.mark.parametrize("budget", [1200, 750, 400])
@@ -87,10 +87,10 @@ def _names(schema: object, depth: int = 0) -> set[str]:
         return set()
     if "items" in schema:
         return _names(schema["items"], depth)
-    found = set()
+    names = set()
     for name, part in schema.get("properties", {}).items():
-        found |= {name} | _names(part, depth + 1)
-    return found
+        names |= {name} | _names(part, depth + 1)
+    return names
 
 
 @pytest.mark.parametrize(("api", "most"), [("tmdb", 110), ("spotify", 130)])

@@ -34,17 +34,17 @@ PERSON = AvailableObject("person", "GET_people", ("people", 0))
 def test_the_shortest_way_to_a_field(
     cinema: ProtocolGraph, field: str, held: list[AvailableObject], text: str | None
 ) -> None:
-    way = path_to_field(cinema, field, held, {}, names(cinema))
+    call_path = path_to_field(cinema, field, held, {}, names(cinema))
 
-    assert (None if way is None else str(way)) == text
+    assert (None if call_path is None else str(call_path)) == text
 
 
 def test_a_way_may_take_several_calls(cinema: ProtocolGraph) -> None:
     """The studio of a film is in the film's details, and its headquarters in those of the studio."""
-    way = path_to_field(cinema, "headquarters", [FILM], {}, names(cinema))
+    call_path = path_to_field(cinema, "headquarters", [FILM], {}, names(cinema))
 
     details = 'GET_films_filmId(filmId=film["filmId"])'
-    assert str(way) == f'GET_studios_studioId(studioId={details}["studio"]["studioId"])["headquarters"]'
+    assert str(call_path) == f'GET_studios_studioId(studioId={details}["studio"]["studioId"])["headquarters"]'
 
 
 def test_an_identifier_that_was_used_already_is_used_again(cinema: ProtocolGraph) -> None:
@@ -52,11 +52,11 @@ def test_an_identifier_that_was_used_already_is_used_again(cinema: ProtocolGraph
     want = cinema.reference("GET_films_filmId", "filmId")
     assert want == IdentifierReference("film", "id")
 
-    way = path_to_field(
+    call_path = path_to_field(
         cinema, "studio", [AvailableObject("reviews", "GET_films_filmId_reviews", ())], {want: "n"}, names(cinema)
     )
 
-    assert str(way) == 'GET_films_filmId(filmId=n)["studio"]'
+    assert str(call_path) == 'GET_films_filmId(filmId=n)["studio"]'
 
 
 def test_only_tools_that_may_be_called_are_on_the_way(cinema: ProtocolGraph) -> None:
@@ -65,7 +65,7 @@ def test_only_tools_that_may_be_called_are_on_the_way(cinema: ProtocolGraph) -> 
 
 def test_what_lies_under_an_object_is_called_for(cinema: ProtocolGraph) -> None:
     """`film["credits"]` is no field of any film, but a path under it."""
-    way = path_to_resource(cinema, "credits", [FILM], {}, names(cinema))
+    call_path = path_to_resource(cinema, "credits", [FILM], {}, names(cinema))
 
-    assert str(way) == 'GET_films_filmId_credits(filmId=film["filmId"])'
+    assert str(call_path) == 'GET_films_filmId_credits(filmId=film["filmId"])'
     assert path_to_resource(cinema, "trailers", [FILM], {}, names(cinema)) is None

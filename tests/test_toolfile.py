@@ -53,9 +53,9 @@ def test_the_shared_files_give_examples_schemas_and_the_header_that_carries_the_
     assert signature(burger) == "GET_menu_item_information(item_id)"
     example = burger.success.examples[0]
     assert isinstance(example, dict)
-    shown = answer(burger)["properties"]
-    assert isinstance(shown, dict)
-    assert set(shown) == set(example)
+    properties = answer(burger)["properties"]
+    assert isinstance(properties, dict)
+    assert set(properties) == set(example)
     assert [scheme.parameter for scheme in food.security_schemes] == ["X-RapidAPI-Key"]
     call = bind(burger, (306187,), {})
     assert call.headers == {"X-RapidAPI-Host": "spoonacular-recipe-food-nutrition-v1.p.rapidapi.com"}

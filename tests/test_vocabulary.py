@@ -20,20 +20,20 @@ def test_words_of_one_family_meet() -> None:
 
 def test_a_question_names_a_value_and_the_field_is_found() -> None:
     """Nobody said that a director is a job; the document's own examples do."""
-    known = enum_values(load(sample("cinema")))
+    values = enum_values(load(sample("cinema")))
 
-    assert mentioned_values("Who directed The Silent Harbor?", known).get("job") == "Director"
-    assert mentioned_values("Show me thrillers", known).get("genre") == "thriller"
-    assert "job" not in mentioned_values("When was Ana Bell born?", known)
+    assert mentioned_values("Who directed The Silent Harbor?", values).get("job") == "Director"
+    assert mentioned_values("Show me thrillers", values).get("genre") == "thriller"
+    assert "job" not in mentioned_values("When was Ana Bell born?", values)
 
 
 def test_names_and_titles_are_no_vocabulary(data: Path) -> None:
     """Values that hardly repeat are free text, however often a document shows them."""
-    known = enum_values(load(data / "restbench" / "tmdb_oas.json"))
+    values = enum_values(load(data / "restbench" / "tmdb_oas.json"))
 
-    assert "Director" in known["job"]
-    assert not {"name", "title", "overview", "character"} & set(known)
+    assert "Director" in values["job"]
+    assert not {"name", "title", "overview", "character"} & set(values)
     tasks = json.loads((data / "restbench" / "tmdb.dev.json").read_text())
     directing = [task["query"] for task in tasks if "direct" in task["query"]]
     assert directing
-    assert all(mentioned_values(query, known).get("job") == "Director" for query in directing)
+    assert all(mentioned_values(query, values).get("job") == "Director" for query in directing)

@@ -24,23 +24,23 @@ def document(url: str, collections: Mapping[str, tuple[str, ...]] = MUSEUM) -> d
     paths: dict[str, Any] = {"/server/specs/oas": {"get": _operation("getDocument", {"type": "object"})}}
     schemas: dict[str, Any] = {}
     for collection, relations in collections.items():
-        one = _one(collection)
-        thing = {"$ref": f"#/components/schemas/{one}"}
-        schemas[one] = _schema(relations)
-        many = _wrapped({"type": "array", "items": thing})
+        singular = _one(collection)
+        reference = {"$ref": f"#/components/schemas/{singular}"}
+        schemas[singular] = _schema(relations)
+        many = _wrapped({"type": "array", "items": reference})
         filters = [{"name": name, "in": "query", "schema": {"type": "string"}} for name in _FILTERS]
         place = [{"name": "id", "in": "path", "required": True, "schema": {"type": "integer"}}]
-        body = {"oneOf": [{"type": "array", "items": thing}, thing]}
+        body = {"oneOf": [{"type": "array", "items": reference}, reference]}
         change = {"type": "object", "properties": _schema(relations)["properties"]}
         paths[f"/items/{collection}"] = {
-            "get": {**_operation(f"list{one}s", many), "parameters": filters},
-            "post": {**_operation(f"create{one}", _wrapped(thing)), "requestBody": _json(body)},
+            "get": {**_operation(f"list{singular}s", many), "parameters": filters},
+            "post": {**_operation(f"create{singular}", _wrapped(reference)), "requestBody": _json(body)},
         }
         paths[f"/items/{collection}/{{id}}"] = {
             "parameters": place,
-            "get": _operation(f"read{one}", _wrapped(thing)),
-            "patch": {**_operation(f"change{one}", _wrapped(thing)), "requestBody": _json(change)},
-            "delete": {"operationId": f"remove{one}", "responses": {"204": {"description": "Gone."}}},
+            "get": _operation(f"read{singular}", _wrapped(reference)),
+            "patch": {**_operation(f"change{singular}", _wrapped(reference)), "requestBody": _json(change)},
+            "delete": {"operationId": f"remove{singular}", "responses": {"204": {"description": "Gone."}}},
         }
     return {
         "openapi": "3.1.0",

@@ -72,7 +72,9 @@ def test_an_identifier_is_read_before_it_is_made(museum: Protocol) -> None:
     described = document("http://museum.example")
     for path, item in described["paths"].items():
         if "get" in item and "post" in item:
-            item["get"]["parameters"] = [one for one in item["get"]["parameters"] if one["name"] != "search"]
+            item["get"]["parameters"] = [
+                parameter for parameter in item["get"]["parameters"] if parameter["name"] != "search"
+            ]
             schema = item["get"]["responses"]["200"]["content"]["application/json"]["schema"]
             many = schema["properties"].pop("data")
             schema["properties"] = {"docs": many, "totalDocs": {"type": "integer"}, "hasNextPage": {"type": "boolean"}}
@@ -168,10 +170,10 @@ def test_schemas_in_circles_are_read_in_linear_work() -> None:
     protocol = load(described)
     contract = Contract(protocol)
     stubs = write_stubs(contract, ["GET_t0"])
-    found = check('print(GET_t0()["r1"]["r2"]["nme"])', contract, ["GET_t0"], "", graph_of(protocol))
+    diagnostics = check('print(GET_t0()["r1"]["r2"]["nme"])', contract, ["GET_t0"], "", graph_of(protocol))
 
     assert len(stubs.objects) < 300
-    assert [(one.rule, one.key) for one in found] == [("unknown-key", "nme")]
+    assert [(diagnostic.rule, diagnostic.key) for diagnostic in diagnostics] == [("unknown-key", "nme")]
 
 
 def test_the_document_itself_is_no_tool(museum: Protocol) -> None:

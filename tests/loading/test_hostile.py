@@ -21,7 +21,7 @@ YAML = (
 )
 
 
-def document(schema: object = None, **more: Any) -> dict[str, Any]:
+def document(schema: object = None, **extra: Any) -> dict[str, Any]:
     operation: dict[str, Any] = {"responses": {"200": {"description": "Good."}}}
     if schema is not None:
         operation["requestBody"] = {"content": {"application/json": {"schema": schema}}}
@@ -29,7 +29,7 @@ def document(schema: object = None, **more: Any) -> dict[str, Any]:
         "openapi": "3.0.3",
         "info": {"title": "Hostile", "version": "1"},
         "servers": [{"url": "http://h.example"}],
-        "paths": {"/a": {"post": {**operation, **more}}},
+        "paths": {"/a": {"post": {**operation, **extra}}},
     }
 
 

@@ -87,7 +87,9 @@ def test_explain_shows_both_names(museum: Protocol, tmp_path: Path) -> None:
     spec = tmp_path / "museum.json"
     spec.write_text(__import__("json").dumps(document("http://museum.example")))
 
-    told = CliRunner().invoke(main, ["explain", "Which lenders are there?", "--api", str(spec)], env={"COLUMNS": "160"})
+    result = CliRunner().invoke(
+        main, ["explain", "Which lenders are there?", "--api", str(spec)], env={"COLUMNS": "160"}
+    )
 
-    assert told.exit_code == 0, told.output
-    assert "readLender" in told.output
+    assert result.exit_code == 0, result.output
+    assert "readLender" in result.output
