@@ -261,9 +261,11 @@ def test_who_resumes_is_told_what_signs_in(tmp_path: Path) -> None:
     """A journal of somebody else may name any variable or file as a credential."""
     file = tmp_path / "journal.db"
     options = "query api simulate base_url allow seed now model mode max_reflections profile tools strict_sandbox"
-    asked = dict.fromkeys(options.split(" "))
+    options_asked = dict.fromkeys(options.split(" "))
     with Journal(file) as journal:
-        journal.note("asked", {**asked, "auth": ["bearer:env:GITHUB_TOKEN"], "writes": "deny", "api": str(tmp_path)})
+        journal.note(
+            "asked", {**options_asked, "auth": ["bearer:env:GITHUB_TOKEN"], "writes": "deny", "api": str(tmp_path)}
+        )
     result = CliRunner().invoke(main, ["solve", "--resume", str(file)])
 
     assert "bearer:env:GITHUB_TOKEN" in result.stderr

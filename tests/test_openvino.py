@@ -41,27 +41,27 @@ def model() -> Iterator[Model]:
 
 def test_it_goes_on_from_an_opened_code_block(model: Model) -> None:
     """The answer is the program alone, and what was read and written is counted."""
-    said = model.complete(PREFILLED, stop=["```"], max_tokens=60)
+    completion = model.complete(PREFILLED, stop=["```"], max_tokens=60)
 
     scope: dict[str, Any] = {}
-    exec(said.text, scope)
+    exec(completion.text, scope)
     assert scope["add"](2, 3) == 5
-    assert said.finish == "stop"
-    assert "```" not in said.text
-    assert 20 < said.usage.prompt_tokens < 60
-    assert 8 < said.usage.completion_tokens < 60
+    assert completion.finish == "stop"
+    assert "```" not in completion.text
+    assert 20 < completion.usage.prompt_tokens < 60
+    assert 8 < completion.usage.completion_tokens < 60
 
 
 def test_it_calls_no_function_that_there_is_not(model: Model) -> None:
     """It is held to the functions of a request, though it is told of others."""
     assert isinstance(model, ModelBase)
-    asked = [
+    messages = [
         Message("user", "Write Python that prints GET_album()."),
         Message("assistant", "```python\nprint(GET_album"),
     ]
-    free = model.answer(ModelRequest(asked, ("\n",), 20))
+    free = model.answer(ModelRequest(messages, ("\n",), 20))
     held = model.answer(
-        ModelRequest([asked[0], Message("assistant", "```python\nprint(")], ("\n",), 20, None, {"GET_art": ()})
+        ModelRequest([messages[0], Message("assistant", "```python\nprint(")], ("\n",), 20, None, {"GET_art": ()})
     )
 
     assert free.text.startswith("(")
@@ -70,14 +70,14 @@ def test_it_calls_no_function_that_there_is_not(model: Model) -> None:
 
 def test_copies_without_end_are_ended(model: Model) -> None:
     """The answer is what came before them and one of them."""
-    asked = [
+    messages = [
         Message("user", "Write Python."),
         Message("assistant", "```python\n" + 'print("All of the films of this year are shown here.")\n' * 6),
     ]
-    said = model.complete(asked, stop=["```"], max_tokens=600)
+    completion = model.complete(messages, stop=["```"], max_tokens=600)
 
-    assert said.usage.completion_tokens < 300
-    assert said.text.count("\n") <= 2
+    assert completion.usage.completion_tokens < 300
+    assert completion.text.count("\n") <= 2
 
 
 def test_a_drawn_answer_is_the_same_for_the_same_seed(model: Model) -> None:
@@ -90,8 +90,8 @@ def test_a_drawn_answer_is_the_same_for_the_same_seed(model: Model) -> None:
 
 def test_an_answer_that_is_cut_off_says_so(model: Model) -> None:
     """Exactly as many tokens are written as were allowed."""
-    said = model.complete(ENDLESS, max_tokens=5)
-    assert (said.finish, said.usage.completion_tokens) == ("length", 5)
+    completion = model.complete(ENDLESS, max_tokens=5)
+    assert (completion.finish, completion.usage.completion_tokens) == ("length", 5)
 
 
 def test_what_does_not_fit_is_refused_with_its_size(model: Model) -> None:
@@ -123,8 +123,8 @@ def test_it_can_be_interrupted(model: Model) -> None:
         assert process.stdout.readline() == b"asking\n"
         time.sleep(3)
         process.send_signal(signal.SIGINT)
-        said, complaints = process.communicate(timeout=60)
-    assert (said, complaints, process.returncode) == (b"interrupted\n", b"", 0)
+        completion, complaints = process.communicate(timeout=60)
+    assert (completion, complaints, process.returncode) == (b"interrupted\n", b"", 0)
 
 
 def test_a_process_ends_though_a_thread_still_asks(model: Model) -> None:
@@ -138,8 +138,8 @@ def test_a_process_ends_though_a_thread_still_asks(model: Model) -> None:
         "threading.Thread(target=model.complete, args=[question], kwargs={'max_tokens': 4000}, daemon=True).start()\n"
         "time.sleep(3)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=90)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=90)
+    assert process.returncode == 0, process.stderr
 
 
 def test_closing_ends_an_answer_and_asking_opens_again(model: Model) -> None:
@@ -175,21 +175,21 @@ def test_a_file_that_is_no_model_leaves_nothing_behind(tmp_path: Path) -> None:
 def test_it_is_converted_once(tmp_path: Path) -> None:
     """What is kept is whole; what another version or a try that was killed had left is no longer there."""
     file = path("qwen2.5-coder-1.5b")
-    left = [
+    stale = [
         tmp_path / f"{file.stem}-2020.1",
         tmp_path / f"{file.stem}-2020.1.7.part",
         tmp_path / f"{file.stem}-1.8.part",
     ]
-    for folder in left:
+    for folder in stale:
         folder.mkdir()
-    os.utime(left[1], (0, 0))
+    os.utime(stale[1], (0, 0))
 
     assert OpenVINOModel(NAME, file, tmp_path).count_tokens("def add(a, b):") == 6
 
-    kept, under_way = sorted(tmp_path.iterdir(), key=lambda one: one.name.endswith(".part"))
-    assert under_way == left[2]
-    assert (kept / "openvino_model.bin").stat().st_size > 1e9
-    assert not list(kept.glob("*.gguf"))
-    made = kept.stat().st_mtime_ns
+    converted, under_way = sorted(tmp_path.iterdir(), key=lambda folder: folder.name.endswith(".part"))
+    assert under_way == stale[2]
+    assert (converted / "openvino_model.bin").stat().st_size > 1e9
+    assert not list(converted.glob("*.gguf"))
+    modified = converted.stat().st_mtime_ns
     assert OpenVINOModel(NAME, file, tmp_path).count_tokens("") == 0
-    assert kept.stat().st_mtime_ns == made
+    assert converted.stat().st_mtime_ns == modified

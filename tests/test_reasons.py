@@ -86,15 +86,15 @@ def test_the_model_is_told_what_its_program_does_not_name(api: LocalAPI) -> None
 
 
 def test_somebody_may_confirm_it(api: LocalAPI) -> None:
-    asked: list[CallRecord] = []
+    confirmed: list[CallRecord] = []
 
     def confirm(call: CallRecord) -> bool:
-        asked.append(call)
+        confirmed.append(call)
         return True
 
     solution = solved(api, 'Set the status of the painting "Red Vase" to lost.', _FIRST, confirm=confirm)
 
-    assert (solution.status, len(asked)) == ("answered", 1)
+    assert (solution.status, len(confirmed)) == ("answered", 1)
 
 
 def test_a_question_that_only_asks_never_writes(api: LocalAPI) -> None:

@@ -54,11 +54,11 @@ def test_what_a_document_says_is_only_text(spec: Path, tmp_path: Path, command: 
     options: dict[str, list[str | Path]] = {"contract": ["--store", tmp_path], "check": [program]}
     result = atc(*command, *options.get(command[0], []), "--api", spec)
 
-    shown = result.stdout + result.stderr
+    output = result.stdout + result.stderr
     assert result.exception is None or isinstance(result.exception, SystemExit)
-    assert shown
-    assert not [char for char in shown if char in "\x1b\x07\u202e"]
-    assert "\natc: all is well" not in shown
+    assert output
+    assert not [char for char in output if char in "\x1b\x07\u202e"]
+    assert "\natc: all is well" not in output
 
 
 def test_a_notebook_shows_names_and_answers_as_text() -> None:

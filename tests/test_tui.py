@@ -93,24 +93,24 @@ def plain(text: str) -> str:
 
 def test_live_view_shows_the_way_to_the_answer() -> None:
     """Question, tools, both programs, calls with status and time, the fault and its attribution, answer, figures."""
-    seen = plain(live(repaired()))
+    screen = plain(live(repaired()))
 
-    assert "Who directed Dune?" in seen
-    assert "2 tools: GET_search_film, GET_film_film_id_credits" in seen
-    assert '200    12 ms  GET_search_film(query="Dune")' in seen
-    assert "200     4 ms  GET_film_film_id_credits(film_id=7)" in seen
-    assert "✗ line 2: KeyError: 'uid'" in seen
-    assert 'to blame: GET_search_film at [0]["uid"] (what failed came from its response)' in seen
-    assert "Denis Villeneuve" in seen
-    assert "answered · 1 reflection · 3 calls · 2,000 tokens read (1,800 cached) · 80 written" in seen
-    assert "5.6 s (model 5.0, run 0.5)" in seen.replace("\n", "")
+    assert "Who directed Dune?" in screen
+    assert "2 tools: GET_search_film, GET_film_film_id_credits" in screen
+    assert '200    12 ms  GET_search_film(query="Dune")' in screen
+    assert "200     4 ms  GET_film_film_id_credits(film_id=7)" in screen
+    assert "✗ line 2: KeyError: 'uid'" in screen
+    assert 'to blame: GET_search_film at [0]["uid"] (what failed came from its response)' in screen
+    assert "Denis Villeneuve" in screen
+    assert "answered · 1 reflection · 3 calls · 2,000 tokens read (1,800 cached) · 80 written" in screen
+    assert "5.6 s (model 5.0, run 0.5)" in screen.replace("\n", "")
 
 
 def test_failing_line_is_marked_without_colours_too() -> None:
     """A sign in the margin marks the line; colour only adds to it."""
-    seen = plain(live(repaired(), no_color=True))
+    screen = plain(live(repaired(), no_color=True))
 
-    assert re.search(r"❱\s*2 print\(GET_film_film_id_credits", seen)
+    assert re.search(r"❱\s*2 print\(GET_film_film_id_credits", screen)
 
 
 def test_no_colour_is_no_colour() -> None:
@@ -129,10 +129,10 @@ def test_programs_have_colours_where_the_terminal_has() -> None:
 
 def test_narrow_terminal() -> None:
     """On 40 columns nothing is wider than the terminal, and programs, faults and the answer are still whole."""
-    seen = plain(live(repaired(), width=40))
+    screen = plain(live(repaired(), width=40))
 
-    assert max(len(line) for line in seen.splitlines()) <= 40
-    words = re.sub(r"\s+", "", seen)
+    assert max(len(line) for line in screen.splitlines()) <= 40
+    words = re.sub(r"\s+", "", screen)
     assert 'film_id=films[0]["uid"]' in words
     assert "toblame:GET_search_film" in words
     assert "DenisVilleneuve" in words
@@ -190,10 +190,10 @@ def test_markup_is_only_text() -> None:
         SolveStarted("[red]q[/red]", ()),
         SolveEnded(Solution("q", "answered", "[bold]a[/]", (), (), Usage(), {"total": 1.0}, {})),
     ]
-    seen = plain(live(events))
+    screen = plain(live(events))
 
-    assert "[red]q[/red]" in seen
-    assert "[bold]a[/]" in seen
+    assert "[red]q[/red]" in screen
+    assert "[bold]a[/]" in screen
 
 
 def test_plain_lines_tell_the_same() -> None:
@@ -248,20 +248,20 @@ def moving(*events: Event) -> str:
 
 def test_live_view_shows_how_far_the_model_has_read() -> None:
     """Tokens read, of how many, and how long the rest will take: a slow machine is no silent one."""
-    seen = moving(ModelWaiting(1), ModelProgress(1, Progress(512, 1749, "", 11.6)))
+    screen = moving(ModelWaiting(1), ModelProgress(1, Progress(512, 1749, "", 11.6)))
 
-    assert "the model reads 512 of 1,749 tokens · about 12 s left" in seen
+    assert "the model reads 512 of 1,749 tokens · about 12 s left" in screen
 
 
 def test_live_view_shows_what_the_model_writes() -> None:
     """The text appears as it comes, its last lines where it is long; it cannot act on the terminal."""
     text = "".join(f"line_{number} = {number}\n" for number in range(40)) + "print(\x1b[2J"
-    seen = moving(ModelWaiting(1), ModelProgress(1, Progress(1749, 1749, text, 0.0)))
+    screen = moving(ModelWaiting(1), ModelProgress(1, Progress(1749, 1749, text, 0.0)))
 
-    assert "the model writes" in seen
-    assert "line_39 = 39" in seen
-    assert "line_1 =" not in seen
-    assert "print(␛[2J" in seen
+    assert "the model writes" in screen
+    assert "line_39 = 39" in screen
+    assert "line_1 =" not in screen
+    assert "print(␛[2J" in screen
 
 
 def test_without_a_terminal_the_reading_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -294,13 +294,13 @@ def test_quiet_view_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_unfinished_attempt_stays_on_screen() -> None:
     """When a solve is interrupted while a program runs, the program and its calls are not lost."""
-    seen = plain(live(repaired()[:4]))
+    screen = plain(live(repaired()[:4]))
 
-    assert "films = GET_search_film" in seen.rsplit("program 1", 1)[1]
+    assert "films = GET_search_film" in screen.rsplit("program 1", 1)[1]
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("plain, with tab\tand\nline", "plain, with tab\tand\nline"),
         ("\x1b[31m", "␛[31m"),
@@ -312,9 +312,9 @@ def test_an_unfinished_attempt_stays_on_screen() -> None:
         ("日本語 é 👩\u200d💻", "日本語 é 👩\u200d💻"),
     ],
 )
-def test_visible(text: str, shown: str) -> None:
+def test_visible(text: str, expected: str) -> None:
     """What acts on a terminal becomes a sign; ordinary text of any language stays as it is."""
-    assert visible(text) == shown
+    assert visible(text) == expected
 
 
 def test_first_line() -> None:
@@ -326,6 +326,6 @@ def test_first_line() -> None:
 @pytest.mark.parametrize("how", get_args(get_type_hints(Attribution)["how"]))
 def test_every_kind_of_evidence_has_words(how: str) -> None:
     """Whatever an attribution rests on can be shown."""
-    said = attribution_text(Attribution("GET_films", 0, None, how, ("GET_films",)))  # type: ignore[arg-type]
+    text = attribution_text(Attribution("GET_films", 0, None, how, ("GET_films",)))  # type: ignore[arg-type]
 
-    assert "GET_films" in str(said)
+    assert "GET_films" in str(text)

@@ -21,8 +21,8 @@ def test_the_halves_share_no_program() -> None:
     assert {script.api for script in corpus} == {"museum", "parcels", "cinema", "films", "shop"}
     halves = Counter((script.half, script.origin) for script in corpus)
     assert min(halves[half, "ours"] for half in ("seen", "held")) >= 25
-    seen = {script.program for script in corpus if script.half == "seen"}
-    assert not seen & {script.program for script in corpus if script.half == "held"}
+    development_programs = {script.program for script in corpus if script.half == "seen"}
+    assert not development_programs & {script.program for script in corpus if script.half == "held"}
 
 
 @pytest.mark.parametrize("place", range(0, 58, 6))
@@ -44,10 +44,10 @@ def test_each_kind_can_be_put_into_a_program(kind: FaultKind) -> None:
     with CorpusServices() as services:
         with services.world(script, 0) as world, services.world(script, 1) as elsewhere:
             run, other_run = world.run(script.program), elsewhere.run(script.program)
-        first, again = (injected_faults(kind, script, run, other_run, random.Random(3)) for _ in range(2))
+        first, second = (injected_faults(kind, script, run, other_run, random.Random(3)) for _ in range(2))
         verdicts = [judge(services, script, 0, kind, number) for number in range(len(first))]
 
-    assert [fault.program for fault in first] == [fault.program for fault in again]
+    assert [fault.program for fault in first] == [fault.program for fault in second]
     harmful = [verdict for verdict in verdicts if verdict is not None]
     assert harmful
     assert not any(verdict.correct for verdict in harmful)

@@ -24,20 +24,20 @@ def call(
     status: int | None = 200,
     line: int = 1,
     index: int = 0,
-    **given: object,
+    **arguments: object,
 ) -> CallRecord:
     """A call as a run records it."""
     error = None if status is not None and status < 400 else f"{tool}: {status} \u2014 there is no such thing"
     method = tool.partition("_")[0]
     url = "https://cinema.example.com/api/films"
-    return CallRecord(index, tool, method, url, given, line, status, 1.0, 1, "function", response, error)
+    return CallRecord(index, tool, method, url, arguments, line, status, 1.0, 1, "function", response, error)
 
 
 def run(text: str, *calls: CallRecord, printed: tuple[Source, ...] | None = None) -> Run:
     """A run that printed this; without `printed` nobody followed its values."""
-    numbered = tuple(replace(one, index=place) for place, one in enumerate(calls))
-    told = None if printed is None else Provenance(printed=printed)
-    return Run("ok", text, "", None, numbered, Resources(0.1, 0.1, 10.0, len(text)), provenance=told)
+    numbered = tuple(replace(record, index=place) for place, record in enumerate(calls))
+    provenance = None if printed is None else Provenance(printed=printed)
+    return Run("ok", text, "", None, numbered, Resources(0.1, 0.1, 10.0, len(text)), provenance=provenance)
 
 
 def printed(text: str, *statuses: int, method: str = "GET") -> Run:
@@ -98,26 +98,28 @@ def test_answers_are_taken(text: str) -> None:
 )
 def test_the_words_of_the_question_are_no_answer(query: str, text: str, doubted: bool) -> None:
     """Unless it asks to choose among them."""
-    found = [finding.kind for finding in inspect("", printed(text + "\n", 200), query)]
+    findings = [finding.kind for finding in inspect("", printed(text + "\n", 200), query)]
 
-    assert ("NothingNew" in found) is doubted
+    assert ("NothingNew" in findings) is doubted
 
 
 @pytest.mark.parametrize(
-    ("query", "given", "doubted"),
+    ("query", "arguments", "doubted"),
     [
         ("What is on today?", {"page": 1}, False),
         ("Who made today?", {"query": "today"}, True),
         ("Who made the film Today?", {"page": 1}, True),
     ],
 )
-def test_a_thing_may_be_called_like_a_word_of_the_question(query: str, given: dict[str, Any], doubted: bool) -> None:
+def test_a_thing_may_be_called_like_a_word_of_the_question(
+    query: str, arguments: dict[str, Any], doubted: bool
+) -> None:
     """Where it was not looked for by that word, and the question does not name it."""
-    found = run(
-        "Today\n", call(response={"films": [{"title": "Today"}]}, **given), printed=(exact("films", 0, "title"),)
+    finished = run(
+        "Today\n", call(response={"films": [{"title": "Today"}]}, **arguments), printed=(exact("films", 0, "title"),)
     )
 
-    assert ("NothingNew" in kinds("", found, query)) is doubted
+    assert ("NothingNew" in kinds("", finished, query)) is doubted
 
 
 @pytest.mark.parametrize(
@@ -137,8 +139,8 @@ def test_a_number_or_a_date_is_wanted(query: str, text: str, doubted: bool) -> N
 
 def test_an_identifier_is_no_name() -> None:
     """What identifies a thing answers only who asked for that."""
-    one = call(response={"films": [{"filmId": 41, "title": "The Silent Harbor"}]})
-    finished = run("41", one, printed=(exact("films", 0, "filmId"),))
+    record = call(response={"films": [{"filmId": 41, "title": "The Silent Harbor"}]})
+    finished = run("41", record, printed=(exact("films", 0, "filmId"),))
 
     assert kinds("print(41)", finished, "Which film is the best one?") == ["WrongKind"]
     assert kinds("print(41)", finished, "Which id has the best film?") == []
@@ -168,7 +170,7 @@ def test_which_one_it_is_no_number_tells() -> None:
     """Neither does the most of something tell of what it is the most; who asks how many is content with it."""
     works = [{"work_id": 3, "title": "Dusk", "insured_for": 90_000}]
     dear = run("For 90000 euros", call(response={"works": works}), printed=(exact("works", 0, "insured_for"),))
-    told = run(
+    named = run(
         "Dusk, for 90000 euros",
         call(response={"works": works}),
         printed=(exact("works", 0, "title"), exact("works", 0, "insured_for")),
@@ -176,7 +178,7 @@ def test_which_one_it_is_no_number_tells() -> None:
     query = "Of the first three works, which one is insured for the most, and for how many euros?"
 
     assert kinds("print(90000)", dear, query) == ["WrongKind"]
-    assert kinds("print(90000)", told, query) == []
+    assert kinds("print(90000)", named, query) == []
     assert kinds("print(90000)", dear, "For how many euros is the work which hangs in W2 insured?") == []
 
 
@@ -184,24 +186,24 @@ def test_which_one_it_is_no_number_tells() -> None:
 def test_a_title_may_sound_like_a_failure(title: str) -> None:
     """What stands in a reply is no mere word of the program; a message of the service is no title."""
     called = run(title, call(response={"films": [{"title": title}]}), printed=(exact("films", 0, "title"),))
-    told = run("Not found", call(response={"message": "Not found"}), printed=(exact("message"),))
+    message = run("Not found", call(response={"message": "Not found"}), printed=(exact("message"),))
 
     assert kinds("", called, "What is the best one called?") == []
-    assert "NothingFound" in kinds("", told, "What is the best one called?")
+    assert "NothingFound" in kinds("", message, "What is the best one called?")
 
 
 @pytest.mark.parametrize("value", [[], {}])
 def test_what_is_printed_and_is_no_text_may_be_empty(value: object) -> None:
-    found = run("No films found", call(response={"films": value}), printed=(exact("films"),))
-    assert kinds("", found, "Which films are there?") == ["NothingFound"]
+    finished = run("No films found", call(response={"films": value}), printed=(exact("films"),))
+    assert kinds("", finished, "Which films are there?") == ["NothingFound"]
 
 
 def test_none_in_a_sentence() -> None:
     """A value that is null is not what was asked for; null among the data of an object may be."""
-    one = call(response={"name": "Ana Bell", "died": None})
+    record = call(response={"name": "Ana Bell", "died": None})
     program = 'person = GET_films()\nprint("She died on", person["died"])'
-    in_words = run("She died on None", one, printed=(exact("died"),))
-    in_data = run("{'name': 'Ana Bell', 'died': None}", one, printed=(exact(),))
+    in_words = run("She died on None", record, printed=(exact("died"),))
+    in_data = run("{'name': 'Ana Bell', 'died': None}", record, printed=(exact(),))
 
     assert "NothingFound" in kinds(program, in_words, "Where did she live?")
     assert kinds("print(GET_films())", in_data, "Where did she live?") == []
@@ -238,19 +240,19 @@ def test_an_answer_without_any_reply_is_doubted() -> None:
 def test_a_year_that_only_the_program_knows() -> None:
     """Beside what a reply says, the program says something of its own; what the question or a reply has is none."""
     program = 'print(GET_cities()["name"], "was founded in 1048")'
-    one = call("GET_cities", {"name": "Oslo", "area": 454})
-    said = run("Oslo was founded in 1048", one, printed=(exact("name"),))
+    record = call("GET_cities", {"name": "Oslo", "area": 454})
+    finished = run("Oslo was founded in 1048", record, printed=(exact("name"),))
 
-    assert kinds(program, said, "How old is it?") == ["NoEvidence"]
-    assert kinds(program, said, "Which city was founded in 1048?") == []
-    known = call("GET_cities", {"name": "Oslo", "founded": "1048-01-01"})
-    assert kinds(program, run("Oslo was founded in 1048", known, printed=(exact("name"),)), "How old is it?") == []
+    assert kinds(program, finished, "How old is it?") == ["NoEvidence"]
+    assert kinds(program, finished, "Which city was founded in 1048?") == []
+    confirming = call("GET_cities", {"name": "Oslo", "founded": "1048-01-01"})
+    assert kinds(program, run("Oslo was founded in 1048", confirming, printed=(exact("name"),)), "How old is it?") == []
 
 
 def test_a_constant_is_no_evidence_where_a_branch_prints_it() -> None:
     """Whether something is printed rests on a reply, what is printed does not; a count or a choice is no constant."""
-    one = call(response={"films": [{"genre": "drama"}]})
-    finished = run("Ana Bell", one, printed=(Source(0, ("films",), "decided"),))
+    record = call(response={"films": [{"genre": "drama"}]})
+    finished = run("Ana Bell", record, printed=(Source(0, ("films",), "decided"),))
     program = 'if GET_films()["films"]:\n    print("Ana Bell")'
 
     assert kinds(program, finished, "Who made the best film?") == ["NoEvidence"]
@@ -261,9 +263,9 @@ def test_a_constant_is_no_evidence_where_a_branch_prints_it() -> None:
 def test_who_asks_for_something_to_be_done_is_not_served_by_reading() -> None:
     """The finding names what would do it; a question, and a verb that no operation is called after, are no wish."""
     read = run("Dune", call(response={"films": [{"title": "Dune"}]}), printed=(exact("films", 0, "title"),))
-    (found,) = inspect("", read, "Put the best film on my watchlist", GRAPH)
+    (finding,) = inspect("", read, "Put the best film on my watchlist", GRAPH)
 
-    assert (found.kind, found.message) == (
+    assert (finding.kind, finding.message) == (
         "NothingDone",
         "the question asks to put, and the program only reads; call PUT_me_watchlist",
     )
@@ -294,29 +296,31 @@ def test_what_is_announced_is_printed(line: str, wrong: bool) -> None:
     """A field of a reply that the words before a value name is doubted where the value is another one."""
     reply = {"title": "Dune", "rating": 8.1, "runtimeMinutes": 155}
     program = f"film = GET_films_filmId(filmId=1)\n{line}"
-    found = inspect(program, run("Dune: 155", call("GET_films_filmId", reply)), "What about Dune?", GRAPH)
+    findings = inspect(program, run("Dune: 155", call("GET_films_filmId", reply)), "What about Dune?", GRAPH)
 
-    assert [one.kind for one in found] == ["Mislabelled"] * wrong
+    assert [finding.kind for finding in findings] == ["Mislabelled"] * wrong
     if wrong:
         assert (
-            "says rating and prints film['runtimeMinutes']; print the \"rating\" of GET_films and" in found[0].message
+            "says rating and prints film['runtimeMinutes']; print the \"rating\" of GET_films and"
+            in findings[0].message
         )
 
 
 def test_what_another_tool_returns_is_not_announced() -> None:
     """The reviews of a film are not the number of its credits; a list that the program fills may be anything."""
     credits = "credits = GET_films_filmId_credits(filmId=1)['cast']\n"
-    done = run("Reviews: 2", call("GET_films_filmId_credits", {"cast": [{"name": "Ana"}, {"name": "Ben"}]}))
+    finished = run("Reviews: 2", call("GET_films_filmId_credits", {"cast": [{"name": "Ana"}, {"name": "Ben"}]}))
 
-    (found,) = inspect(f'{credits}print("Reviews:", len(credits))', done, "How many reviews has Dune?", GRAPH)
-    assert (found.kind, found.line) == ("Mislabelled", 2)
+    (finding,) = inspect(f'{credits}print("Reviews:", len(credits))', finished, "How many reviews has Dune?", GRAPH)
+    assert (finding.kind, finding.line) == ("Mislabelled", 2)
     assert (
-        found.message == 'line 2 says reviews and prints len(credits); print the "reviews" of GET_films_filmId_reviews'
+        finding.message
+        == 'line 2 says reviews and prints len(credits); print the "reviews" of GET_films_filmId_reviews'
     )
     listed = f'told = []\n{credits}for one in credits:\n    told.append(one["name"])\nprint("Reviews:", len(told))'
-    assert kinds(listed, done, "How many reviews has Dune?") == []
+    assert kinds(listed, finished, "How many reviews has Dune?") == []
     right = credits.replace("credits =", "reviews =")
-    assert kinds(f'{right}print("Reviews:", len(reviews))', done, "How many reviews has Dune?") == []
+    assert kinds(f'{right}print("Reviews:", len(reviews))', finished, "How many reviews has Dune?") == []
 
 
 @pytest.mark.parametrize(
@@ -333,11 +337,11 @@ def test_what_another_tool_returns_is_not_announced() -> None:
 def test_one_value_is_not_two_things(lines: list[str], wrong: bool) -> None:
     program = "\n".join(["film = GET_films_filmId(filmId=1)", *lines])
     reply = {"id": 1, "title": "Dune", "rating": 8.1}
-    found = inspect(program, run("Dune: 8.1", call("GET_films_filmId", reply)), "What about Dune?", GRAPH)
+    findings = inspect(program, run("Dune: 8.1", call("GET_films_filmId", reply)), "What about Dune?", GRAPH)
 
-    assert [one.kind for one in found] == ["Mislabelled"] * wrong
+    assert [finding.kind for finding in findings] == ["Mislabelled"] * wrong
     if len(lines) == 2 and wrong:
-        assert found[0].message == (
+        assert findings[0].message == (
             'line 3 prints for "Once" what line 2 prints for "Now", film[\'rating\']; print what that is'
         )
 
@@ -362,12 +366,14 @@ def test_each_of_several_questions_has_an_answer(lines: str, missing: str) -> No
     reply = {"title": "Dune", "rating": 8.1, "runtimeMinutes": 155}
     text = str(reply) if lines == "print(film)" else "Rated 8.1 and 155"
     program = f"film = GET_films_filmId(filmId=1)\n{lines}"
-    asked = "It is about a film. Who likes its\n rating? How long does it take?"
-    found = inspect(program, run(text, call("GET_films_filmId", reply)), asked, GRAPH)
+    query = "It is about a film. Who likes its\n rating? How long does it take?"
+    findings = inspect(program, run(text, call("GET_films_filmId", reply)), query, GRAPH)
 
-    assert [one.kind for one in found] == ["Unanswered"] * bool(missing)
+    assert [finding.kind for finding in findings] == ["Unanswered"] * bool(missing)
     if missing:
-        assert found[0].message == f"the question asks 2 things, and the program prints 1 value; also answer: {missing}"
+        assert (
+            findings[0].message == f"the question asks 2 things, and the program prints 1 value; also answer: {missing}"
+        )
 
 
 @pytest.mark.parametrize("text", ["done", "None", "Dune was added"])
@@ -383,21 +389,21 @@ def test_an_error_that_was_swallowed_is_told_with_its_call() -> None:
     """The finding names line and call; a failure that another call made good is none."""
     good, bad = call(response={"films": []}), call("GET_films_filmId", {"message": "gone"}, 404, line=4, filmId=9)
     program = "GET_films()\ntry:\n    film = 1\n    GET_films_filmId(filmId=9)\nexcept Exception:\n    pass\nprint(7)"
-    found = inspect(program, run("7", good, bad), "How long is it?", GRAPH)
+    findings = inspect(program, run("7", good, bad), "How long is it?", GRAPH)
 
-    assert [(one.kind, one.line, one.call) for one in found] == [("ErrorSwallowed", 4, 1)]
-    assert "GET_films_filmId: 404" in found[0].message
+    assert [(finding.kind, finding.line, finding.call) for finding in findings] == [("ErrorSwallowed", 4, 1)]
+    assert "GET_films_filmId: 404" in findings[0].message
     again = call("GET_films_filmId", {"runtimeMinutes": 7}, 200, line=6, filmId=41)
     assert kinds(program, run("7", good, bad, again), "How long is it?") == []
 
 
 def test_an_error_that_is_printed_is_no_answer() -> None:
     """Whether the service said it, with any status, or Python did."""
-    said = call(response={"message": "there is no such film"}, status=404)
+    refused = call(response={"message": "there is no such film"}, status=404)
     program = "try:\n    GET_films()\nexcept Exception as error:\n    print(error)"
 
     good = call(response={"films": []})
-    assert "ErrorPrinted" in kinds(program, run("there is no such film", good, said), "Who made it?")
+    assert "ErrorPrinted" in kinds(program, run("there is no such film", good, refused), "Who made it?")
     polite = call(response={"success": False, "message": "quota is used up"})
     assert "ErrorPrinted" in kinds("print(GET_films())", run("quota is used up", polite), "Who made it?")
     assert "ErrorPrinted" in kinds(program, run("list index out of range", good), "Who made it?")
@@ -426,45 +432,45 @@ def taken(position: int) -> Run:
     search = call(response=FOUND, query="The Silent Harbor")
     film = FOUND["films"][position]["filmId"]  # type: ignore[index]
     details = call("GET_films_filmId", {"runtimeMinutes": 112}, line=2, filmId=film)
-    came = {1: {"filmId": (exact("films", position, "filmId"),)}}
-    told = Provenance(arguments=came, printed=(exact("runtimeMinutes", at=1),))
-    return replace(run("112", search, details), provenance=told)
+    argument_sources = {1: {"filmId": (exact("films", position, "filmId"),)}}
+    provenance = Provenance(arguments=argument_sources, printed=(exact("runtimeMinutes", at=1),))
+    return replace(run("112", search, details), provenance=provenance)
 
 
 def test_another_thing_of_nearly_the_same_name() -> None:
     """Of two films that a search found, the one that is called so is meant."""
     program = 'film = GET_films(query="The Silent Harbor")["films"][0]\nprint(film)'
-    found = inspect(program, taken(0), "How long is The Silent Harbor?", GRAPH)
+    findings = inspect(program, taken(0), "How long is The Silent Harbor?", GRAPH)
 
-    assert [(one.kind, one.call, one.path) for one in found] == [("OtherEntity", 0, ("films", 0))]
-    assert "take ['films'][1]" in found[0].message
+    assert [(finding.kind, finding.call, finding.path) for finding in findings] == [("OtherEntity", 0, ("films", 0))]
+    assert "take ['films'][1]" in findings[0].message
     assert kinds(program, taken(1), "How long is The Silent Harbor?") == []
 
 
 def test_a_search_that_found_something_else() -> None:
     """What has a name is to share a word with the one that was looked for; what lies in a place need not."""
     films = {"films": [{"filmId": 9, "title": "Engines of Autumn"}]}
-    told = (exact("films", 0, "title"),)
-    searched = run("Engines of Autumn", call(response=films, query="Salt Road"), printed=told)
-    shown = run("Engines of Autumn", call(response=films, city="Salt Road"), printed=told)
+    sources = (exact("films", 0, "title"),)
+    searched = run("Engines of Autumn", call(response=films, query="Salt Road"), printed=sources)
+    filtered = run("Engines of Autumn", call(response=films, city="Salt Road"), printed=sources)
 
-    found = kinds('print(GET_films(query="Salt Road")["films"][0])', searched, "How good is Salt Road?")
-    assert found == ["OtherEntity"]
-    assert kinds('GET_films(city="Salt Road")', shown, "Which film is shown in Salt Road?") == []
+    finding_kinds = kinds('print(GET_films(query="Salt Road")["films"][0])', searched, "How good is Salt Road?")
+    assert finding_kinds == ["OtherEntity"]
+    assert kinds('GET_films(city="Salt Road")', filtered, "Which film is shown in Salt Road?") == []
 
 
 def test_a_slip_in_a_small_word_of_a_name() -> None:
     """What is sent has to be what the question says, also where its great words are right."""
-    one = call(response={"films": [{"filmId": 9, "title": "Made y Hand"}]}, query="Made y Hand")
-    finished = run("Made y Hand", one, printed=(exact("films", 0, "title"),))
+    record = call(response={"films": [{"filmId": 9, "title": "Made y Hand"}]}, query="Made y Hand")
+    finished = run("Made y Hand", record, printed=(exact("films", 0, "title"),))
 
-    found = inspect('GET_films(query="Made y Hand")', finished, "How good is Made by Hand?", GRAPH)
-    assert found[0].message.endswith("write 'Made by Hand' there")
+    findings = inspect('GET_films(query="Made y Hand")', finished, "How good is Made by Hand?", GRAPH)
+    assert findings[0].message.endswith("write 'Made by Hand' there")
 
 
 def test_the_beginning_of_a_sentence_is_no_name() -> None:
-    one = call(response={"films": [{"filmId": 9, "title": "Dusk"}]}, diet="High protein")
-    finished = run("Dusk", one, printed=(exact("films", 0, "title"),))
+    record = call(response={"films": [{"filmId": 9, "title": "Dusk"}]}, diet="High protein")
+    finished = run("Dusk", record, printed=(exact("films", 0, "title"),))
 
     query = "Show me a film. The protein in it should be high."
     assert kinds('GET_films(diet="High protein")', finished, query) == []
@@ -472,11 +478,11 @@ def test_the_beginning_of_a_sentence_is_no_name() -> None:
 
 def test_two_names_are_not_one() -> None:
     """Unless the question itself takes them for one."""
-    one = call(
+    record = call(
         "GET_people", {"people": [{"personId": 1, "name": "Ana Bell and Bo Carr"}]}, query="Ana Bell and Bo Carr"
     )
     program = 'print(GET_people(query="Ana Bell and Bo Carr")["people"][0])'
-    finished = run("{'personId': 1}", one, printed=(exact("people", 0),))
+    finished = run("{'personId': 1}", record, printed=(exact("people", 0),))
 
     assert kinds(program, finished, "How old are Ana Bell and Bo Carr?") == ["OtherEntity"]
     assert kinds(program, finished, "Who is in 'Ana Bell and Bo Carr'?") == []
@@ -489,16 +495,16 @@ def test_a_search_that_leads_nowhere() -> None:
     top = call("GET_films_top_rated", {"films": [{"title": "Dune"}]}, line=2)
     finished = run("Dune", search, top, printed=(exact("films", 0, "title", at=1),))
 
-    found = inspect(program, finished, "What is the best film of Ana Bell?", GRAPH)
-    assert [(one.kind, one.line, one.call) for one in found] == [("OtherEntity", 1, 0)]
+    findings = inspect(program, finished, "What is the best film of Ana Bell?", GRAPH)
+    assert [(finding.kind, finding.line, finding.call) for finding in findings] == [("OtherEntity", 1, 0)]
     used = replace(finished, provenance=Provenance(printed=(exact("people", 0, "name"),)))
     assert kinds(program, used, "What is the best film of Ana Bell?") == []
 
 
 def test_an_argument_in_words_names_nothing() -> None:
     """`the Film Id "f1"` asks for f1 and for nothing that is called Film Id."""
-    told = call("GET_films_filmId", {"filmId": "f1", "title": "Dune"}, filmId="f1")
-    finished = run("Dune", told, printed=(exact("title"),))
+    details = call("GET_films_filmId", {"filmId": "f1", "title": "Dune"}, filmId="f1")
+    finished = run("Dune", details, printed=(exact("title"),))
 
     program = 'print(GET_films_filmId(filmId="f1")["title"])'
     assert kinds(program, finished, 'What is the title of the film with the Film Id "f1"?') == []
@@ -507,16 +513,16 @@ def test_an_argument_in_words_names_nothing() -> None:
 
 def test_a_name_that_the_program_uses_nowhere() -> None:
     """It is told what to write instead of what it asked for; a name that the data bear is used."""
-    one = call(response={"people": [{"personId": 1, "name": "Bo Carr"}]}, query="Bo Carr")
-    finished = run("1950-01-01", one, printed=(exact("people", 0, "name"),))
-    found = inspect('GET_people(query="Bo Carr")', finished, "When was Ana Bell born?", GRAPH)
+    record = call(response={"people": [{"personId": 1, "name": "Bo Carr"}]}, query="Bo Carr")
+    finished = run("1950-01-01", record, printed=(exact("people", 0, "name"),))
+    findings = inspect('GET_people(query="Bo Carr")', finished, "When was Ana Bell born?", GRAPH)
 
-    assert found[0].kind == "OtherEntity"
-    assert found[0].message == (
+    assert findings[0].kind == "OtherEntity"
+    assert findings[0].message == (
         "the program asks for 'Bo Carr', and the question is about 'Ana Bell'; write 'Ana Bell' there"
     )
-    said = 'GET_people(query="Bo Carr")\nprint("Ana Bell was born on", 1950)'
-    assert kinds(said, replace(finished, stdout="Ana Bell was born on 1950"), "When was Ana Bell born?") == [
+    program = 'GET_people(query="Bo Carr")\nprint("Ana Bell was born on", 1950)'
+    assert kinds(program, replace(finished, stdout="Ana Bell was born on 1950"), "When was Ana Bell born?") == [
         "OtherEntity"
     ]
     assert kinds("GET_me()", finished, "When was Bo Carr born?") == []
@@ -525,8 +531,8 @@ def test_a_name_that_the_program_uses_nowhere() -> None:
 
 def test_an_identifier_that_nobody_gave() -> None:
     """It must stand in the question or in a reply."""
-    one = call("GET_films_filmId", {"title": "Dune", "runtimeMinutes": 155}, filmId=4127)
-    finished = run("155", one, printed=(exact("runtimeMinutes"),))
+    record = call("GET_films_filmId", {"title": "Dune", "runtimeMinutes": 155}, filmId=4127)
+    finished = run("155", record, printed=(exact("runtimeMinutes"),))
 
     assert kinds('GET_films_filmId(filmId=4127)["runtimeMinutes"]', finished, "How long is it?") == ["OtherEntity"]
     assert kinds('GET_films_filmId(filmId=4127)["runtimeMinutes"]', finished, "How long is film 4127?") == []
@@ -564,7 +570,7 @@ def test_a_page_is_not_the_list(program: str, query: str, doubted: bool) -> None
 
 
 @pytest.mark.parametrize(
-    ("around", "more"),
+    ("around", "is_partial"),
     [
         ({"total": 30, "limit": 2}, True),
         ({"total": 2, "limit": 2}, False),
@@ -576,21 +582,21 @@ def test_a_page_is_not_the_list(program: str, query: str, doubted: bool) -> None
         ({"page": 1, "pages": 1}, False),
     ],
 )
-def test_replies_say_in_several_ways_that_there_is_more(around: Mapping[str, object], more: bool) -> None:
+def test_replies_say_in_several_ways_that_there_is_more(around: Mapping[str, object], is_partial: bool) -> None:
     """A total, a number of pages, something that leads on."""
     finished = run("2", call(response={"items": [1, 2], **around}), printed=(Source(0, ("items",), "made"),))
 
-    assert ("FirstPage" in kinds('print(len(GET_films()["items"]))', finished, "How many are there?")) is more
+    assert ("FirstPage" in kinds('print(len(GET_films()["items"]))', finished, "How many are there?")) is is_partial
 
 
 def test_all_pages_together_are_the_list() -> None:
     """Who asks for each page has read all of them."""
     pages = [call(response={"page": n, "totalPages": 3, "films": [n]}, page=n, line=3) for n in (1, 2, 3)]
     program = 'films = []\nfor n in range(1, 4):\n    films += GET_films(page=n)["films"]\nprint(len(films))'
-    told = (Source(0, ("films",), "made"),)
+    sources = (Source(0, ("films",), "made"),)
 
-    assert kinds(program, run("3", *pages, printed=told), "How many films are there?") == []
-    assert kinds(program, run("2", *pages[:2], printed=told), "How many films are there?") == ["FirstPage"]
+    assert kinds(program, run("3", *pages, printed=sources), "How many films are there?") == []
+    assert kinds(program, run("2", *pages[:2], printed=sources), "How many films are there?") == ["FirstPage"]
 
 
 # No
@@ -611,8 +617,8 @@ DEPOTS = {"depots": [{"city": "Bergen", "name": "Harbour"}, {"city": "Lisbon", "
 def test_a_slip_makes_a_list_empty(compared: str, text: str, doubted: bool) -> None:
     """Nothing passes a filter that is spelt otherwise than the data; whose answer is not empty is not asked."""
     program = f'print(len([depot for depot in GET_depots()["depots"] if {compared}]))'
-    one = call("GET_depots", DEPOTS)
-    finished = run(text, one, printed=(Source(0, ("depots",), "made"),))
+    record = call("GET_depots", DEPOTS)
+    finished = run(text, record, printed=(Source(0, ("depots",), "made"),))
     query = "How many depots are in Oslo?" if "Oslo" in compared else "How many depots are in Bergen?"
 
     assert kinds(program, finished, query) == (["EmptyForNegative"] if doubted else [])
@@ -620,13 +626,15 @@ def test_a_slip_makes_a_list_empty(compared: str, text: str, doubted: bool) -> N
 
 def test_a_search_with_a_word_that_nobody_said() -> None:
     """What was not found because it is misspelt is named as it is in the question."""
-    one = call("GET_people", {"people": []}, query="Anna Bel")
+    record = call("GET_people", {"people": []}, query="Anna Bel")
     program = 'found = GET_people(query="Anna Bel")["people"]\nprint("Yes" if found else "No")'
-    finished = run("No", one, printed=(Source(0, ("people",), "decided"),))
+    finished = run("No", record, printed=(Source(0, ("people",), "decided"),))
 
     assert "OtherEntity" in kinds(program, finished, "Is Ana Bell known?")
-    found = next(one for one in inspect(program, finished, "Is Ana Bell known?") if one.kind == "EmptyForNegative")
-    assert found.message.endswith("ask with 'Ana Bell'")
+    finding = next(
+        finding for finding in inspect(program, finished, "Is Ana Bell known?") if finding.kind == "EmptyForNegative"
+    )
+    assert finding.message.endswith("ask with 'Ana Bell'")
 
 
 def test_a_deep_program_is_no_trouble() -> None:
