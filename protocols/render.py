@@ -10,6 +10,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from protocols.dataflow.graph import ProtocolGraph
@@ -77,18 +79,16 @@ def render(
             always stay, even over the budget.
         count: Counts the tokens of a text.
     """
-    described_tools = list(tools)
-    query_stems = frozenset(stem(word) for word in words(query or ""))
-    text = ""
+    stems = frozenset(stem(word) for word in words(query or ""))
+    writer = partial(_ToolWriter, list(tools), graph, query_stems=stems, whole=whole, hints=hints)
     for depth, optional, described in ((_MAX_DEPTH, True, True), (1, True, True), (1, False, True), (0, False, False)):
-        text = _ToolWriter(
-            described_tools, graph, details, speaks_of or {}, query_stems, whole, hints, depth, optional, described
-        ).text()
+        text = writer(details, speaks_of or {}, depth=depth, optional=optional, described=described).text()
         if budget is None or count(text) <= budget:
             return text
-    return _ToolWriter(described_tools, graph, (), {}, query_stems, whole, hints, 0, False, False).text()
+    return writer((), {}, depth=0, optional=False, described=False).text()
 
 
+@dataclass
 class _ToolWriter:
     """Renders tools at one level of detail.
 
@@ -96,32 +96,23 @@ class _ToolWriter:
     fields.
     """
 
-    def __init__(
-        self,
-        tools: Sequence[Tool],
-        graph: ProtocolGraph,
-        details: Collection[str] | None,
-        speaks_of: Mapping[str, str],
-        query_stems: frozenset[str],
-        whole: bool,
-        hints: bool,
-        depth: int,
-        optional: bool,
-        described: bool,
-    ) -> None:
-        self.brief = [tool for tool in tools if details is not None and tool.name not in details]
-        self.tools = [tool for tool in tools if details is None or tool.name in details]
-        self.graph = graph
-        self.protocol: Protocol = graph.protocol
-        self.among = {tool.name for tool in tools}
-        self.speaks_of = speaks_of
-        self.query_stems = query_stems
-        self.whole = whole
-        self.hints = hints
-        self.flow_keys: frozenset[str] = frozenset() if whole else self._flow_keys()
-        self.depth = depth
-        self.optional = optional
-        self.described = described
+    all_tools: Sequence[Tool]
+    graph: ProtocolGraph
+    details: Collection[str] | None
+    speaks_of: Mapping[str, str]
+    query_stems: frozenset[str]
+    whole: bool
+    hints: bool
+    depth: int
+    optional: bool
+    described: bool
+
+    def __post_init__(self) -> None:
+        self.tools = [tool for tool in self.all_tools if self.details is None or tool.name in self.details]
+        self.brief = [tool for tool in self.all_tools if self.details is not None and tool.name not in self.details]
+        self.protocol: Protocol = self.graph.protocol
+        self.among = {tool.name for tool in self.all_tools}
+        self.flow_keys: frozenset[str] = frozenset() if self.whole else self._flow_keys()
         self.type_names: dict[str, str] = {}
         self.inline_texts: dict[int, str] = {}
         self.written_hints: set[str] = set()

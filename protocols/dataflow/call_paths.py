@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from protocols.dataflow.graph import ProtocolGraph, ProvidedField, selector_arguments
 from protocols.dataflow.identifiers import IdentifierReference
@@ -21,6 +22,10 @@ _MAX_CALLS = 3
 """Calls of a path."""
 _MAX_TOOLS_WITH_FIELD = 3
 """A nested field that more tools return is too common to be the one looked for."""
+
+
+Identifiers: TypeAlias = Mapping[IdentifierReference, str]
+"""Expressions of identifiers that a program used already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +50,7 @@ class CallPath:
 
 
 def path_to_field(
-    graph: ProtocolGraph,
-    field: str,
-    objects: Sequence[AvailableObject],
-    identifiers: Mapping[IdentifierReference, str],
-    among: Sequence[str],
+    graph: ProtocolGraph, field: str, objects: Sequence[AvailableObject], identifiers: Identifiers, among: Sequence[str]
 ) -> CallPath | None:
     """The shortest call path to a field, or None.
 
@@ -57,7 +58,7 @@ def path_to_field(
         graph: The data flow of the protocol.
         field: The name of the field.
         objects: Objects that the program has, the likeliest start first.
-        identifiers: Expressions of identifiers that the program used already.
+        identifiers: Preferred for arguments that take them.
         among: Tools that may be called; of equally short paths the one to the earlier tool is taken.
     """
     for calls in _next_calls(graph, objects, identifiers, among):
@@ -72,11 +73,7 @@ def path_to_field(
 
 
 def path_to_resource(
-    graph: ProtocolGraph,
-    name: str,
-    objects: Sequence[AvailableObject],
-    identifiers: Mapping[IdentifierReference, str],
-    among: Sequence[str],
+    graph: ProtocolGraph, name: str, objects: Sequence[AvailableObject], identifiers: Identifiers, among: Sequence[str]
 ) -> CallPath | None:
     """The call of a sub-resource: `/films/{id}/credits` for `film["credits"]`."""
     for calls in _next_calls(graph, objects, identifiers, among):
@@ -91,31 +88,21 @@ def search_expression(graph: ProtocolGraph, sources: Sequence[ProvidedField], na
     """The expression that finds a named entity by the first source that searches by text; None if no source does."""
     for source in sources:
         tool = graph.protocol.tool(source.tool)
-        required = [parameter for parameter in tool.arguments if parameter.required]
-        search_parameters = [parameter for parameter in required if parameter.argument.lower() in SEARCHES]
-        if not required:  # a list with a search argument
-            search_parameters = [parameter for parameter in tool.arguments if parameter.argument.lower() in SEARCHES][
-                :1
-            ]
-        argument_texts = {
-            parameter.argument: json.dumps(name, ensure_ascii=False) for parameter in search_parameters[:1]
-        }
-        argument_texts.update(selector_arguments(tool, source))
-        if (
-            search_parameters
-            and not source.header
-            and all(parameter.argument in argument_texts for parameter in required)
-        ):
-            inside = ", ".join(f"{argument}={text}" for argument, text in argument_texts.items())
-            return f"{tool.name}({inside}){subscripts(source.path)}" + ('.split("/")[-1]' if source.link else "")
+        required = [parameter.argument for parameter in tool.arguments if parameter.required]
+        # without required arguments, a list with a search argument
+        names = required or [parameter.argument for parameter in tool.arguments]
+        search = next((argument for argument in names if argument.lower() in SEARCHES), None)
+        if search is None or source.header:
+            continue
+        texts = {search: json.dumps(name, ensure_ascii=False), **selector_arguments(tool, source)}
+        if texts.keys() >= set(required):
+            arguments = ", ".join(f"{argument}={text}" for argument, text in texts.items())
+            return f"{tool.name}({arguments}){source.accessor()}"
     return None
 
 
 def _next_calls(
-    graph: ProtocolGraph,
-    objects: Sequence[AvailableObject],
-    identifiers: Mapping[IdentifierReference, str],
-    among: Sequence[str],
+    graph: ProtocolGraph, objects: Sequence[AvailableObject], identifiers: Identifiers, among: Sequence[str]
 ) -> Iterator[list[AvailableObject]]:
     """The calls possible with the objects at hand, then those possible with their responses, and so on."""
     reached = list(objects)
@@ -141,11 +128,7 @@ def _sole_identifier(graph: ProtocolGraph, name: str) -> str | None:
 
 
 def _argument_text(
-    graph: ProtocolGraph,
-    name: str,
-    argument: str,
-    reached: Sequence[AvailableObject],
-    identifiers: Mapping[IdentifierReference, str],
+    graph: ProtocolGraph, name: str, argument: str, reached: Sequence[AvailableObject], identifiers: Identifiers
 ) -> str | None:
     """The expression for a tool's argument from the reached objects, or None."""
     reference = graph.reference(name, argument)
@@ -154,8 +137,7 @@ def _argument_text(
     for available in reached:
         for source in graph.providers(name, argument, (available.tool,)):
             if source.header is None and source.path[: len(available.path)] == available.path:
-                last = '.split("/")[-1]' if source.link else ""
-                return available.text + subscripts(source.path[len(available.path) :]) + last
+                return available.text + source.accessor(len(available.path))
     return None
 
 
@@ -165,11 +147,8 @@ def _field_path(graph: ProtocolGraph, tool: str, name: str, among: Collection[st
     if not places:
         return None
     is_nested = len(_keys_without_wrappers(places[0])) > 1
-    return (
-        None
-        if is_nested and sum(name in graph.response_fields(tool_name) for tool_name in among) > _MAX_TOOLS_WITH_FIELD
-        else places[0]
-    )
+    is_common = sum(name in graph.response_fields(tool_name) for tool_name in among) > _MAX_TOOLS_WITH_FIELD
+    return None if is_nested and is_common else places[0]
 
 
 def _keys_without_wrappers(path: tuple[Step, ...]) -> list[str]:

@@ -74,6 +74,10 @@ class ProvidedField:
     link: bool = False
     noun: str = ""
 
+    def accessor(self, start: int = 0) -> str:
+        """The program text that reads the field from the response, or from the object at `path[:start]`."""
+        return subscripts(self.path[start:]) + ('.split("/")[-1]' if self.link else "")
+
 
 @dataclass(frozen=True, slots=True)
 class _CandidateField:
@@ -262,7 +266,7 @@ class ProtocolGraph:
         call = f"{source.tool}({', '.join(required)})"
         if source.header:
             return f"the response header {source.header} of {call}"
-        return call + subscripts(source.path) + ('.split("/")[-1]' if source.link else "")
+        return call + source.accessor()
 
     def object_noun(self, tool: str, path: tuple[Step, ...], properties: Mapping[str, Schema]) -> str:
         """The noun of an object in a response: the key around it, or the noun it resembles; "item" if unknown."""
