@@ -65,8 +65,8 @@ def code(*lines: str) -> str:
     return "\n".join(["```python", *lines, "```"])
 
 
-def rain(*more: str) -> list[str]:
-    return [act(CITY), act(WEATHER), *more, act('finish(answer="It rains.")')]
+def rain(*lines: str) -> list[str]:
+    return [act(CITY), act(WEATHER), *lines, act('finish(answer="It rains.")')]
 
 
 def statuses(solution: Solution) -> list[list[int | None]]:
@@ -83,8 +83,8 @@ def weather() -> Iterator[LocalAPI]:
         yield api
 
 
-def ask(api: LocalAPI, mode: str, model: Any, query: str = "Does it rain in Oslo?", **more: Any) -> Solution:
-    with Agent(api.protocol, model=model, mode=mode, **more) as agent:
+def ask(api: LocalAPI, mode: str, model: Any, query: str = "Does it rain in Oslo?", **options: Any) -> Solution:
+    with Agent(api.protocol, model=model, mode=mode, **options) as agent:
         return agent.solve(query)
 
 
@@ -133,11 +133,11 @@ def test_each_mode_answers_a_question_of_two_calls(weather: LocalAPI, mode: str)
     assert len(weather.requests) == 2
     measured = score(GOLD, [attempt.calls for attempt in solution.attempts], solution.status)
     assert (measured.success, measured.path, measured.precision) == (1, 1, 1)
-    asked = len(model.asked)
-    assert asked == len(TWO_CALLS[mode])
-    assert solution.usage.model_calls == asked
-    assert solution.usage.prompt_tokens == sum(100 + number for number in range(1, asked + 1))
-    assert solution.usage.completion_tokens == 20 * asked
+    model_calls = len(model.asked)
+    assert model_calls == len(TWO_CALLS[mode])
+    assert solution.usage.model_calls == model_calls
+    assert solution.usage.prompt_tokens == sum(100 + number for number in range(1, model_calls + 1))
+    assert solution.usage.completion_tokens == 20 * model_calls
     assert solution.to_json()["program"]
 
 
@@ -230,8 +230,8 @@ def test_tokens_are_a_budget_too(weather: LocalAPI, mode: str) -> None:
         def complete(
             self, messages: Sequence[Message], *, stop: Sequence[str] = (), max_tokens: int = 1024
         ) -> Completion:
-            said = super().complete(messages)
-            return Completion(said.text, Usage(60_000, 5_000, 0, 1, 0.01), "stop")
+            completion = super().complete(messages)
+            return Completion(completion.text, Usage(60_000, 5_000, 0, 1, 0.01), "stop")
 
     model = Wordy(ENDLESS[mode], forever=True)
     solution = ask(weather, mode, model)
@@ -568,7 +568,7 @@ def test_names_of_modes() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         'Action: GET_cities(query="Oslo", page=2)',
         "Thought: call GET_alerts() later.\nAction: GET_cities(query='Oslo', page=2)\nAction: GET_alerts()",
@@ -587,8 +587,8 @@ def test_names_of_modes() -> None:
         'GET_cities(query="Oslo", page=2',
     ],
 )
-def test_an_action_is_read_however_it_is_written(said: str) -> None:
-    action = read_action(said, NAMES)
+def test_an_action_is_read_however_it_is_written(message: str) -> None:
+    action = read_action(message, NAMES)
 
     assert (action.name, action.arguments) == ("GET_cities", {"query": "Oslo", "page": 2})
 
@@ -602,7 +602,7 @@ def test_values_may_be_json_or_python() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "answer"),
+    ("message", "answer"),
     [
         ('Action: finish(answer="It rains (a lot).")', "It rains (a lot)."),
         ('Finish("yes")', "yes"),
@@ -612,12 +612,12 @@ def test_values_may_be_json_or_python() -> None:
         ("Action: finish(answer=42)", "42"),
     ],
 )
-def test_an_answer_is_read_however_it_is_written(said: str, answer: str) -> None:
-    assert read_action(said, NAMES).arguments == {"answer": answer}
+def test_an_answer_is_read_however_it_is_written(message: str, answer: str) -> None:
+    assert read_action(message, NAMES).arguments == {"answer": answer}
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
+    ("message", "why"),
     [
         ("", "calls no function"),
         ("I think it rains.", "calls no function"),
@@ -629,9 +629,9 @@ def test_an_answer_is_read_however_it_is_written(said: str, answer: str) -> None
         ("Action: finish()", "finish needs the answer"),
     ],
 )
-def test_what_is_no_action_is_told_in_a_sentence(said: str, why: str) -> None:
+def test_what_is_no_action_is_told_in_a_sentence(message: str, why: str) -> None:
     with pytest.raises(BadActionError, match=why.replace("?", r"\?")):
-        read_action(said, NAMES)
+        read_action(message, NAMES)
 
 
 def test_arguments_alone_are_those_of_the_one_function() -> None:
