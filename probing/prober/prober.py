@@ -20,9 +20,9 @@ from probing.prober.observations import Observations
 from probing.prober.permission import WritePermission
 from probing.prober.programs import (
     MAX_ITEMS,
+    ProgramWriter,
     argument_variants,
     item_variants,
-    programs,
     question,
     unprovided_arguments,
 )
@@ -191,9 +191,8 @@ class Prober:
                 continue
             finding, program, best_program = self.findings[tool.name], "", ""
             tries_left = _EMPTY_RETRIES if tool.name in self.observations.empty_tools else None
-            for program, word in programs(
-                tool, graph, self.observations, self._permission, self._samples, chain=self._chain
-            ):
+            writer = ProgramWriter(tool, graph, self.observations, self._permission, self._samples)
+            for program, word in writer.programs() if self._chain else writer.unchained():
                 if not self._is_worth(tool.name, program):
                     continue  # it failed before
                 if tries_left is not None:

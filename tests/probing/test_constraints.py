@@ -25,9 +25,7 @@ DISHES: dict[str, Any] = {
             }
         },
         "/dishes/{dish_id}": {
-            "get": {
-                "parameters": [{"name": "dish_id", "in": "path", "required": True, "schema": {"type": "integer"}}],
-            }
+            "get": {"parameters": [{"name": "dish_id", "in": "path", "required": True, "schema": {"type": "integer"}}]}
         },
     },
 }

@@ -46,7 +46,7 @@ NOTES = {
                             }
                         }
                     },
-                },
+                }
             },
         },
         "/notes/{note_id}": {
@@ -58,7 +58,7 @@ NOTES = {
                     "content": {
                         "application/json": {"schema": {"type": "object", "properties": {"title": {"type": "string"}}}}
                     },
-                },
+                }
             },
             "delete": {},
         },
@@ -72,11 +72,7 @@ NOTES = {
 }
 """An API without a word on responses."""
 
-ODD = {
-    "get": {
-        "parameters": [{"name": "word", "in": "path", "required": True, "schema": {"type": "string"}}],
-    }
-}
+ODD = {"get": {"parameters": [{"name": "word", "in": "path", "required": True, "schema": {"type": "string"}}]}}
 BEFORE = {1: "Buy milk", 2: "Call Ana"}
 """What is in the service before a probe: it is somebody's."""
 SECRET = "tok-51f0c2aa90d7bb31c4"
